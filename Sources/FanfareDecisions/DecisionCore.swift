@@ -245,7 +245,7 @@ public import FanfareModel
                 return nil
             }
             table[place].adopt(kind, rules: kinds[kind] ?? other)
-            orders.reach(&table[place])
+            orders.applyStandingOrders(to: &table[place])
             return place
         }
         // A topic that begins may take the place of one that has ended.
@@ -256,7 +256,7 @@ public import FanfareModel
         var topic = Topic(
             event.topic, birth: table.nextBirth, kind: event.topicKind,
             rules: event.topicKind.flatMap { kinds[$0] } ?? other)
-        orders.reach(&topic)
+        orders.applyStandingOrders(to: &topic)
         return table.insert(topic)
     }
 
@@ -297,7 +297,7 @@ public import FanfareModel
                 // An ended topic may begin again, so orders that hold apply to it, too.
                 let isRunning = !table[place].shown.ended
                 guard isRunning || operation.holds else { continue }
-                _ = table[place].obey(operation, for: scope, now: clock)
+                _ = table[place].carryOut(operation, for: scope, now: clock)
                 schedule(place)
                 // A paused topic, or one that was never shown, cannot be shown again.
                 if isRunning, operation != .republish || table[place].agenda.republishes { count += 1 }

@@ -55,7 +55,7 @@ struct StandingOrders: Sendable {
     }
 
     /// Applies the standing orders to a topic that has begun or whose kind has become known.
-    func reach(_ topic: inout Topic) {
+    func applyStandingOrders(to topic: inout Topic) {
         func scope(_ kinds: Set<TopicKind?>) -> OrderScope {
             var scope: OrderScope = []
             if kinds.contains(nil) { scope.insert(.all) }
@@ -105,7 +105,7 @@ extension Topic {
     /// Applies an operator's order. Changes that it releases wait for a flush that is due at once.
     ///
     /// - Returns: the record's reason.
-    mutating func obey(_ operation: FeedEvent.Operation, for scope: OrderScope, now: FeedTime) -> String {
+    mutating func carryOut(_ operation: FeedEvent.Operation, for scope: OrderScope, now: FeedTime) -> String {
         switch operation {
         case .republish: return republish(now: now)
         case .reset: return reset()

@@ -26,7 +26,7 @@ extension Topic {
             return context.verdict.set(.duplicate, "event \(id) was here before")
         }
         if case .operation(let operation) = event.change {
-            context.verdict.reason = obey(operation, for: .topic, now: context.now)
+            context.verdict.reason = carryOut(operation, for: .topic, now: context.now)
             if let id = event.id { arrivals.insert(id) }
             return
         }

@@ -14,7 +14,7 @@ struct Activity {
     var generation: UInt32 = 0
     var tenant: UInt32 { generation >> 8 }
     /// The newest version that was accepted, or that shows the same as the accepted one. A joiner has its audience's newest version from the
-    /// beginning, with `owedFirst` until its first push is accepted.
+    /// beginning, with `needsPush` until its first push is accepted.
     var delivered: UInt32 = 0
     /// The version up to which alerts have had their chance with this activity: sent, superseded, revoked or stale. A push in flight
     /// counts when its completion arrives; a push that was certainly not processed is no chance.
@@ -36,7 +36,7 @@ struct Activity {
         /// A push is in flight. There is one at a time; its completion clears the flag.
         static let inFlight = Flags(rawValue: 1)
         /// A push is pending although `delivered` is the newest version: a joiner's first one, or a repeat after an unknown outcome.
-        static let owedFirst = Flags(rawValue: 2)
+        static let needsPush = Flags(rawValue: 2)
         /// The activity backs off, or is held by the dead-token guard; nothing is sent before it is released.
         static let waiting = Flags(rawValue: 4)
         /// The activity has an entry in its audience's `revisits`.

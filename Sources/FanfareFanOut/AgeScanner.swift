@@ -28,7 +28,7 @@ struct AgeScanner {
     /// The earliest moment at which an activity of this lap is due.
     private var lapDeadline: Int64 = 0
     /// Visits that are due by the time and still to be made.
-    private var owed = 0
+    private var visitsLeft = 0
 
     init(lifetime: Int64) { self.lifetime = lifetime }
 
@@ -62,9 +62,9 @@ struct AgeScanner {
     mutating func beginPass(over slots: Int, at now: Int64) -> Int {
         guard let due = timer.take()?.due else { return 0 }
         // A pass that was cut short goes on with its remaining visits.
-        let steps = Int(min(AgeScanner.steps, (now - due) / step + (owed > 0 ? 0 : 1)))
-        owed = min(slots, owed + steps * (slots / Int(AgeScanner.steps) + 1))
-        return min(owed, AgeScanner.visitsMax)
+        let steps = Int(min(AgeScanner.steps, (now - due) / step + (visitsLeft > 0 ? 0 : 1)))
+        visitsLeft = min(slots, visitsLeft + steps * (slots / Int(AgeScanner.steps) + 1))
+        return min(visitsLeft, AgeScanner.visitsMax)
     }
 
     /// Moves the cursor on by one slot.
@@ -85,17 +85,17 @@ struct AgeScanner {
     /// - Returns: whether the pass goes on.
     mutating func endVisit(due: Int64?, slots: Int, at now: Int64) -> Bool {
         if let due { expect(due) }
-        owed -= 1
+        visitsLeft -= 1
         guard cursor >= slots else { return true }
         cursor = 0
-        if lapDeadline > now { owed = 0 }
+        if lapDeadline > now { visitsLeft = 0 }
         return lapDeadline <= now
     }
 
     /// Returns the moment for the next pass; `nil` while there are no activities.
     func nextPass(hasActivities: Bool, at now: Int64) -> Int64? {
         // In the next turn, not in this one.
-        if owed > 0 { return now + 1 }
+        if visitsLeft > 0 { return now + 1 }
         if cursor > 0 { return now + step }
         return hasActivities ? max(now + step, lapDeadline) : nil
     }

@@ -8,7 +8,7 @@ struct AlertHistory {
     /// Versions of displaced alerts, in the order in which they were displaced.
     private var displaced: [UInt32] = []
     /// Number of alerts so far, by class.
-    private var seen = SIMD2<UInt32>()
+    private var alertCounts = SIMD2<UInt32>()
     /// Version of the newest alert: a member that has had its chance at that one has missed none.
     private(set) var newest: UInt32 = 0
     /// Unvisited members that may lack the newest alert: while there are any, the sweep runs in the first lane.
@@ -33,20 +33,20 @@ struct AlertHistory {
             displace(first, having: oldest)
         }
         let place = UInt32(`class`.rawValue)
-        seen[Int(place)] &+= 1
-        pending.append(PendingAlert(version: version, number: seen[Int(place)] &* 2 &+ place, issue: issue))
+        alertCounts[Int(place)] &+= 1
+        pending.append(PendingAlert(version: version, number: alertCounts[Int(place)] &* 2 &+ place, issue: issue))
         newest = version
         unreached = members
     }
 
     /// Creates the history of an audience that was at rest, in which no member has missed an alert. It has no alerts, and only the low bits of
     /// their counts, which suffice for the alerts' numbers.
-    init(resting seen: SIMD2<UInt8>) { self.seen = SIMD2(truncatingIfNeeded: seen) &+ 256 }
+    init(resting alertCounts: SIMD2<UInt8>) { self.alertCounts = SIMD2(truncatingIfNeeded: alertCounts) &+ 256 }
 
     init() {}
 
     /// Low bits of the number of alerts, by class: the history of an audience at rest.
-    var resting: SIMD2<UInt8> { SIMD2(truncatingIfNeeded: seen) }
+    var resting: SIMD2<UInt8> { SIMD2(truncatingIfNeeded: alertCounts) }
 
     /// Restores alerts that came before all present ones.
     ///
@@ -61,7 +61,7 @@ struct AlertHistory {
             for (index, issue) in older.filter({ $0.alert.class == alertClass }).suffix(max(0, room)).reversed()
                 .enumerated()
             {
-                let number = (seen[Int(place)] &- kept &- UInt32(index)) &* 2 &+ place
+                let number = (alertCounts[Int(place)] &- kept &- UInt32(index)) &* 2 &+ place
                 pending.insert(PendingAlert(version: version, number: number, issue: issue), at: 0)
             }
         }

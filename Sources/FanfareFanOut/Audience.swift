@@ -23,8 +23,8 @@ final class Audience: LaneMember {
     @exclusivity(unchecked) var owed = 0
     /// Members whose newest version was refused for good, so that they get only a newer one. Changed by `Shard.count`.
     @exclusivity(unchecked) var refused = 0
-    /// Number of activities that need this audience without being members (`Shard.expect`).
-    var expected = 0
+    /// Number of activities that need this audience without being members (`retainAudience`).
+    var externalReferences = 0
 
     var target: UInt32 { newest.number }
     var event: Publication.Event { newest.event }
@@ -43,7 +43,8 @@ final class Audience: LaneMember {
     /// Is `true` when the only member has the newest version and nothing is pending or in flight: the audience's state then fits into a row
     /// of `LineupTable`, and this object can serve another lineup.
     var isResting: Bool {
-        order.count == 1 && order.remaining == 0 && owed == 0 && refused == 0 && expected == 0 && event == .update
+        order.count == 1 && order.remaining == 0 && owed == 0 && refused == 0 && externalReferences == 0
+            && event == .update
             && ledger.isResting && publications.count == 0 && revisits.isEmpty && starts.count == 0
             && lane.parked == nil
     }
@@ -53,13 +54,15 @@ final class Audience: LaneMember {
     /// - Parameters:
     ///   - number: the number of the newest version, which the member has.
     ///   - version: the newest version; `nil` if there has been none.
-    ///   - seen: the counts of the audience's alerts, by class (`AlertHistory.resting`).
-    func rest(_ member: ActivitySlot, at number: UInt32, _ version: Version?, priority: Priority, seen: SIMD2<UInt8>) {
+    ///   - alertCounts: the counts of the audience's alerts, by class (`AlertHistory.resting`).
+    func rest(
+        _ member: ActivitySlot, at number: UInt32, _ version: Version?, priority: Priority, alertCounts: SIMD2<UInt8>
+    ) {
         order.rest(member)
         newest = NewestVersion(number, version, priority: priority)
         ledger.rest(number, display: version?.display ?? 0)
         times = PublicationTimes()
-        alerts = AlertHistory(resting: seen)
+        alerts = AlertHistory(resting: alertCounts)
         payloads = StampedPayloads()
     }
 
@@ -165,14 +168,14 @@ final class Audience: LaneMember {
     /// - Parameters:
     ///   - isUrgent: whether the member still lacks an alert.
     ///   - isLate: whether the member has strikes.
-    func comeAgain(_ slot: ActivitySlot, isUrgent: Bool, isLate: Bool) {
+    func queueVisit(_ slot: ActivitySlot, isUrgent: Bool, isLate: Bool) {
         revisits.append(slot, isUrgent: isUrgent, isLate: isLate)
     }
 
-    /// Removes and returns the next member queued by `comeAgain`; `nil` if there is none, or if other members go first.
+    /// Removes and returns the next member queued by `queueVisit`; `nil` if there is none, or if other members go first.
     ///
     /// - Parameter isUrgent: returns the value given when the member was queued, or a newer one.
-    func nextAgain(isUrgent: (ActivitySlot) -> Bool) -> ActivitySlot? {
+    func nextRevisit(isUrgent: (ActivitySlot) -> Bool) -> ActivitySlot? {
         if let slot = revisits.nextPrompt(isUrgent: isUrgent) { return slot }
         return order.remaining > 0 ? nil : revisits.nextLate()
     }

@@ -25,30 +25,6 @@ public enum CommandRefusal: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-extension Shard {
-    /// Returns `nil` if the token has a valid length.
-    func refusal(of token: [UInt8]) -> CommandRefusal? {
-        (1...TokenStore.tokenBytesMax).contains(token.count) ? nil : .token
-    }
-
-    /// Returns `nil` if an activity can show this audience's topics.
-    func refusal(of key: AudienceKey) -> CommandRefusal? {
-        switch key {
-        case .topic(let id):
-            guard id.isValid else { return .topic }
-            return topics.hasRoom(for: 1) || topics.index(of: id) != nil ? nil : .tooManyTopics
-        case .lineup(let ids, _):
-            guard (1...Lineup.topicsMax).contains(ids.count), Set(ids).count == ids.count else { return .lineup }
-            guard ids.allSatisfy(\.isValid) else { return .topic }
-            func isUnknown(_ id: TopicID) -> Bool { topics.index(of: id) == nil }
-            return topics.hasRoom(for: ids.count) || topics.hasRoom(for: ids.count(where: isUnknown))
-                ? nil : .tooManyTopics
-        }
-    }
-
-    func refuse(_ id: ActivityID, _ refusal: CommandRefusal) { report(.refused(refusal), of: id) }
-}
-
 extension TopicID {
-    fileprivate var isValid: Bool { (1...TopicID.bytesMax).contains(rawValue.utf8.count) }
+    var isValid: Bool { (1...TopicID.bytesMax).contains(rawValue.utf8.count) }
 }

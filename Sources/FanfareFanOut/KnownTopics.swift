@@ -4,7 +4,7 @@ import FanfareModel
 /// is removed, and its index may be reused.
 ///
 /// An id may be reused for another topic. When that is published or followed, the earlier topic stays with its followers without a name
-/// (`part`): it is not found by its id, and is published no more. Lineups consist of ids, and show the topic that has the id now.
+/// (`detach`): it is not found by its id, and is published no more. Lineups consist of ids, and show the topic that has the id now.
 struct KnownTopics {
     struct Topic {
         let id: TopicID
@@ -12,7 +12,7 @@ struct KnownTopics {
         /// The latest publication as lineups show it; `nil` until one does.
         private(set) var encoded: LineupTopic?
         /// The latest publication as the rotations of lineups see it, which read it often. A topic that has ended counts as not dismissed.
-        private(set) var seen = Rotation.Topic(.gone)
+        private(set) var rotationTopic = Rotation.Topic(.gone)
         /// The time at which a topic that has ended is dismissed, after which no lineup shows it; monotonic nanoseconds.
         private(set) var goneAt: Int64?
         /// Index of its followers' audience; `nil` while it has none.
@@ -22,7 +22,7 @@ struct KnownTopics {
         /// Is `true` when the core publishes the topic no more. The latest publication stays for the audiences that show it.
         fileprivate(set) var isForgotten = false
         /// Is `true` when the id means another topic.
-        fileprivate(set) var isNameless = false
+        fileprivate(set) var isDetached = false
         /// Birth of the core's topic (`TopicNumber`) whose publications the row takes; 0 if they are matched by id.
         fileprivate var birth: UInt64 = 0
 
@@ -39,7 +39,7 @@ struct KnownTopics {
             isForgotten = false
             let life: Rotation.Topic.Life =
                 publication.event == .end ? .ended : publication.prominence.hasBegun ? .live : .waiting
-            seen = Rotation.Topic(life, importance: publication.prominence.importance)
+            rotationTopic = Rotation.Topic(life, importance: publication.prominence.importance)
             let shown = (publication.dismissAfter ?? Dismissal.longest).milliseconds * 1_000_000
             goneAt = publication.event == .end ? moment.monotonicNanoseconds + shown : nil
         }
@@ -125,9 +125,9 @@ struct KnownTopics {
     /// Moves a topic that is over to a row without a name, for its followers, so that its id is free for another topic.
     ///
     /// - Returns: the index of that row.
-    mutating func part(_ index: Int) -> Int {
+    mutating func detach(_ index: Int) -> Int {
         var old = rows[index]
-        old.isNameless = true
+        old.isDetached = true
         old.forget()
         old.lineups = 0
         rows[index].followers = nil
@@ -149,9 +149,9 @@ struct KnownTopics {
     /// Removes the topic if neither the core nor an audience needs it. Called after an audience of the topic has been removed.
     mutating func release(_ index: Int) {
         let topic = rows[index]
-        guard !topic.isNeeded, topic.isNameless || indices[topic.id] == index else { return }
+        guard !topic.isNeeded, topic.isDetached || indices[topic.id] == index else { return }
         if topic.latest == nil { unheard -= 1 }
-        if !topic.isNameless { indices[topic.id] = nil }
+        if !topic.isDetached { indices[topic.id] = nil }
         rows[index] = KnownTopics.vacant
         free.append(index)
     }
@@ -168,14 +168,14 @@ struct KnownTopics {
     var followed: Int { rows.count { $0.followers != nil } }
 
     func violatedInvariant() -> String? {
-        let nameless = rows.indices.filter { rows[$0].isNameless }
-        guard indices.allSatisfy({ rows[$0.value].id == $0.key && !rows[$0.value].isNameless }),
+        let nameless = rows.indices.filter { rows[$0].isDetached }
+        guard indices.allSatisfy({ rows[$0.value].id == $0.key && !rows[$0.value].isDetached }),
             indices.count + nameless.count + free.count == rows.count
         else { return "topics are not found by their ids" }
         if let idle = (indices.values + nameless).first(where: { !rows[$0].isNeeded }) {
             return "topic \(rows[idle].id) is kept, and nobody needs it"
         }
-        if let stranger = rows.first(where: { $0.birth > 0 && ($0.isNameless || $0.isForgotten || $0.latest == nil) }) {
+        if let stranger = rows.first(where: { $0.birth > 0 && ($0.isDetached || $0.isForgotten || $0.latest == nil) }) {
             return "topic \(stranger.id) takes publications of a topic that is no more"
         }
         let births = rows.lazy.map(\.birth).filter { $0 > 0 }

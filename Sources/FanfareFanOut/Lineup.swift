@@ -6,7 +6,7 @@ final class Lineup {
     /// would see more than the version has, and then the same content again with the next one.
     @exclusivity(unchecked) var display = LineupState.Display()
     /// Position of the topic in the spotlight of the newest version. The rotation may be ahead of it, with changes that wait.
-    @exclusivity(unchecked) var lit: Int?
+    @exclusivity(unchecked) var publishedSpotlight: Int?
     /// Publications that are in no version yet: the next one carries them.
     @exclusivity(unchecked) var waiting: [UInt64] = []
     /// The time of the newest version, monotonic nanoseconds. While alerts are gathered, it is the later time at which its sweep will begin.

@@ -35,12 +35,26 @@ struct LineupTable {
         /// Index of the spotlight among the topics shown.
         var spotlight: UInt8 = 0
         /// Index of the spotlight among the lineup's topics; 255 means none.
-        var lit = UInt8.max
+        var spotlightPosition = UInt8.max
         var priority = Priority.conserving
         /// Low bits of the number of alerts, by class (`AlertHistory.resting`).
-        var seen = SIMD2<UInt8>()
+        var alertCounts = SIMD2<UInt8>()
 
         static let never = Int64.min
+    }
+
+    /// The links of all lineups, in columns indexed by link.
+    private struct Links {
+        var rows: [UInt32] = []
+        var topics: [UInt32] = []
+        /// Place of the link in its topic's order.
+        var places: [UInt32] = []
+        /// Is `true` for the link of the topic that the lineup's newest version has in its spotlight.
+        var isInSpotlight: [Bool] = []
+        /// The topics that a lineup at rest shows, in order from its first link on.
+        var shown: [LineupTopic?] = []
+        /// First links of removed lineups, by number of topics.
+        var free: [[UInt32]] = Array(repeating: [], count: Lineup.topicsMax + 1)
     }
 
     private var rows: [Row] = []
@@ -52,17 +66,7 @@ struct LineupTable {
     /// Objects for the audiences of lineups that wake up, left by lineups that rest.
     private var spare: [Audience] = []
     private static let spareMax = 4096
-    // The columns below are indexed by link.
-    private var rowOfLink: [UInt32] = []
-    private var topicOfLink: [UInt32] = []
-    /// Place of the link in its topic's order.
-    private var places: [UInt32] = []
-    /// Is `true` for the link of the topic that the lineup's newest version has in its spotlight.
-    private var isLit: [Bool] = []
-    /// The topics that a lineup at rest shows, in order from its first link on.
-    private var shown: [LineupTopic?] = []
-    /// First links of removed lineups, by number of topics.
-    private var freeLinks: [[UInt32]] = Array(repeating: [], count: Lineup.topicsMax + 1)
+    private var links = Links()
     /// Lineups by topic.
     private var topics: [TopicLineups?] = []
     /// Hash table of the choices by open addressing; a bucket has the row's index plus 1.
@@ -102,7 +106,7 @@ struct LineupTable {
     mutating func insert(_ choice: Lineup.Choice, audience: Int) -> Int {
         var row = Row(count: UInt8(choice.topics.count), looked: newest, audience: UInt32(audience), born: newest)
         row.pinned = choice.pinned.map(UInt8.init) ?? Row.none
-        row.start = freeLinks[choice.topics.count].popLast() ?? addLinks(choice.topics.count)
+        row.start = links.free[choice.topics.count].popLast() ?? addLinks(choice.topics.count)
         let index: Int
         if let reused = freeRows.popLast() {
             index = reused
@@ -116,13 +120,13 @@ struct LineupTable {
         rowOfAudience[audience] = UInt32(index)
         for (position, topic) in choice.topics.enumerated() {
             let link = Int(row.start) + position
-            rowOfLink[link] = UInt32(index)
-            topicOfLink[link] = UInt32(topic)
-            isLit[link] = false
+            links.rows[link] = UInt32(index)
+            links.topics[link] = UInt32(topic)
+            links.isInSpotlight[link] = false
             while topics.count <= topic { topics.append(nil) }
             let lineups = topics[topic] ?? TopicLineups(newest: newest)
             topics[topic] = lineups
-            lineups.order.joinVisited(LineupLink(rawValue: UInt32(link)), positions: &places)
+            lineups.order.joinVisited(LineupLink(rawValue: UInt32(link)), positions: &links.places)
         }
         count += 1
         if count * 4 > buckets.count * 3 { rehash(buckets.count * 2) } else { place(index) }
@@ -130,12 +134,12 @@ struct LineupTable {
     }
 
     private mutating func addLinks(_ count: Int) -> UInt32 {
-        let start = rowOfLink.count
-        rowOfLink.append(contentsOf: repeatElement(0, count: count))
-        topicOfLink.append(contentsOf: repeatElement(0, count: count))
-        places.append(contentsOf: repeatElement(0, count: count))
-        isLit.append(contentsOf: repeatElement(false, count: count))
-        shown.append(contentsOf: repeatElement(nil, count: count))
+        let start = links.rows.count
+        links.rows.append(contentsOf: repeatElement(0, count: count))
+        links.topics.append(contentsOf: repeatElement(0, count: count))
+        links.places.append(contentsOf: repeatElement(0, count: count))
+        links.isInSpotlight.append(contentsOf: repeatElement(false, count: count))
+        links.shown.append(contentsOf: repeatElement(nil, count: count))
         return UInt32(start)
     }
 
@@ -143,14 +147,14 @@ struct LineupTable {
     mutating func remove(_ row: Int) {
         unplace(row)
         for link in links(of: row) {
-            let topic = Int(topicOfLink[link])
+            let topic = Int(links.topics[link])
             guard let lineups = topics[topic] else { continue }
-            lineups.order.leave(at: Int(places[link]), positions: &places)
+            lineups.order.leave(at: Int(links.places[link]), positions: &links.places)
             // If this lineup was the last one before the cursor, the first of its two rounds is over.
             if lineups.order.count == 0 { topics[topic] = nil } else { lineups.visited(0) }
         }
-        for link in links(of: row) { shown[link] = nil }
-        freeLinks[Int(rows[row].count)].append(rows[row].start)
+        for link in links(of: row) { links.shown[link] = nil }
+        links.free[Int(rows[row].count)].append(rows[row].start)
         rows[row] = Row()
         freeRows.append(row)
         count -= 1
@@ -158,7 +162,7 @@ struct LineupTable {
 
     func links(of row: Int) -> Range<Int> { Int(rows[row].start)..<Int(rows[row].start) + Int(rows[row].count) }
 
-    func topicIndices(of row: Int) -> some Collection<Int> { topicOfLink[links(of: row)].lazy.map { Int($0) } }
+    func topicIndices(of row: Int) -> some Collection<Int> { links.topics[links(of: row)].lazy.map { Int($0) } }
 
     func pinned(of row: Int) -> Int? { rows[row].pinned == Row.none ? nil : Int(rows[row].pinned) }
 
@@ -166,16 +170,16 @@ struct LineupTable {
 
     func row(ofAudience index: Int) -> Int { Int(rowOfAudience[index]) }
 
-    func row(of link: LineupLink) -> Int { Int(rowOfLink[link.index]) }
+    func row(of link: LineupLink) -> Int { Int(links.rows[link.index]) }
 
-    func isLit(_ link: LineupLink) -> Bool { isLit[link.index] }
+    func isInSpotlight(_ link: LineupLink) -> Bool { links.isInSpotlight[link.index] }
 
     /// Notes the topic that the lineup's newest version has in the spotlight.
     ///
     /// - Parameter position: index into the lineup's topics.
-    mutating func light(_ position: Int, of row: Int) {
-        for link in links(of: row) where isLit[link] { isLit[link] = false }
-        isLit[Int(rows[row].start) + position] = true
+    mutating func setSpotlight(_ position: Int, of row: Int) {
+        for link in links(of: row) where links.isInSpotlight[link] { links.isInSpotlight[link] = false }
+        links.isInSpotlight[Int(rows[row].start) + position] = true
     }
 
     // MARK: Rest
@@ -193,13 +197,14 @@ struct LineupTable {
         let display = lineup.display
         for (index, link) in links(of: row).enumerated() {
             let topic = index < display.topics.count ? display.topics[index] : nil
-            if shown[link] !== topic { shown[start + index] = topic }
+            if links.shown[link] !== topic { links.shown[start + index] = topic }
         }
         rests[row] = Rest(
             member: audience.order.members[0], number: audience.target, display: audience.ledger.newestDisplay,
             publishedAt: lineup.publishedAt ?? Rest.never, rotation: lineup.rotation.resting, wakeUp: lineup.wakeUp,
             shown: UInt8(display.topics.count), spotlight: UInt8(display.spotlight),
-            lit: lineup.lit.map(UInt8.init) ?? .max, priority: audience.priority, seen: audience.alerts.resting)
+            spotlightPosition: lineup.publishedSpotlight.map(UInt8.init) ?? .max, priority: audience.priority,
+            alertCounts: audience.alerts.resting)
         if spare.count < LineupTable.spareMax { spare.append(audience) }
     }
 
@@ -217,17 +222,19 @@ struct LineupTable {
                 topics: [], lineup: Lineup(rotation: Rotation(rotation, rules, pinned: nil)), openMax: openMax)
         guard let lineup = audience.lineup else { preconditionFailure("the audience of a lineup has none") }
         audience.topics.removeAll(keepingCapacity: true)
-        for link in links(of: row) { audience.topics.append(Int(topicOfLink[link])) }
+        for link in links(of: row) { audience.topics.append(Int(links.topics[link])) }
         lineup.row = row
         lineup.tenant += 1
         lineup.rotation = Rotation(rotation, rules, pinned: pinned(of: row))
-        lineup.lit = rest.lit == .max ? nil : Int(rest.lit)
+        lineup.publishedSpotlight = rest.spotlightPosition == .max ? nil : Int(rest.spotlightPosition)
         lineup.publishedAt = rest.publishedAt == Rest.never ? nil : rest.publishedAt
         lineup.wakeUp = rest.wakeUp
         lineup.historyIsShort = true
         let start = Int(rows[row].start)
         lineup.display.topics.removeAll(keepingCapacity: true)
-        for index in 0..<Int(rest.shown) { if let topic = shown[start + index] { lineup.display.topics.append(topic) } }
+        for index in 0..<Int(rest.shown) {
+            if let topic = links.shown[start + index] { lineup.display.topics.append(topic) }
+        }
         lineup.display.spotlight = Int(rest.spotlight)
         let version =
             rest.shown == 0
@@ -235,7 +242,7 @@ struct LineupTable {
             : Audience.Version(
                 event: .update, priority: rest.priority, latest: lineup.display.topics[Int(rest.spotlight)].publication,
                 display: rest.display)
-        audience.rest(rest.member, at: rest.number, version, priority: rest.priority, seen: rest.seen)
+        audience.rest(rest.member, at: rest.number, version, priority: rest.priority, alertCounts: rest.alertCounts)
         return audience
     }
 
@@ -245,7 +252,7 @@ struct LineupTable {
     /// of different topics may share an id, but then their texts differ.
     func hasHeard(_ alert: IssuedAlert, _ row: Int) -> Bool {
         links(of: row).contains { link in
-            topics[Int(topicOfLink[link])]?.alerts.contains {
+            topics[Int(links.topics[link])]?.alerts.contains {
                 $0.words == alert.words && $0 !== alert && $0.news > rows[row].born && $0.news < alert.news
                     && $0.saysTheSame(as: alert)
             } == true
@@ -254,7 +261,7 @@ struct LineupTable {
 
     /// Returns the alerts that the lineup has looked at, the oldest first.
     func alertsHeard(_ row: Int) -> [IssuedAlert] {
-        links(of: row).flatMap { topics[Int(topicOfLink[$0])]?.alerts ?? [] }
+        links(of: row).flatMap { topics[Int(links.topics[$0])]?.alerts ?? [] }
             .filter { $0.news > rows[row].born && $0.news <= rows[row].looked && !hasHeard($0, row) }
             .sorted { $0.news < $1.news }
     }
@@ -281,7 +288,7 @@ struct LineupTable {
     func hasNews(_ row: Int) -> Bool {
         let looked = rows[row].looked
         guard looked != newest else { return false }
-        return links(of: row).contains { topics[Int(topicOfLink[$0])].map { $0.newest > looked } ?? false }
+        return links(of: row).contains { topics[Int(links.topics[$0])].map { $0.newest > looked } ?? false }
     }
 
     /// Moves all news of the lineup's topics that it has not looked at to `taken`, where they stay until the next call.
@@ -292,7 +299,7 @@ struct LineupTable {
         guard looked != newest else { return }
         rows[row].looked = newest
         for (position, link) in links(of: row).enumerated() {
-            guard let lineups = topics[Int(topicOfLink[link])], lineups.newest > looked else { continue }
+            guard let lineups = topics[Int(links.topics[link])], lineups.newest > looked else { continue }
             lineups.take(after: looked) {
                 taken.append((position, $0))
             } exhaust: {
@@ -379,18 +386,20 @@ struct LineupTable {
             let choice = Lineup.Choice(topics: Array(topicIndices(of: row)), pinned: pinned(of: row))
             guard find(choice) == row else { return "lineup \(row) is not found by its choice" }
             for link in links(of: row) {
-                guard let lineups = topics[Int(topicOfLink[link])], Int(places[link]) < lineups.order.count,
-                    lineups.order.members[Int(places[link])].index == link, Int(rowOfLink[link]) == row
-                else { return "lineup \(row) is not listed by topic \(topicOfLink[link])" }
+                guard let lineups = topics[Int(links.topics[link])], Int(links.places[link]) < lineups.order.count,
+                    lineups.order.members[Int(links.places[link])].index == link, Int(links.rows[link]) == row
+                else { return "lineup \(row) is not listed by topic \(links.topics[link])" }
                 listed += 1
             }
-            guard links(of: row).count(where: { isLit[$0] }) <= 1 else { return "lineup \(row) has two spotlights" }
+            guard links(of: row).count(where: { links.isInSpotlight[$0] }) <= 1 else {
+                return "lineup \(row) has two spotlights"
+            }
             if hasNews(row) {
                 let isReached = links(of: row).contains {
-                    guard let lineups = topics[Int(topicOfLink[$0])], lineups.newest > rows[row].looked else {
+                    guard let lineups = topics[Int(links.topics[$0])], lineups.newest > rows[row].looked else {
                         return false
                     }
-                    return lineups.reaches(Int(places[$0]))
+                    return lineups.reaches(Int(links.places[$0]))
                 }
                 guard isReached else { return "lineup \(row) has news, and no cursor comes to it" }
             }

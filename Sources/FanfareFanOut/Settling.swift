@@ -32,7 +32,7 @@ struct Settling {
 
     /// The state of a push that is due to an activity for another reason than its audience's version: a joiner's first push, a private end,
     /// or a start.
-    enum Debt {
+    enum OpenPush {
         case none, pending
         /// The first push of a joiner was refused for good; the activity gets the next version.
         case refused
@@ -42,7 +42,7 @@ struct Settling {
     ///
     /// - Returns: the answer to the newest question that has one by now.
     mutating func takeSettled(
-        _ audiences: [Audience], _ lineups: LineupTable, _ activities: [Activity], debt: (ActivitySlot) -> Debt
+        _ audiences: [Audience], _ lineups: LineupTable, _ activities: [Activity], openPush: (ActivitySlot) -> OpenPush
     ) -> Answer? {
         var answer: Answer?
         while !isIdle {
@@ -51,7 +51,7 @@ struct Settling {
                     question: question, unvisited: lineups.unvisited(), audiences: audiences.indices,
                     activities: activities.indices)
             }
-            guard round?.isOver(audiences, activities, debt: debt) == true else { break }
+            guard round?.isOver(audiences, activities, openPush: openPush) == true else { break }
             answer = round.take().map { Answer(question: $0.question, isComplete: $0.isComplete) }
         }
         return answer
@@ -69,7 +69,7 @@ extension Settling {
         private var activities: Range<Int>
         private var open: [Open] = []
         private(set) var isComplete = true
-        private var indebted: [(slot: ActivitySlot, tenant: UInt32)] = []
+        private var lacking: [(slot: ActivitySlot, tenant: UInt32)] = []
 
         /// An audience with members that lack content.
         private struct Open {
@@ -111,7 +111,7 @@ extension Settling {
         /// Returns whether the round has its answer. A call costs a look at `lookMax` audiences and activities, or a check of those that have
         /// settled since the last call.
         mutating func isOver(
-            _ audiences: [Audience], _ activities: [Activity], debt: (ActivitySlot) -> Debt
+            _ audiences: [Audience], _ activities: [Activity], openPush: (ActivitySlot) -> OpenPush
         ) -> Bool {
             guard unvisited.isEmpty() else { return false }
             for index in self.audiences.prefix(Round.lookMax) {
@@ -125,7 +125,7 @@ extension Settling {
             self.audiences = self.audiences.dropFirst(Round.lookMax)
             for index in self.activities.prefix(Round.lookMax) {
                 let slot = ActivitySlot(UInt32(index))
-                if debt(slot) != .none { indebted.append((slot, activities[index].tenant)) }
+                if openPush(slot) != .none { lacking.append((slot, activities[index].tenant)) }
             }
             self.activities = self.activities.dropFirst(Round.lookMax)
             guard self.audiences.isEmpty, self.activities.isEmpty else { return false }
@@ -134,15 +134,15 @@ extension Settling {
                 if open[last].isThere, open[last].audience.refused > 0 { isComplete = false }
                 open.removeLast()
             }
-            while let (slot, tenant) = indebted.last {
+            while let (slot, tenant) = lacking.last {
                 if activities[Int(slot.rawValue)].tenant == tenant {
-                    switch debt(slot) {
+                    switch openPush(slot) {
                     case .none: break
                     case .pending: return false
                     case .refused: isComplete = false
                     }
                 }
-                indebted.removeLast()
+                lacking.removeLast()
             }
             return true
         }
@@ -152,33 +152,4 @@ extension Settling {
 extension Audience {
     /// Is `true` while a lineup keeps changes for its next version.
     fileprivate var hasChangesWaiting: Bool { lineup?.waiting.isEmpty == false }
-}
-
-extension Shard {
-    func reportIfQuiet() {
-        guard !settling.isIdle else { return }
-        let answer =
-            isQuiet
-            ? settling.takeAll(isComplete: counts.refused == 0)
-            : settling.takeSettled(audiences, lineups, store.activities) { debt(to: $0) }
-        if let answer { report(answer) }
-    }
-
-    private func debt(to slot: ActivitySlot) -> Settling.Debt {
-        let activity = store[slot]
-        // A start that has been answered is not awaited: only its token shows that the card exists, and the token may never come.
-        if activity.flags.contains(.tokenless) {
-            let isDue =
-                switch starts[slot]?.phase {
-                case .due: starts[slot].map { awake($0.audience).target > 0 } ?? false
-                case .waiting: true
-                case .sent: activity.flags.contains(.inFlight)
-                case nil: false
-                }
-            return isDue ? .pending : .none
-        }
-        if activity.flags.contains(.leaving) { return .pending }
-        guard activity.flags.contains(.owedFirst) else { return .none }
-        return isRefused(activity, awake(Int(activity.audience))) ? .refused : .pending
-    }
 }

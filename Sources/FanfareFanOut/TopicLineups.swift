@@ -108,7 +108,7 @@ final class TopicLineups: LaneMember {
 
     /// Returns the next links under the cursor, at most `limit`, and whether only those are to be visited whose lineups have the topic in
     /// their spotlight.
-    func next(limit: Int) -> (links: ArraySlice<LineupLink>, onlyLit: Bool) {
+    func next(limit: Int) -> (links: ArraySlice<LineupLink>, spotlightOnly: Bool) {
         (order.next(limit: limit), pass == .lit)
     }
 

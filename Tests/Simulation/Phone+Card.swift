@@ -149,7 +149,7 @@ extension World {
         else { return false }
         let cards = Set([named, index])
         for card in cards {
-            guard phones[card].served != nil, !phones[card].isGone, !phones[card].isNameless, !isTooOld(card),
+            guard phones[card].served != nil, !phones[card].isGone, !phones[card].isDetached, !isTooOld(card),
                 !isEnding(card, named: audience)
             else { return false }
         }
@@ -179,7 +179,7 @@ extension World {
     func freedName(on node: Int) -> String? {
         phones.compactMap { phone -> String? in
             guard let card = phone.card, card.edition > 1, phone.node == node, phone.hasToken, phone.hasLeft,
-                !phone.isGone, !phone.isNameless, !phone.isExpired
+                !phone.isGone, !phone.isDetached, !phone.isExpired
             else { return nil }
             let name = String(card.name.split(separator: "~")[0])
             return isTakenByFollowing(ActivityID(hashing: name)) ? nil : name
@@ -257,7 +257,7 @@ extension World {
     /// Checks an end: a card of a topic that goes on ends only for its age, and not while its successor has no token.
     func judgeEnd(of index: Int, served: AudienceKey, from node: Node) -> String? {
         // A nameless phone gets the end of what it showed when another card took its name.
-        if isOver(served, for: phones[index], node: node) || phones[index].isNameless { return nil }
+        if isOver(served, for: phones[index], node: node) || phones[index].isDetached { return nil }
         if mayBeOver(served, for: phones[index], node: node) { return nil }
         if let successor = successor(of: index), phones[successor].card?.isOut == true {
             return "it ends before the new card has its token (L1)"
@@ -304,7 +304,7 @@ extension World {
     /// Returns the phone that a command means by this name: a renewed activity keeps its earlier names.
     func named(_ id: ActivityID) -> Int? {
         guard
-            var index = phones.lastIndex(where: { $0.id == id && $0.isIntroduced && !$0.isNameless })
+            var index = phones.lastIndex(where: { $0.id == id && $0.isIntroduced && !$0.isDetached })
                 ?? phones.firstIndex(where: { $0.id == id })
         else { return nil }
         while phones[index].isReplaced || phones[index].isGone,
@@ -335,7 +335,7 @@ extension World {
             return true
         }
         if case .expired = fate, phone.isExpired || !isAlmostOver(phone) { return false }
-        return phone.isIntroduced && !phone.isNameless
+        return phone.isIntroduced && !phone.isDetached
     }
 
     /// - Returns: the fault in a fate reported by the shard; `nil` if it is right.

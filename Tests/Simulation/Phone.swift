@@ -40,7 +40,7 @@ struct Phone {
     /// Is `true` if the shard knows the phone: it was followed, or is to be started.
     var isIntroduced = false
     /// Is `true` if another card has its name since its own card was unfollowed.
-    private(set) var isNameless = false
+    private(set) var isDetached = false
     /// Is `true` if earlier cards had its name.
     var hasUsedName = false
     /// Is `true` if it is gone and the core has heard everything about it, so that its name is free.
@@ -234,7 +234,7 @@ struct Phone {
     mutating func noteSettled() { for index in missed.indices { missed[index].mayBeSettled = true } }
 
     mutating func noteAlert(of publication: Publication, at now: Int64) {
-        guard !isNameless, let alert = publication.alert else { return }
+        guard !isDetached, let alert = publication.alert else { return }
         missed.append(
             Missed(
                 topic: publication.topicID, alert: alert, staleAt: now + alert.freshFor.milliseconds * 1_000_000))
@@ -258,7 +258,7 @@ struct Phone {
 
     /// Notes that another card has its name: it is still to be ended under its own token.
     mutating func partsFromName() {
-        isNameless = true
+        isDetached = true
         missed.removeAll()
         missedInFlight.removeAll()
         awaitsAlert = false
@@ -352,7 +352,7 @@ struct Phone {
             lastMayRepeat = true
             isThrottled = flight.outcome != .notProcessed
             untry(flight)
-        case .refused where flight.payload.event == .end && (served == nil || isNameless):
+        case .refused where flight.payload.event == .end && (served == nil || isDetached):
             // The card stays on the phone until the system removes it.
             isGone = true
         case .refused:

@@ -117,7 +117,7 @@ extension World {
 
     /// Checks alert and priority: the newest missed alert of the highest class rides unless preferences or limits forbid it.
     func judgeAttention(of payload: Payload, for phone: Phone, from node: Node) -> String? {
-        if phone.isNameless { return nil }
+        if phone.isDetached { return nil }
         let isEnd = payload.event == .end
         let missed = phone.stillMissed(at: moment.monotonicNanoseconds)
         if payload.alert != nil {

@@ -132,7 +132,7 @@ extension World {
     /// Returns how many death reports a removed phone must have. A nameless phone has none, because its name means another card; a renewed
     /// card that has lost its first name may still be reported under the name that it alone has.
     private func deathReportsExpected(of phone: Phone) -> ClosedRange<Int> {
-        guard phone.isNameless else { return 1...1 }
+        guard phone.isDetached else { return 1...1 }
         return phone.card == nil || phones.count { $0.id == phone.id } > 1 ? 0...0 : 0...1
     }
 

@@ -46,7 +46,7 @@ extension World {
             let isDue = phone.card?.isOut == false && phone.served != nil && node.hasNews(for: phone)
             return isDue ? .start : nil
         }
-        guard let served = phone.served, !phone.isNameless else { return .end }
+        guard let served = phone.served, !phone.isDetached else { return .end }
         guard node.hasNews(for: phone) else { return nil }
         var newest: [TopicID: Publication] = [:]
         for topic in served.topics {
@@ -88,12 +88,12 @@ extension World {
         case .end:
             // A phone that came back before its end was sent may have left again since.
             guard phone.joins == lack.joins else { return nil }
-            return phone.served == nil || phone.isNameless ? "left and was not ended" : nil
+            return phone.served == nil || phone.isDetached ? "left and was not ended" : nil
         case .start:
             guard !phone.hasToken, phone.card?.isOut == false, phone.joins == lack.joins else { return nil }
             return "was not started"
         case .state(let serial, let newest):
-            guard phone.joins == lack.joins, !phone.isNameless,
+            guard phone.joins == lack.joins, !phone.isDetached,
                 max(phone.acceptedSerial, phone.lastRefused) < serial
             else { return nil }
             // The newest versions may look like the state that it has or was refused.

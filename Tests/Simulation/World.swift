@@ -223,7 +223,7 @@ package final class World {
     /// Returns a phone whose name may pass to another card, because its own card was unfollowed, or is gone.
     private func leaver(of node: Int) -> Int? {
         phones.indices.filter {
-            phones[$0].node == node && phones[$0].card == nil && !phones[$0].isNameless && !phones[$0].isExpired
+            phones[$0].node == node && phones[$0].card == nil && !phones[$0].isDetached && !phones[$0].isExpired
                 && (phones[$0].hasLeft || phones[$0].isGone)
                 && phones.lastIndex { [id = phones[$0].id] in $0.id == id } == $0
         }.randomElement(using: &random)
@@ -237,7 +237,7 @@ package final class World {
         // No app follows with a card that is gone or about to go.
         guard !phones[index].isGone else { return false }
         if phones[index].isIntroduced {
-            guard !phones[index].isNameless, !isTooOld(index) else { return false }
+            guard !phones[index].isDetached, !isTooOld(index) else { return false }
             guard !isEnding(index, named: audience) || token == phones[index].servedToken else { return false }
             if phones[index].served == nil, !phones[index].isEnding {
                 // An unfollow can be taken back only by the same card.
@@ -330,7 +330,7 @@ package final class World {
         case .replaceToken(let id, let token):
             if let index = phones.lastIndex(where: { $0.id == id && $0.hasUsed(token) }) {
                 // The name may mean another card by now.
-                guard index == phones.lastIndex(where: { $0.id == id && $0.isIntroduced && !$0.isNameless }) else {
+                guard index == phones.lastIndex(where: { $0.id == id && $0.isIntroduced && !$0.isDetached }) else {
                     return true
                 }
                 phones[index].serves(token)
@@ -517,7 +517,7 @@ package final class World {
             // From outside it is unknown whether a card that is ended for its age is already leaving and is to be removed.
             let mayGo = flight.payload.event == .end && isAlmostOver(phones[flight.phone])
             isHeld =
-                node.deadTokens.isShut && phones[flight.phone].served != nil && !phones[flight.phone].isNameless
+                node.deadTokens.isShut && phones[flight.phone].served != nil && !phones[flight.phone].isDetached
                 && !(mayGo && node.shard.statistics.activities < activities)
             if isHeld { node.deadTokens.hold(flight.phone, flight.token, at: moment.monotonicNanoseconds) }
         }
@@ -568,7 +568,7 @@ package final class World {
             case .deadToken(let id):
                 let index =
                     phones.firstIndex {
-                        $0.id == id && $0.isRemoved && !$0.isNameless && !$0.isForgotten && $0.deathReports == 0
+                        $0.id == id && $0.isRemoved && !$0.isDetached && !$0.isForgotten && $0.deathReports == 0
                     } ?? phones.lastIndex { $0.id == id }
                 if let index { phones[index].deathReports += 1 }
             case .report(let line):

@@ -22,7 +22,7 @@ import Testing
     private func wait(_ duration: Duration, on stage: DeliveryStage) throws {
         let until = stage.now.monotonicNanoseconds + duration.milliseconds * 1_000_000
         stage.leap = .seconds(10)
-        try stage.run("\(duration)") { stage.now.monotonicNanoseconds >= until && stage.shard.inFlight == 0 }
+        try stage.run("\(duration)") { stage.now.monotonicNanoseconds >= until && stage.shard.sender.inFlight == 0 }
         stage.leap = .zero
     }
 
@@ -31,7 +31,7 @@ import Testing
         let before = stage.now.monotonicNanoseconds
         stage.publish(number)
         try stage.run("goal \(number)") {
-            stage.simulator.delivered == Self.people * Int(number) && stage.shard.inFlight == 0
+            stage.simulator.delivered == Self.people * Int(number) && stage.shard.sender.inFlight == 0
         }
         let duration = Duration.nanoseconds(stage.now.monotonicNanoseconds - before)
         #expect(duration < limit, "goal \(number) took \(duration): \(stage.reports)")

@@ -54,11 +54,13 @@ import Testing
         var last = (requests: -1, inFlight: -1)
         var quietTurns = 0
         try stage.run("everybody's goal") {
-            let now = (requests: simulator.delivered + simulator.statistics[.badDeviceToken], inFlight: shard.inFlight)
+            let now = (
+                requests: simulator.delivered + simulator.statistics[.badDeviceToken], inFlight: shard.sender.inFlight
+            )
             quietTurns = now == last ? quietTurns + 1 : 0
             last = now
             stage.leap = quietTurns > 20 ? .milliseconds(50) : .zero
-            return shard.inFlight == 0 && shard.statistics.owed == 0
+            return shard.sender.inFlight == 0 && shard.statistics.owed == 0
         }
         let alerts = shard.statistics.alerts
         let lost = simulator.statistics.connectionsLost + simulator.statistics.connectionsWedged

@@ -56,13 +56,13 @@ import Testing
         stage.publish(2)
         let until = stage.now.monotonicNanoseconds + 600_000_000_000
         stage.leap = .seconds(1)
-        try stage.run("the outage") { stage.now.monotonicNanoseconds >= until && stage.shard.inFlight == 0 }
+        try stage.run("the outage") { stage.now.monotonicNanoseconds >= until && stage.shard.sender.inFlight == 0 }
         #expect(simulator.delivered == healthy)
 
         let end = stage.now.monotonicNanoseconds
         outage.end(simulator)
         try stage.run("the newest state") {
-            stage.leap = stage.shard.inFlight > 1 ? .zero : .milliseconds(100)
+            stage.leap = stage.shard.sender.inFlight > 1 ? .zero : .milliseconds(100)
             return simulator.delivered == 2 * healthy
         }
         let recovery = (stage.now.monotonicNanoseconds - end) / 1_000_000

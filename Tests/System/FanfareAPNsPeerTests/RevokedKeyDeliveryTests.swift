@@ -14,7 +14,7 @@ import Testing
     private func wait(_ duration: Duration, on stage: DeliveryStage) throws {
         let until = stage.now.monotonicNanoseconds + duration.milliseconds * 1_000_000
         stage.leap = .seconds(1)
-        try stage.run("\(duration)") { stage.now.monotonicNanoseconds >= until && stage.shard.inFlight == 0 }
+        try stage.run("\(duration)") { stage.now.monotonicNanoseconds >= until && stage.shard.sender.inFlight == 0 }
         stage.leap = .zero
     }
 
@@ -27,7 +27,7 @@ import Testing
         }
         stage.publish(1)
         stage.publish(2, of: Self.other)
-        try stage.run("the first state") { simulator.delivered == Self.people && stage.shard.inFlight == 0 }
+        try stage.run("the first state") { simulator.delivered == Self.people && stage.shard.sender.inFlight == 0 }
 
         stage.publish(3, .end)
         for person in 0..<Self.starts {
@@ -39,7 +39,7 @@ import Testing
         stage.pool.workAvailable()
         try stage.run("a part of the sweep") { simulator.delivered >= Self.people + 300 }
         try stage.revokeKey()
-        try stage.run("the stop") { stage.pool.trouble != nil && stage.shard.inFlight == 0 }
+        try stage.run("the stop") { stage.pool.trouble != nil && stage.shard.sender.inFlight == 0 }
         let refused = simulator.statistics[.invalidProviderToken]
         let delivered = simulator.delivered
         print("told: revoked key: \(delivered - Self.people) of 2,050 were taken before, and \(refused) refused")
@@ -51,7 +51,7 @@ import Testing
         try stage.mendKey()
         stage.leap = .milliseconds(100)
         try stage.run("the rest") {
-            simulator.delivered >= 2 * Self.people + Self.starts && stage.shard.inFlight == 0
+            simulator.delivered >= 2 * Self.people + Self.starts && stage.shard.sender.inFlight == 0
         }
         try wait(.seconds(600), on: stage)
         #expect(stage.pool.trouble == nil)
@@ -76,7 +76,7 @@ import Testing
         let stage = try DeliveryStage(goesOn: true) { _ in }
         for person in 0..<people { stage.follow(person, token: [1, UInt8(person)] + [UInt8](repeating: 9, count: 78)) }
         stage.publish(1)
-        try stage.run("the first state") { stage.simulator.delivered == people && stage.shard.inFlight == 0 }
+        try stage.run("the first state") { stage.simulator.delivered == people && stage.shard.sender.inFlight == 0 }
         stage.wallError = .seconds(hoursWrong * 3600)
         try wait(.seconds(60), on: stage)
         try stage.revokeKey()

@@ -35,18 +35,18 @@ import Testing
             stage.follow(
                 person, token: [1, UInt8(person >> 8), UInt8(person & 255)] + [UInt8](repeating: 9, count: 77))
         }
-        try stage.run("the first state") { simulator.delivered == Self.others && stage.shard.inFlight == 0 }
+        try stage.run("the first state") { simulator.delivered == Self.others && stage.shard.sender.inFlight == 0 }
         if leaves { stage.shard.apply(.unfollow(ActivityID(UInt64(Self.sick))), at: stage.now) }
         for goal: UInt32 in 2...4 {
             // Only the sick activity is due, now and then, and its waits pass quickly.
             let failures = simulator.failures
             stage.leap = .seconds(1)
-            try stage.run("ten more tries") { simulator.failures >= failures + 10 && stage.shard.inFlight == 0 }
+            try stage.run("ten more tries") { simulator.failures >= failures + 10 && stage.shard.sender.inFlight == 0 }
             // No time passes from here on: a push that waited for anything would wait for ever.
             stage.leap = .zero
             stage.publish(goal)
             try stage.run("goal \(goal)") {
-                simulator.delivered == Self.others * Int(goal) && stage.shard.inFlight == 0
+                simulator.delivered == Self.others * Int(goal) && stage.shard.sender.inFlight == 0
             }
             #expect(stage.pool.trouble == nil)
         }

@@ -107,7 +107,9 @@ final class StoryStage {
         loop.onTurn = { [unowned self] in
             before?()
             // Ends when a push is in flight, whose answer comes in the next turn. Gathered alerts leave at their time.
-            while pool.isReady, source.shard.inFlight == 0, source.shard.counts.owed == 0 || isGathering, !isDone {
+            while pool.isReady, source.shard.sender.inFlight == 0,
+                source.shard.membership.counts.owed == 0 || isGathering, !isDone
+            {
                 if let told { frames += accepted(after: frames.count, told) }
                 told = next(of: &rest, since: first, start)
                 guard let told else {
@@ -130,7 +132,7 @@ final class StoryStage {
         return frames
     }
 
-    private var isGathering: Bool { source.shard.audiences.contains { $0.lane.parked != nil } }
+    private var isGathering: Bool { source.shard.membership.audiences.rows.contains { $0.lane.parked != nil } }
 
     /// Returns the next decision, or an earlier moment at which the shard has work of its own.
     private func next(of steps: inout ArraySlice<Step>, since first: FeedTime, _ start: Moment) -> Step? {

@@ -95,9 +95,9 @@ extension StoryStage.Frame {
         let spotlight = state["spotlight"]?.objectValue
         let lines = topics.enumerated().map { index, topic in
             let forms = ["compactLeading", "compactTrailing"].compactMap { topic[$0]?.stringValue }
-            let isLit = spotlight?["index"]?.intValue == Int64(index)
-            let last = isLit ? spotlight?["state"]?.objectValue?["lastEvent"]?.stringValue : nil
-            return (isLit ? "> " : "  ")
+            let isInSpotlight = spotlight?["index"]?.intValue == Int64(index)
+            let last = isInSpotlight ? spotlight?["state"]?.objectValue?["lastEvent"]?.stringValue : nil
+            return (isInSpotlight ? "> " : "  ")
                 + ([forms.joined(separator: " | ")] + [last].compactMap(\.self)).joined(separator: "   ")
         }
         return lines.joined(separator: "\n" + String(repeating: " ", count: 10))

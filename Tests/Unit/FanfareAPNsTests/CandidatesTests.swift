@@ -23,7 +23,7 @@ import Testing
         }?.0
     }
 
-    @Test func whoHadNoRoomIsNotAskedUntilSomethingHappensOnIt() {
+    @Test func connectionWithoutRoomIsAskedAgainOnlyAfterAnEvent() {
         let members = [Member("full", room: 0), Member("roomy", room: 5)]
         var candidates = Candidates<Member>()
         for member in members { candidates.add(member) }
@@ -75,7 +75,7 @@ import Testing
         #expect(widths.allSatisfy { $0 == widthMax }, "\(widths)")
     }
 
-    @Test func eachIsAmongThemOnceAndWhoIsRemovedIsNot() {
+    @Test func candidateIsListedOnceAndNotAfterItsRemoval() {
         let members = (0..<4).map { Member("\($0)", room: $0 % 2) }
         var candidates = Candidates<Member>()
         for _ in 0..<3 { for member in members { candidates.add(member) } }

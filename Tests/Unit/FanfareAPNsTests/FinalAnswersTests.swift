@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func whoHasNothingToCompareWithIsBelieved() {
+    @Test func answerWithNothingToCompareIsBelieved() {
         #expect(!answers(1000, finalEvery: 1).areTooMany(beside: FinalAnswers()))
         #expect(!answers(1000, finalEvery: 1).areTooMany(beside: answers(99, finalEvery: nil)))
         #expect(answers(1000, finalEvery: 1).areTooMany(beside: answers(100, finalEvery: nil)))

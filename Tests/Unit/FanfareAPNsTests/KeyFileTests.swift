@@ -146,7 +146,7 @@ import Testing
     }
 
     /// The read never returns. Shards go on with the old key, people are told, and no second read begins.
-    @Test func aFileSystemThatHangsStopsNobody() throws {
+    @Test func fileSystemThatHangsStopsNoPush() throws {
         final class Looks: Sendable { let waiting = Locked<[@Sendable () -> Void]>([]) }
         let (old, new) = (try ES256PrivateKey.generate(), try ES256PrivateKey.generate())
         try withKeyFile(old.pem(), mode: 0o600) { path in
@@ -188,7 +188,7 @@ import Testing
         #expect(isSigned(issue, by: new))
     }
 
-    @Test func allWhoAskGetTheNewKeysOneToken() async throws {
+    @Test func allPoolsGetTheSameTokenOfTheNewKey() async throws {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).p8").path
         defer { try? FileManager.default.removeItem(atPath: path) }
         try replace(path, with: ES256PrivateKey.generate().pem())

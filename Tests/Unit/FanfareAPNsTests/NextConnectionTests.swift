@@ -22,7 +22,7 @@ import Testing
     }
 
     /// Little's law: a connection that answers three times as late gets a third of the pushes, while all have room.
-    @Test func whoAnswersLaterGetsLess() {
+    @Test func connectionThatAnswersLaterGetsFewerRequests() {
         var inFlight = [0, 0, 0]
         let lags = [1, 3, 1]
         for _ in 0..<1000 {

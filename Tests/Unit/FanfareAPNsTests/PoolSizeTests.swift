@@ -210,7 +210,7 @@ import Testing
     // MARK: Peers that want fewer connections
 
     /// The peer asks for calm: no connection is closed, and none is opened for a minute, whatever the audience.
-    @Test mutating func whoAsksForCalmGetsNoMoreForAWhile() {
+    @Test mutating func peerThatAsksForCalmGetsNoMoreConnectionsForAWhile() {
         var size = PoolSize(PoolSize.Limits())
         grow(&size, to: 100_000, over: Self.path(50), at: 0)
         let before = size.count
@@ -221,7 +221,7 @@ import Testing
         #expect(size.count == 64)
     }
 
-    @Test mutating func whoRefusesTheNinthIsServedWithEight() {
+    @Test mutating func peerThatRefusesTheNinthConnectionIsServedWithEight() {
         var size = PoolSize(PoolSize.Limits())
         var (refusals, most) = (0, 0)
         for second in 0..<(4 * 3600) {

@@ -75,7 +75,7 @@ import Testing
     }
 
     /// The gate opens although no push is due, so that no connection asks for room.
-    @Test mutating func whatOpensIsOpenAfterAWhileThoughNobodyAsks() throws {
+    @Test mutating func gateOpensAfterAWhileWithoutAnyQuestion() throws {
         try closeAndTry()
         gate.answered()
         gate.pass(to: now)
@@ -154,7 +154,7 @@ import Testing
         }
     }
 
-    @Test mutating func tenFailuresOverFiveSecondsAreADroughtWhoeverTheyCameFrom() {
+    @Test mutating func tenFailuresOverFiveSecondsAreADroughtOnAnyConnection() {
         for failure in 1...10 {
             #expect(!gate.isDrought(at: now + 5_000_000_000))
             _ =

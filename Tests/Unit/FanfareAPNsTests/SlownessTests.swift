@@ -36,7 +36,7 @@ import Testing
     }
 
     /// Delays that a busy thread adds to immediate answers are chance.
-    @Test mutating func onLoopbackNobodyLags() {
+    @Test mutating func noConnectionLagsOnLoopback() {
         pace.note(19_000_000, at: 0)
         slowness.compare(pace, to: 90_000, at: 1)
         #expect(slowness.lag == 1)
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test mutating func besideTooFewNobodyIsSlow() {
+    @Test mutating func noConnectionIsSlowBesideTooFewOthers() {
         for second in 0..<60 as Range<Int64> { answer(in: 500, at: second, limit: nil) }
         #expect(!slowness.isSlow && !slowness.stays(at: 60_000 * Self.millisecond))
     }

@@ -12,7 +12,7 @@ import Testing
         #expect(evidence == [.service, .connection, .connection])
     }
 
-    @Test mutating func whoFailsOnTwoConnectionsSpeaksOnlyOfItself() {
+    @Test mutating func activityThatFailsOnTwoConnectionsCountsAgainstItselfOnly() {
         let evidence = [1, 2, 1, 3].map { suspects.fail(slot, on: $0) }
         #expect(evidence == [.service, .activity, .activity, .activity])
     }

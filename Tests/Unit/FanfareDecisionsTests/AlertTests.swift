@@ -144,7 +144,7 @@ import Testing
         #expect(story.revoked == ["g1"])
     }
 
-    @Test func nobodyIsToldOfTheCancellationOfAGoalTheyWereNotToldOf() {
+    @Test func cancellationOfAGoalWithoutAlertCausesNoAlert() {
         var story = started()
         story.apply(feed.pass(700))
         story.apply(feed.goal(100, "g1"), now: at(700))

@@ -16,7 +16,7 @@ import Testing
     }
 
     /// The event comes on the morning after, when the topic has been forgotten, or in a backlog after a restart.
-    @Test func whatOpensATopicAlertsNobodyWhereItHappenedLongAgo() {
+    @Test func oldFactThatOpensATopicCausesNoAlert() {
         for (delay, verdict) in [(300.0, AlertVerdict?.some(.granted)), (301, nil), (12 * 3600, nil)] {
             var story = Scripted()
             let goal = story.apply(feed.goal(3000, "g7"), now: at(3000 + delay))
@@ -26,7 +26,7 @@ import Testing
     }
 
     /// The source replays the match from the beginning after a restart, in no time.
-    @Test(arguments: [0.01, 2]) func aBacklogAlertsNobodyOfWhatHappenedLongAgo(pace: Double) {
+    @Test(arguments: [0.01, 2]) func oldFactsOfABacklogCauseNoAlert(pace: Double) {
         var story = Scripted()
         var now = 5400.0
         func next(_ happened: Double) -> FeedTime {

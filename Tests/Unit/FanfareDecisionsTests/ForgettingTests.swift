@@ -61,7 +61,7 @@ import Testing
         #expect(story.core.topicCount == 0 && story.core.nextDeadline == nil)
     }
 
-    @Test func whatIsRefusedTakesNobodysRoom() {
+    @Test func refusedEventTakesNoRoom() {
         var story = Scripted(rules: rules { $0.limits.topicsMax = 1 })
         story.apply(order(1).set(0, ["eta": 5]))
         story.apply(order(1).end(10))
@@ -72,7 +72,7 @@ import Testing
     }
 
     /// A topic that has begun again is running, and no longer over.
-    @Test func aTopicThatHasBegunAgainGivesWayToNobody() {
+    @Test func topicThatHasBegunAgainIsNotForgottenEarly() {
         var story = Scripted(
             rules: rules {
                 $0.limits.topicsMax = 2
@@ -330,7 +330,7 @@ import Testing
         #expect(story.publications.map(\.event) == [.end])
     }
 
-    @Test func aFirstEndThatIsToldNobodyTakesNoRoom() {
+    @Test func unpublishedFirstEndTakesNoRoom() {
         var story = Scripted(rules: rules { $0.limits.topicsMax = 1 })
         #expect(story.apply(end(0), now: at(300)).outcome == .late)
         #expect(story.core.topicCount == 0)

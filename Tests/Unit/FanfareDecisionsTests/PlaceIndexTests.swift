@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct PlaceIndexTests {
     /// An array is the model; many hashes collide, in the lower bits or completely.
-    @Test(arguments: UInt64(1)...20) func whoIsInIsFound(seed: UInt64) {
+    @Test(arguments: UInt64(1)...20) func insertedPlaceIsFound(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var index = PlaceIndex()
         var hashes: [UInt64?] = Array(repeating: nil, count: 500)

@@ -11,7 +11,7 @@ import Testing
     }
 
     /// A dictionary is the model: each live topic is found in its place, and no other one.
-    @Test(arguments: 1...20 as ClosedRange<UInt64>) func whoeverLivesIsFound(seed: UInt64) {
+    @Test(arguments: 1...20 as ClosedRange<UInt64>) func livingTopicIsFound(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var table = TopicTable()
         var places: [String: (place: Int, birth: UInt64)] = [:]

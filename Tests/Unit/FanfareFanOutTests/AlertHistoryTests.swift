@@ -24,7 +24,7 @@ import Testing
         return history
     }
 
-    @Test func alertsAreMissedByThoseWhoCameBefore() {
+    @Test func alertIsMissedByEarlierMembersOnly() {
         let history = history([.essential, .ordinary, .essential])
         #expect(history.newest == 3)
         #expect(history.missed(after: 0).map(\.version) == [1, 2, 3])

@@ -56,7 +56,7 @@ import Testing
     }
 
     /// A stalled shard takes no command for hours.
-    @Test func whatIsLeftOutTakesNoRoomThoughNobodyTakesAnything() {
+    @Test func droppedVersionsTakeNoRoomWhileNothingIsTaken() {
         var queue = CommandQueue()
         var overtaken = 0
         var serial: UInt64 = 0

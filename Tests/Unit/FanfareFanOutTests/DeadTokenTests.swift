@@ -103,7 +103,7 @@ import Testing
     }
 
     /// An unfollowed activity is removed with the answer even while the guard is shut; and a slot that is held is not forgotten.
-    @Test mutating func whoLeavesWhileHeldGoes() {
+    @Test mutating func heldActivityThatIsUnfollowedIsRemoved() {
         _ = answer { _ in .deadToken }
         let kept = (0..<UInt64(DeadTokenTests.members)).map { ActivityID($0.mixed) }
         for id in kept { shard.apply(.unfollow(id), at: moment) }

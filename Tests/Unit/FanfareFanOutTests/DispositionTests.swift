@@ -88,7 +88,7 @@ import Testing
         #expect(stage.disposition(of: "goal") == .silenced(.stale))
     }
 
-    @Test func whoCameLaterHasMissedNothing() {
+    @Test func joinerHasMissedNoAlert() {
         stage.publish(2, alert: "goal")
         stage.follow("later", token: 2)
         #expect(stage.disposition(of: "goal", "later") == .silenced(.cameLater))
@@ -106,7 +106,7 @@ import Testing
         #expect(stage.disposition(of: "goal", "started") == .accepted)
     }
 
-    @Test func nobodyThere() {
+    @Test func dispositionOfAnUnknownActivityIsNoActivity() {
         stage.follow("stays", token: 9)
         stage.publish(2, alert: "goal")
         #expect(stage.disposition(of: "goal", "nobody") == .noActivity)

@@ -91,7 +91,7 @@ import Testing
     }
 
     /// There are many activities, so that a lap has many steps.
-    @Test func nobodyIsForgotten() {
+    @Test func everyOldActivityIsEnded() {
         stage.publish(1)
         for member in 0..<1000 {
             stage.follow("member \(member)")
@@ -205,7 +205,7 @@ import Testing
     }
 
     /// The card is unfollowed while its end is in flight, or while the end waits for a retry.
-    @Test(arguments: [false, true]) func anEndForItsAgeTellsNothingToWhoeverHasLeft(isOnItsWay: Bool) {
+    @Test(arguments: [false, true]) func endForAgeCarriesNoAlertAfterAnUnfollow(isOnItsWay: Bool) {
         beginOld()
         stage.publish(2, alert: "goal")
         stage.pass(seconds: 2)
@@ -274,7 +274,7 @@ import Testing
         #expect(stage.disposition(of: "goal") == .noActivity)
     }
 
-    @Test func anEndForItsAgeTellsNobodyWhoWantsNothingToldOfIt() {
+    @Test func endForAgeCarriesNoMaskedAlert() {
         beginOld(preferences: silent)
         stage.publish(2, alert: "goal")
         stage.pass(seconds: 2)
@@ -295,7 +295,7 @@ import Testing
         #expect(stage.shard.isQuiet && stage.shard.violatedInvariant() == nil)
     }
 
-    @Test func whoHasNoTokenIsForgottenAfterEightHours() {
+    @Test func activityWithoutTokenIsRemovedAfterEightHours() {
         stage.publish(1)
         stage.start()
         _ = stage.settle()
@@ -338,7 +338,7 @@ import Testing
         #expect(stage.fates() == [.expired])
         stage.publish(3, event: .end)
         stage.shard.apply(.forget(stage.topic), at: stage.moment)
-        #expect(stage.shard.topics.count == 0)
+        #expect(stage.shard.membership.topics.count == 0)
         #expect(stage.shard.violatedInvariant() == nil)
     }
 
@@ -385,7 +385,7 @@ import Testing
             #expect(stage.pull().isEmpty)
         }
         #expect(stage.fates() == [.notStarted(.waitedTooLong)])
-        #expect(stage.shard.statistics.activities == 0 && stage.shard.topics.count == 0)
+        #expect(stage.shard.statistics.activities == 0 && stage.shard.membership.topics.count == 0)
         #expect(stage.shard.violatedInvariant() == nil)
     }
 }

@@ -59,7 +59,7 @@ import Testing
         #expect(pushes.map(\.event) == [.end])
         #expect(pushes.map(\.state) == [""])
         #expect(stage.shard.statistics.activities == 0)
-        #expect(!stage.shard.renewals.hasNames)
+        #expect(!stage.shard.lifecycle.renewals.hasNames)
     }
 
     /// The person follows again, by the app's own name: the token of the unfollowed card may still be reported.
@@ -74,7 +74,7 @@ import Testing
         let pushes = stage.settle()
         #expect(pushes.filter { $0.token == [2] }.map(\.event) == [.end])
         #expect(pushes.filter { $0.token == [5] }.map(\.event) == [.update])
-        #expect(stage.shard.statistics.activities == 1 && !stage.shard.renewals.hasNames)
+        #expect(stage.shard.statistics.activities == 1 && !stage.shard.lifecycle.renewals.hasNames)
         #expect(stage.fates().isEmpty && stage.shard.violatedInvariant() == nil)
     }
 
@@ -86,7 +86,7 @@ import Testing
         _ = stage.passUntilPush(seconds: 400)
         #expect(stage.fates() == [.renewed(as: ActivityID(hashing: "card~2")), .expired])
         #expect(stage.shard.statistics.activities == 0)
-        #expect(!stage.shard.renewals.hasNames)
+        #expect(!stage.shard.lifecycle.renewals.hasNames)
         stage.follow()
         #expect(stage.settle().map(\.token) == [[1]], "a new beginning is one")
     }
@@ -96,7 +96,7 @@ import Testing
         stage.beginRenewable()
         var start = stage.passUntilPush(seconds: 8 * hour).pushes
         // Each attempt is answered after minutes, so the old card is gone before the last one.
-        while stage.shard.store.slot(of: ActivityID(hashing: "card")) != nil {
+        while stage.shard.membership.store.slot(of: ActivityID(hashing: "card")) != nil {
             stage.pass(seconds: 200)
             stage.answer(start, .throttled)
             start = stage.passUntilPush(seconds: 200).pushes
@@ -130,7 +130,7 @@ import Testing
             #expect(stage.told() == [StartStage.Told("card~2", .notStarted(.over))], "no card is there")
         }
         #expect(stage.shard.statistics.activities == 0)
-        #expect(!stage.shard.renewals.hasNames)
+        #expect(!stage.shard.lifecycle.renewals.hasNames)
     }
 
     /// Begins with a new card whose start was accepted, while the end of the topic that both show is in flight to the old card.
@@ -159,7 +159,7 @@ import Testing
         #expect(pushes.map(\.state) == [""], "an end of its own, at once")
         #expect(stage.told().isEmpty)
         #expect(stage.shard.statistics.activities == 0)
-        #expect(!stage.shard.renewals.hasNames)
+        #expect(!stage.shard.lifecycle.renewals.hasNames)
     }
 
     @Test(arguments: [DeliveryOutcome.accepted, .notProcessed])
@@ -229,7 +229,7 @@ import Testing
         #expect(stage.settle().map(\.token) == [[3]], "its token, reported late, means nothing")
         stage.unfollow("card~2")
         #expect(stage.settle().map(\.event) == [.end])
-        #expect(!stage.shard.renewals.hasNames)
+        #expect(!stage.shard.lifecycle.renewals.hasNames)
     }
 
     // MARK: - Between the old card and the new one's start
@@ -297,7 +297,7 @@ import Testing
         #expect(
             stage.told() == [StartStage.Told("card~2", .notStarted(failure)), StartStage.Told("card", .expired)])
         #expect(stage.shard.statistics.activities == 0)
-        #expect(!stage.shard.renewals.hasNames)
+        #expect(!stage.shard.lifecycle.renewals.hasNames)
     }
 
     @Test func L1_theNameMeansTheCardWhoseStartIsToLeave() {
@@ -336,6 +336,6 @@ import Testing
         }
         #expect(stage.told().isEmpty)
         #expect(stage.shard.statistics.activities == 0)
-        #expect(!stage.shard.renewals.hasNames)
+        #expect(!stage.shard.lifecycle.renewals.hasNames)
     }
 }

@@ -38,7 +38,7 @@ import Testing
         #expect(topics.violatedInvariant() == nil)
     }
 
-    @Test mutating func whatIsForgottenAndFollowedByNobodyIsFoundByNoNumber() {
+    @Test mutating func forgottenTopicWithoutFollowersIsFoundByNoNumber() {
         let first = publish("order/1", 4, 9)
         topics.forget(TopicID("order/1"))
         #expect(publish("order/2", 5, 10) == first, "its row is free")
@@ -51,7 +51,7 @@ import Testing
     @Test mutating func theNumberStaysWithTheName() {
         let index = publish("table/1", 4, 9)
         topics[index].followers = 0
-        let old = topics.part(index)
+        let old = topics.detach(index)
         #expect(publish("table/1", 4, 9) == index && index != old)
         #expect(topics.violatedInvariant() == nil)
     }

@@ -41,9 +41,9 @@ import Testing
         for member in UInt64(0)..<3 { shard.apply(.follow(ActivityID(member), .topic(topic), token: [1]), at: moment) }
         for serial in 1...versions {
             shard.apply(publication(serial), at: moment)
-            #expect(shard.publications.count <= 8)
+            #expect(shard.reporter.publications.count <= 8)
         }
-        #expect(shard.audiences[0].publications.count == 8)
+        #expect(shard.membership.audiences[0].publications.count == 8)
         #expect(shard.violatedInvariant() == nil)
 
         var batch = DeliveryBatch()
@@ -55,13 +55,13 @@ import Testing
         let facts = heard(from: shard)
         #expect(facts.completed == Array(1...7) + [versions])
         #expect(facts.overtaken == Array(8..<versions))
-        #expect(shard.publications.isEmpty)
+        #expect(shard.reporter.publications.isEmpty)
         #expect(shard.violatedInvariant() == nil)
     }
 
     /// Versions are published while a push of an old one is in flight, and that is answered late: the ledger holds the versions that members
     /// have or that are in flight, and the newest.
-    @Test func theLedgerHoldsNoVersionThatNobodyHas() {
+    @Test func ledgerHoldsOnlyVersionsOfMembers() {
         var ledger = VersionLedger()
         ledger.open(1, display: 1)
         ledger.join()

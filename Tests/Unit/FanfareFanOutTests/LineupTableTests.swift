@@ -81,7 +81,7 @@ import Testing
         #expect(!isVisited && isVisitedNow)
     }
 
-    @Test func whoComesLaterHasNoNewsOfBefore() {
+    @Test func laterLineupHasNoEarlierNews() {
         var table = LineupTable()
         _ = table.insert(.init(topics: [1], pinned: nil), audience: 0)
         publish(1, of: 1, in: &table)
@@ -92,7 +92,7 @@ import Testing
     }
 
     /// No lineup looks at the news for a while: dropped news are silent, and the newest stay.
-    @Test func newsThatNobodyLooksAtAreBounded() {
+    @Test func unvisitedNewsIsBounded() {
         var table = LineupTable()
         let row = table.insert(.init(topics: [1], pinned: nil), audience: 0)
         for serial in UInt64(1)...200 { publish(serial, of: 1, in: &table, cause: serial == 3 ? "goal" : nil) }
@@ -110,7 +110,7 @@ import Testing
         let lineups = try #require(table[1])
         let first = lineups.next(limit: 2)
         let visited = first.links.map { table.row(of: $0) }
-        #expect(first.onlyLit)
+        #expect(first.spotlightOnly)
         lineups.visited(2)
         table.take(visited[1])
         let last = try #require(rows.first { !visited.contains($0) })
@@ -118,7 +118,7 @@ import Testing
         table.remove(last)
         #expect(lineups.hasWork, "the lineup that was passed over is still to be visited")
         let second = lineups.next(limit: 3)
-        #expect(!second.onlyLit && second.links.contains { table.row(of: $0) == visited[0] })
+        #expect(!second.spotlightOnly && second.links.contains { table.row(of: $0) == visited[0] })
         #expect(table.violation() == nil)
     }
 
@@ -131,7 +131,7 @@ import Testing
         publish(2, of: 1, in: &table, cause: "goal 2")
         lineups.visited(1)
         let next = lineups.next(limit: 3)
-        #expect(!next.onlyLit && next.links.count == 3)
+        #expect(!next.spotlightOnly && next.links.count == 3)
     }
 
     @Test func anAlertThatSaysTheSameHasBeenHeard() throws {
@@ -170,13 +170,13 @@ import Testing
         let lineup = Lineup(rotation: rotation)
         lineup.row = row
         lineup.publishedAt = 77
-        lineup.lit = 2
+        lineup.publishedSpotlight = 2
         lineup.display = LineupState.Display(topics: [1, 2].map { LineupTopic(publication($0)) }, spotlight: 1)
         let audience = Audience(topics: [7, 8, 9], lineup: lineup, openMax: 4)
         audience.rest(
             ActivitySlot(3), at: 12,
             .init(event: .update, priority: .immediate, latest: lineup.display.topics[1].publication, display: 99),
-            priority: .immediate, seen: SIMD2(3, 4))
+            priority: .immediate, alertCounts: SIMD2(3, 4))
         let shown = lineup.display.topics
         table.rest(row, audience, lineup)
         #expect(table.isResting(row) && table.member(of: row) == ActivitySlot(3))
@@ -185,7 +185,7 @@ import Testing
         #expect(!table.isResting(row) && woken.isResting)
         #expect(woken.topics == [7, 8, 9] && woken.target == 12 && woken.ledger.newestDisplay == 99)
         #expect(woken.priority == .immediate && woken.alerts.resting == SIMD2(3, 4))
-        #expect(its.publishedAt == 77 && its.lit == 2 && its.rotation.pinned == 1 && its.rotation.position == 2)
+        #expect(its.publishedAt == 77 && its.publishedSpotlight == 2 && its.rotation.pinned == 1 && its.rotation.position == 2)
         #expect(zip(its.display.topics, shown).allSatisfy { $0 === $1 } && its.display.topics.count == 2)
         let topics = Array(repeating: Rotation.Topic(.live, importance: 10), count: 3)
         let held = its.rotation.wanted(topics, now: FeedTime(milliseconds: 20_999))
@@ -200,7 +200,7 @@ import Testing
         let index: Int
     }
 
-    @Test(arguments: UInt64(1)...20) func visitsThoseWhoWereThereAndNobodyElse(seed: UInt64) {
+    @Test(arguments: UInt64(1)...20) func cursorVisitsExactlyTheLineupsOfItsTime(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var order = SweepOrder<Member>()
         var positions = Array(repeating: UInt32(0), count: 5000)

@@ -25,7 +25,7 @@ import Testing
         #expect(stage.settle().count == 1)
     }
 
-    @Test func whoeverIsHeldUpIsNotWokenByTime() {
+    @Test func shardThatIsHeldUpHasNoDueTime() {
         let stage = StartStage(Shard(feedbackMax: 1))
         stage.follow()
         #expect(stage.shard.nextDue != nil)
@@ -43,12 +43,12 @@ import Testing
             move("card", [stage.topic, TopicID("\(number)")])
             if number % 100 == 0 { _ = stage.fates() }
         }
-        #expect(stage.shard.lanes.entries <= 1026)
+        #expect(stage.shard.membership.lanes.entries <= 1026)
         #expect(stage.shard.violatedInvariant() == nil)
         #expect(stage.settle().count == 1)
     }
 
-    @Test func whoMovesBackAndForthStandsInLineOnce() {
+    @Test func activityThatMovesBackAndForthIsQueuedOnce() {
         let lineups = [[stage.topic, other], [other, stage.topic]]
         for (index, lineup) in lineups.enumerated() {
             stage.shard.apply(
@@ -60,7 +60,7 @@ import Testing
         _ = stage.settle()
         stage.publish(2, alert: "goal")
         for turn in 1...10_000 { move("card", lineups[turn % 2]) }
-        for audience in stage.shard.audiences {
+        for audience in stage.shard.membership.audiences.rows {
             #expect(audience.revisits.prompt.count <= 2 * audience.order.count + 65)
         }
         #expect(stage.shard.violatedInvariant() == nil)

@@ -67,7 +67,7 @@ import Testing
         #expect(serials.allSatisfy { $0 > 1 << 63 })
     }
 
-    @Test func openPublicationThatNobodyLacksIsAViolation() {
+    @Test func openPublicationThatNoAudienceLacksIsAViolation() {
         var tracker = PublicationTracker()
         tracker.open(1, audiences: 0, freshness: 0, at: 0)
         #expect(tracker.violation() != nil)

@@ -23,12 +23,14 @@ import Testing
 
     private func apply(_ command: ShardCommand) { stage.shard.apply(command, at: stage.moment) }
 
-    @Test(arguments: keys) func nobodyFollowsOrStartsWhatNobodyCanShow(key: AudienceKey, refusal: CommandRefusal) {
+    @Test(arguments: keys) func followsAndStartsOfImpossibleAudiencesAreRefused(
+        key: AudienceKey, refusal: CommandRefusal
+    ) {
         apply(.follow(ActivityID(hashing: "card"), key, token: [1]))
         #expect(stage.fates() == [.refused(refusal)])
         apply(.start(request(token: [1]), key))
         #expect(stage.fates() == [.refused(refusal)])
-        #expect(stage.shard.statistics.activities == 0 && stage.shard.topics.count == 0)
+        #expect(stage.shard.statistics.activities == 0 && stage.shard.membership.topics.count == 0)
     }
 
     @Test(arguments: keys) func anActivityThatIsKnownStaysAsItWas(key: AudienceKey, refusal: CommandRefusal) {
@@ -42,7 +44,7 @@ import Testing
         let pushes = stage.settle()
         #expect(pushes.map(\.token) == [[1]], "the token is the old one")
         #expect(pushes.allSatisfy { $0.payload.alert != nil }, "and so are the preferences")
-        #expect(stage.shard.renewals.isEmpty)
+        #expect(stage.shard.lifecycle.renewals.isEmpty)
     }
 
     @Test(arguments: [0, 513]) func aTokenThatIsNoneIsRefused(bytes: Int) {
@@ -57,7 +59,7 @@ import Testing
         #expect(stage.settle().map(\.token) == [[1]], "it has not been moved either")
     }
 
-    @Test func aCommandForNobodyIsSaidToBeOne() {
+    @Test func commandForAnUnknownActivityIsReported() {
         let nobody = ActivityID(hashing: "nobody")
         apply(.prefer(nobody, Preferences(alerts: .none)))
         apply(.move(nobody, .topic(stage.topic)))
@@ -65,6 +67,6 @@ import Testing
         #expect(stage.fates() == Array(repeating: .refused(.unknownActivity), count: 3))
         apply(.unfollow(nobody))
         #expect(stage.fates().isEmpty, "that is what was wanted")
-        #expect(stage.shard.topics.count == 0)
+        #expect(stage.shard.membership.topics.count == 0)
     }
 }

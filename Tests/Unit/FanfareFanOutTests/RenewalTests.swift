@@ -61,7 +61,7 @@ import Testing
         stage.unfollow("card")
         #expect(stage.settle().map(\.token) == [[2]])
         #expect(stage.shard.statistics.activities == 0)
-        #expect(stage.shard.renewals.handedOverCount == 0)
+        #expect(stage.shard.lifecycle.renewals.handedOverCount == 0)
         stage.follow("card", token: 5)
         #expect(stage.settle().map(\.token) == [[5]], "and a new beginning is one")
     }
@@ -114,7 +114,7 @@ import Testing
         #expect(pushes.filter { $0.token == [2] }.map(\.event) == (outcome == .accepted ? [] : [.end]))
         stage.unfollow()
         #expect(stage.settle().map(\.token) == [[5]])
-        #expect(stage.shard.statistics.activities == 0 && !stage.shard.renewals.hasNames)
+        #expect(stage.shard.statistics.activities == 0 && !stage.shard.lifecycle.renewals.hasNames)
         #expect(stage.fates().isEmpty)
     }
 
@@ -178,14 +178,14 @@ import Testing
             _ = stage.settle()
             _ = stage.fates()
         }
-        #expect(stage.shard.renewals.handedOverCount == Renewal.namesMax)
+        #expect(stage.shard.lifecycle.renewals.handedOverCount == Renewal.namesMax)
         #expect(stage.shard.violatedInvariant() == nil)
         for name in ["card", "card~17", "card~18", "card~19", "card~20"] {
-            #expect(stage.shard.slot(of: ActivityID(hashing: name)) != nil, "\(name)")
+            #expect(stage.shard.lifecycle.slot(of: ActivityID(hashing: name)) != nil, "\(name)")
         }
         stage.unfollow("card")
         #expect(stage.settle().map(\.token) == [[20]])
-        #expect(!stage.shard.renewals.hasNames)
+        #expect(!stage.shard.lifecycle.renewals.hasNames)
     }
 
     /// Preferences that are set under the old name while both cards exist apply to both.
@@ -269,7 +269,7 @@ import Testing
         #expect(pushes.map(\.event) == [.end])
         #expect(pushes.map(\.token) == [[2]])
         #expect(stage.shard.statistics.activities == 0)
-        #expect(stage.shard.renewals.handedOverCount == 0)
+        #expect(stage.shard.lifecycle.renewals.handedOverCount == 0)
     }
 
     @Test func aDismissedCardIsNotRenewed() {
@@ -354,7 +354,7 @@ import Testing
     }
 
     /// An audience's version numbers mean nothing in another audience.
-    @Test func whoMovesBothCardsIsToldOnce() {
+    @Test func moveOfBothCardsIsReportedOnce() {
         stage.beginRenewable()
         stage.answer(stage.passUntilPush(seconds: 8 * hour).pushes, .accepted)
         let other = TopicID("other")

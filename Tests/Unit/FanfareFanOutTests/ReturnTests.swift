@@ -95,7 +95,7 @@ import Testing
         #expect(service.shard.violatedInvariant() == nil)
     }
 
-    @Test func whoReturnsAfterTheEndHasLeftIsTold() {
+    @Test func followAfterTheEndHasLeftIsReportedAsEnded() {
         service.unfollow([0])
         let end = service.pull()
         service.follow(0)
@@ -106,7 +106,7 @@ import Testing
 
     /// An abandoned match goes on before its end is retried.
     @Test(arguments: [DeliveryOutcome.accepted, .notProcessed, .unknown, .throttled])
-    func whoLeavesWhileTheEndIsOnItsWayHasLeftThoughTheTopicGoesOn(outcome: DeliveryOutcome) {
+    func activityUnfollowedDuringItsEndIsGoneWhenTheTopicGoesOn(outcome: DeliveryOutcome) {
         let before = service.accepted.count
         service.publish(event: .end)
         let end = service.pull()
@@ -127,7 +127,7 @@ import Testing
             service.unfollow([0])
             service.follow(0)
         }
-        #expect(service.shard.departures.revisits.prompt.count <= 64)
+        #expect(service.shard.lifecycle.departures.revisits.prompt.count <= 64)
         service.run()
         #expect(service.shard.isQuiet)
         #expect(service.shard.statistics.activities == 1)
@@ -179,7 +179,7 @@ import Testing
     }
 
     /// The members after a refused one have the first state, to which the topic returns; they get no push for it.
-    @Test func onlyWhoWasRefusedGetsWhatGoesBackToHowItWas() {
+    @Test func onlyRefusedMembersGetAStateThatReverts() {
         let service = ScriptedService(members: 0..<3)
         service.answer = { member, _ in member == 0 ? .refused : .accepted }
         service.publish(state: ["score": 1])
@@ -194,7 +194,7 @@ import Testing
     }
 
     /// A newcomer whose first state was refused does not show it, although a later push to it failed, too.
-    @Test func whoHasNeverHadAStateGetsOneThatGoesBackToWhatWasRefused() {
+    @Test func joinerThatWasRefusedGetsAStateThatReverts() {
         let service = ScriptedService(members: 0..<1)
         service.publish(state: ["score": 1])
         service.run()
@@ -216,7 +216,7 @@ import Testing
     }
 
     /// A newcomer whose first state was refused lacks content again as soon as a newer version is pending.
-    @Test func nobodyHasAllWhileANewcomerThatWasRefusedLacksWhatCameSince() {
+    @Test func publicationIsIncompleteWhileARefusedJoinerLacksIt() {
         let service = ScriptedService(members: 0..<1)
         service.publish()
         service.run()
@@ -237,7 +237,7 @@ import Testing
     }
 
     /// An activity counts as refused from the refusal on until a newer version is published, or until it moves to another audience.
-    @Test func whoWasRefusedTheNewestStateIsCounted() {
+    @Test func memberRefusedTheNewestStateIsCounted() {
         let service = ScriptedService(members: 0..<5)
         var refused: Int { service.shard.statistics.refused }
         service.publish()

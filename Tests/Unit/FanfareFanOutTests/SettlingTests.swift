@@ -119,7 +119,7 @@ import Testing
         #expect(!stage.shard.isQuiet)
     }
 
-    @Test func aQuestionWaitsForEndsOfPeopleWhoLeftBeforeIt() {
+    @Test func questionWaitsForEarlierDepartures() {
         let stage = Stage()
         for activity in UInt64(1)...2 { stage.follow(activity) }
         stage.shard.apply(.unfollow(ActivityID(1)), at: stage.moment)
@@ -210,7 +210,7 @@ import Testing
         stage.ask(1)
         stage.answer(stage.flying.count)
         #expect(stage.settled == [])
-        #expect(stage.shard.lineupsWaiting == 1)
+        #expect(stage.shard.membership.lineupsWaiting == 1)
         // From here on a push is pending at any time.
         stage.publish("quiz")
         stage.follow(2, .topic(TopicID("quiz")))

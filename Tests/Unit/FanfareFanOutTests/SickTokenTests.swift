@@ -58,7 +58,7 @@ import Testing
     }
 
     /// The service is away for ten minutes; a thousand of the audience's 5,000 tokens never work, and 500 are dead.
-    @Test func afterAnOutageNobodyWaitsForThoseWhoNeverWork() {
+    @Test func activitiesThatAlwaysFailDelayNoOtherAfterAnOutage() {
         let members = 5000
         let isSick = { (member: Int) in member % 5 == 0 }
         let isDead = { (member: Int) in member % 10 == 1 }
@@ -85,7 +85,7 @@ import Testing
     }
 
     /// The only activity has been the gate's try again and again during ten minutes of trouble.
-    @Test func whoWasTriedAllThroughAnOutageGoesOnWithinSecondsOfItsEnd() {
+    @Test func activityTriedThroughoutAnOutageResumesWithinSecondsOfItsEnd() {
         let service = service(sick: [0], members: 1)
         service.publish()
         for _ in 0..<600 {
@@ -160,7 +160,7 @@ import Testing
         service.answer = { _, _ in .deadToken }
         service.publish()
         service.run()
-        #expect(service.shard.quarantine.isShut)
+        #expect(service.shard.retries.quarantine.isShut)
         let held = members - 1
         service.answer = { member, _ in member == held ? .accepted : .deadToken }
         service.follow(held, number: 1)
@@ -171,14 +171,14 @@ import Testing
     }
 
     /// The full number of probes is made even if some held activities wait no longer: a person who logs in again takes no other one's probe.
-    @Test func whoHasANewTokenIsNoProbe() {
+    @Test func activityWithANewTokenIsNoProbe() {
         let members = 1000
         let service = ScriptedService(
             members: 0..<members, shard: Shard(feedbackMax: 32_768, deadTokenProbes: 10))
         service.answer = { _, _ in .deadToken }
         service.publish()
         service.run()
-        let held = service.shard.quarantine.count
+        let held = service.shard.retries.quarantine.count
         var tried: Set<Int> = []
         service.answer = { member, _ in
             tried.insert(member)
@@ -193,25 +193,25 @@ import Testing
         #expect(service.shard.violatedInvariant() == nil)
     }
 
-    @Test func whoIsHeldAgainAndAgainIsRememberedOnce() {
+    @Test func activityHeldRepeatedlyIsQueuedOnce() {
         let members = 1000
         let service = ScriptedService(members: 0..<members, shard: Shard(feedbackMax: 32_768))
         service.answer = { _, _ in .deadToken }
         service.publish()
         service.run()
-        let held = service.shard.quarantine.count
+        let held = service.shard.retries.quarantine.count
         for number in 1...100 {
             for member in 800..<members { service.follow(member, number: number) }
             service.run()
         }
-        #expect(service.shard.quarantine.count <= 2 * held + 400)
+        #expect(service.shard.retries.quarantine.count <= 2 * held + 400)
         #expect(service.shard.violatedInvariant() == nil)
     }
 }
 
 /// Ends of leaving activities share the lanes with goals.
 @Suite struct DepartureLaneTests {
-    @Test func aGoalOvertakesAHundredThousandWhoLeave() {
+    @Test func goalOvertakesAHundredThousandDepartures() {
         let service = ScriptedService(members: 0..<100_001)
         service.publish()
         service.run()
@@ -230,7 +230,7 @@ import Testing
         #expect(service.accepted.first { $0.payload.event == .end }?.member == 0, "first come, first served")
     }
 
-    @Test func whoLeavesIsEndedWhileASweepOfManyGoesOn() {
+    @Test func departureIsSentDuringALargeSweep() {
         let service = ScriptedService(members: 0..<10_000)
         service.publish()
         service.run()

@@ -339,7 +339,7 @@ import Testing
     }
 
     /// The request of a start for an existing activity is kept for its renewal.
-    @Test func whoHasACardGetsNoSecondOne() {
+    @Test func activityWithACardGetsNoSecondOne() {
         stage.publish(1)
         stage.follow()
         stage.start()

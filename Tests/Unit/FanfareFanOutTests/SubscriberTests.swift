@@ -229,7 +229,7 @@ import Testing
     }
 
     /// Members with equal content share a payload, although others in between differ.
-    @Test func whoStandsAlikeSharesAPayload() {
+    @Test func membersInTheSameStateShareAPayload() {
         let stage = Stage()
         for id in UInt64(1)...60 {
             stage.follow(id, id % 7 == 0 ? Preferences(alerts: .none) : id % 5 == 0 ? Preferences() : nil)

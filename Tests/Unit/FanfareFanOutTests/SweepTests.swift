@@ -7,7 +7,7 @@ import Testing
     private let moment = Moment(wallMilliseconds: 1_790_000_000_000, monotonicNanoseconds: 1)
 
     /// A new version is published before each answer, and half of the audience fits on the network: the halves alternate.
-    @Test func versionsFasterThanAnswersStarveNobody() {
+    @Test func versionsFasterThanAnswersStarveNoMember() {
         let shard = Shard()
         var moment = moment
         for member in UInt64(0)..<100 {

@@ -102,7 +102,7 @@ import Testing
         #expect(wheel.popDue(Self.hour) == nil && wheel.count == 0)
     }
 
-    @Test func nobodyIsWokenToMoveEntries() {
+    @Test func movingEntriesNeedsNoWakeUp() {
         var random = SplitMix64(seed: 7)
         var wheel = TimingWheel()
         var moments: Set<Int64> = []
@@ -123,7 +123,7 @@ import Testing
     }
 
     /// The due time of a cancelled entry may still cause a wake-up, but only one.
-    @Test func cancelledEntriesWakeNobodyTwice() {
+    @Test func cancelledEntriesCauseAtMostOneWakeUp() {
         var wheel = TimingWheel()
         wheel.insert(.ageScan, due: 8 * TimingWheelTests.hour)
         var wakeUp: TimingWheel.Entry?

@@ -39,7 +39,7 @@ import Testing
         #expect(stage.shard.violatedInvariant() == nil)
     }
 
-    @Test func nothingIsLeftOfTenThousandTopicsThatNobodyFollowed() {
+    @Test func tenThousandTopicsWithoutFollowersLeaveNothing() {
         for number in 0..<10_000 {
             let topic = TopicID("order/\(number)")
             stage.publish(1, in: topic)
@@ -47,8 +47,8 @@ import Testing
             forget(topic)
             if number % 100 == 0 { _ = stage.fates() }
         }
-        #expect(stage.shard.topics.count == 0 && stage.shard.topics.capacity == 1)
-        #expect(stage.shard.audiences.isEmpty)
+        #expect(stage.shard.membership.topics.count == 0 && stage.shard.membership.topics.capacity == 1)
+        #expect(stage.shard.membership.audiences.isEmpty)
         #expect(stage.shard.violatedInvariant() == nil)
     }
 
@@ -63,12 +63,12 @@ import Testing
             forget(topic)
             _ = stage.fates()
         }
-        #expect(stage.shard.topics.count == 0 && stage.shard.topics.capacity == 1)
-        #expect(stage.shard.audiences.count == 1 && stage.shard.statistics.activities == 0)
+        #expect(stage.shard.membership.topics.count == 0 && stage.shard.membership.topics.capacity == 1)
+        #expect(stage.shard.membership.audiences.count == 1 && stage.shard.statistics.activities == 0)
         #expect(stage.shard.violatedInvariant() == nil)
     }
 
-    @Test func whoStillWaitsForTheEndGetsItThoughTheTopicIsForgotten() {
+    @Test func pendingEndIsSentAfterTheTopicIsForgotten() {
         stage.follow()
         stage.publish(1)
         _ = stage.settle()
@@ -79,7 +79,7 @@ import Testing
         let end = stage.passUntilPush(seconds: 10).pushes
         #expect(end.map(\.event) == [.end] && end.map(\.state) == [#"{"score":2}"#])
         stage.answer(end, .accepted)
-        #expect(stage.shard.topics.count == 0 && stage.shard.statistics.activities == 0)
+        #expect(stage.shard.membership.topics.count == 0 && stage.shard.statistics.activities == 0)
     }
 
     @Test func aForgottenTopicCanBeFollowedAndComeAgain() {
@@ -94,7 +94,7 @@ import Testing
     }
 
     /// A start was accepted, and its token has not been reported: the start still keeps the forgotten topic.
-    @Test func whoFollowsAForgottenTopicWaitsForTheNextOneThoughAnotherStillLooksAtIt() {
+    @Test func followOfAForgottenTopicWaitsForTheNextOneWithTheId() {
         stage.publish(1)
         stage.start("straggler")
         _ = stage.settle()
@@ -113,7 +113,7 @@ import Testing
         unfollow("newcomer")
         stage.publish(4, event: .end)
         forget(stage.topic)
-        #expect(stage.shard.topics.count == 0 && stage.shard.violatedInvariant() == nil)
+        #expect(stage.shard.membership.topics.count == 0 && stage.shard.violatedInvariant() == nil)
     }
 
     @Test func aForgottenTopicComesAgainAndTheStragglersOfTheOldOneDoNotSeeIt() {
@@ -133,7 +133,7 @@ import Testing
         unfollow("newcomer")
         stage.publish(4, event: .end)
         forget(stage.topic)
-        #expect(stage.shard.topics.count == 0 && stage.shard.topics.capacity == 2)
+        #expect(stage.shard.membership.topics.count == 0 && stage.shard.membership.topics.capacity == 2)
         #expect(stage.shard.violatedInvariant() == nil)
     }
 
@@ -203,7 +203,7 @@ import Testing
         #expect(stage.shard.violatedInvariant() == nil)
     }
 
-    @Test func whoHasNotHadTheEndWhenATopicGoesOnStays() {
+    @Test func memberThatLacksTheEndStaysWhenItsTopicGoesOn() {
         stage.follow()
         stage.publish(1)
         _ = stage.settle()
@@ -243,21 +243,21 @@ import Testing
         stage.pass(seconds: 5)
         _ = stage.settle()
         forget(stage.topic)
-        #expect(stage.shard.topics.count == 2)
+        #expect(stage.shard.membership.topics.count == 2)
         stage.publish(2, in: other)
         stage.pass(seconds: 5)
         #expect(stage.settle().count == 1)
         unfollow()
-        #expect(stage.shard.topics.count == 1, "one is still published")
+        #expect(stage.shard.membership.topics.count == 1, "one is still published")
         forget(other)
-        #expect(stage.shard.topics.count == 0)
+        #expect(stage.shard.membership.topics.count == 0)
         #expect(stage.shard.violatedInvariant() == nil)
     }
 
-    @Test func whoeverTakesATopicsPlaceIsNotMistakenForIt() {
+    @Test func topicInAReusedPlaceIsNotTakenForTheFormerOne() {
         follow(lineup: [stage.topic, other])
         unfollow()
-        #expect(stage.shard.topics.count == 0)
+        #expect(stage.shard.membership.topics.count == 0)
         stage.follow("second", token: 2, in: TopicID("third"))
         follow(lineup: [TopicID("fourth"), TopicID("third")], "third", token: 3)
         stage.publish(1)
@@ -278,7 +278,7 @@ import Testing
         stage.publish(2, in: TopicID("match/3"), event: .end)
         _ = stage.settle()
         forget(TopicID("match/2"))
-        #expect(stage.shard.topics.published.count == 3)
+        #expect(stage.shard.membership.topics.published.count == 3)
         stage.shard.apply(.republish, at: stage.moment)
         #expect(Set(stage.settle().map(\.token)) == [[1], [4]])
     }
@@ -289,7 +289,7 @@ import Testing
         let stage = StartStage(Shard(unheardTopicsMax: 3))
         for name in ["a", "b", "c", "d"] { stage.follow(name, in: TopicID(name)) }
         #expect(stage.fates() == [.refused(.tooManyTopics)])
-        #expect(stage.shard.topics.count == 3 && stage.shard.statistics.activities == 3)
+        #expect(stage.shard.membership.topics.count == 3 && stage.shard.statistics.activities == 3)
         stage.follow("e", in: TopicID("a"))
         #expect(stage.fates().isEmpty, "somebody follows this one already")
         stage.publish(1, in: TopicID("b"))
@@ -298,7 +298,7 @@ import Testing
         #expect(stage.fates().isEmpty, "one of them is no longer unheard of")
         for name in ["a", "b", "c", "d", "e"] { stage.unfollow(name) }
         _ = stage.settle()
-        #expect(stage.shard.topics.count == 1 && stage.shard.topics.unheard == 0)
+        #expect(stage.shard.membership.topics.count == 1 && stage.shard.membership.topics.unheard == 0)
         #expect(stage.shard.violatedInvariant() == nil)
     }
 
@@ -310,9 +310,9 @@ import Testing
             let made = [TopicID("made up \(number)"), TopicID("made up, too \(number)")]
             stage.shard.apply(.move(ActivityID(hashing: "card"), .lineup(made)), at: stage.moment)
         }
-        #expect(stage.shard.topics.count == 3 && stage.shard.topics.capacity <= 5)
+        #expect(stage.shard.membership.topics.count == 3 && stage.shard.membership.topics.capacity <= 5)
         stage.move(to: stage.topic)
         #expect(stage.settle().count == 1)
-        #expect(stage.shard.topics.count == 1 && stage.shard.topics.unheard == 0)
+        #expect(stage.shard.membership.topics.count == 1 && stage.shard.membership.topics.unheard == 0)
     }
 }

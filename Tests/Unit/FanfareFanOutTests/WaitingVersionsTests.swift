@@ -26,7 +26,7 @@ import Testing
     }
 
     /// The core reuses the place of a forgotten topic for another one.
-    @Test func aNumberIsNobodyElses() {
+    @Test func topicNumberBelongsToOneTopic() {
         var versions = WaitingVersions()
         versions.set(.init(immediate: 5), of: Self.first)
         #expect(versions.places(of: Self.next, from: 0).isEmpty)

@@ -31,7 +31,7 @@ import Testing
     }
 
     /// What counts is what the card shows. That something happened elsewhere, and waits for the interval, nobody has seen.
-    @Test func aSpotlightThatNobodyHasSeenIsNone() {
+    @Test func spotlightThatWasNeverPublishedIsNone() {
         let stage = stage(["a", "b"])
         stage.follow(["b", "a"], activity: 2)
         _ = stage.pass(seconds: 60)
@@ -56,7 +56,7 @@ import Testing
         #expect(stage.shard.statistics.alerts.accepted == 2)
     }
 
-    @Test func whoHasHadOneGoalIsToldOfTheOtherOnly() {
+    @Test func memberThatHadOneGoalGetsTheOtherAlertOnly() {
         let stage = stage(three)
         stage.goal("b")
         let push = stage.pull()
@@ -191,7 +191,7 @@ import Testing
         #expect(Set(pushes.map(\.activity)) == [1, 2] && pushes.count == 2)
     }
 
-    @Test func whoeverMovesMeanwhileHearsOnce() {
+    @Test func memberThatMovesMeanwhileGetsTheAlertOnce() {
         let stage = stage(three, LineupRules())
         stage.follow(["c", "b"], activity: 2)
         _ = stage.pass(seconds: 10)
@@ -249,7 +249,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func nobodyWaitsWhereNoOtherTopicIsLive(isOver: Bool) {
+    func alertIsNotGatheredWhileNoOtherTopicIsLive(isOver: Bool) {
         let stage = Stage(lineups: LineupRules())
         stage.follow(three)
         for topic in three { stage.publish(topic, hasBegun: isOver || topic == "b") }

@@ -126,14 +126,14 @@ import Testing
         let stage = stage()
         stage.follow(old, activity: 2)
         _ = stage.pass(seconds: 1)
-        let audiences = stage.shard.audiences.count
+        let audiences = stage.shard.membership.audiences.count
         for round in 0..<100 { stage.move(round % 2 == 0 ? ["b", "a"] : ["c", "a"]) }
-        #expect(stage.shard.audiences.count == audiences + 2, "places are used again")
-        #expect(stage.shard.lineups.count == 2)
+        #expect(stage.shard.membership.audiences.count == audiences + 2, "places are used again")
+        #expect(stage.shard.membership.lineups.count == 2)
         stage.unfollow(activity: 1)
         stage.unfollow(activity: 2)
         _ = stage.pass(seconds: 1)
-        #expect(stage.shard.lineups.count == 0 && stage.shard.topics.lineupsListed == 0)
+        #expect(stage.shard.membership.lineups.count == 0 && stage.shard.membership.topics.lineupsListed == 0)
         #expect(stage.shard.violatedInvariant() == nil && stage.shard.isQuiet)
     }
 
@@ -166,6 +166,8 @@ import Testing
             stage.move(["b", "a"])
             stage.move(["c", "a"])
         }
-        #expect(stage.shard.timers.count == 2 && stage.shard.timers.capacity < 8, "the lineup's and the hand's")
+        #expect(
+            stage.shard.membership.timers.count == 2 && stage.shard.membership.timers.capacity < 8,
+            "the lineup's and the age scan's")
     }
 }

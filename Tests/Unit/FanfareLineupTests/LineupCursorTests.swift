@@ -16,7 +16,9 @@ import Testing
         return stage
     }
 
-    private func resting(_ stage: Stage) -> Int { stage.shard.lineups.all.count { stage.shard.lineups.isResting($0) } }
+    private func resting(_ stage: Stage) -> Int {
+        stage.shard.membership.lineups.all.count { stage.shard.membership.lineups.isResting($0) }
+    }
 
     @Test func tenVersionsWhileTheCursorGoesRoundAreOnePush() {
         let stage = stage(lineups: 3)
@@ -33,7 +35,7 @@ import Testing
         let stage = stage(lineups: 5)
         #expect(resting(stage) == 5)
         stage.goal("a")
-        #expect(resting(stage) == 5 && stage.shard.lineups.openNews == 1 && !stage.shard.isQuiet)
+        #expect(resting(stage) == 5 && stage.shard.membership.lineups.openNews == 1 && !stage.shard.isQuiet)
         #expect(stage.pull(limit: 2).count == 2)
         #expect(resting(stage) == 3, "two pushes are on their way, and nobody else has been visited")
         stage.answer(.accepted)
@@ -42,7 +44,7 @@ import Testing
     }
 
     /// What is published between two pulls reaches those whom the cursor has passed and those whom it has not.
-    @Test func theCursorWrapsRoundToThoseWhoGotTheOlderVersion() {
+    @Test func cursorWrapsRoundToMembersWithTheOlderVersion() {
         let stage = stage(lineups: 5)
         stage.goal("a")
         let first = stage.pull(limit: 2).map(\.activity)
@@ -56,7 +58,7 @@ import Testing
     }
 
     @Test(arguments: [DeliveryOutcome.notProcessed, .throttled, .unknown, .serviceError])
-    func whoIsInTroubleDoesNotRestBeforeItIsOver(outcome: DeliveryOutcome) {
+    func lineupInTroubleDoesNotRestBeforeItsEnd(outcome: DeliveryOutcome) {
         let stage = stage(lineups: 2)
         stage.goal("a")
         #expect(stage.pull().count == 2)
@@ -97,7 +99,7 @@ import Testing
         #expect(disposition() == .accepted)
     }
 
-    @Test func whatCameWhileNobodyLookedIsDecidedByWhenItCame() {
+    @Test func unvisitedNewsCountsFromItsArrival() {
         let stage = stage(LineupRules())
         stage.goal("b")
         stage.advance(seconds: 5)

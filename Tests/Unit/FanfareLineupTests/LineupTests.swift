@@ -54,7 +54,7 @@ import Testing
         #expect(stage.shard.isQuiet)
     }
 
-    @Test func whatNobodySeesIsNoPush() {
+    @Test func invisibleChangeIsNoPush() {
         let stage = stage(three)
         stage.detail("b")
         #expect(stage.pass(seconds: 10).isEmpty)
@@ -90,7 +90,7 @@ import Testing
     }
 
     /// Neither state fits beside the rows, so which of them has the spotlight is not to be seen.
-    @Test func aRoundThatNobodySeesIsNoPush() {
+    @Test func invisibleRoundOfTheSpotlightIsNoPush() {
         let stage = Stage(lineups: LineupRules(round: .seconds(10)))
         stage.follow(["a", "b"])
         for topic in ["a", "b"] { stage.publish(topic, fill: 3000) }

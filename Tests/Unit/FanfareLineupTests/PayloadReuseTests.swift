@@ -19,7 +19,7 @@ import Testing
 
     private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 
-    @Test func whatNobodyKeepsIsWrittenOver() {
+    @Test func payloadThatIsNotKeptIsOverwritten() {
         let stage = stage()
         stage.goal("a")
         weak let first = stage.pushes().first?.payload
@@ -33,7 +33,7 @@ import Testing
         #expect(room != nil && address(next.first?.payload.state) == room)
     }
 
-    @Test func whoKeepsAPayloadKeepsWhatItSays() {
+    @Test func keptPayloadKeepsItsBytes() {
         let stage = stage()
         stage.goal("a")
         let kept = stage.pushes().map(\.payload)

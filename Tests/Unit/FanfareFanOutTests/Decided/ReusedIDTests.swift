@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test(arguments: [DeliveryOutcome.throttled, .serviceError, .unknown, .notProcessed])
-    func whoHasNotHadTheEndIsShownNothingOfTheNextTurn(outcome: DeliveryOutcome) {
+    func activityThatLacksTheEndGetsNothingOfTheNextTurn(outcome: DeliveryOutcome) {
         endAnnsTurn(outcome)
         let before = service.accepted.count
         restaurant.call(position: 4, starts: true, alert: "Bob is next")
@@ -76,7 +76,7 @@ import Testing
 
     /// The app follows first, and reports the turn afterwards.
     @Test(arguments: [DeliveryOutcome.accepted, .throttled])
-    func whoFollowsAfterTheEndWaitsForTheNextTurn(outcome: DeliveryOutcome) {
+    func followAfterTheEndWaitsForTheNextTurn(outcome: DeliveryOutcome) {
         endAnnsTurn(outcome)
         let before = service.accepted.count
         service.follow(ReusedIDTests.bob, .topic(ReusedIDTests.table))
@@ -92,6 +92,6 @@ import Testing
         service.run()
         #expect(restaurant.shown(to: ReusedIDTests.bob) == ["4", "[0]"])
         #expect(service.shard.statistics.activities == 0 && service.shard.isQuiet)
-        #expect(service.shard.topics.count == 1 && service.shard.violatedInvariant() == nil)
+        #expect(service.shard.membership.topics.count == 1 && service.shard.violatedInvariant() == nil)
     }
 }

@@ -34,7 +34,7 @@ import Testing
         #expect(log.now.milliseconds == LogClockTests.start + step)
     }
 
-    @Test func isTheWallWhereNobodySetsIt() {
+    @Test func logClockFollowsAWallClockThatIsNeverSet() {
         var run = Run()
         run.pass(10_000)
         #expect(run.now == run.wall)

@@ -61,7 +61,7 @@ private struct Machine {
         hour + 1, 7 * hour, 7 * hour + 1, 8 * hour + 1, 26 * hour, 9600 * hour,
     ]
 
-    @Test func aClockThatNobodySetsIsBelievedToTheMillisecond() {
+    @Test func clockThatIsNeverSetIsBelievedToTheMillisecond() {
         var machine = Machine()
         for interval: Int64 in [0, 1, 1, 7, 100, 60_000, 0, 86_400_000] {
             machine.pass(interval)

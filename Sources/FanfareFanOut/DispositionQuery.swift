@@ -1,20 +1,26 @@
 import FanfareModel
 
 /// Answers questions about the disposition of an alert for an activity (rule A3).
-extension Shard {
+struct DispositionQuery {
+    let membership: Membership
+    let lineupPublisher: LineupPublisher
+    let missedAlerts: MissedAlerts
+    let lifecycle: Lifecycle
+    let sender: PushSender
+
     func disposition(of cause: String, in topic: TopicID, for id: ActivityID, at moment: Moment) -> AlertDisposition {
-        store.alertMemory.begin(store.activities.count)
-        guard let slot = slot(of: id) else { return .noActivity }
+        membership.store.alertMemory.begin(membership.store.activities.count)
+        guard let slot = lifecycle.slot(of: id) else { return .noActivity }
         // An activity that is ended for its age gets the alert with its end, unless it has been unfollowed.
-        let lastState = store[slot].flags.contains(.leaving) ? lastStates[slot] : nil
-        guard lastState != nil || !store[slot].flags.contains(.leaving) else { return .noActivity }
+        let lastState = membership.store[slot].flags.contains(.leaving) ? lifecycle.lastStates[slot] : nil
+        guard lastState != nil || !membership.store[slot].flags.contains(.leaving) else { return .noActivity }
         func isMeant(_ pending: PendingAlert) -> Bool { pending.alert.cause == cause && pending.topic == topic }
-        let activity = store[slot]
-        let start = starts[slot]
-        let audience = awake(lastState ?? start?.audience ?? Int(activity.audience))
-        bringUpToDate(audience, at: moment)
-        completeHistory(of: audience)
-        let carried = carriedAlerts[slot]
+        let activity = membership.store[slot]
+        let start = lifecycle.starts[slot]
+        let audience = membership.awake(lastState ?? start?.audience ?? Int(activity.audience))
+        lineupPublisher.bringUpToDate(audience, at: moment)
+        membership.completeHistory(of: audience)
+        let carried = membership.carriedAlerts[slot]
         if carried?.inFlight.contains(where: isMeant) == true { return .planned }
         if lastState != nil, activity.flags.contains(.ending) { return .noActivity }  // its end has left without that
         let alerted = start.map { $0.shown?.alerted ?? audience.target } ?? activity.alerted
@@ -23,7 +29,7 @@ extension Shard {
             return isCarried ? rides(isMeant, for: slot, of: audience, after: alerted, at: moment) : .silenced(.unknown)
         }
         guard alert.version > alerted else {
-            return store.alertMemory.outcome(number: alert.number, of: slot).disposition
+            return membership.store.alertMemory.outcome(number: alert.number, of: slot).disposition
         }
         if alert.isRevoked { return .silenced(.revoked) }
         if activity.flags.contains(.inFlight), activity.sending >= alert.version {
@@ -37,11 +43,11 @@ extension Shard {
     }
 
     /// Returns the disposition that the alert would have in a push that left now.
-    private func rides(
+    func rides(
         _ isMeant: (PendingAlert) -> Bool, for slot: ActivitySlot, of audience: Audience, after alerted: UInt32,
         at moment: Moment
     ) -> AlertDisposition {
-        let missed = ((carriedAlerts[slot]?.pending ?? []) + audience.alerts.missed(after: alerted)).kept
+        let missed = ((membership.carriedAlerts[slot]?.pending ?? []) + audience.alerts.missed(after: alerted)).kept
         guard let own = missed.last(where: isMeant) else { return .silenced(.unknown) }
         if own.isRevoked { return .silenced(.revoked) }
         if !own.isCarried(at: moment) { return .silenced(.stale) }
@@ -50,10 +56,11 @@ extension Shard {
         else { return .silenced(.superseded) }
         let wish = SubscriberGovernor.Wish(
             alert: missed[told.lead].alert.class, priority: audience.priority,
-            isEnd: audience.event == .end || store[slot].flags.contains(.leaving))
-        let grant = governor.grant(
-            wish, to: store[slot].spent, store.effect(of: Int(slot.rawValue), atMinute: moment.minuteOfDay),
-            after: UInt32(moment.stampSecond) - min(UInt32(moment.stampSecond), store[slot].stamp))
+            isEnd: audience.event == .end || membership.store[slot].flags.contains(.leaving))
+        let grant = sender.governor.grant(
+            wish, to: membership.store[slot].spent,
+            membership.store.effect(of: Int(slot.rawValue), atMinute: moment.minuteOfDay),
+            after: UInt32(moment.stampSecond) - min(UInt32(moment.stampSecond), membership.store[slot].stamp))
         return grant.silence.map { .silenced(.preferences($0)) } ?? .planned
     }
 }

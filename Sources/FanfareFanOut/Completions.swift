@@ -1,0 +1,189 @@
+import FanfareModel
+
+/// Applies the outcomes of pushes.
+final class Completions {
+    private let reporter: FeedbackReporter
+    private let membership: Membership
+    private let missedAlerts: MissedAlerts
+    private let lifecycle: Lifecycle
+    private let retries: Retries
+    private let sender: PushSender
+    private let starter: Starter
+    var refusedEnds = Milestones()
+
+    init(
+        _ reporter: FeedbackReporter, _ membership: Membership, _ missedAlerts: MissedAlerts,
+        _ lifecycle: Lifecycle, _ retries: Retries, _ sender: PushSender, _ starter: Starter
+    ) {
+        self.reporter = reporter
+        self.membership = membership
+        self.missedAlerts = missedAlerts
+        self.lifecycle = lifecycle
+        self.retries = retries
+        self.sender = sender
+        self.starter = starter
+    }
+
+    func complete(_ completions: [Completion], at moment: Moment) {
+        let accepted = membership.counts.pushes.accepted
+        var position = 0
+        while position < completions.count {
+            position += completeRun(completions, from: position, at: moment)
+        }
+        if membership.counts.pushes.accepted > accepted {
+            reporter.freshness.noteAccepted(at: moment.monotonicNanoseconds)
+        }
+    }
+
+    /// Applies `completions[start]`, and those after it that have the same effect.
+    ///
+    /// - Returns: the number of completions applied.
+    private func completeRun(_ completions: [Completion], from start: Int, at moment: Moment) -> Int {
+        let completion = completions[start]
+        let slot = completion.slot
+        guard Int(slot.rawValue) < membership.store.activities.count else { return 1 }
+        let activity = membership.store[slot]
+        guard activity.generation == completion.generation, activity.flags.contains(.inFlight) else { return 1 }
+        if completion.outcome == .accepted, let audience = upToDateAudience(activity) {
+            let count = membership.store.settle(completions, from: start, like: activity)
+            sender.inFlight -= count
+            membership.counts.pushes.accepted += count
+            retries.noteAnswers(count, dead: 0)
+            missedAlerts.settleAlerts(of: activity, .accepted, completions[start..<start + count], at: moment)
+            membership.deliver(count, having: activity.delivered, with: audience.target, of: audience, at: moment)
+            audience.ledger.land(count, audience.target)
+            if audience.lineup != nil { membership.rest(Int(activity.audience)) }
+            return count
+        }
+        membership.store[slot].flags.subtract([.inFlight, .ending, .rotated])
+        sender.inFlight -= 1
+        if activity.flags.contains(.tokenless) {
+            starter.completeStart(slot, as: activity, completion.outcome, at: moment)
+            return 1
+        }
+        if completion.outcome.isUnprocessed {
+            membership.store[slot].spent = sender.governor.returned(
+                activity.sendingAlert, activity.spent,
+                membership.store.effect(of: Int(slot.rawValue), atMinute: moment.minuteOfDay))
+        }
+        // Fetched first, because the audience of a lineup is removed with its last member.
+        let audience = activity.sending == 0 ? nil : membership.awake(Int(activity.audience))
+        if membership.carriedAlerts.contains(slot) {
+            missedAlerts.answer(completion.outcome, carryingAlerts: slot, as: activity, at: moment)
+        } else {
+            missedAlerts.settleAlerts(of: activity, completion.outcome, completions[start...start], at: moment)
+        }
+        applyOutcome(slot, as: activity, completion.outcome, at: moment)
+        if let audience {
+            audience.ledger.land(1, activity.sending)
+            membership.reportCompleted(audience, at: moment)
+            if audience.lineup != nil { membership.rest(Int(activity.audience)) }
+        }
+        return 1
+    }
+
+    /// Returns the audience of an activity that is up to date once its push in flight is accepted, the common case of a sweep; `nil` in rarer
+    /// cases.
+    private func upToDateAudience(_ activity: Activity) -> Audience? {
+        guard activity.flags.subtracting(.needsPush) == .inFlight, activity.sending != 0 else { return nil }
+        if activity.flags.contains(.needsPush), !membership.carriedAlerts.isEmpty { return nil }  // it may carry alerts
+        let audience = membership.awake(Int(activity.audience))
+        return activity.sending == audience.target ? audience : nil
+    }
+
+    private func applyOutcome(
+        _ slot: ActivitySlot, as activity: Activity, _ outcome: DeliveryOutcome, at moment: Moment
+    ) {
+        switch outcome {
+        case .accepted:
+            membership.counts.pushes.accepted += 1
+            retries.noteAnswers(1, dead: 0)
+            membership.store[slot].strikes = Strikes()
+            settle(slot, as: activity, at: moment)
+        case .refused:
+            membership.counts.pushes.failed += 1
+            giveUp(slot, as: activity, at: moment)
+        case .deadToken where activity.flags.contains(.rotated), .throttled where activity.flags.contains(.rotated),
+            .serviceError where activity.flags.contains(.rotated):
+            // The token was replaced while this push was in flight: the activity goes on under the new one.
+            membership.counts.pushes.notProcessed += 1
+            retries.requeue(slot)
+        case .deadToken:
+            retries.noteAnswers(1, dead: 1)
+            // An activity that is leaving may be removed in any case.
+            if retries.quarantine.isShut, !activity.flags.contains(.leaving) {
+                membership.counts.pushes.held += 1
+                retries.hold(slot, at: moment)
+            } else {
+                membership.counts.pushes.dead += 1
+                reporter.reportDead(activity.id)
+                lifecycle.remove(slot, at: moment)
+            }
+        case .throttled:
+            membership.counts.pushes.throttled += 1
+            retries.backOff(slot, isOwn: true, at: moment)
+        case .notProcessed:
+            membership.counts.pushes.notProcessed += 1
+            retries.requeue(slot)
+        case .serviceError:
+            membership.counts.pushes.notProcessed += 1
+            retries.service.noteTrouble()
+            retries.backOff(slot, at: moment)
+        case .unknown:
+            membership.counts.pushes.uncertain += 1
+            if activity.sendingAlert.rides { membership.counts.alerts.uncertain += 1 }
+            if let silence = activity.sendingAlert.silence { membership.counts.alerts.add(.silenced(silence), 1) }
+            // The push may have arrived: the state is sent again, the alert is not.
+            if activity.sending != 0 {
+                membership.store[slot].alerted = activity.sending
+                membership.store[slot].flags.insert(.needsPush)
+            }
+            retries.service.noteTrouble()
+            // The cause was probably the connection, so the first failure is retried at once; a second one may be the activity's own.
+            if membership.store[slot].strikes.count > 0 {
+                retries.backOff(slot, at: moment)
+            } else {
+                _ = membership.store[slot].strikes.add(in: retries.service.number)
+                retries.requeue(slot)
+            }
+        }
+    }
+
+    /// Gives up this version for an activity after a refusal, because a repeat would be refused, too. The activity still lacks the version, so
+    /// the publication is complete only after it has a newer version, or is removed.
+    private func giveUp(_ slot: ActivitySlot, as activity: Activity, at moment: Moment) {
+        if activity.flags.contains(.ending) {
+            if let count = refusedEnds.next() {
+                reporter.report("\(count) ends have been refused by now: such cards stay until the system ends them")
+            }
+            reporter.report(.notEnded, of: activity.id)
+            if activity.flags.contains(.leaving) {
+                lifecycle.remove(slot, at: moment)
+                return
+            }
+        }
+        if activity.sending != 0 {
+            let audience = membership.awake(Int(activity.audience))
+            membership.count(activity, -1, in: audience)
+            membership.store[slot].alerted = activity.sending
+            membership.store[slot].sendingAlert = .refused
+            membership.count(membership.store[slot], 1, in: audience)
+        }
+        retries.requeue(slot)
+    }
+
+    /// Applies an accepted push.
+    private func settle(_ slot: ActivitySlot, as activity: Activity, at moment: Moment) {
+        // Nothing follows an end. A push that was in flight when the activity left or moved settles nothing.
+        if activity.flags.contains(.ending) {
+            // The successor's card does not repeat the alerts of the end.
+            if activity.sending != 0 { membership.store[slot].alerted = activity.sending }
+            lifecycle.remove(slot, at: moment)
+            return
+        }
+        if activity.sending != 0 {
+            membership.deliver(slot, with: activity.sending, of: membership.awake(Int(activity.audience)), at: moment)
+        }
+        retries.requeue(slot)
+    }
+}

@@ -1,0 +1,157 @@
+import FanfareModel
+
+/// Serves the members of the lanes: audiences with their starts, members and departures, and the lineups of topics.
+final class Dispatcher {
+    private let membership: Membership
+    private let lineupPublisher: LineupPublisher
+    private let missedAlerts: MissedAlerts
+    private let lifecycle: Lifecycle
+    private let sender: PushSender
+    private let starter: Starter
+    /// The time of the last pull, if it ended with visits left to be made; monotonic nanoseconds.
+    @exclusivity(unchecked) var cutShortAt: Int64?
+
+    init(
+        _ membership: Membership, _ lineupPublisher: LineupPublisher, _ missedAlerts: MissedAlerts,
+        _ lifecycle: Lifecycle, _ sender: PushSender, _ starter: Starter
+    ) {
+        self.membership = membership
+        self.lineupPublisher = lineupPublisher
+        self.missedAlerts = missedAlerts
+        self.lifecycle = lifecycle
+        self.sender = sender
+        self.starter = starter
+    }
+
+    /// Takes the alerts for the end of an old activity; all alerts that it has missed are in flight with that end. An activity whose name means
+    /// another one gets none.
+    private func takeMissed(
+        byEndOf slot: ActivitySlot, of audience: Audience, stamp: Int64, at moment: Moment
+    ) -> (alerts: ArraySlice<PendingAlert>, told: Told?) {
+        guard !lifecycle.hasLostName(slot) else { return ([], nil) }
+        let missed = missedAlerts.pending(slot, of: audience)
+        let told = missed.told(at: moment)
+        let wish = SubscriberGovernor.Wish(
+            alert: told.map { missed[$0.lead].alert.class }, priority: .immediate, isEnd: true)
+        let grant = sender.governor.grant(
+            wish, to: membership.store[slot].spent,
+            membership.store.effect(of: Int(slot.rawValue), atMinute: moment.minuteOfDay),
+            after: UInt32(clamping: stamp) - membership.store[slot].stamp)
+        guard let told, grant.silence == nil else {
+            missedAlerts.passOver(
+                missed, led: told?.lead, told: grant.silence.map(AlertOutcome.silenced) ?? .stale, for: slot,
+                of: audience, at: moment)
+            membership.store[slot].alerted = audience.target
+            membership.carriedAlerts.remove(slot)
+            return ([], nil)
+        }
+        membership.store[slot].alerted = audience.target
+        _ = membership.carriedAlerts.carry(CarriedAlerts.Entry(inFlight: Array(missed)), by: slot, at: audience.target)
+        return (missed, told)
+    }
+
+    /// Visits the next lineups of a topic, at most `limit` of them. Each looks at the news of all its topics; if it has only one member, as
+    /// most have, that gets its push at once.
+    ///
+    /// - Returns: the number of visits.
+    private func visitLineups(
+        _ followed: TopicLineups, limit: Int, at moment: Moment, into batch: inout DeliveryBatch
+    ) -> Int {
+        let (links, spotlightOnly) = followed.next(limit: limit)
+        for link in links where !spotlightOnly || membership.lineups.isInSpotlight(link) {
+            let row = membership.lineups.row(of: link)
+            guard membership.lineups.hasNews(row) else { continue }
+            let audience = membership.awake(membership.lineups.audience(of: row))
+            lineupPublisher.takeNews(of: audience, at: moment)
+            if audience.isOfOne, audience.hasWork, audience.lane.parked == nil {
+                sender.serveNext(of: audience, at: moment, into: &batch)
+            } else {
+                membership.lanes.enqueue(audience)
+            }
+            membership.rest(membership.lineups.audience(of: row))
+        }
+        followed.visited(links.count)
+        return links.count
+    }
+
+    /// Maximum of visits without a push in one pull, which take a millisecond. If there may be more, the next pull is due at once.
+    private static let vainVisitsMax = 8192
+
+    /// Appends pushes that are due, the most urgent first.
+    func pull(limit: Int, at moment: Moment, into batch: inout DeliveryBatch) {
+        let end = batch.deliveries.count + limit
+        var vainVisits = 0
+        while batch.deliveries.count < end, let member = membership.lanes.current() {
+            guard vainVisits < Dispatcher.vainVisitsMax else {
+                cutShortAt = moment.monotonicNanoseconds
+                break
+            }
+            let sent = batch.deliveries.count
+            let limit = min(end - sent, membership.lanes.allowance(of: member))
+            let visits = max(1, serve(member, limit: limit, at: moment, into: &batch))
+            membership.lanes.charge(member, visits)
+            member.noteVisits(visits)
+            vainVisits += visits - (batch.deliveries.count - sent)
+        }
+    }
+
+    private func serve(_ member: LaneMember, limit: Int, at moment: Moment, into batch: inout DeliveryBatch) -> Int {
+        if let audience = member.audience { return serve(audience, limit: limit, at: moment, into: &batch) }
+        return member.lineups.map { visitLineups($0, limit: limit, at: moment, into: &batch) } ?? 0
+    }
+
+    /// Visits the next starts, members or departures of the audience, at most `limit` of them.
+    ///
+    /// - Returns: the number of visits.
+    func serve(_ audience: Audience, limit: Int, at moment: Moment, into batch: inout DeliveryBatch) -> Int {
+        if audience === lifecycle.departures {
+            if let slot = lifecycle.nextDeparture() { sendPrivateEnd(slot, at: moment, into: &batch) }
+            return 1
+        }
+        if audience.lineup != nil {
+            lineupPublisher.takeNews(of: audience, at: moment)
+            guard audience.lane.parked == nil, audience.hasWork else { return 1 }
+        }
+        if let slot = audience.nextStart { return starter.sendStart(slot, of: audience, at: moment, into: &batch) }
+        guard audience.revisits.prompt.isEmpty, audience.order.remaining > 0 else {
+            if let slot = sender.nextRevisit(of: audience) {
+                _ = sender.visit([slot], of: audience, at: moment, into: &batch)
+            }
+            return 1
+        }
+        return sender.sweep(audience, limit: limit, at: moment, into: &batch)
+    }
+
+    private func sendPrivateEnd(_ slot: ActivitySlot, at moment: Moment, into batch: inout DeliveryBatch) {
+        guard let stamp = sender.stampOfItsOwn(slot, at: moment) else {
+            sender.awaitClock(slot, at: moment)
+            return
+        }
+        if let last = lifecycle.lastStates[slot] { lineupPublisher.bringUpToDate(membership.awake(last), at: moment) }
+        // An audience whose topics are over or were never published has no version, and so no last state.
+        let push =
+            if let last = lifecycle.lastStates[slot], membership.awake(last).target > 0 {
+                makeLastState(of: slot, in: membership.awake(last), stamp: stamp, at: moment, into: &batch)
+            } else {
+                // A dismissal date in the past removes the card at once (spec §3.4, documented). It has to be in the past for the phone
+                // even if our clock is some hours ahead.
+                Push(
+                    ofOne: Payload(
+                        event: .end, subject: "unfollow", state: [], stamp: stamp, staleDate: nil,
+                        dismissalDate: moment.wallSeconds - Stamp.aheadMax, alert: nil, priority: .immediate))
+            }
+        _ = sender.send(push, to: [slot], into: &batch)
+    }
+
+    /// Makes the end of an activity whose audience goes on.
+    private func makeLastState(
+        of slot: ActivitySlot, in audience: Audience, stamp: Int64, at moment: Moment, into batch: inout DeliveryBatch
+    ) -> Push {
+        let (missed, told) = takeMissed(byEndOf: slot, of: audience, stamp: stamp, at: moment)
+        return Push(
+            ofOne: sender.makePayload(
+                PayloadRequest(event: .end, stamp: stamp, told: told, missed: missed), for: audience, at: moment,
+                into: &batch),
+            telling: told.map { missed[$0.lead].alert.class })
+    }
+}

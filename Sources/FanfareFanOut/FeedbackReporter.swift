@@ -1,0 +1,57 @@
+import FanfareModel
+
+/// The facts that the shard reports to the core: completed publications, fates of activities, dead tokens and lines for operators. It
+/// knows which publications are open, and how fresh the pushes are.
+final class FeedbackReporter {
+    /// Leaving activities whose name already means another activity.
+    var surrogates = SurrogateIDs()
+    @exclusivity(unchecked) var publications = PublicationTracker()
+    @exclusivity(unchecked) var freshness = FreshnessTable()
+    private var feedback: FeedbackQueue
+
+    init(feedbackMax: Int) { feedback = FeedbackQueue(limit: feedbackMax) }
+
+    /// Is `true` while the core does not take feedback.
+    var isHeldUp: Bool { feedback.isFull }
+
+    func send(to ring: inout RingProducer<ShardFeedback>) -> Bool { feedback.drain(into: &ring) }
+
+    func takeAll() -> [ShardFeedback] { feedback.takeAll() }
+
+    /// Notes that one audience has this publication, and reports the completion if it was the last.
+    func complete(_ serial: UInt64, at moment: Moment) {
+        guard let done = publications.complete(serial, at: moment.monotonicNanoseconds) else { return }
+        if done.took > 0 { freshness.noteSweep(done.took, of: done.freshness) }
+        feedback.append(.completed(serial: serial, at: done.took > 0 ? moment.monotonicNanoseconds : nil))
+    }
+
+    /// Ends the tracking of a publication: activities that lack it get a newer one, and its completion is not reported.
+    func overtake(_ serial: UInt64) {
+        if publications.overtake(serial) { feedback.append(.overtaken(serial: serial)) }
+    }
+
+    /// Reports a publication that the command queue dropped for a newer one.
+    func reportOvertaken(_ serial: UInt64) { feedback.append(.overtaken(serial: serial)) }
+
+    func reportDead(_ id: ActivityID) { if !surrogates.contains(id) { feedback.append(.deadToken(id)) } }
+
+    func report(_ fate: ActivityFate, of id: ActivityID) {
+        if !surrogates.contains(id) { feedback.append(.fate(id, fate)) }
+    }
+
+    func tell(_ disposition: AlertDisposition, _ number: UInt64) {
+        feedback.append(.disposition(number, disposition))
+    }
+
+    /// Reports the answer to the core's question. The figures go before the answer, so that the core has them by then.
+    func report(_ answer: Settling.Answer, _ figures: ShardCounts) {
+        feedback.append(.counted(figures))
+        feedback.append(.quiet(answer.question, isComplete: answer.isComplete))
+    }
+
+    func report(_ line: String) { feedback.append(.report(line)) }
+
+    func refuse(_ id: ActivityID, _ refusal: CommandRefusal) { report(.refused(refusal), of: id) }
+
+    func violation() -> String? { feedback.violation() ?? publications.violation() ?? freshness.violation() }
+}

@@ -1,0 +1,281 @@
+import FanfareModel
+
+/// The activities of a shard from their first request to their removal: starts, renewals, departures, and the times at which their ages
+/// are checked.
+///
+/// An activity lasts eight hours at most; then the system ends it, whatever it shows (rule L1, spec §3.4, documented). So the shard ends it
+/// earlier, with its newest state, or renews it if the topic's rules allow: another activity is started, and the old one ends when the new
+/// one's token has registered, because an accepted start is not yet a card.
+final class Lifecycle {
+    private let reporter: FeedbackReporter
+    private let membership: Membership
+    /// Leaving activities whose private end is due: an audience without members, so that the lanes serve them.
+    let departures = Audience(topics: [], openMax: 1, priority: .immediate)
+    var starts = StartCoordinator()
+    var renewals = RenewalBook()
+    /// Index of the audience whose newest state ends an activity for its age, by activity. It is kept until the end is accepted.
+    var lastStates: [ActivitySlot: Int] = [:]
+    var ageScanner: AgeScanner
+    /// Number of activities that have left their audience and await the outcome of their private end.
+    var leaving = 0
+
+    init(_ reporter: FeedbackReporter, _ membership: Membership, lifetime: Duration) {
+        self.reporter = reporter
+        self.membership = membership
+        ageScanner = AgeScanner(lifetime: lifetime.boundedNanoseconds)
+    }
+
+    func prefer(_ preferences: Preferences, for slot: ActivitySlot) {
+        membership.store.setPreferences(of: slot, to: preferences)
+        if let successor = successor(of: slot) { membership.store.setPreferences(of: successor, to: preferences) }
+    }
+
+    func unfollow(_ id: ActivityID, at moment: Moment) {
+        guard let slot = slot(of: id) else { return }
+        guard !membership.store[slot].flags.contains(.leaving) else { return endSilently(slot, at: moment) }
+        if let successor = successor(of: slot) { unfollowStart(successor, at: moment) }
+        if membership.store[slot].flags.contains(.tokenless) {
+            unfollowStart(slot, at: moment)
+        } else {
+            depart(slot, at: moment)
+        }
+    }
+
+    /// Takes the activity out of its audience and queues its private end, after which it is removed.
+    func depart(_ slot: ActivitySlot, at moment: Moment) {
+        membership.carriedAlerts.remove(slot)
+        membership.leaveAudience(slot, at: moment)
+        membership.store[slot].flags.insert(.leaving)
+        leaving += 1
+        queueDeparture(slot)
+    }
+
+    /// Returns whether the activity shows the former topic with this id, and is to get that topic's end.
+    func awaitsEnd(_ slot: ActivitySlot, of key: AudienceKey) -> Bool {
+        guard case .topic(let id) = key else { return false }
+        let index = starts[slot]?.audience ?? Int(membership.store[slot].audience)
+        guard index != Int(ActivityStore.noAudience), membership.awake(index).lineup == nil,
+            membership.awake(index).target > 0
+        else {
+            return false
+        }
+        let topic = membership.topics[membership.awake(index).topics[0]]
+        return topic.id == id && topic.isOver
+    }
+
+    func remove(_ slot: ActivitySlot, at moment: Moment) {
+        if membership.store[slot].flags.intersection([.leaving, .tokenless]) == .leaving { leaving -= 1 }
+        forgetRenewal(slot, at: moment)
+        forgetStart(slot, at: moment)
+        membership.carriedAlerts.remove(slot)
+        membership.leaveAudience(slot, at: moment)
+        reporter.surrogates.remove(membership.store[slot].id)
+        membership.store.remove(slot)
+    }
+
+    /// Inserts an activity that is new to the shard.
+    ///
+    /// - Parameter age: age of the card on its phone; more than the lifetime counts as the lifetime.
+    func insertActivity(_ id: ActivityID, token: [UInt8], age: Duration = .zero, at moment: Moment) -> ActivitySlot {
+        let slot = membership.store.insert(id, token: token)
+        let seconds = min(max(0, age.components.seconds), ageScanner.lifetime / 1_000_000_000)
+        membership.store[slot].startedAt = moment.monotonicSeconds &- UInt32(seconds)
+        let due = moment.monotonicNanoseconds + max(0, ageScanner.renewAge - seconds * 1_000_000_000)
+        ageScanner.expect(due)
+        scheduleAgeScan(at: due)
+        return slot
+    }
+
+    /// Ensures that the scan goes on at `due` or earlier.
+    func scheduleAgeScan(at due: Int64) {
+        guard ageScanner.needsTimer(at: due) else { return }
+        if let timer = ageScanner.timer { membership.timers.cancel(timer.entry) }
+        ageScanner.set(AgeScanner.Timer(due: due, entry: membership.timers.insert(.ageScan, due: due)))
+    }
+
+    /// Makes the pending end of an activity a silent one without new content, because the person does not want the activity any more. Does
+    /// nothing unless it is being ended for its age.
+    private func endSilently(_ slot: ActivitySlot, at moment: Moment) {
+        guard let audience = lastStates.removeValue(forKey: slot) else { return }
+        membership.carriedAlerts.remove(slot)
+        membership.releaseAudience(audience, at: moment)
+    }
+
+    /// Returns whether the activity has lost its name to another one.
+    func hasLostName(_ slot: ActivitySlot) -> Bool { reporter.surrogates.contains(membership.store[slot].id) }
+
+    func age(of slot: ActivitySlot, at moment: Moment) -> Int64 {
+        Int64(moment.monotonicSeconds &- membership.store[slot].startedAt) * 1_000_000_000
+    }
+
+    /// Makes the scan check an old activity again, after a change that affects its end or renewal.
+    func lookAgain(at slot: ActivitySlot, at moment: Moment) {
+        guard age(of: slot, at: moment) >= ageScanner.renewAge else { return }
+        ageScanner.revisit(at: moment.monotonicNanoseconds)
+        scheduleAgeScan(at: moment.monotonicNanoseconds)
+    }
+
+    /// Returns the activity that is to take this one's place, while its token is not known.
+    func successor(of slot: ActivitySlot) -> ActivitySlot? {
+        renewals.successor(of: slot).flatMap { membership.store.slot(of: $0) }
+    }
+
+    /// Notes the alerts that the old card has had, or that are in flight to it, so that the new card does not repeat them.
+    func noteAlerts(toldBy old: ActivitySlot, to slot: ActivitySlot) {
+        let card = membership.store[old]
+        guard let start = starts[slot], card.audience == UInt32(start.audience) else { return }
+        let sending = card.flags.contains(.inFlight) ? card.sending : 0
+        starts.noteAlerts(through: max(card.alerted, sending), of: slot)
+    }
+
+    /// Reports the renewal by an activity, once: as far as is known, the new card exists and the old one does not.
+    func tellOfRenewal(by slot: ActivitySlot) {
+        if let old = starts.takeRenewed(by: slot) { reporter.report(.renewed(as: membership.store[slot].id), of: old) }
+    }
+
+    /// Returns the activity with a name, or the one that has taken its place.
+    func slot(of id: ActivityID) -> ActivitySlot? { membership.store.slot(of: renewals.card(of: id)) }
+
+    /// Removes the renewal record of an activity that is being removed, and hands its name over or cancels its successor.
+    private func forgetRenewal(_ slot: ActivitySlot, at moment: Moment) {
+        if let audience = lastStates.removeValue(forKey: slot) { membership.releaseAudience(audience, at: moment) }
+        if let successor = successor(of: slot) {
+            // The system ended the old card, not the person: the new one is started, however long that takes.
+            let isOutlived = age(of: slot, at: moment) >= ageScanner.lifetime
+            starts.setOutlivesOld(successor, isOutlived)
+            // A person who has ended the old card wants no new one; but that may already be on the phone.
+            if isOutlived || starts[successor]?.phase == .sent {
+                renewals.handOver(slot, to: successor)
+                noteAlerts(toldBy: slot, to: successor)
+                if mayBeThere(successor) { tellOfRenewal(by: successor) }
+            } else {
+                fail(successor, .over, at: moment)
+            }
+        }
+        renewals.remove(slot)
+        renewals.removeNames(of: slot)
+    }
+
+    /// Queues the activity's private end.
+    func queueDeparture(_ slot: ActivitySlot) {
+        guard membership.store[slot].flags.isDisjoint(with: [.inFlight, .waiting, .queued]) else { return }
+        membership.store[slot].flags.insert(.queued)
+        departures.queueVisit(slot, isUrgent: false, isLate: membership.store[slot].strikes.count > 0)
+        membership.lanes.enqueue(departures)
+    }
+
+    /// Removes the activity's private end from its queue.
+    func abandonDeparture(_ slot: ActivitySlot) {
+        guard membership.store[slot].flags.contains(.queued) else { return }
+        membership.store[slot].flags.remove(.queued)
+        departures.abandonVisit(isWanted: isDeparting)
+    }
+
+    func nextDeparture() -> ActivitySlot? {
+        guard let slot = departures.nextRevisit(isUrgent: { _ in false }), isDeparting(slot) else { return nil }
+        membership.store[slot].flags.remove(.queued)
+        return slot
+    }
+
+    private func isDeparting(_ slot: ActivitySlot) -> Bool {
+        membership.store[slot].flags.isSuperset(of: [.queued, .leaving])
+    }
+
+    /// Makes the activity's start due in its audience, which sends it as soon as it has a version.
+    func enqueueStart(_ slot: ActivitySlot) {
+        guard let index = starts[slot]?.audience else { return }
+        starts.enqueue(slot)
+        let audience = membership.awake(index)
+        audience.addStart(
+            slot, isLate: membership.store[slot].strikes.count > 0, positions: &membership.store.positions)
+        if audience.target > 0 { membership.count(owed: 1, in: audience) }
+        membership.lanes.enqueue(audience)
+    }
+
+    /// Removes a start that is due from its audience's line.
+    func dequeueStart(_ slot: ActivitySlot) {
+        guard let start = starts[slot], start.phase == .due else { return }
+        let audience = membership.awake(start.audience)
+        audience.removeStart(
+            at: Int(membership.store.positions[Int(slot.rawValue)]), isLate: membership.store[slot].strikes.count > 0,
+            positions: &membership.store.positions)
+        if audience.target > 0 { membership.count(owed: -1, in: audience) }
+    }
+
+    /// Returns whether the activity's start was accepted, or may have been.
+    private func mayBeThere(_ slot: ActivitySlot) -> Bool {
+        starts[slot]?.phase == .sent && !membership.store[slot].flags.contains(.inFlight)
+    }
+
+    /// Ends the wait of a start, which is due again.
+    func wakeStart(_ slot: ActivitySlot) {
+        dequeueStart(slot)
+        enqueueStart(slot)
+    }
+
+    func fail(_ slot: ActivitySlot, _ failure: StartFailure, at moment: Moment) {
+        failRenewal(by: slot, at: moment)
+        if !membership.store[slot].flags.contains(.leaving) {
+            reporter.report(.notStarted(failure), of: membership.store[slot].id)
+            if let start = starts[slot], start.outlivesOld, let old = start.renews {
+                reporter.report(.expired, of: old)
+            }
+        }
+        remove(slot, at: moment)
+    }
+
+    /// Notes that the renewal by an activity has failed, so that the old activity is ended for its age.
+    private func failRenewal(by slot: ActivitySlot, at moment: Moment) {
+        guard let old = starts[slot]?.renews.flatMap({ membership.store.slot(of: $0) }) else { return }
+        renewals.fail(old)
+        lookAgain(at: old, at: moment)
+    }
+
+    /// Removes the record of a start whose token has been reported, or whose activity is being removed.
+    func forgetStart(_ slot: ActivitySlot, at moment: Moment) {
+        guard membership.store[slot].flags.contains(.tokenless) else { return }
+        dequeueStart(slot)
+        if let audience = starts.remove(slot)?.audience { membership.releaseAudience(audience, at: moment) }
+        membership.store[slot].flags.remove(.tokenless)
+    }
+
+    /// Unfollows an activity without an update token. If its start may have been accepted, the end has to wait for the token.
+    private func unfollowStart(_ slot: ActivitySlot, at moment: Moment) {
+        failRenewal(by: slot, at: moment)
+        if starts[slot]?.phase == .sent {
+            membership.store[slot].flags.insert(.leaving)
+        } else {
+            remove(slot, at: moment)
+        }
+    }
+
+    func openPush(of slot: ActivitySlot) -> Settling.OpenPush {
+        let activity = membership.store[slot]
+        // A start that has been answered is not awaited: only its token shows that the card exists, and the token may never come.
+        if activity.flags.contains(.tokenless) {
+            let isDue =
+                switch starts[slot]?.phase {
+                case .due: starts[slot].map { membership.awake($0.audience).target > 0 } ?? false
+                case .waiting: true
+                case .sent: activity.flags.contains(.inFlight)
+                case nil: false
+                }
+            return isDue ? .pending : .none
+        }
+        if activity.flags.contains(.leaving) { return .pending }
+        guard activity.flags.contains(.needsPush) else { return .none }
+        return membership.isRefused(activity, membership.awake(Int(activity.audience))) ? .refused : .pending
+    }
+}
+
+extension Moment {
+    /// Seconds of the monotonic clock, which wrap around after 136 years.
+    var monotonicSeconds: UInt32 { UInt32(truncatingIfNeeded: monotonicNanoseconds / 1_000_000_000) }
+}
+
+extension Duration {
+    /// The duration in nanoseconds, between zero and ten years, so that no sum with a moment overflows.
+    var boundedNanoseconds: Int64 {
+        min(max(.zero, self), .seconds(10 * 365 * 86_400)).milliseconds * 1_000_000
+    }
+}

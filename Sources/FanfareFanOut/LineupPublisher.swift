@@ -1,0 +1,328 @@
+import FanfareModel
+
+/// Publishes versions of lineups: from the news of their topics, and when a timer of theirs is due.
+final class LineupPublisher {
+    private let reporter: FeedbackReporter
+    private let membership: Membership
+    /// Minimum interval between versions of a lineup that are not urgent, nanoseconds.
+    let lineupInterval: Int64
+    /// The time for which a lineup gathers alerts, nanoseconds.
+    let lineupGather: Int64
+    /// Topics of the lineup being processed, as its rotation sees them. The array is kept, so that processing a lineup allocates nothing.
+    @exclusivity(unchecked) var topicStates: [Rotation.Topic] = []
+    /// Content that the lineup being processed would show, kept like `topicStates`.
+    @exclusivity(unchecked) var draft = LineupState.Display()
+
+    init(_ reporter: FeedbackReporter, _ membership: Membership) {
+        self.reporter = reporter
+        self.membership = membership
+        lineupInterval = membership.lineupRules.minimumInterval.boundedNanoseconds
+        lineupGather = membership.lineupRules.gather.boundedNanoseconds
+    }
+
+    func lineupIndex(_ members: [TopicID], favourite: TopicID?, at moment: Moment) -> Int {
+        let choice = Lineup.Choice(
+            topics: members.map { membership.topics.insert($0) },
+            pinned: favourite.flatMap { members.firstIndex(of: $0) })
+        if let known = membership.lineups.find(choice) {
+            bringUpToDate(membership.awake(membership.lineups.audience(of: known)), at: moment)
+            return membership.lineups.audience(of: known)
+        }
+        let lineup = Lineup(rotation: Rotation(membership.lineupRules, pinned: choice.pinned, at: moment.monotonic))
+        let audience = Audience(topics: choice.topics, lineup: lineup, openMax: membership.openMax)
+        let index = membership.audiences.insert(audience)
+        lineup.row = membership.lineups.insert(choice, audience: index)
+        for topic in choice.topics { membership.topics[topic].lineups += 1 }
+        adopt(lineup, index, at: moment)
+        return index
+    }
+
+    /// Adds a publication to the news of the topic's lineups, to which a cursor brings it. O(1).
+    func publishToLineups(_ publication: Publication, _ alert: IssuedAlert?, of topic: Int, at moment: Moment) {
+        guard let followed = membership.lineups[topic] else { return }
+        reporter.publications.addAudience(to: publication.serial)
+        if let dropped = membership.lineups.publish(
+            publication, to: followed, alert: alert, at: moment.monotonicNanoseconds)
+        {
+            reporter.overtake(dropped.publication.serial)
+            if dropped.alert != nil { membership.counts.alerts.superseded += dropped.lookers }
+        }
+        membership.lanes.enqueue(followed)
+    }
+
+    /// Makes a lineup look at the news of its topics. Called before any other change to the lineup.
+    func bringUpToDate(_ audience: Audience, at moment: Moment) {
+        guard let lineup = audience.lineup, membership.lineups.hasNews(lineup.row) else { return }
+        takeNews(of: audience, at: moment)
+        membership.lanes.enqueue(audience)
+    }
+
+    /// Makes a lineup look at the news of its topics. The caller enqueues or serves the audience.
+    func takeNews(of audience: Audience, at moment: Moment) {
+        guard let lineup = audience.lineup, membership.lineups.hasNews(lineup.row) else { return }
+        membership.lineups.take(lineup.row)
+        for (_, news) in membership.lineups.taken { reporter.publications.addAudience(to: news.publication.serial) }
+        loadTopicStates(of: audience, at: moment)
+        moveSpotlight(lineup)
+        // News that arrived while alerts were gathered leave with them.
+        let mayPass =
+            lineup.mayPublish(after: lineupInterval, at: moment.monotonicNanoseconds)
+            || membership.lineups.taken.contains { lineup.isGathering(at: $0.news.at) }
+        let isUrgent = membership.lineups.taken.contains { $0.news.publication.isUrgent }
+        // A lineup that goes on after its end gets a version at once: until then the end would still be sent.
+        if isUrgent || mayPass || isOver(audience) || audience.event == .end {
+            publishState(lineup, of: audience, withNews: true, at: moment)
+        } else {
+            for (_, news) in membership.lineups.taken { deferPublication(news.publication.serial, for: lineup) }
+        }
+        membership.completeExhausted(at: moment)
+        scheduleWakeUp(lineup, UInt32(membership.lineups.audience(of: lineup.row)), at: moment)
+    }
+
+    private func deferPublication(_ serial: UInt64, for lineup: Lineup) {
+        if lineup.waiting.isEmpty { membership.lineupsWaiting += 1 }
+        // The list is bounded like `OpenPublications`: those that have waited longest stay.
+        if lineup.waiting.count == membership.openMax { reporter.overtake(lineup.waiting.removeLast()) }
+        lineup.waiting.append(serial)
+    }
+
+    /// Moves the spotlight by the news in `lineups.taken`, in order of arrival and as of their times of arrival.
+    ///
+    /// Fills `lineups.unheard` with the alerts that are new to the lineup.
+    private func moveSpotlight(_ lineup: Lineup) {
+        membership.lineups.unheard.removeAll(keepingCapacity: true)
+        for (position, news) in membership.lineups.taken {
+            let publication = news.publication
+            // The weightiest of the alerts that leave together has the spotlight, in whatever order they came.
+            let isGathering = lineup.isGathering(at: news.at)
+            if let weight = publication.prominence.news ?? (publication.alert != nil ? 0 : nil) {
+                lineup.rotation.happened(
+                    at: position, weight: weight, alerts: publication.alert != nil && !isGathering,
+                    membership.lineupRules, now: FeedTime(milliseconds: news.at / 1_000_000))
+            }
+            guard let issue = news.alert, !membership.lineups.hasHeard(issue, lineup.row) else { continue }
+            membership.lineups.unheard.append(issue)
+            // Alerts are gathered for a while, unless no other topic could add to them.
+            if !isGathering, lineupGather > 0, isLive(besides: position) { lineup.publishedAt = news.at + lineupGather }
+        }
+    }
+
+    /// Handles a lineup's timer: its minimum interval has passed, the spotlight's dwell time is over, or a topic has been dismissed.
+    func wakeLineup(_ index: UInt32, at moment: Moment) {
+        let audience = membership.awake(Int(index))
+        guard let lineup = audience.lineup else { return }
+        lineup.wakeUp = nil
+        if membership.lineups.hasNews(lineup.row) {
+            takeNews(of: audience, at: moment)
+            if let wakeUp = lineup.wakeUp.take() { membership.timers.cancel(wakeUp) }
+        }
+        loadTopicStates(of: audience, at: moment)
+        if !lineup.waiting.isEmpty {
+            if lineup.mayPublish(after: lineupInterval, at: moment.monotonicNanoseconds) {
+                publishState(lineup, of: audience, at: moment)
+            }
+        } else if audience.event == .update, let wanted = lineup.rotation.wanted(topicStates, now: moment.monotonic) {
+            render(audience, spotlight: wanted, into: &draft, at: moment)
+            if draft.hash == audience.ledger.newestDisplay {
+                // The move is not visible, so it needs no push.
+                lineup.rotation.move(to: wanted, membership.lineupRules, now: moment.monotonic)
+            } else if lineup.rotation.mayPush(topicStates, now: moment.monotonic) {
+                publishState(lineup, of: audience, at: moment)
+            }
+        }
+        membership.lanes.enqueue(audience)
+        scheduleWakeUp(lineup, index, at: moment)
+        membership.rest(Int(index))
+    }
+
+    /// Publishes the present content of the topics as the lineup's newest version, unless it looks like the last one. The caller has filled
+    /// `topicStates`.
+    ///
+    /// - Parameter withNews: whether `lineups.taken` is the reason, so that the version carries the alerts in `lineups.unheard`, the oldest
+    ///   first; `false` for a timer.
+    private func publishState(_ lineup: Lineup, of audience: Audience, withNews: Bool = false, at moment: Moment) {
+        // The alerts are read in place: an array of their own would be an allocation for each lineup.
+        let alertCount = withNews ? membership.lineups.unheard.count : 0
+        // If all topics are gone, the end still needs a state: that of the last one. After a publication one of the two exists.
+        guard let wanted = lineup.rotation.wanted(topicStates, now: moment.monotonic) ?? lastGone(audience) else {
+            return
+        }
+        render(audience, spotlight: wanted, into: &lineup.display, at: moment)
+        if wanted != lineup.rotation.position {
+            lineup.rotation.move(to: wanted, membership.lineupRules, now: moment.monotonic)
+        }
+        let isOver = isOver(audience)
+        let hash = lineup.display.hash
+        let isNew = hash != audience.ledger.newestDisplay
+        if lineup.publishedSpotlight != wanted {
+            lineup.publishedSpotlight = wanted
+            membership.lineups.setSpotlight(wanted, of: lineup.row)
+        }
+        // A lineup that goes on after its end needs a version even if it looks like the end: until then the end is still sent.
+        let isSeen = audience.target == 0 || isNew || alertCount > 0 || isOver || audience.event == .end
+        if isSeen {
+            let now = moment.monotonicNanoseconds
+            let isGathering = lineup.isGathering(at: now)
+            if !isGathering { lineup.publishedAt = now }
+            let version = Audience.Version(
+                event: isOver ? .end : .update,
+                priority: isGathering
+                    ? .immediate
+                    : withNews
+                        ? membership.lineups.taken.lazy.map(\.news.publication.priority).max() ?? .conserving
+                        : .conserving,
+                latest: lineup.display.topics[lineup.display.spotlight].publication, display: hash)
+            // Each alert has a version of its own, which identifies it; all of these show the same.
+            for index in 0..<max(1, alertCount) {
+                publishVersion(
+                    version, in: audience, alerting: index < alertCount ? membership.lineups.unheard[index] : nil,
+                    at: moment)
+            }
+            if isGathering, audience.lane.parked == nil, let due = lineup.publishedAt {
+                membership.park(audience, UInt32(membership.lineups.audience(of: lineup.row)), due: due)
+            }
+            if isOver { membership.unpark(audience) }
+        }
+        if !lineup.waiting.isEmpty {
+            membership.lineupsWaiting -= 1
+            for serial in lineup.waiting { track(serial, isSeen, in: audience, at: moment) }
+            lineup.waiting = []
+        }
+        if withNews {
+            for (_, news) in membership.lineups.taken {
+                track(news.publication.serial, isSeen, in: audience, at: moment)
+            }
+        }
+        membership.reportCompleted(audience, at: moment)
+    }
+
+    private func publishVersion(
+        _ version: Audience.Version, in audience: Audience, alerting alert: IssuedAlert?, at moment: Moment
+    ) {
+        let came =
+            alert.map { $0.freshUntil - $0.alert.freshFor.milliseconds * 1_000_000 } ?? moment.monotonicNanoseconds
+        membership.publish(
+            version, in: audience, alerting: alert, freshness: reporter.freshness.indexOfLineups(), at: came)
+    }
+
+    /// Tracks a publication that the audience's newest version carries, or completes it if its change is not visible here.
+    private func track(_ serial: UInt64, _ isSeen: Bool, in audience: Audience, at moment: Moment) {
+        if isSeen { membership.open(serial, in: audience) } else { reporter.complete(serial, at: moment) }
+    }
+
+    /// Sets the lineup's timer for the next time at which it may have something to show without news. The caller has filled `topicStates`.
+    private func scheduleWakeUp(_ lineup: Lineup, _ index: UInt32, at moment: Moment) {
+        let audience = membership.awake(Int(index))
+        if let wakeUp = lineup.wakeUp.take() { membership.timers.cancel(wakeUp) }
+        guard audience.event == .update else { return }
+        var due = Int64.max
+        if !lineup.waiting.isEmpty, let publishedAt = lineup.publishedAt { due = publishedAt + lineupInterval }
+        if let again = lineup.rotation.looksAgain(topicStates, now: moment.monotonic) {
+            // A wake-up before the interval has passed would find nothing to do, and would be due again at once.
+            let earliest = lineup.publishedAt.map { $0 + lineupInterval } ?? 0
+            due = min(due, max(again.milliseconds * 1_000_000, earliest))
+        }
+        if topicStates.contains(where: { $0.life == .ended }), topicStates.contains(where: { $0.life == .live }) {
+            // While no topic is live, a topic that is dismissed elsewhere stays in this card until the next news.
+            for topic in audience.topics {
+                if let goneAt = membership.topics[topic].goneAt, goneAt > moment.monotonicNanoseconds {
+                    due = min(due, goneAt)
+                }
+            }
+        }
+        guard due != .max else { return }
+        lineup.wakeUp = membership.timers.insert(.lineup(index), due: max(due, moment.monotonicNanoseconds + 1))
+    }
+
+    /// Fills `topicStates` with the lineup's topics as the rotation sees them.
+    private func loadTopicStates(of audience: Audience, at moment: Moment) {
+        topicStates.removeAll(keepingCapacity: true)
+        for index in audience.topics {
+            var topic = membership.topics[index].rotationTopic
+            if topic.life == .ended, isDismissed(index, at: moment) { topic.life = .gone }
+            topicStates.append(topic)
+        }
+    }
+
+    /// Returns whether a topic of the lineup other than this one is live. The caller has filled `topicStates`.
+    private func isLive(besides position: Int) -> Bool {
+        topicStates.indices.contains { $0 != position && topicStates[$0].life == .live }
+    }
+
+    /// Returns whether a topic that has ended is dismissed by now.
+    private func isDismissed(_ topic: Int, at moment: Moment) -> Bool {
+        membership.topics[topic].goneAt.map { $0 <= moment.monotonicNanoseconds } ?? false
+    }
+
+    /// Returns whether all topics of the lineup have ended.
+    private func isOver(_ audience: Audience) -> Bool {
+        audience.topics.allSatisfy { membership.topics[$0].rotationTopic.life == .ended }
+    }
+
+    private func lastGone(_ audience: Audience) -> Int? {
+        let gone = audience.topics.indices.filter { membership.topics[audience.topics[$0]].latest != nil }
+        return gone.max {
+            membership.topics[audience.topics[$0]].goneAt ?? 0 < membership.topics[audience.topics[$1]].goneAt ?? 0
+        }
+    }
+
+    /// Brings `display` to the lineup's present content. Most topics stay, so each is compared before it is assigned: a reference costs more
+    /// to count than to compare. The lineup's end is a summary, which shows topics that were dismissed before, too.
+    private func render(
+        _ audience: Audience, spotlight: Int, into display: inout LineupState.Display, at moment: Moment
+    ) {
+        let isSummary = isOver(audience)
+        var count = 0
+        for (position, index) in audience.topics.enumerated() {
+            let life = membership.topics[index].rotationTopic.life
+            if life == .gone { continue }
+            if life == .ended, !isSummary, position != spotlight, isDismissed(index, at: moment) { continue }
+            if position == spotlight { display.spotlight = count }
+            if count == display.topics.count {
+                if let topic = membership.topics[index].inLineups() { display.topics.append(topic) }
+            } else if display.topics[count] !== membership.topics[index].encoded,
+                let topic = membership.topics[index].inLineups()
+            {
+                display.topics[count] = topic
+            }
+            count += 1
+        }
+        display.topics.removeLast(display.topics.count - count)
+    }
+
+    /// Gives a lineup that was made after its topics were published their content as its first version.
+    private func adopt(_ lineup: Lineup, _ index: Int, at moment: Moment) {
+        let audience = membership.awake(index)
+        // If all topics are over, the lineup waits for the next topics with their ids.
+        guard !audience.topics.allSatisfy({ membership.topics[$0].isOver }) else { return }
+        loadTopicStates(of: audience, at: moment)
+        guard let spotlight = lineup.rotation.wanted(topicStates, now: moment.monotonic) ?? lastGone(audience) else {
+            return
+        }
+        // Reserves the final size at once.
+        lineup.display.topics.reserveCapacity(audience.topics.count)
+        render(audience, spotlight: spotlight, into: &lineup.display, at: moment)
+        lineup.rotation.move(to: spotlight, membership.lineupRules, now: moment.monotonic)
+        lineup.publishedSpotlight = spotlight
+        membership.lineups.setSpotlight(spotlight, of: lineup.row)
+        audience.adopt(
+            Audience.Version(
+                event: isOver(audience) ? .end : .update, priority: .immediate,
+                latest: lineup.display.topics[lineup.display.spotlight].publication, display: lineup.display.hash))
+        scheduleWakeUp(lineup, UInt32(index), at: moment)
+    }
+
+    /// Composes the state of the lineup's newest version. The spotlight is the version's: each alert had it when it was new, and an older
+    /// alert that rides along is shown by its text only.
+    func composeLineup(_ lineup: Lineup, carrying pending: PendingAlert?, into bytes: inout [UInt8]) {
+        let highlighted = pending.flatMap {
+            $0.topic == lineup.display.topics[lineup.display.spotlight].publication.topicID ? $0.alert.highlight : nil
+        }
+        LineupState.compose(lineup.display, highlighting: highlighted, into: &bytes)
+    }
+}
+
+extension Moment {
+    /// Monotonic time in milliseconds, for policies.
+    var monotonic: FeedTime { FeedTime(milliseconds: monotonicNanoseconds / 1_000_000) }
+}

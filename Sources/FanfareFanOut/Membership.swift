@@ -1,0 +1,285 @@
+import FanfareModel
+
+/// The activities of a shard, the audiences and lineups they belong to, and the lanes in which audiences with pending pushes stand.
+///
+/// Each change of a member keeps the counts of pending pushes right. The activity's whole life, and the content of the versions, are
+/// the concern of other parts.
+final class Membership {
+    private let reporter: FeedbackReporter
+    // The shard is confined to one thread and never re-entered, so exclusivity checks of hot properties at run time could never fail.
+    // They cost a quarter of a sweep.
+    @exclusivity(unchecked) var store = ActivityStore()
+    @exclusivity(unchecked) var lanes = Lanes()
+    @exclusivity(unchecked) var audiences: AudienceTable
+    @exclusivity(unchecked) var counts = ShardCounts()
+    @exclusivity(unchecked) var topics: KnownTopics
+    @exclusivity(unchecked) var lineups = LineupTable()
+    @exclusivity(unchecked) var carriedAlerts = CarriedAlerts()
+    @exclusivity(unchecked) var timers = TimingWheel()
+    let openMax: Int
+    let lineupRules: LineupRules
+    private(set) var membersOfLineups = 0
+    /// Number of lineups with changes that wait for their minimum interval.
+    @exclusivity(unchecked) var lineupsWaiting = 0
+
+    init(_ reporter: FeedbackReporter, lineupRules: LineupRules, openMax: Int, unheardTopicsMax: Int) {
+        self.reporter = reporter
+        self.lineupRules = lineupRules
+        self.openMax = openMax
+        audiences = AudienceTable(lineupRules)
+        topics = KnownTopics(unheardMax: unheardTopicsMax)
+    }
+
+    /// Publishes a new version to all members of the audience, including those whose last version was refused.
+    func publish(
+        _ version: Audience.Version, in audience: Audience, alerting alert: IssuedAlert?, freshness: Int, at now: Int64
+    ) {
+        let before = (owed: audience.owed, refused: audience.refused)
+        audience.publish(version, alerting: alert, freshness: freshness, at: now)
+        counts.owed += audience.owed - before.owed
+        counts.refused += audience.refused - before.refused
+    }
+
+    func hasToken(_ token: [UInt8], _ slot: ActivitySlot) -> Bool {
+        store.tokens[store[slot].token].elementsEqual(token)
+    }
+
+    /// Adds an activity to an audience. A joiner has missed nothing: it gets the current state once, silently, and no earlier alerts.
+    ///
+    /// - Parameter shown: the content that its start has shown, if it has; the activity has missed later versions and alerts.
+    func join(_ slot: ActivitySlot, _ index: Int, having shown: PendingStart.Shown? = nil) {
+        let audience = awake(index)
+        store[slot].audience = UInt32(index)
+        store[slot].alerted = shown?.alerted ?? audience.target
+        store.alertMemory.forget(slot)
+        if let shown, let display = shown.display {
+            store[slot].delivered = shown.version
+            audience.ledger.join(having: shown.version, display: display)
+        } else {
+            store[slot].delivered = audience.target
+            audience.ledger.join()
+            if audience.target > 0 { store[slot].flags.insert(.needsPush) }
+        }
+        audience.order.join(slot, positions: &store.positions)
+        audiences.noteSize(audience, at: index)
+        if audience.lineup != nil { membersOfLineups += 1 }
+        count(store[slot], 1, in: audience)
+        lanes.enqueue(audience)
+    }
+
+    /// Takes the activity out of its audience. A push in flight goes on, but its version belongs to the audience that was left: `sending` is
+    /// cleared so that it is not compared with the next audience's versions.
+    func leaveAudience(_ slot: ActivitySlot, at moment: Moment) {
+        let activity = store[slot]
+        guard activity.audience != ActivityStore.noAudience else { return }
+        let audience = awake(Int(activity.audience))
+        count(activity, -1, in: audience)
+        if audience.lineup != nil { membersOfLineups -= 1 }
+        audience.order.leave(at: Int(store.positions[Int(slot.rawValue)]), positions: &store.positions)
+        if activity.flags.contains(.inFlight), activity.sending != 0 { audience.ledger.land(1, activity.sending) }
+        audience.ledger.remove(activity.delivered)
+        store[slot].audience = ActivityStore.noAudience
+        if activity.flags.contains(.queued) {
+            audience.abandonVisit {
+                store[$0].flags.contains(.queued) && store[$0].audience == activity.audience
+            }
+        }
+        store[slot].flags.subtract([.needsPush, .queued])
+        store[slot].sending = 0
+        store[slot].sendingAlert = activity.flags.contains(.inFlight) ? activity.sendingAlert.withoutAlert : .none
+        reportCompleted(audience, at: moment)
+        freeAudience(Int(activity.audience), at: moment)
+    }
+
+    func isOwed(_ activity: Activity, _ audience: Audience) -> Bool {
+        guard activity.delivered != audience.target || activity.flags.contains(.needsPush) else { return false }
+        return !isRefused(activity, audience)
+    }
+
+    /// Returns whether the activity's last push carried the newest version and was refused for good: nothing is sent before a newer version.
+    func isRefused(_ activity: Activity, _ audience: Audience) -> Bool {
+        activity.sendingAlert == .refused && activity.sending == audience.target
+    }
+
+    /// Changes the audience's and the shard's numbers of members that have a pending push, or were refused it.
+    func count(owed: Int = 0, refused: Int = 0, in audience: Audience) {
+        audience.owed += owed
+        audience.refused += refused
+        counts.owed += owed
+        counts.refused += refused
+    }
+
+    /// Changes the numbers of members by members in the state of this one.
+    func count(_ activity: Activity, _ change: Int, in audience: Audience) {
+        if isOwed(activity, audience) {
+            count(owed: change, in: audience)
+        } else if isRefused(activity, audience) {
+            count(refused: change, in: audience)
+        }
+    }
+
+    /// Separates the followers of a topic that is over from its id: they may still lack its end, and do not get the next topic with that id.
+    /// Followers to which nothing has been published followed after the end, and wait for the next topic.
+    func detach(_ topic: Int) {
+        guard topics[topic].isOver, let followers = topics[topic].followers, awake(followers).target > 0 else {
+            return
+        }
+        awake(followers).topics = [topics.detach(topic)]
+    }
+
+    /// Tracks a publication that the audience's newest version carries.
+    func open(_ serial: UInt64, in audience: Audience) {
+        if let overtaken = audience.open(serial) { reporter.overtake(overtaken) }
+    }
+
+    func reportCompleted(_ audience: Audience, at moment: Moment) {
+        while let serial = audience.takeCompleted() { reporter.complete(serial, at: moment) }
+    }
+
+    /// Notes that an activity with a pending push has this version now, and that all alerts up to it have had their chance.
+    func deliver(_ slot: ActivitySlot, with version: UInt32, of audience: Audience, at moment: Moment) {
+        let delivered = store[slot].delivered
+        store[slot].delivered = version
+        store[slot].alerted = version
+        store[slot].flags.remove(.needsPush)
+        deliver(1, having: delivered, with: version, of: audience, at: moment)
+    }
+
+    /// Notes in the audience that members which had the same version before have this one now.
+    func deliver(
+        _ count: Int, having delivered: UInt32, with version: UInt32, of audience: Audience, at moment: Moment
+    ) {
+        if version != delivered { audience.ledger.advance(count, from: delivered, to: version) }
+        if version == audience.target { self.count(owed: -count, in: audience) }
+        reportCompleted(audience, at: moment)
+    }
+
+    /// Removes the audience if it has no members and no activity needs it otherwise. Its waiting publications are complete, and topics
+    /// that are no longer needed are removed with it.
+    func freeAudience(_ index: Int, at moment: Moment) {
+        let audience = awake(index)
+        guard audience !== audiences.vacant, audience.order.count == 0, audience.externalReferences == 0 else { return }
+        if let lineup = audience.lineup {
+            freeLineup(lineup, audience, at: moment)
+        } else {
+            topics[audience.topics[0]].followers = nil
+        }
+        if let parked = audience.lane.unpark() { timers.cancel(parked) }
+        lanes.abandon(audience)
+        audiences.free(index)
+        for topic in audience.topics { topics.release(topic) }
+    }
+
+    private func freeLineup(_ lineup: Lineup, _ audience: Audience, at moment: Moment) {
+        if !lineup.waiting.isEmpty { lineupsWaiting -= 1 }
+        for serial in lineup.waiting { reporter.complete(serial, at: moment) }
+        lineup.waiting = []
+        lineups.take(lineup.row)
+        completeExhausted(at: moment)
+        // A topic whose last lineup this is has no lineups to visit any more.
+        for topic in audience.topics { if let news = lineups[topic], news.order.count == 1 { lanes.abandon(news) } }
+        lineups.remove(lineup.row)
+        for topic in audience.topics { topics[topic].lineups -= 1 }
+        if let wakeUp = lineup.wakeUp { timers.cancel(wakeUp) }
+    }
+
+    /// Returns the audience at an index, after waking it if it is a lineup at rest.
+    @inline(__always)
+    func awake(_ index: Int) -> Audience {
+        let audience = audiences[index]
+        return audience === audiences.resting ? wakeLineupAt(index) : audience
+    }
+
+    private func wakeLineupAt(_ index: Int) -> Audience {
+        let audience = lineups.wake(lineups.row(ofAudience: index), lineupRules, openMax: openMax)
+        audiences[index] = audience
+        return audience
+    }
+
+    /// Puts the audience to rest if it is a lineup of one member with nothing pending. Most lineups are at rest nearly always.
+    func rest(_ index: Int) {
+        let audience = audiences[index]
+        guard audience !== audiences.resting, let lineup = audience.lineup, lineup.waiting.isEmpty, audience.isResting
+        else {
+            return
+        }
+        let slot = audience.order.members[0]
+        guard store[slot].flags.isEmpty, store[slot].alerted >= audience.alerts.newest, !carriedAlerts.contains(slot)
+        else {
+            return
+        }
+        lanes.abandon(audience)
+        lineups.rest(lineup.row, audience, lineup)
+        audiences[index] = audiences.resting
+    }
+
+    /// Restores the alerts from before the lineup rested, for questions about them.
+    func completeHistory(of audience: Audience) {
+        guard let lineup = audience.lineup, lineup.historyIsShort else { return }
+        lineup.historyIsShort = false
+        let known = audience.alerts.pending.map(\.issue)
+        audience.restoreAlerts(lineups.alertsHeard(lineup.row).filter { heard in !known.contains { $0 === heard } })
+    }
+
+    /// Keeps an audience for an activity that is not a member: one whose start waits or has been sent, or whose last state is to be sent.
+    func retainAudience(_ index: Int) { awake(index).externalReferences += 1 }
+
+    /// Releases an audience that `retainAudience` keeps.
+    func releaseAudience(_ index: Int, at moment: Moment) {
+        awake(index).externalReferences -= 1
+        freeAudience(index, at: moment)
+    }
+
+    func completeExhausted(at moment: Moment) {
+        for serial in lineups.exhausted { reporter.complete(serial, at: moment) }
+    }
+
+    /// Pauses the audience's sweep until `due`.
+    func park(_ audience: Audience, _ index: UInt32, due: Int64) {
+        lanes.park(audience, until: timers.insert(.audience(index), due: due))
+    }
+
+    /// Ends the pause of the audience's sweep.
+    func unpark(_ audience: Audience) {
+        if let timer = audience.lane.parked { timers.cancel(timer) }
+        lanes.unpark(audience)
+    }
+
+    /// Queues a visit to an activity with a pending push. The visit is left to the sweep if the cursor has still to come to the activity:
+    /// queued visits go first, and with a version for every round trip they would starve the sweep. Only a missed alert goes first anyway.
+    func queueVisit(_ slot: ActivitySlot) {
+        let audience = awake(Int(store[slot].audience))
+        let isAhead = audience.order.isUnvisited(Int(store.positions[Int(slot.rawValue)]))
+        // The alert of a push that failed delays no other activity.
+        let missesAlert = store[slot].strikes.count == 0 && missesAlert(slot, of: audience)
+        if !store[slot].flags.contains(.queued), missesAlert || !isAhead {
+            store[slot].flags.insert(.queued)
+            audience.queueVisit(slot, isUrgent: missesAlert, isLate: store[slot].strikes.count > 0)
+        }
+        lanes.enqueue(audience)
+    }
+
+    func missesAlert(_ slot: ActivitySlot, of audience: Audience) -> Bool {
+        store[slot].alerted < audience.alerts.newest || carriedAlerts.contains(slot)
+    }
+
+    /// Returns `nil` if the token has a valid length.
+    func refusal(of token: [UInt8]) -> CommandRefusal? {
+        (1...TokenStore.tokenBytesMax).contains(token.count) ? nil : .token
+    }
+
+    /// Returns `nil` if an activity can show this audience's topics.
+    func refusal(of key: AudienceKey) -> CommandRefusal? {
+        switch key {
+        case .topic(let id):
+            guard id.isValid else { return .topic }
+            return topics.hasRoom(for: 1) || topics.index(of: id) != nil ? nil : .tooManyTopics
+        case .lineup(let ids, _):
+            guard (1...Lineup.topicsMax).contains(ids.count), Set(ids).count == ids.count else { return .lineup }
+            guard ids.allSatisfy(\.isValid) else { return .topic }
+            func isUnknown(_ id: TopicID) -> Bool { topics.index(of: id) == nil }
+            return topics.hasRoom(for: ids.count) || topics.hasRoom(for: ids.count(where: isUnknown))
+                ? nil : .tooManyTopics
+        }
+    }
+}

@@ -1,0 +1,129 @@
+import FanfareModel
+
+/// The alerts that activities have missed: which of them a push may carry, which go along with a move, and the outcome of each.
+final class MissedAlerts {
+    private let membership: Membership
+    private let lineupPublisher: LineupPublisher
+
+    init(_ membership: Membership, _ lineupPublisher: LineupPublisher) {
+        self.membership = membership
+        self.lineupPublisher = lineupPublisher
+    }
+
+    /// Settles the alerts that this activity, and others in the same state, had missed, after the push that was their chance was answered.
+    func settleAlerts(
+        of activity: Activity, _ outcome: DeliveryOutcome, _ completions: ArraySlice<Completion>, at moment: Moment
+    ) {
+        let silenced = activity.sendingAlert.silence.map(AlertOutcome.silenced)
+        // In the figures, a silenced alert counts as silenced after any outcome. `complete` counts the alerts of pushes without an answer.
+        let (counted, noted): (AlertOutcome?, AlertOutcome)
+        switch outcome {
+        case .accepted: (counted, noted) = (silenced ?? .accepted, silenced ?? .accepted)
+        case .refused: (counted, noted) = (silenced ?? .refused, .refused)
+        case .unknown: (counted, noted) = (nil, silenced ?? .uncertain)
+        case .deadToken, .throttled, .serviceError, .notProcessed: return  // it was no chance
+        }
+        guard activity.sending != 0 else { return }
+        let audience = membership.awake(Int(activity.audience))
+        let missed = audience.alerts.missed(after: activity.alerted)
+        guard !missed.isEmpty else { return }
+        let settled = missed.prefix { $0.version <= activity.sending }
+        let chance = activity.sendingAlert
+        let lead = settled.firstIndex { $0.version == chance.version }
+        let classifier = AlertClassifier(settled, led: lead, at: moment)
+        if let counted {
+            var displaced = audience.alerts.displaced(after: activity.alerted, through: activity.sending)
+            if lead == nil, chance.version > activity.alerted, displaced > 0 {
+                // The push's own alert was displaced by a newer one while the push was in flight.
+                membership.counts.alerts.add(counted, completions.count)
+                displaced -= 1
+            }
+            membership.counts.alerts.superseded += displaced * completions.count
+            classifier.count(told: counted, activities: completions.count, in: &membership.counts.alerts)
+        }
+        classifier.note(told: noted, of: completions.lazy.map(\.slot), in: &membership.store.alertMemory)
+    }
+
+    /// Makes this member's next push carry the alerts that another card has missed.
+    func carry(_ missed: CarriedAlerts.Entry, by slot: ActivitySlot) {
+        guard membership.carriedAlerts.carry(missed, by: slot, at: membership.store[slot].alerted) else { return }
+        let audience = membership.awake(Int(membership.store[slot].audience))
+        membership.count(membership.store[slot], -1, in: audience)
+        membership.store[slot].flags.insert(.needsPush)
+        membership.count(membership.store[slot], 1, in: audience)
+        membership.queueVisit(slot)
+    }
+
+    func alertsMissed(by slot: ActivitySlot, at moment: Moment) -> CarriedAlerts.Entry {
+        let activity = membership.store[slot]
+        var missed = membership.carriedAlerts[slot] ?? CarriedAlerts.Entry()
+        guard activity.audience != ActivityStore.noAudience else { return missed }
+        lineupPublisher.bringUpToDate(membership.awake(Int(activity.audience)), at: moment)
+        let own = membership.awake(Int(activity.audience)).alerts.missed(after: activity.alerted)
+        if activity.flags.contains(.inFlight), activity.sending != 0 {
+            let sent = own.prefix { $0.version <= activity.sending }
+            missed.inFlight += missed.pending + sent
+            missed.pending = Array(own.dropFirst(sent.count))
+        } else {
+            missed.pending += own
+        }
+        let kept = Array(missed.pending.kept)
+        membership.counts.alerts.superseded += missed.pending.count - kept.count
+        missed.pending = kept
+        return missed
+    }
+
+    /// Returns the alerts that the activity's next push may carry: those carried along, and those missed in its audience since, limited like
+    /// an audience's, because otherwise an older one would outlive a newer one.
+    func pending(_ slot: ActivitySlot, of audience: Audience) -> ArraySlice<PendingAlert> {
+        ((membership.carriedAlerts[slot]?.pending ?? []) + audience.alerts.missed(after: membership.store[slot].alerted))
+            .kept
+    }
+
+    /// Settles the alerts that an activity carries along after a push was answered: either the one with these alerts, or one that left before
+    /// the move and was the chance for some of them.
+    func answer(
+        _ outcome: DeliveryOutcome, carryingAlerts slot: ActivitySlot, as activity: Activity, at moment: Moment
+    ) {
+        switch outcome {
+        case .accepted, .refused, .unknown:
+            if activity.sending != 0 {
+                if outcome != .unknown {
+                    let settled = pending(slot, of: membership.awake(Int(activity.audience)))
+                        .prefix { $0.version <= activity.sending }
+                    let lead = activity.sendingAlert.isNone ? nil : settled.told(at: moment)?.lead
+                    let silenced = activity.sendingAlert.silence.map(AlertOutcome.silenced)
+                    let told = silenced ?? (outcome == .accepted ? .accepted : .refused)
+                    let classifier = AlertClassifier(settled, led: lead, at: moment)
+                    classifier.count(told: told, activities: 1, in: &membership.counts.alerts)
+                    classifier.note(told: told, of: CollectionOfOne(slot), in: &membership.store.alertMemory)
+                }
+                membership.carriedAlerts.remove(slot)
+            } else {
+                let settled = membership.carriedAlerts.takeInFlight(of: slot)[...]
+                if outcome != .unknown {
+                    AlertClassifier(settled, led: settled.told(at: moment)?.lead, at: moment)
+                        .count(
+                            told: outcome == .accepted ? .accepted : .refused, activities: 1,
+                            in: &membership.counts.alerts)
+                } else if outcome == .unknown, !settled.isEmpty {
+                    membership.counts.alerts.uncertain += 1
+                }
+            }
+        case .throttled, .serviceError, .notProcessed, .deadToken: membership.carriedAlerts.returnInFlight(of: slot)
+        }
+    }
+
+    /// Settles alerts that the activity missed without a push: it shows the newest version already.
+    // Inlined twice, this would make every visit's code larger.
+    @inline(never) func passOver(
+        _ missed: ArraySlice<PendingAlert>, led lead: Int?, told: AlertOutcome, for slot: ActivitySlot,
+        of audience: Audience, at moment: Moment
+    ) {
+        let classifier = AlertClassifier(missed, led: lead, at: moment)
+        classifier.count(told: told, activities: 1, in: &membership.counts.alerts)
+        membership.counts.alerts.superseded += audience.alerts.displaced(
+            after: membership.store[slot].alerted, through: audience.target)
+        classifier.note(told: told, of: CollectionOfOne(slot), in: &membership.store.alertMemory)
+    }
+}

@@ -1,0 +1,199 @@
+import FanfareModel
+
+/// Sends activities the content that they lack: one decision, payload and stamp for all members in the same state.
+final class PushSender {
+    private let reporter: FeedbackReporter
+    private let membership: Membership
+    private let lineupPublisher: LineupPublisher
+    private let missedAlerts: MissedAlerts
+    /// Number of pushes whose completion has not arrived.
+    @exclusivity(unchecked) var inFlight = 0
+    let governor: SubscriberGovernor
+
+    init(
+        _ reporter: FeedbackReporter, _ membership: Membership, _ lineupPublisher: LineupPublisher,
+        _ missedAlerts: MissedAlerts, _ governor: SubscriberGovernor
+    ) {
+        self.reporter = reporter
+        self.membership = membership
+        self.lineupPublisher = lineupPublisher
+        self.missedAlerts = missedAlerts
+        self.governor = governor
+    }
+
+    /// Visits the next member of the sweep.
+    func serveNext(of audience: Audience, at moment: Moment, into batch: inout DeliveryBatch) {
+        _ = sweep(audience, limit: 1, at: moment, into: &batch)
+    }
+
+    /// Visits the next members of the sweep, at most `limit` of them.
+    ///
+    /// - Returns: the number of visits.
+    func sweep(_ audience: Audience, limit: Int, at moment: Moment, into batch: inout DeliveryBatch) -> Int {
+        let run = audience.nextOfSweep(limit: limit)
+        var rest = run
+        while !rest.isEmpty {
+            rest = rest.dropFirst(visit(rest, of: audience, at: moment, into: &batch))
+        }
+        audience.visited(run.count)
+        return run.count
+    }
+
+    func nextRevisit(of audience: Audience) -> ActivitySlot? {
+        guard let slot = audience.nextRevisit(isUrgent: { membership.missesAlert($0, of: audience) }) else {
+            return nil
+        }
+        let activity = membership.store[slot]
+        guard activity.flags.contains(.queued), activity.audience != ActivityStore.noAudience,
+            membership.awake(Int(activity.audience)) === audience
+        else { return nil }
+        membership.store[slot].flags.remove(.queued)
+        return slot
+    }
+
+    /// Sends the first of `slots` the content it lacks, and the same push to those after it that are in the same state.
+    ///
+    /// - Returns: the number of members visited; at least one.
+    func visit(
+        _ slots: ArraySlice<ActivitySlot>, of audience: Audience, at moment: Moment, into batch: inout DeliveryBatch
+    ) -> Int {
+        let slot = slots[slots.startIndex]
+        membership.store[slot].forgetUnusedStamp(at: moment)
+        let activity = membership.store[slot]
+        // A member with a push in flight is queued again by the completion, and one that waits by the timing wheel.
+        guard activity.flags.isDisjoint(with: [.inFlight, .waiting]), membership.isOwed(activity, audience) else {
+            return 1
+        }
+        let isFirst = activity.flags.contains(.needsPush)
+        let carries = isFirst && membership.carriedAlerts.contains(slot)
+        // A member after the first may be in the same state and carry alerts along.
+        let slots = isFirst && !membership.carriedAlerts.isEmpty ? slots.prefix(1) : slots
+        let missed =
+            carries ? missedAlerts.pending(slot, of: audience) : audience.alerts.missed(after: activity.alerted)
+        let told = missed.told(at: moment)
+        if told == nil, isShown(audience, to: activity) {
+            missedAlerts.passOver(missed, led: nil, told: .stale, for: slot, of: audience, at: moment)
+            membership.deliver(slot, with: audience.target, of: audience, at: moment)
+            return 1
+        }
+        // A repeat of the same version may have the same stamp.
+        let last = Int64(activity.stamp) - (activity.sending == audience.target ? 1 : 0)
+        guard let stamp = audience.stamp(after: last, at: moment) else {
+            awaitClock(slot, at: moment)
+            return 1
+        }
+        let wish = SubscriberGovernor.Wish(
+            alert: told.map { missed[$0.lead].alert.class }, priority: audience.priority,
+            isEnd: audience.event == .end)
+        let minute = moment.minuteOfDay
+        let grant = governor.grant(
+            wish, to: activity.spent, membership.store.effect(of: Int(slot.rawValue), atMinute: minute),
+            after: UInt32(clamping: stamp) - activity.stamp)
+        let chance = AlertChance(version: told.map { missed[$0.lead].version } ?? 0, silence: grant.silence)
+        if let silence = grant.silence, isShown(audience, to: activity) {
+            missedAlerts.passOver(
+                missed, led: told?.lead, told: .silenced(silence), for: slot, of: audience, at: moment)
+            membership.deliver(slot, with: audience.target, of: audience, at: moment)
+            return 1
+        }
+        let request = PayloadRequest(
+            event: audience.event == .end ? .end : .update, stamp: stamp, told: chance.rides ? told : nil,
+            missed: missed, priority: grant.priority)
+        // Alerts that are carried along have no version here to identify the variant.
+        let payload =
+            carries
+            ? makePayload(request, for: audience, at: moment, into: &batch)
+            : sharedPayload(request, of: audience, at: moment, into: &batch)
+        let push = Push(
+            payload: payload, version: audience.target, alert: chance, wish: wish, grant: grant, minute: minute)
+        let count = send(push, to: slots, into: &batch)
+        if grant.priority < wish.priority { membership.counts.pushes.conserved += count }
+        audience.ledger.depart(count)
+        noteSent(count, having: activity.delivered, of: audience, at: moment)
+        return count
+    }
+
+    /// Records the freshness of pushes of an audience's newest version to members that had the same version before.
+    private func noteSent(_ count: Int, having delivered: UInt32, of audience: Audience, at moment: Moment) {
+        let now = moment.monotonicNanoseconds
+        if let waiting = audience.takeWaiting(), membership.lanes.served < Lanes.lastLane {
+            reporter.freshness.noteLaneDelay(now - waiting, lane: membership.lanes.served, of: audience.times.freshness)
+        }
+        guard delivered != audience.target else { return }  // a joiner, or a repeat
+        reporter.freshness.noteStateAge(now - audience.times.newest, times: count, of: audience.times.freshness)
+    }
+
+    /// Returns whether the activity's version shows the same as the newest one, as after a change and its reversal. Such an activity needs a
+    /// push only for an alert.
+    private func isShown(_ audience: Audience, to activity: Activity) -> Bool {
+        audience.event == .update && !activity.flags.contains(.needsPush) && activity.sendingAlert != .refused
+            && activity.delivered >= audience.newest.shownAgainFrom
+            && audience.ledger.showsTheNewest(activity.delivered)
+    }
+
+    /// Returns the stamp for a push to one activity alone; `nil` if that has to wait for the clock's next second.
+    func stampOfItsOwn(_ slot: ActivitySlot, at moment: Moment) -> Int64? {
+        membership.store[slot].forgetUnusedStamp(at: moment)
+        return Stamp.next(after: Int64(membership.store[slot].stamp), at: moment)
+    }
+
+    /// Makes the activity wait for the clock's next second.
+    func awaitClock(_ slot: ActivitySlot, at moment: Moment) {
+        membership.store[slot].flags.insert(.waiting)
+        membership.timers.insert(
+            .activity(slot, generation: membership.store[slot].generation),
+            due: moment.monotonicNanoseconds + 1_000_000_000)
+    }
+
+    func send(_ push: Push, to slots: ArraySlice<ActivitySlot>, into batch: inout DeliveryBatch) -> Int {
+        let count = membership.store.send(push, to: slots, by: governor, into: &batch)
+        inFlight += count
+        membership.counts.pushes.sent += count
+        return count
+    }
+
+    /// Returns the audience's payload of this variant, which is encoded for the first member that needs it.
+    private func sharedPayload(
+        _ request: PayloadRequest, of audience: Audience, at moment: Moment, into batch: inout DeliveryBatch
+    ) -> Payload {
+        let told = request.told
+        let variant = StampedPayloads.Variant(
+            alert: told.map { request.missed[$0.lead].version },
+            beside: told?.beside.map { request.missed[$0].version } ?? [], priority: request.priority)
+        return audience.payload(variant) { makePayload(request, for: audience, at: moment, into: &batch) }
+    }
+
+    /// Encodes the audience's newest version. Called once per variant and stamp; in a lineup with one member that is once per push.
+    ///
+    /// - Parameter batch: the batch that lends the payload's memory, and to which the payload will be appended.
+    func makePayload(
+        _ request: PayloadRequest, for audience: Audience, at moment: Moment, into batch: inout DeliveryBatch
+    ) -> Payload {
+        let event = request.event
+        let pending = request.told.map { request.missed[$0.lead] }
+        let alert = request.told.map { AlertText(naming: $0, of: request.missed) } ?? request.start?.alert
+        let latest = audience.newest.publication
+        // Dates are computed from the clock and not from the stamp, which may be ahead of it: the phone compares them with its own clock.
+        func date(_ duration: Duration?) -> Int64? { duration.map { moment.wallSeconds + $0.milliseconds / 1000 } }
+        let payload = batch.payload(
+            Payload.Head(
+                event: event,
+                subject: (latest?.topicID ?? membership.topics[audience.topics[0]].id).rawValue,
+                stamp: request.stamp,
+                staleDate: date(latest?.staleAfter),
+                // An end while the audience goes on is the end of an activity for its age.
+                dismissalDate: event == .end
+                    ? date(audience.event == .end ? latest?.dismissAfter : latest?.expiry.dismissAfter) : nil,
+                alert: alert, priority: request.priority, relevanceScore: latest?.relevance.map(Double.init),
+                start: request.start?.payload,
+                serial: latest?.serial ?? 0))
+        if let lineup = audience.lineup {
+            lineupPublisher.composeLineup(lineup, carrying: pending, into: &payload.stateBytes)
+        } else if let encoded = membership.topics[audience.topics[0]].latest?.state {
+            payload.stateBytes = pending?.alert.highlight.map(encoded.highlighting) ?? encoded.bytes
+        } else {
+            payload.stateBytes = []
+        }
+        return payload
+    }
+}

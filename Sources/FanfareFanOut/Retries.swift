@@ -1,0 +1,111 @@
+import FanfareModel
+
+/// The waits of activities after pushes that failed: backoff by activity, and the quarantine of those whose tokens may be dead.
+final class Retries {
+    private let reporter: FeedbackReporter
+    private let membership: Membership
+    private let lifecycle: Lifecycle
+    @exclusivity(unchecked) var service = ServiceSpells()
+    @exclusivity(unchecked) var quarantine: DeadTokenQuarantine
+
+    init(
+        _ reporter: FeedbackReporter, _ membership: Membership, _ lifecycle: Lifecycle,
+        _ quarantine: DeadTokenQuarantine
+    ) {
+        self.reporter = reporter
+        self.membership = membership
+        self.lifecycle = lifecycle
+        self.quarantine = quarantine
+    }
+
+    func replaceToken(of slot: ActivitySlot, with token: [UInt8]) {
+        membership.store.replaceToken(of: slot, with: token)
+        if membership.store[slot].flags.contains(.inFlight) { membership.store[slot].flags.insert(.rotated) }
+        release(slot)
+    }
+
+    /// Queues the next push of the activity, if one is pending.
+    func requeue(_ slot: ActivitySlot) {
+        let activity = membership.store[slot]
+        if activity.flags.contains(.leaving) {
+            lifecycle.queueDeparture(slot)
+        } else if activity.audience != ActivityStore.noAudience,
+            membership.isOwed(activity, membership.awake(Int(activity.audience)))
+        {
+            membership.queueVisit(slot)
+        }
+    }
+
+    /// Makes an activity back off after a failure that may be its token's own (429, 5xx): it alone waits, and then gets the newest state.
+    ///
+    /// - Parameter isOwn: whether the failure is certainly the token's own.
+    func backOff(_ slot: ActivitySlot, isOwn: Bool = false, at moment: Moment) {
+        let delay = membership.store[slot].strikes.add(isOwn: isOwn, in: service.number)
+        membership.store[slot].flags.insert(.waiting)
+        // Spread over half the delay by slot and generation, so that tokens throttled together do not return together.
+        let tenant = UInt64(membership.store[slot].generation) << 32 | UInt64(slot.rawValue)
+        let spread = Int64(tenant.mixed % UInt64(delay / 2))
+        membership.timers.insert(
+            .activity(slot, generation: membership.store[slot].generation),
+            due: moment.monotonicNanoseconds + delay + spread)
+    }
+
+    /// Records `count` pushes that the service answered as accepted, or as going to a dead token.
+    func noteAnswers(_ count: Int, dead: Int) {
+        service.noteService()
+        if let line = quarantine.note(answers: count, dead: dead) { reporter.report(line) }
+    }
+
+    /// Holds an activity whose token may be alive after all: it waits, and then gets the newest state.
+    func hold(_ slot: ActivitySlot, at moment: Moment) {
+        membership.store[slot].flags.insert(.waiting)
+        let due = quarantine.hold(slot, generation: membership.store[slot].generation, at: moment.monotonicNanoseconds)
+        if let due { membership.timers.insert(.held, due: due) }
+    }
+
+    func releaseHeld(at moment: Moment) {
+        var release = quarantine.beginRelease()
+        while let (slot, generation) = quarantine.next(of: &release, isHeld: { membership.store[$0].generation == $1 })
+        {
+            wake(slot, generation: generation)
+        }
+        if let due = quarantine.endRelease(at: moment.monotonicNanoseconds) {
+            membership.timers.insert(.held, due: due)
+        }
+    }
+
+    /// Ends the wait of an activity, unless it has been removed or got a new token since the wait began.
+    func wake(_ slot: ActivitySlot, generation: UInt32) {
+        guard membership.store[slot].generation == generation else { return }
+        membership.store[slot].flags.remove(.waiting)
+        resume(slot)
+    }
+
+    /// Queues the push that is pending for an activity whose wait is over.
+    private func resume(_ slot: ActivitySlot) {
+        if membership.store[slot].flags.contains(.tokenless) {
+            lifecycle.wakeStart(slot)
+        } else if membership.store[slot].flags.contains(.leaving) {
+            lifecycle.queueDeparture(slot)
+        } else if membership.store[slot].audience != ActivityStore.noAudience {
+            membership.queueVisit(slot)
+        }
+    }
+
+    /// Ends the wait of an activity that got a new token, whether the old one backed off or was held by the dead-token guard.
+    func release(_ slot: ActivitySlot) {
+        membership.store[slot].strikes = Strikes()
+        guard membership.store[slot].flags.contains(.waiting) else { return }
+        // No push is in flight, so only the timing wheel and the guard have the old generation.
+        membership.store[slot].generation &+= 1
+        membership.store[slot].flags.remove(.waiting)
+        quarantine.abandon { membership.store[$0].generation == $1 }
+        resume(slot)
+    }
+
+    func awaitRetry(_ slot: ActivitySlot, due: Int64) {
+        lifecycle.starts.postpone(slot)
+        membership.store[slot].flags.insert(.waiting)
+        membership.timers.insert(.activity(slot, generation: membership.store[slot].generation), due: due)
+    }
+}

@@ -1,0 +1,268 @@
+import FanfareModel
+
+/// Starts of activities by push. A start that may have been accepted is never repeated: a second one would be a second card (rule L7).
+/// Nothing more can be sent before the phone's app reports the update token; then the activity gets the newest state, unless its start
+/// carried it.
+final class Starter {
+    private let reporter: FeedbackReporter
+    private let membership: Membership
+    private let lineupPublisher: LineupPublisher
+    private let publisher: TopicPublisher
+    private let missedAlerts: MissedAlerts
+    private let lifecycle: Lifecycle
+    private let retries: Retries
+    private let sender: PushSender
+    private let moves: Moves
+
+    init(
+        _ reporter: FeedbackReporter, _ membership: Membership, _ lineupPublisher: LineupPublisher,
+        _ publisher: TopicPublisher,
+        _ missedAlerts: MissedAlerts, _ lifecycle: Lifecycle, _ retries: Retries, _ sender: PushSender, _ moves: Moves
+    ) {
+        self.reporter = reporter
+        self.membership = membership
+        self.lineupPublisher = lineupPublisher
+        self.publisher = publisher
+        self.missedAlerts = missedAlerts
+        self.lifecycle = lifecycle
+        self.retries = retries
+        self.sender = sender
+        self.moves = moves
+    }
+
+    /// Takes an update token that the app has reported; it may be the activity's first one.
+    func takeToken(_ token: [UInt8], of slot: ActivitySlot, at moment: Moment) {
+        if membership.store[slot].flags.contains(.tokenless) {
+            register(slot, token: token, at: moment)
+        } else if !membership.hasToken(token, slot) {
+            retries.replaceToken(of: slot, with: token)
+        }
+    }
+
+    /// Ends the old activity, if it still exists, because the new card does.
+    ///
+    /// - Parameter start: the record of the new activity's start.
+    /// - Returns: alerts that the old activity has missed, from before the new one's start, which the new one does not get otherwise.
+    private func replace(
+        _ old: ActivityID, by slot: ActivitySlot, _ start: PendingStart, at moment: Moment
+    ) -> CarriedAlerts.Entry {
+        var missed = CarriedAlerts.Entry()
+        guard let card = membership.store.slot(of: old) else {
+            reporter.report(.renewed(as: membership.store[slot].id), of: old)
+            return missed
+        }
+        lifecycle.renewals.handOver(card, to: slot)
+        guard membership.store[card].flags.isDisjoint(with: [.leaving, .ending]) else { return missed }
+        reporter.report(.renewed(as: membership.store[slot].id), of: old)
+        if membership.store[card].audience == UInt32(start.audience) {
+            let through = start.shown?.alerted ?? 0
+            missed.pending = missedAlerts.alertsMissed(by: card, at: moment).pending.filter {
+                $0.version <= through && $0.isCarried(at: moment)
+            }
+        }
+        lifecycle.depart(card, at: moment)
+        return missed
+    }
+
+    /// Starts an activity that shows an audience from now on. For a known activity, the request is kept for its renewal. An activity that is
+    /// being ended keeps its name until its end is settled: the end may wait for its token for hours, and a reported token could belong to
+    /// either card.
+    func start(_ request: StartRequest, _ key: AudienceKey, at moment: Moment) {
+        let id = ActivityID(hashing: request.activity)
+        if let refusal = membership.refusal(of: request.token) ?? membership.refusal(of: key) {
+            return reporter.refuse(id, refusal)
+        }
+        let index = publisher.audienceIndex(key, at: moment)
+        defer { membership.freeAudience(index, at: moment) }
+        guard let slot = lifecycle.slot(of: id) else {
+            start(id, request, edition: 1, renewing: nil, in: index, at: moment)
+            return
+        }
+        guard membership.store[slot].flags.isDisjoint(with: [.leaving, .ending]), !lifecycle.awaitsEnd(slot, of: key)
+        else {
+            reporter.report(.notStarted(.nameTaken), of: id)
+            return
+        }
+        for start in [slot, lifecycle.successor(of: slot)].compactMap(\.self) {
+            guard let phase = lifecycle.starts[start]?.phase else { continue }
+            lifecycle.starts.replaceRequest(of: start, with: request)
+            // A start in flight went to the old token: its outcome decides whether there will be another start.
+            guard phase != .sent, !membership.hasToken(request.token, start) else { continue }
+            membership.store.replaceToken(of: start, with: request.token)
+            let isDue = phase == .due
+            if isDue { lifecycle.dequeueStart(start) }
+            retries.release(start)
+            if isDue { lifecycle.enqueueStart(start) }
+        }
+        if !membership.store[slot].flags.contains(.tokenless) {
+            lifecycle.renewals.replaceRequest(of: slot, with: request)
+        }
+        moves.move(slot, to: key, at: moment)
+    }
+
+    func start(
+        _ id: ActivityID, _ request: StartRequest, edition: Int, renewing old: ActivityID?, in audience: Int,
+        at moment: Moment
+    ) {
+        let slot = lifecycle.insertActivity(id, token: request.token, at: moment)
+        membership.store[slot].flags.insert(.tokenless)
+        if let old = old.flatMap(membership.store.slot(of:)) {
+            membership.store.setPreferences(of: slot, to: membership.store.preferences(of: old))
+            lifecycle.renewals.name(slot, id, after: (old, membership.store[old].id))
+        }
+        lifecycle.starts.add(
+            PendingStart(request: request, edition: edition, renews: old, audience: audience), for: slot)
+        membership.retainAudience(audience)
+        lifecycle.enqueueStart(slot)
+    }
+
+    /// Sends a start that is due, postpones it, or gives it up.
+    ///
+    /// - Returns: the number of pushes sent: one or none.
+    func sendStart(
+        _ slot: ActivitySlot, of audience: Audience, at moment: Moment, into batch: inout DeliveryBatch
+    ) -> Int {
+        guard let start = lifecycle.starts[slot] else { return 0 }
+        // A person who has ended the old card does not want a new one.
+        let isUnwanted = start.renews.map { membership.store.slot(of: $0) == nil && !start.outlivesOld } ?? false
+        if audience.event == .end || isUnwanted {
+            lifecycle.fail(slot, .over, at: moment)
+            return 0
+        }
+        lifecycle.dequeueStart(slot)
+        guard let stamp = sender.stampOfItsOwn(slot, at: moment) else {
+            retries.awaitRetry(slot, due: moment.monotonicNanoseconds + 1_000_000_000)
+            return 0
+        }
+        if let due = lifecycle.starts.takeBudget(for: start.request.token, at: moment.monotonicNanoseconds) {
+            retries.awaitRetry(slot, due: due)
+            return 0
+        }
+        lifecycle.starts.send(
+            slot, showing: PendingStart.Shown(version: audience.target, display: audience.ledger.newestDisplay))
+        membership.store[slot].startedAt = moment.monotonicSeconds
+        let payload = sender.makePayload(
+            PayloadRequest(
+                event: .start, stamp: stamp,
+                start: (start.request.payload(edition: start.edition), start.request.alert)),
+            for: audience, at: moment, into: &batch)
+        return sender.send(Push(ofOne: payload), to: [slot], into: &batch)
+    }
+
+    /// Handles the outcome of a start.
+    func completeStart(_ slot: ActivitySlot, as activity: Activity, _ outcome: DeliveryOutcome, at moment: Moment) {
+        guard let request = lifecycle.starts[slot]?.request else { return }
+        switch outcome {
+        case .accepted:
+            noteArrival(of: slot)
+            membership.counts.pushes.accepted += 1
+            retries.noteAnswers(1, dead: 0)
+            membership.store[slot].strikes = Strikes()
+            return  // only the token shows that the card exists
+        case .unknown:
+            noteArrival(of: slot)
+            membership.counts.pushes.uncertain += 1
+            return
+        case .refused, .deadToken, .throttled, .serviceError, .notProcessed:
+            lifecycle.starts.returnBudget(for: Array(membership.store.tokens[membership.store[slot].token]))
+        }
+        if outcome != .refused, !membership.hasToken(request.token, slot) {
+            restart(slot, to: request.token, at: moment)
+            return
+        }
+        switch outcome {
+        case .accepted, .unknown: break
+        case .refused:
+            membership.counts.pushes.failed += 1
+            lifecycle.fail(slot, .refused, at: moment)
+        case .deadToken:
+            retries.noteAnswers(1, dead: 1)
+            if retries.quarantine.isShut, !activity.flags.contains(.leaving) {
+                membership.counts.pushes.held += 1
+                lifecycle.starts.postpone(slot)
+                retries.hold(slot, at: moment)
+            } else {
+                membership.counts.pushes.dead += 1
+                lifecycle.fail(slot, .deadToken, at: moment)
+            }
+        case .notProcessed:
+            membership.counts.pushes.notProcessed += 1
+            if activity.flags.contains(.leaving) {
+                lifecycle.remove(slot, at: moment)
+            } else {
+                // The start is retried without limit, because the failure is not its own.
+                retries.awaitRetry(slot, due: moment.monotonicNanoseconds + 1_000_000_000)
+            }
+        case .throttled:
+            membership.counts.pushes.throttled += 1
+            postpone(slot, as: activity, isOwn: true, at: moment)
+        case .serviceError:
+            membership.counts.pushes.notProcessed += 1
+            retries.service.noteTrouble()
+            postpone(slot, as: activity, isOwn: false, at: moment)
+        }
+    }
+
+    /// Makes a start back off that the service has not taken, or gives it up.
+    ///
+    /// - Parameter isOwn: whether the failure is certainly the token's own.
+    private func postpone(_ slot: ActivitySlot, as activity: Activity, isOwn: Bool, at moment: Moment) {
+        // In an outage, all pushes fail: errors do not count as refusals of the start, and it waits as long as the outage lasts.
+        if isOwn || activity.strikes.othersWereServed(by: retries.service.number) {
+            lifecycle.starts.noteRefusal(of: slot)
+        }
+        if activity.flags.contains(.leaving) {
+            lifecycle.remove(slot, at: moment)
+        } else if lifecycle.starts.isRefusedTooOften(slot) {
+            lifecycle.fail(slot, .gaveUp, at: moment)
+        } else {
+            lifecycle.starts.postpone(slot)
+            retries.backOff(slot, isOwn: isOwn, at: moment)
+        }
+    }
+
+    /// Begins again with the device's new start token after the start to the old one was not accepted. Strikes and refusals of the old token
+    /// do not count for the new one.
+    private func restart(_ slot: ActivitySlot, to token: [UInt8], at moment: Moment) {
+        membership.counts.pushes.notProcessed += 1
+        membership.store.replaceToken(of: slot, with: token)
+        membership.store[slot].strikes = Strikes()
+        lifecycle.starts.forgetRefusals(of: slot)
+        if membership.store[slot].flags.contains(.leaving) {
+            lifecycle.remove(slot, at: moment)
+        } else {
+            lifecycle.enqueueStart(slot)
+        }
+    }
+
+    private func noteArrival(of slot: ActivitySlot) {
+        guard !membership.store[slot].flags.contains(.leaving), let old = lifecycle.starts[slot]?.renews,
+            membership.store.slot(of: old) == nil
+        else { return }
+        lifecycle.tellOfRenewal(by: slot)
+    }
+
+    /// Takes the update token that the phone's app has reported, which shows that the card exists.
+    private func register(_ slot: ActivitySlot, token: [UInt8], at moment: Moment) {
+        if let old = lifecycle.starts[slot]?.renews.flatMap(membership.store.slot(of:)) {
+            lifecycle.noteAlerts(toldBy: old, to: slot)
+        }
+        guard let start = lifecycle.starts[slot] else { return }
+        lineupPublisher.bringUpToDate(membership.awake(start.audience), at: moment)
+        membership.retainAudience(start.audience)
+        defer { membership.releaseAudience(start.audience, at: moment) }
+        lifecycle.forgetStart(slot, at: moment)
+        retries.replaceToken(of: slot, with: token)
+        if membership.store[slot].flags.contains(.leaving) {
+            lifecycle.leaving += 1
+            lifecycle.queueDeparture(slot)
+            return
+        }
+        lifecycle.renewals.add(slot, request: start.request, edition: start.edition)
+        let missed = start.renews.map { replace($0, by: slot, start, at: moment) } ?? CarriedAlerts.Entry()
+        // The activity has missed versions and alerts since its start.
+        membership.join(slot, start.audience, having: start.shown)
+        missedAlerts.carry(missed, by: slot)
+        lifecycle.lookAgain(at: slot, at: moment)
+    }
+}

@@ -1,0 +1,96 @@
+import FanfareModel
+
+/// Publishes the versions of topics to their followers and lineups, and finds or makes the audience that an activity is to join.
+final class TopicPublisher {
+    private let reporter: FeedbackReporter
+    private let membership: Membership
+    private let lineupPublisher: LineupPublisher
+    /// `Moment.stampEpoch` of the last `wakeDue`.
+    var stampEpoch: UInt32 = 0
+
+    init(_ reporter: FeedbackReporter, _ membership: Membership, _ lineupPublisher: LineupPublisher) {
+        self.reporter = reporter
+        self.membership = membership
+        self.lineupPublisher = lineupPublisher
+    }
+
+    func publish(_ publication: Publication, at moment: Moment) {
+        let topic = membership.topics.insert(topicOf: publication)
+        membership.detach(topic)
+        let isChange =
+            publication.alert != nil || publication.isRepublished || !membership.topics.shows(publication, topic)
+        membership.topics.take(publication, of: topic, at: moment)
+        // The count falls as audiences complete the publication; its first unit keeps it open until all audiences are added.
+        let kind = reporter.freshness.index(of: publication.topicKind)
+        reporter.publications.open(
+            publication.serial, audiences: 1, freshness: kind, at: moment.monotonicNanoseconds)
+        let alert = publication.alert.map {
+            IssuedAlert($0, of: publication.topicID, at: moment.monotonicNanoseconds)
+        }
+        if isChange || publication.event == .end, let index = membership.topics[topic].followers {
+            let audience = membership.awake(index)
+            membership.audiences.noteSize(audience, at: index)
+            reporter.publications.addAudience(to: publication.serial)
+            membership.publish(
+                Audience.Version(publication), in: audience, alerting: alert, freshness: kind,
+                at: moment.monotonicNanoseconds)
+            membership.open(publication.serial, in: audience)
+            membership.lanes.enqueue(audience)
+            membership.reportCompleted(audience, at: moment)
+        }
+        lineupPublisher.publishToLineups(publication, alert, of: topic, at: moment)
+        reporter.complete(publication.serial, at: moment)
+    }
+
+    /// Sends the newest state of all audiences once more, silently, after a clock was put right: phones may have dropped accepted pushes
+    /// because of their stamps.
+    func showAgainAfterClockStep(at moment: Moment) {
+        guard moment.stampEpoch != stampEpoch else { return }
+        stampEpoch = moment.stampEpoch
+        for index in membership.audiences.indices {
+            let audience = membership.awake(index)
+            guard let version = audience.versionAgain() else { continue }
+            membership.publish(
+                version, in: audience, alerting: nil, freshness: audience.times.freshness,
+                at: moment.monotonicNanoseconds)
+            if audience.lane.parked == nil { membership.lanes.enqueue(audience) }
+        }
+    }
+
+    func republish(at moment: Moment) {
+        for latest in membership.topics.published where latest.event == .update {
+            publish(latest.republished(as: reporter.publications.nextOwnSerial()), at: moment)
+        }
+    }
+
+    /// Returns the index of an audience, which is made if there is none. The first version of an audience made after its topics were published
+    /// is their newest state. The caller adds a member to a new audience, or removes it.
+    ///
+    /// - Parameter key: a key that `refusal(of:)` does not refuse.
+    func audienceIndex(_ key: AudienceKey, at moment: Moment) -> Int {
+        switch key {
+        case .topic(let id):
+            let topic = membership.topics.insert(id)
+            membership.detach(topic)
+            if let known = membership.topics[topic].followers { return known }
+            let audience = Audience(topics: [topic], openMax: membership.openMax)
+            let index = membership.audiences.insert(audience)
+            membership.topics[topic].followers = index
+            if let latest = membership.topics[topic].latest, !membership.topics[topic].isOver {
+                audience.adopt(Audience.Version(latest))
+            }
+            return index
+        case .lineup(let members, let favourite):
+            return lineupPublisher.lineupIndex(members, favourite: favourite, at: moment)
+        }
+    }
+}
+
+extension Audience.Version {
+    /// Creates a version for the topic's own followers.
+    fileprivate init(_ publication: Publication) {
+        self.init(
+            event: publication.event, priority: publication.priority, latest: publication,
+            display: publication.display)
+    }
+}
