@@ -27,7 +27,8 @@ extension CoreTurn {
             case .request(let request): carryOut(request, now, moment)
             }
         }
-        askShards(at: core.now)
+        // No timer that is due is left to fire, or time stands at the last entry.
+        askShards(at: core.nextDeadline.map { $0 > now } ?? true ? now : core.now)
         let supply = hold(through: intake, now, moment)
         if supply == .exhausted, intake.isEmpty { finish(through: intake, isLate: isLate) }
         tick(through: intake, now, clock)
@@ -144,7 +145,7 @@ extension CoreTurn {
         }
         if intake.isCommitting {
             if !intake.isSlow { deadline = min(deadline, intake.committingSince + CoreTurn.commitMax) }
-        } else if intake.isEmpty, !hasFinished, let due = core.nextDeadline {
+        } else if intake.isEmpty, !hasFinished, let due = unflushed.map(\.flush).min().map({ min($0, core.nextDeadline ?? $0) }) ?? core.nextDeadline {
             // Log time may run slower than the monotonic clock; a turn that comes too early waits once more.
             let left = clock.addingReportingOverflow((due - now).milliseconds.multipliedReportingOverflow(by: 1_000_000).partialValue)
             if !left.overflow { deadline = min(deadline, max(left.partialValue, intake.nextTick)) }

@@ -52,12 +52,12 @@ final class Intake {
     /// Begins to make durable what is held, unless something is being made durable. What needs no entry is ready if no entry precedes it.
     func send(at now: Int64) {
         guard !isCommitting, !held.isEmpty else { return }
+        let first = held.firstIndex { if case .entry = $0 { true } else { false } } ?? held.endIndex
+        ready += held[..<first]
+        held.removeFirst(first)
+        guard !held.isEmpty else { return }
         let entries = held.compactMap { item -> LogEntry? in
             if case .entry(let entry, _) = item { entry } else { nil }
-        }
-        guard !entries.isEmpty else {
-            ready += held
-            return held.removeAll(keepingCapacity: true)
         }
         swap(&committing, &held)
         committingSince = now

@@ -38,8 +38,8 @@ package final class CommitQueue {
 
     /// Makes entries durable; `onDurable` follows.
     package func append(_ entries: [LogEntry]) {
-        precondition(!isCommitting, "entries are being made durable")
         guard !entries.isEmpty else { return }
+        precondition(!isCommitting, "entries are being made durable")
         pending = entries
         let signal = wakeup.signal
         writer.append(entries) { [isDurable] in
