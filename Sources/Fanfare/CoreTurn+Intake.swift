@@ -66,7 +66,8 @@ extension CoreTurn {
     }
 
     private func hold(
-        _ request: Request, _ acknowledge: Intake.Acknowledge?, through intake: Intake, _ now: FeedTime, _ wall: FeedTime
+        _ request: Request, _ acknowledge: Intake.Acknowledge?, through intake: Intake, _ now: FeedTime,
+        _ wall: FeedTime
     ) {
         switch request {
         case .acknowledged(let request, let acknowledge): hold(request, acknowledge, through: intake, now, wall)
@@ -82,7 +83,8 @@ extension CoreTurn {
     private func entry(of event: FeedEvent, _ now: FeedTime, wall: FeedTime?) -> LogEntry {
         guard event.isNested(within: LogEntry.depthMax) else {
             let rejection = FeedRejection(
-                place: "event \(event.id ?? event.kind)", reason: "its values are nested more than \(LogEntry.depthMax) deep",
+                place: "event \(event.id ?? event.kind)",
+                reason: "its values are nested more than \(LogEntry.depthMax) deep",
                 topic: event.topic, at: event.at)
             return LogEntry(now: now, .rejection(rejection))
         }
@@ -96,7 +98,9 @@ extension CoreTurn {
 
     /// Lets time pass when a timer is due and nothing else has come: time passes by entries only.
     private func tick(through intake: Intake, _ now: FeedTime, _ clock: Int64) {
-        guard intake.isEmpty, !hasFinished, let due = core.nextDeadline, due <= now, clock >= intake.nextTick else { return }
+        guard intake.isEmpty, !hasFinished, let due = core.nextDeadline, due <= now, clock >= intake.nextTick else {
+            return
+        }
         intake.nextTick = clock + CoreTurn.tickInterval
         intake.hold(.entry(LogEntry(now: now.isPlausible ? now : due, .tick), nil))
     }
@@ -134,6 +138,11 @@ extension CoreTurn {
         report("the store has taken nothing for 2 s; new events wait for it, and pushes of earlier ones go on")
     }
 
+    /// Time of the next timer, or of the next change that a `settle` waits for.
+    private var nextFlush: FeedTime? {
+        unflushed.reduce(core.nextDeadline) { min($0 ?? $1.flush, $1.flush) }
+    }
+
     private func next(through intake: Intake, _ now: FeedTime, _ moment: Moment) -> Next {
         let clock = moment.monotonicNanoseconds
         if intake.hasReady, !core.isCongested { return .again }
@@ -145,10 +154,10 @@ extension CoreTurn {
         }
         if intake.isCommitting {
             if !intake.isSlow { deadline = min(deadline, intake.committingSince + CoreTurn.commitMax) }
-        } else if intake.isEmpty, !hasFinished, let due = unflushed.map(\.flush).min().map({ min($0, core.nextDeadline ?? $0) }) ?? core.nextDeadline {
+        } else if intake.isEmpty, !hasFinished, let due = nextFlush {
             // Log time may run slower than the monotonic clock; a turn that comes too early waits once more.
-            let left = clock.addingReportingOverflow((due - now).milliseconds.multipliedReportingOverflow(by: 1_000_000).partialValue)
-            if !left.overflow { deadline = min(deadline, max(left.partialValue, intake.nextTick)) }
+            let (wait, isFar) = (due - now).milliseconds.multipliedReportingOverflow(by: 1_000_000)
+            if !isFar, wait < .max - clock { deadline = min(deadline, max(clock + wait, intake.nextTick)) }
         }
         guard deadline < .max else { return .after(nil) }
         return deadline <= clock ? .again : .after(.nanoseconds(deadline - clock))

@@ -41,9 +41,10 @@ package final class Replay {
     ///   - input: descriptor that `-` is read from; closed by the replay unless it is standard input.
     ///   - transports: transports to use instead of those in the options.
     ///   - log: log to use instead of that in the options' store.
+    ///   - feed: source to use instead of the options' paths.
     init(
         _ options: ReplayOptions, output: ReplayOutput, input: CInt, transports: [TransportFactory]? = nil,
-        log: (any Log)? = nil
+        log: (any Log)? = nil, feed: (any ReplaySource)? = nil
     ) throws(ReplayError) {
         plan = try ReplayPlan(options)
         stall = StallWatch(patience: options.patience)
@@ -57,7 +58,7 @@ package final class Replay {
             if let log = try log ?? Replay.openLog(options.store) {
                 store = try ReplayStore(log, rules: options.store?.rules ?? "", isLive: plan.isLive, loop: loop)
             }
-            source = try Replay.open(plan, loop, input)
+            source = try feed ?? Replay.open(plan, loop, input)
             engine = try Replay.makeEngine(plan, loop, transports, report: output.report)
             if let notice = plan.strangers?.notice { journal.report(notice) }
             pacing = try ReplayPacing(plan.pace, loop: loop)

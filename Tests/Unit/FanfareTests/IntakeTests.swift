@@ -37,7 +37,8 @@ import Testing
         engine.begin()
         let versions = Locked<[UInt32]>([])
         func ask() {
-            _ = engine.ask(.topicState(OneThread.match) { state in versions.withLock { $0.append(state?.version ?? 0) } })
+            _ = engine.ask(
+                .topicState(OneThread.match) { state in versions.withLock { $0.append(state?.version ?? 0) } })
         }
         ask()
         engine.goal(1)
