@@ -98,9 +98,9 @@ extension CoreTurn {
 
     /// Lets time pass when a timer is due and nothing else has come: time passes by entries only.
     private func tick(through intake: Intake, _ now: FeedTime, _ clock: Int64) {
-        guard intake.isEmpty, !hasFinished, let due = core.nextDeadline, due <= now, clock >= intake.nextTick else {
-            return
-        }
+        guard !intake.hasReady, !intake.isCommitting, !intake.holdsEntry, !hasFinished, let due = core.nextDeadline,
+            due <= now, clock >= intake.nextTick
+        else { return }
         intake.nextTick = clock + CoreTurn.tickInterval
         intake.hold(.entry(LogEntry(now: now.isPlausible ? now : due, .tick), nil))
     }

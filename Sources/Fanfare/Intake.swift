@@ -40,12 +40,18 @@ final class Intake {
     init(commit: @escaping ([LogEntry]) -> Void) { self.commit = commit }
 
     var isCommitting: Bool { !committing.isEmpty }
+    /// Is `true` if an entry waits for the next commit.
+    private(set) var holdsEntry = false
     var isEmpty: Bool { held.isEmpty && !isCommitting && !hasReady }
     var hasReady: Bool { readyTaken < ready.count }
     var hasRoom: Bool { held.count + committing.count + ready.count - readyTaken < Intake.itemsMax }
 
     func hold(_ item: Item) {
-        if case .request(.settle(let until, _)) = item { settleDeadline = min(settleDeadline, until) }
+        switch item {
+        case .entry: holdsEntry = true
+        case .request(.settle(let until, _)): settleDeadline = min(settleDeadline, until)
+        case .request: break
+        }
         held.append(item)
     }
 
@@ -60,6 +66,7 @@ final class Intake {
             if case .entry(let entry, _) = item { entry } else { nil }
         }
         swap(&committing, &held)
+        holdsEntry = false
         committingSince = now
         commit(entries)
     }
@@ -109,7 +116,7 @@ final class Intake {
     /// - Returns: the requests that need no entry.
     func abandon() -> [CoreTurn.Request] {
         let items = ready.dropFirst(readyTaken) + committing + held
-        (ready, committing, held, readyTaken, settleDeadline) = ([], [], [], 0, .max)
+        (ready, committing, held, readyTaken, settleDeadline, holdsEntry) = ([], [], [], 0, .max, false)
         return items.compactMap { item in
             switch item {
             case .request(let request): return request

@@ -96,6 +96,24 @@ import Testing
         for (a, b) in zip(ticks, ticks.dropFirst()) { #expect(b - a >= .milliseconds(90), "\(a) \(b)") }
     }
 
+    /// A stream of calls that make no entries leaves time standing for nobody.
+    @Test func timePassesWhilePeopleFollow() {
+        let disk = ManualDisk()
+        let engine = OneThread(disk: disk)
+        engine.begin()
+        for number in 1...3 { engine.card(number) }
+        engine.settle()
+        for number in 0..<200 {
+            engine.follow(UInt64(number + 2))
+            engine.clock.pass(.milliseconds(50))
+            _ = engine.turn.run()
+            _ = disk.sync()
+        }
+        engine.settle()
+        #expect(disk.durable.contains { $0.body == .tick })
+        #expect(engine.transport.accepted.last?.state.contains(#""homeYellow":3"#) == true)
+    }
+
     /// Decides the entries again in another core.
     @Test func theEntriesAloneMakeTheSameDecisions() {
         let disk = ManualDisk()
