@@ -187,7 +187,7 @@ import Testing
         var options = ReplayOptions(paths: [file.path])
         options.store = StoreOptions(folder: "", rules: "")
         let event = FeedEvent(
-            topic: TopicID("board/1"), at: FeedTime(seconds: Self.kickOff), kind: "x", change: .patch(["a": 1]))
+            topic: TopicID("board/1"), at: FeedTime(seconds: Self.kickOff), kind: "x", change: .patch(["a": .int(1)]))
         let replay = try Replay(
             options, output: ReplayOutput(report: { _ in }), input: STDIN_FILENO, log: MemoryLog(),
             feed: NoticingFeed(event: event, noticesLeft: 1500))

@@ -12,11 +12,17 @@ import Testing
 /// A program that embeds an engine with a store, killed in the middle of its work and started again.
 @Suite struct EngineCrashTests {
     /// Files of the programs' lives, which no kill takes away: what the engine acknowledged, and which alerts left.
-    struct Witness: Codable, Sendable {
+    struct Witness: Sendable {
         let folder: String
+
+        /// - Parameter process: the one that runs the test; the programs that it starts find the files by it.
+        init(of process: pid_t) { folder = NSTemporaryDirectory() + "fanfare-engine-crash-\(process)" }
+
         var store: String { folder + "/store" }
         var acknowledged: String { folder + "/acknowledged" }
         var alerts: String { folder + "/alerts" }
+        /// A line for each program so far.
+        var rounds: String { folder + "/rounds" }
 
         static func note(_ line: String, in file: String) {
             let descriptor = open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
@@ -30,6 +36,9 @@ import Testing
     }
 
     private static let callers = 8
+    private static let rounds = 6
+    /// Acknowledgements after which the first program dies; the second one dies after twice as many, and so on.
+    private static let acknowledgementsPerRound = 37
 
     static func engine(_ witness: Witness, _ observer: Engine.Observer = Engine.Observer()) throws -> Engine {
         let kind = TopicRules(
@@ -57,9 +66,11 @@ import Testing
     }
 
     /// Hands in events from several tasks until so many were acknowledged, and dies at once.
-    static func live(_ witness: Witness, round: Int, acknowledgements: Int) async throws {
-        let engine = try engine(witness)
-        let left = Locked(acknowledgements)
+    static func live() async throws {
+        let witness = Witness(of: getppid())
+        let round = Witness.lines(of: witness.rounds).count
+        let engine = try EngineCrashTests.engine(witness)
+        let left = Locked(acknowledgementsPerRound * round)
         await withTaskGroup(of: Void.self) { group in
             for caller in 0..<callers {
                 group.addTask {
@@ -68,7 +79,7 @@ import Testing
                         .topic(TopicID("topic/\(caller)")), activity: card, subscriber: "\(caller)",
                         token: [UInt8(caller)])
                     for number in 1...1000 {
-                        let event = event(round * 1000 + number, of: caller)
+                        let event = EngineCrashTests.event(round * 1000 + number, of: caller)
                         guard let receipt = try? await engine.ingest(event), receipt.durability == .durable else {
                             return
                         }
@@ -86,18 +97,15 @@ import Testing
 
     /// No acknowledged event is lost, and no alert leaves twice, however often the program is killed.
     @Test(.timeLimit(.minutes(2))) func aKilledProgramGoesOnWhereItStopped() async throws {
-        let folder = NSTemporaryDirectory() + "fanfare-engine-crash-\(UUID())"
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(atPath: folder) }
-        let witness = Witness(folder: folder)
-        for round in 1...6 {
-            await #expect(processExitsWith: .signal(SIGKILL)) {
-                [witness = witness as Witness, round = round as Int] in
-                try await EngineCrashTests.live(witness, round: round, acknowledgements: 37 * round)
-            }
+        let witness = Witness(of: getpid())
+        try FileManager.default.createDirectory(atPath: witness.folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: witness.folder) }
+        for _ in 1...Self.rounds {
+            Witness.note("begins", in: witness.rounds)
+            await #expect(processExitsWith: .signal(SIGKILL)) { try await EngineCrashTests.live() }
         }
         let acknowledged = Witness.lines(of: witness.acknowledged)
-        #expect(acknowledged.count >= 37 * 21)
+        #expect(acknowledged.count >= Self.acknowledgementsPerRound * (1...Self.rounds).reduce(0, +))
 
         let outcomes = Locked<[Outcome]>([])
         var observer = Engine.Observer()
