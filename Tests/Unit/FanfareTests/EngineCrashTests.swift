@@ -41,9 +41,9 @@ import Testing
     private static let acknowledgementsPerRound = 37
 
     static func engine(_ witness: Witness, _ observer: Engine.Observer = Engine.Observer()) throws -> Engine {
-        let kind = TopicRules(
-            minimumInterval: .zero,
-            requestedAlerts: AlertRule(.essential, burst: 100_000, refill: .seconds(1), freshFor: .seconds(300)))
+        var kind = TopicRules(
+            requestedAlerts: AlertRule(.essential, burst: 1000, refill: .seconds(1), freshFor: .seconds(300)))
+        kind.minimumInterval = .zero
         var options = Engine.Options(transport: .discard, store: .folder(witness.store))
         options.rules = Rules(kinds: [:], other: kind)
         return try Engine(
@@ -60,7 +60,7 @@ import Testing
         let id = "\(caller)/\(number)"
         return FeedEvent(
             topic: TopicID("topic/\(caller)"), topicKind: .generic,
-            at: FeedTime(seconds: 1_790_000_000 + Int64(number)),
+            at: FeedTime(milliseconds: Moment.now().wallMilliseconds),
             id: id, kind: "number", change: .patch(["number": .int(Int64(number))]),
             alert: AlertText(title: id, body: ""))
     }
@@ -76,7 +76,7 @@ import Testing
                 group.addTask {
                     let card = ActivityID("card/\(caller)")
                     _ = try? await engine.follow(
-                        .topic(TopicID("topic/\(caller)")), activity: card, subscriber: "\(caller)",
+                        .topic(TopicID("topic/\(caller)")), activity: card, subscriber: SubscriberID("\(caller)"),
                         token: [UInt8(caller)])
                     for number in 1...1000 {
                         let event = EngineCrashTests.event(round * 1000 + number, of: caller)
