@@ -62,11 +62,13 @@ var targets: [Target] = [
     .target(
         name: "FanfareAPNs", dependencies: ["FanfareModel", "FanfareFanOut", "FanfareHTTP2", "FanfareLoop"],
         swiftSettings: swift),
-    .target(
-        name: "Fanfare", dependencies: stages("FanfareFeeds", "FanfareAPNs", "FanfareLoop"), swiftSettings: swift),
     // Input of the decisions as a log that outlives the process.
     .target(
         name: "FanfareLog", dependencies: ["FanfareModel", "FanfareLoop", "CFanfareLMDB", "CFanfareZlib"],
+        swiftSettings: swift),
+    .target(
+        name: "Fanfare",
+        dependencies: stages("FanfareFeeds", "FanfareRules", "FanfareAPNs", "FanfareLog", "FanfareLoop"),
         swiftSettings: swift),
     // Recorded and live feeds through the engine, and questions about them: the command's, and nothing that an embedding program needs.
     .target(
@@ -111,7 +113,8 @@ var targets: [Target] = [
         path: "Tests/Support/EngineTestSupport",
         swiftSettings: swift),
     .testTarget(
-        name: "FanfareTests", dependencies: stages("Fanfare", "FanfareFeeds", "FanfareLoop", "EngineTestSupport"),
+        name: "FanfareTests",
+        dependencies: stages("Fanfare", "FanfareFeeds", "FanfareLog", "FanfareLoop", "EngineTestSupport"),
         path: "Tests/Unit/FanfareTests",
         swiftSettings: swift),
     .testTarget(

@@ -11,6 +11,8 @@ final class CoreTurn {
     /// Request of another thread.
     enum Request: Sendable {
         case event(FeedEvent)
+        /// Request that changes decisions, of a caller that waits until it is durable. Only an engine with a store takes it.
+        indirect case acknowledged(Request, Intake.Acknowledge)
         /// Event that happens when the core takes it.
         case eventNow(@Sendable (_ now: FeedTime) -> FeedEvent)
         case command(ShardCommand, subscriber: UInt64, app: Int)
@@ -34,16 +36,24 @@ final class CoreTurn {
         /// mailbox cannot prevent a stop.
         let stopsBy = Atomic(Int64.max)
         private let topicIDBytesMax: Int
+        /// Is `true` if requests that change decisions go through a log.
+        let hasStore: Bool
 
-        init(capacity: Int, topicIDBytesMax: Int = Rules.Limits().topicIDBytesMax) {
+        init(capacity: Int, topicIDBytesMax: Int = Rules.Limits().topicIDBytesMax, hasStore: Bool = false) {
             requests = ManyToOneMailbox(capacity: capacity)
             self.topicIDBytesMax = topicIDBytesMax
+            self.hasStore = hasStore
+        }
+
+        /// Durability of a request that has just been taken.
+        private func durability(of request: Request) -> Receipt.Durability {
+            hasStore && request.isLogged ? .prompt : .memory
         }
 
         func post(_ request: Request) -> Admission {
             if let fault = request.fault(topicIDBytesMax: topicIDBytesMax) { return .refused(Refusal(fault)) }
             guard let position = requests.push(request) else { return requests.isClosed ? .stopped : .full }
-            return .taken(Receipt(position: position + 1, durability: .memory))
+            return .taken(Receipt(position: position + 1, durability: durability(of: request)))
         }
 
         /// Posts a request behind callers that wait for room already; waits in line with them if there is no room.
@@ -66,7 +76,8 @@ final class CoreTurn {
                 throw .refused(Refusal(fault))
             }
             switch await line.wait(with: request, until: until, wake: wake) {
-            case .admitted(let position): return Receipt(position: (position ?? 0) + 1, durability: .memory)
+            case .admitted(let position):
+                return Receipt(position: (position ?? 0) + 1, durability: durability(of: request))
             case .late: throw .full
             case .stopped: throw .stopped
             case .cancelled: throw .cancelled
@@ -93,31 +104,41 @@ final class CoreTurn {
         case after(Duration?)
     }
 
-    private let core: EngineCore
-    private let inbox: Inbox
+    let core: EngineCore
+    let inbox: Inbox
+    /// Way of the requests through the log; `nil` without a store.
+    private let intake: Intake?
     private let clock: ThreadClock
     private var log: LogClock
     /// Pending settles that wait for a topic's minimum interval: the time of the last flush among the changes taken before, the deadline in
     /// monotonic nanoseconds, and the closure for the answer.
-    private var unflushed: [(flush: FeedTime, until: Int64, settled: @Sendable (Settlement) -> Void)] = []
+    var unflushed: [(flush: FeedTime, until: Int64, settled: @Sendable (Settlement) -> Void)] = []
     private let tell: (String) -> Void
     private var reports = ReportLog()
     /// Deadline of a stop, in monotonic nanoseconds; `.max` while none is requested.
-    private var stopsBy = Int64.max
-    private var hasFinished = false
+    private(set) var stopsBy = Int64.max
+    private(set) var hasFinished = false
     /// Called when everything taken has been decided and has reached every activity, or when the time for stopping is over.
     var onOver: (() -> Void)?
 
     /// Requests per turn. After them the loop serves feedback and timers.
     static let requestsMax = 1024
 
-    /// - Parameter tell: receives lines for operators.
-    init(_ core: EngineCore, _ inbox: Inbox, clock: ThreadClock, tell: @escaping (String) -> Void) {
+    /// - Parameters:
+    ///   - core: goes on with the log time of its recall, if it has had one.
+    ///   - tell: receives lines for operators.
+    init(
+        _ core: EngineCore, _ inbox: Inbox, clock: ThreadClock, intake: Intake? = nil, tell: @escaping (String) -> Void
+    ) {
         self.core = core
         self.inbox = inbox
+        self.intake = intake
         self.clock = clock
         self.tell = tell
-        log = LogClock(at: clock.now())
+        // A store without events has no log time yet.
+        log =
+            core.now > FeedTime.plausible.lowerBound
+            ? LogClock(at: clock.now(), continuing: core.now) : LogClock(at: clock.now())
     }
 
     /// Runs a turn: advances time, carries out requests in their order, and then admits callers that wait for room. Time comes first, so a
@@ -139,6 +160,7 @@ final class CoreTurn {
         if let step = clock.step { report(step: step) }
         stopsBy = min(stopsBy, inbox.stopsBy.load(ordering: .sequentiallyConsistent))
         let isLate = moment.monotonicNanoseconds >= stopsBy
+        if let intake { return run(through: intake, now, moment, isLate: isLate) }
         advance(to: now)
         withdrawSettles(at: moment.monotonicNanoseconds)
         for _ in 0..<CoreTurn.requestsMax {
@@ -156,13 +178,18 @@ final class CoreTurn {
 
     private func advance(to now: FeedTime) {
         core.advance(to: now)
+        askShards(at: now)
+    }
+
+    /// Passes settles on whose changes have been published by that log time.
+    func askShards(at now: FeedTime) {
         guard !unflushed.isEmpty else { return }
         for waiting in unflushed where waiting.flush <= now { core.settle(until: waiting.until, waiting.settled) }
         unflushed.removeAll { $0.flush <= now }
     }
 
     /// Answers callers of `settle` whose time is over, even if a topic's interval lasts for hours.
-    private func withdrawSettles(at now: Int64) {
+    func withdrawSettles(at now: Int64) {
         core.withdrawSettles(at: now)
         guard unflushed.contains(where: { $0.until <= now }) else { return }
         let late = unflushed.filter { $0.until <= now }
@@ -177,9 +204,7 @@ final class CoreTurn {
         if let due, due <= now { return .again }
         // Log time may run slower than the monotonic clock; a turn that comes too early waits once more.
         var wait = due.map { $0 - now }
-        // A caller of `settle` is answered at its deadline, even if no request and no topic's timer brings a turn by then.
-        let settles = unflushed.reduce(core.nextSettleDeadline ?? .max) { min($0, $1.until) }
-        let deadline = min(stopsBy > moment.monotonicNanoseconds ? stopsBy : .max, settles)
+        let deadline = min(stopsBy > moment.monotonicNanoseconds ? stopsBy : .max, settleDeadline)
         if deadline < .max {
             let left = Duration.nanoseconds(max(0, deadline - moment.monotonicNanoseconds))
             wait = min(wait ?? left, left)
@@ -187,15 +212,27 @@ final class CoreTurn {
         return .after(wait)
     }
 
-    private func carryOut(_ request: Request, _ now: FeedTime, _ moment: Moment) {
+    /// Deadline by which a caller of `settle` is answered, even if no request and no topic's timer brings a turn by then.
+    var settleDeadline: Int64 { unflushed.reduce(core.nextSettleDeadline ?? .max) { min($0, $1.until) } }
+
+    /// Returns an event that happens now.
+    func happening(_ make: (FeedTime) -> FeedEvent, _ now: FeedTime, _ wall: FeedTime) -> FeedEvent {
+        var event = make(now)
+        // Log time may lie behind the wall clock that feeds use. An operator's correction must not look older than the feed's events.
+        if event.isCorrection, event.at == now { event.at = max(now, wall) }
+        return event
+    }
+
+    func carryOut(_ request: Request, _ now: FeedTime, _ moment: Moment) {
         switch request {
+        case .acknowledged(let request, let acknowledge):
+            carryOut(request, now, moment)
+            acknowledge(nil)
         case .event(let event):
             core.apply(event, now: now, wall: FeedTime(milliseconds: moment.wallMilliseconds))
         case .eventNow(let make):
             let wall = FeedTime(milliseconds: moment.wallMilliseconds)
-            var event = make(now)
-            // Log time may lie behind the wall clock that feeds use. An operator's correction must not look older than the feed's events.
-            if event.isCorrection, event.at == now { event.at = max(now, wall) }
+            let event = happening(make, now, wall)
             core.apply(event, now: now, wall: event.at == now ? nil : wall)
         case .command(let command, let subscriber, let app): core.send(command, forSubscriber: subscriber, app: app)
         case .follow(let new, let app):
@@ -210,8 +247,8 @@ final class CoreTurn {
             core.ask(activity, ofSubscriber: subscriber, app: app, about: cause, in: topic, answer: answer)
         case .topicState(let topic, let answer): answer(core.state(of: topic))
         case .settle(let until, let settled):
-            // Changes that an operator's order has released are due now.
-            core.advance(to: now)
+            // Changes that an operator's order has released are due now. With a store, time passes by entries only.
+            if intake == nil { core.advance(to: now) }
             if let flush = core.flushesUntil {
                 unflushed.append((flush, until, settled))
             } else {
@@ -224,14 +261,16 @@ final class CoreTurn {
 
     /// Publishes pending changes once everything taken has been decided. Calls `onOver` when every activity has them or the time is over.
     private func finish(isLate: Bool) {
-        if !hasFinished {
-            hasFinished = true
-            core.finish()
-            for waiting in unflushed { core.settle(until: waiting.until, waiting.settled) }
-            unflushed = []
-            core.settle { [unowned self] _ in onOver?() }
-        }
+        if !hasFinished { finishFeed() }
         if isLate { onOver?() }
+    }
+
+    func finishFeed() {
+        hasFinished = true
+        core.finish()
+        for waiting in unflushed { core.settle(until: waiting.until, waiting.settled) }
+        unflushed = []
+        core.settle { [unowned self] _ in onOver?() }
     }
 
     /// Part of the time for stopping that is left for the shards.
@@ -274,12 +313,21 @@ final class CoreTurn {
 }
 
 extension CoreTurn.Request {
+    /// Is `true` if the request changes what the engine decides.
+    var isLogged: Bool {
+        switch self {
+        case .event, .eventNow, .acknowledged: true
+        case .command, .follow, .trustDeadAnswers, .counts, .freshness, .disposition, .settle, .topicState: false
+        }
+    }
+
     /// Returns the reason why the request cannot be carried out; `nil` if it can.
     fileprivate func fault(topicIDBytesMax: Int) -> CommandFault? {
         switch self {
         case .command(let command, _, _): command.fault(topicIDBytesMax: topicIDBytesMax)
         case .follow(let new, _):
             ShardCommand.follow(new.activity, new.audience, token: new.token).fault(topicIDBytesMax: topicIDBytesMax)
+        case .acknowledged(let request, _): request.fault(topicIDBytesMax: topicIDBytesMax)
         case .event, .eventNow, .trustDeadAnswers, .counts, .freshness, .disposition, .settle, .topicState: nil
         }
     }

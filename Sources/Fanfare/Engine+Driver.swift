@@ -1,5 +1,6 @@
 import FanfareDecisions
 import FanfareFanOut
+import FanfareLog
 import FanfareLoop
 import FanfareModel
 import Synchronization
@@ -22,6 +23,7 @@ extension Engine {
         private let decisions: Broadcast<DecisionRecord>
         private var wakeup: Wakeup?
         private var ticks: LoopTimer?
+        private var store: (intake: Intake, commits: CommitQueue)?
 
         var signal: WakeupSignal { wakeup!.signal }  // set in `init`, never cleared
 
@@ -34,28 +36,49 @@ extension Engine {
             decisions = announcements.decisions
             var early = Announcer(announcements)
             var report: ((String) -> Void)?
+            let log = try options.store?.open()
             core = try EngineCore(
                 loop: loop, rules: options.rules, limits: options.limits, shards: options.shards,
                 pinsShards: options.pinsShards, makeTransports: makeTransports, apps: apps, clock: options.clock,
                 subscribers: options.subscribers, report: { early.reports.say($0) })
-            turn = CoreTurn(core, inbox, clock: ThreadClock(options.clock)) { report?($0) }
-            do { wakeup = try Wakeup(loop: loop) { [unowned self] in work() } } catch {
+            do {
+                if let log {
+                    try core.recall(log, under: options.rules)
+                    let commits = try CommitQueue(log, loop: loop)
+                    store = (Intake { commits.append($0) }, commits)
+                }
+                var work: () -> Void = {}
+                wakeup = try Wakeup(loop: loop) { work() }
+                turn = CoreTurn(core, inbox, clock: ThreadClock(options.clock), intake: store?.intake) { report?($0) }
+                work = { [unowned self] in self.work() }
+            } catch {
+                store?.commits.close()
                 core.stop(within: .zero)
                 throw error
             }
             ticks = LoopTimer(loop: loop) { [unowned self] in work() }
             turn.onOver = { loop.stop() }
+            connectStore()
             core.delegate = self
             report = { [unowned self] in announcer.reports.say($0) }
         }
 
+        private func connectStore() {
+            store?.commits.onReport = { [unowned self] in turn.report($0) }
+            store?.commits.onDurable = { [unowned self] _, first in
+                store?.intake.entriesAreDurable(from: first)
+                work()
+            }
+        }
+
         /// Runs the loop until the engine has stopped on request.
-        ///
-        /// - Returns: the last figures.
-        func run() -> ShardCounts {
+        func run() -> ShutdownReport {
             loop.run()
             core.stop(within: turn.timeLeft)
-            return core.counts
+            // A disk that does not answer keeps its thread, and nothing else.
+            store?.commits.close(within: .seconds(1))
+            let counts = core.counts
+            return ShutdownReport(owed: counts.owed, refused: counts.refused, unstored: store?.intake.lost ?? 0)
         }
 
         private func work() {

@@ -9,14 +9,17 @@ public struct ShutdownReport: Sendable, Hashable {
     public let owed: Int
     /// Activities for which APNs refused the newest state for good.
     public let refused: Int
+    /// Feed events and orders that were taken and given up, because the store took nothing until two seconds after the time was over.
+    public let unstored: Int
 
-    /// Is `true` if every activity has got its pushes, except those that APNs refused for good.
-    public var isDrained: Bool { owed == 0 }
+    /// Is `true` if every activity has got its pushes, except those that APNs refused for good, and nothing was given up.
+    public var isDrained: Bool { owed == 0 && unstored == 0 }
 
     /// Creates a report for a program's tests; the engine creates its own.
-    public init(owed: Int, refused: Int) {
+    public init(owed: Int, refused: Int, unstored: Int = 0) {
         self.owed = owed
         self.refused = refused
+        self.unstored = unstored
     }
 }
 
@@ -96,7 +99,7 @@ extension Engine {
     /// the shortest of the given times. A cancelled task still waits.
     ///
     /// - Parameter timeout: time for sending. Pushes that are unsent when it is over, because APNs is slow or unreachable, are discarded.
-    ///   Events that were taken are decided nevertheless.
+    ///   Events that were taken are decided nevertheless, unless a store takes none of them for two more seconds.
     public func shutdown(within timeout: Duration = Engine.stopTimeout) async -> ShutdownReport {
         requestStop(within: timeout)
         let report = await ending.wait()

@@ -1,5 +1,6 @@
 @_exported public import FanfareDecisions
 @_exported public import FanfareFanOut
+import FanfareLog
 import FanfareLoop
 @_exported public import FanfareModel
 import Synchronization
@@ -43,11 +44,17 @@ public final class Engine: Sendable {
         /// Activities that are on phones already. They are loaded before `init` returns; `Observer.report` receives the number of those left
         /// out, and the reasons.
         public var subscribers: (any SubscriberSource)?
+        /// Place in which the engine keeps feed events and orders; `nil`: they are lost with the process. An engine with a store reads it
+        /// before `init` returns, and goes on where the last one stopped.
+        public var store: StoreChoice?
         /// Clock of the engine; another one than the system's is for tests.
         public var clock = ClockSource.system
 
         /// Creates options with one shard, the built-in rules and no subscribers.
-        public init(transport: TransportChoice) { self.transport = transport }
+        public init(transport: TransportChoice, store: StoreChoice? = nil) {
+            self.transport = transport
+            self.store = store
+        }
     }
 
     /// Closures that the engine calls with everything it announces, from its first moment on. The sequences, such as `decisions(buffering:)`,
@@ -102,7 +109,7 @@ public final class Engine: Sendable {
         }
         let inbox = CoreTurn.Inbox(
             capacity: Engine.mailboxCapacity(options.mailboxCapacity),
-            topicIDBytesMax: options.rules.limits.topicIDBytesMax)
+            topicIDBytesMax: options.rules.limits.topicIDBytesMax, hasStore: options.store != nil)
         let started = Started<WakeupSignal>()
         let coreThread = CoreThread()
         let announcements = Announcements(observer)
@@ -112,9 +119,9 @@ public final class Engine: Sendable {
             do {
                 let driver = try Driver(loop, options, apps, makeTransports, inbox, announcements)
                 started.succeed(driver.signal)
-                let counts = driver.run()
+                let report = driver.run()
                 announcements.finish()
-                ending.come(with: ShutdownReport(owed: counts.owed, refused: counts.refused))
+                ending.come(with: report)
             } catch {
                 started.fail(error)
             }
@@ -153,7 +160,10 @@ public final class Engine: Sendable {
     /// - Parameters:
     ///   - command: checked before the wait.
     ///   - patience: longest wait for room; `nil`: no limit.
-    /// - Throws: `.full` if there was no room in time, `.stopped`, `.cancelled` or `.refused`. Nothing has been taken then.
+    /// - Returns: the receipt. With a store, that of a feed event, an order or a correction comes when it is durable; a task that is
+    ///   cancelled meanwhile gets one that says `prompt`.
+    /// - Throws: `.full` if there was no room in time, `.stopped`, `.cancelled` or `.refused`. Nothing has been taken then, with one
+    ///   exception: with a store, `.stopped` may also mean that the store took nothing in time.
     public func send(_ command: Command, within patience: Duration? = nil) async throws(EngineError) -> Receipt {
         try await hand(in: request(for: command).get(), until: patience.map(moment(in:)) ?? .max)
     }
@@ -173,7 +183,17 @@ public final class Engine: Sendable {
     }
 
     func hand(in request: CoreTurn.Request, until: Int64) async throws(EngineError) -> Receipt {
-        try await inbox.post(request, until: until) { signal.signal() }
+        guard inbox.hasStore, request.isLogged else {
+            return try await inbox.post(request, until: until) { signal.signal() }
+        }
+        let reply = Reply<UInt64>()
+        let receipt = try await inbox.post(.acknowledged(request) { reply.give($0) }, until: until) { signal.signal() }
+        if let entry = await reply.value() {
+            return Receipt(position: receipt.position, durability: .durable, entry: entry)
+        }
+        // A task that is cancelled waits no longer for what was taken.
+        guard Task.isCancelled else { throw .stopped }
+        return receipt
     }
 
     func post(_ request: CoreTurn.Request) -> Admission {
@@ -233,14 +253,14 @@ public final class Engine: Sendable {
 
 /// Reason why an engine could not be created.
 public struct EngineFault: Error, Sendable, CustomStringConvertible {
-    /// Error of the system, the key file or the source of subscribers; `nil` if the options are invalid.
+    /// Error of the system, the key file or the source of subscribers, or a `StoreFault`; `nil` if the options are invalid.
     public let underlying: (any Error)?
     /// Text for people in one line: the given option and its bounds, or the system's message.
     public let description: String
 
     init(_ error: any Error) {
         let isOfOptions = error is OptionsFault
-        underlying = isOfOptions ? nil : error
+        underlying = isOfOptions ? nil : (error as? LogError).map(StoreFault.init) ?? error
         description = "\(error)"
     }
 }

@@ -135,8 +135,15 @@ package final class EngineCore {
 
     package var isRecalling: Bool { recollection != nil }
 
-    /// Hands the decisions of a recall to the delegate alone.
-    private func handToDelegate() {
+    /// Hands the decisions to the shards, outside a recall, and to the delegate.
+    private func hand() {
+        if recollection == nil { handToShards() } else { recollect() }
+        delegate?.coreDidDecide(decisions)
+        for topic in decisionCore.forgotten { delegate?.coreDidForget(topic) }
+        decisions.removeAll(keepingCapacity: true)
+    }
+
+    private func recollect() {
         for decision in decisions {
             switch decision {
             case .publish(let publication): recollection?.note(publication)
@@ -149,14 +156,9 @@ package final class EngineCore {
             case .record(let record): delegate?.coreDidRecord(record, of: nil)
             }
         }
-        delegate?.coreDidDecide(decisions)
-        for topic in decisionCore.forgotten { delegate?.coreDidForget(topic) }
-        decisions.removeAll(keepingCapacity: true)
     }
 
-    /// Hands the decisions to the shards and to the delegate.
-    private func hand() {
-        guard recollection == nil else { return handToDelegate() }
+    private func handToShards() {
         let delegate = delegate
         var publication: Publication?
         for decision in decisions {
@@ -175,9 +177,6 @@ package final class EngineCore {
                 publication = nil
             }
         }
-        delegate?.coreDidDecide(decisions)
-        for topic in decisionCore.forgotten { delegate?.coreDidForget(topic) }
-        decisions.removeAll(keepingCapacity: true)
     }
 
     private func publish(_ publication: Publication) {

@@ -1,6 +1,6 @@
 /// Confirmation that the engine has taken something: its place in the order of acceptance, and its durability.
 ///
-/// Receipts of one engine are ordered by position. Positions begin at 1 in every engine without a store.
+/// Receipts of one engine are ordered by position. Positions begin at 1 in every engine.
 public struct Receipt: Sendable, Hashable, Comparable {
     /// Protection of a taken command against loss.
     public enum Durability: UInt8, Sendable, Hashable, Comparable, CaseIterable {
@@ -20,11 +20,14 @@ public struct Receipt: Sendable, Hashable, Comparable {
     public let position: UInt64
     /// Durability at the time the receipt was given.
     public let durability: Durability
+    /// Position of the command's entry in the store's log, which counts up over all runs; `nil` unless the command is durable.
+    public let entry: UInt64?
 
     /// Creates a receipt for a program's tests; the engine creates its own.
-    public init(position: UInt64, durability: Durability) {
+    public init(position: UInt64, durability: Durability, entry: UInt64? = nil) {
         self.position = position
         self.durability = durability
+        self.entry = entry
     }
 
     /// Returns `true` if the core takes `a`'s command before `b`'s. Receipts of different engines are not comparable.

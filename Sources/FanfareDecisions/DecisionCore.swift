@@ -435,7 +435,8 @@ public import FanfareModel
 }
 
 extension FeedEvent {
-    fileprivate func isNested(within depth: Int) -> Bool {
+    /// Returns `true` if the event's arrays and objects are nested no deeper.
+    package func isNested(within depth: Int) -> Bool {
         switch change {
         case .nothing, .retraction, .operation: true
         case .patch(let object), .contentState(let object): object.isNested(within: depth)

@@ -59,13 +59,15 @@ package final class LMDBLog: Log, @unchecked Sendable {
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             close(descriptor)
             throw LogError(
-                "\(folder): another process uses this store; stop it first, or give this one a folder of its own")
+                "\(folder): another process uses this store; stop it first, or give this one a folder of its own",
+                .inUse)
         }
         return descriptor
     }
 
     package func append(_ entries: [LogEntry]) throws(LogError) {
         guard !entries.isEmpty else { return }
+        try checkFolder()
         var rows: [[UInt8]] = []
         rows.reserveCapacity(entries.count)
         for (index, entry) in entries.enumerated() {
@@ -92,6 +94,14 @@ package final class LMDBLog: Log, @unchecked Sendable {
             throw LogError("\(folder): cannot be written: \(error.reason) (\(error.call))")
         }
         end += LogPosition(rows.count)
+    }
+
+    /// Refuses a folder that was deleted under the process: LMDB would go on writing to a file that nobody can open again.
+    private func checkFolder() throws(LogError) {
+        var file = stat()
+        guard owner >= 0, fstat(owner, &file) == 0, file.st_nlink == 0 else { return }
+        throw LogError(
+            "\(folder): has vanished, and this process's entries with it; restore it from a backup and start again")
     }
 
     private func reopened() throws(LMDBEnvironment.Failure) -> LMDBEnvironment {
@@ -124,7 +134,7 @@ package final class LMDBLog: Log, @unchecked Sendable {
             let rows = try rows(from: next)
             for (found, row) in rows {
                 guard found == next else {
-                    throw LogError("\(folder): entry \(next) is missing; restore the folder from a backup")
+                    throw LogError("\(folder): entry \(next) is missing; restore the folder from a backup", .damaged)
                 }
                 next += 1
                 guard try body(found, try entry(row, at: found)) else { return }
@@ -150,9 +160,13 @@ package final class LMDBLog: Log, @unchecked Sendable {
         do throws(SerialError) {
             return try LogEntry(row, at: position)
         } catch {
-            let remedy =
-                if case .newerForm = error { "use that release" } else { "restore the folder from a backup" }
-            throw LogError("\(folder): entry \(position): \(error); \(remedy)")
+            let (remedy, cause): (String, LogError.Cause) =
+                if case .newerForm = error {
+                    ("use that release", .newerRelease)
+                } else {
+                    ("restore the folder from a backup", .damaged)
+                }
+            throw LogError("\(folder): entry \(position): \(error); \(remedy)", cause)
         }
     }
 }

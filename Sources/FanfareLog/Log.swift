@@ -1,7 +1,25 @@
 /// Fault of a log: what failed, where, and what to do.
 package struct LogError: Error, Equatable, CustomStringConvertible {
+    package enum Cause: Sendable, Equatable {
+        /// Another process writes to the folder.
+        case inUse
+        /// The folder is of a newer release.
+        case newerRelease
+        case otherRules
+        /// The folder is of a release that decides otherwise.
+        case otherDecisions
+        case damaged
+        /// The system refuses a call: the disk is full, read-only, broken, or not there.
+        case system
+    }
+
+    package let cause: Cause
     package let description: String
-    package init(_ description: String) { self.description = description }
+
+    package init(_ description: String, _ cause: Cause = .system) {
+        self.description = description
+        self.cause = cause
+    }
 }
 
 /// Sequence of entries that is only appended to. Its calls block; they are for a thread of its own (`LogWriter`), or for the time

@@ -41,6 +41,9 @@ extension LogEntry {
     /// Greatest size of an entry. LMDB takes more; a feed's line is at most a megabyte by default.
     package static let bytesMax = 64 << 20
 
+    /// Greatest nesting of an event's arrays and objects that is read back.
+    package static let depthMax = 512
+
     private enum Tag: UInt8 { case rules = 1, event, rejection, tick, feedEnd }
 
     /// Returns the entry's serial form. Its checksum covers the position as well, so that an entry in a wrong place is noticed.

@@ -39,7 +39,7 @@ extension SerialWriter {
 
 extension SerialReader {
     /// Greatest nesting that is read. The decision core accepts 64; the log keeps what it rejects as well.
-    static let depthMax = 512
+    static let depthMax = LogEntry.depthMax
 
     mutating func value(depth: Int = 0) throws(SerialError) -> JSONValue {
         guard depth <= SerialReader.depthMax, let tag = ValueTag(rawValue: try byte()) else {

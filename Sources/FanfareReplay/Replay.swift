@@ -41,9 +41,10 @@ package final class Replay {
     ///   - input: descriptor that `-` is read from; closed by the replay unless it is standard input.
     ///   - transports: transports to use instead of those in the options.
     ///   - log: log to use instead of that in the options' store.
+    ///   - feed: source to use instead of the options' paths.
     init(
         _ options: ReplayOptions, output: ReplayOutput, input: CInt, transports: [TransportFactory]? = nil,
-        log: (any Log)? = nil
+        log: (any Log)? = nil, feed: (any ReplaySource)? = nil
     ) throws(ReplayError) {
         plan = try ReplayPlan(options)
         stall = StallWatch(patience: options.patience)
@@ -57,7 +58,7 @@ package final class Replay {
             if let log = try log ?? Replay.openLog(options.store) {
                 store = try ReplayStore(log, rules: options.store?.rules ?? "", isLive: plan.isLive, loop: loop)
             }
-            source = try Replay.open(plan, loop, input)
+            source = try feed ?? Replay.open(plan, loop, input)
             engine = try Replay.makeEngine(plan, loop, transports, report: output.report)
             if let notice = plan.strangers?.notice { journal.report(notice) }
             pacing = try ReplayPacing(plan.pace, loop: loop)
@@ -103,8 +104,8 @@ package final class Replay {
         pacing.onDue = { [unowned self] in if course.hasBegun { step() } else { begin() } }
         interruptions.onInterrupt = { [unowned self] in interrupted() }
         source.onItems = { [unowned self] in step() }
-        store?.onDurable = { [unowned self] in decide($0) }
-        store?.onReport = { [unowned self] in journal.reportOnce($0) }
+        store?.commits.onDurable = { [unowned self] entries, _ in decide(entries) }
+        store?.commits.onReport = { [unowned self] in journal.reportOnce($0) }
         watch = LoopTimer(loop: loop) { [unowned self] in look() }
     }
 
@@ -131,7 +132,7 @@ package final class Replay {
         if let line = course.unsent(undelivered: summary.undelivered) { journal.report(line) }
         journal.finish(summary)
         source.close()
-        store?.close()
+        store?.commits.close()
         // The last output may wait for a reader, so signals end the process again.
         interruptions.releaseSignals()
         // An embedding program may run many replays; this one gets no more calls.
@@ -165,10 +166,10 @@ package final class Replay {
     private static let eventsPerTurn = 512
 
     private func step() {
-        guard course.isFeeding, store?.isCommitting != true else { return }
+        guard course.isFeeding, store?.commits.isCommitting != true else { return }
         var entries: [LogEntry] = []
         gather(&entries)
-        store?.append(entries)
+        store?.commits.append(entries)
     }
 
     /// Takes due items and decides them. With a store it gathers them as entries instead, which are decided once they are durable.
@@ -208,7 +209,7 @@ package final class Replay {
             return true
         }
         // A clock beyond all plausible times moves no log time, so its ticks would never end.
-        store.append([LogEntry(now: moment.isPlausible ? moment : due, .tick)])
+        store.commits.append([LogEntry(now: moment.isPlausible ? moment : due, .tick)])
         return false
     }
 
@@ -216,12 +217,9 @@ package final class Replay {
     private func decide(_ entries: [LogEntry]) {
         for entry in entries {
             switch entry.body {
-            case .event(let event, let wall):
+            case .event, .rejection:
                 figures.noteEvent(at: now, logTime: entry.now)
-                engine.apply(event, now: entry.now, wall: wall)
-            case .rejection(let rejection):
-                figures.noteEvent(at: now, logTime: entry.now)
-                engine.reject(rejection, now: entry.now)
+                engine.apply(entry)
             case .tick:
                 advance(to: entry.now)
                 figures.noteTime(entry.now)
@@ -276,15 +274,7 @@ package final class Replay {
     private func recall() throws(LogError) {
         guard let store else { return }
         engine.beginRecall()
-        try store.recall(from: &source) { entry in
-            switch entry.body {
-            case .event(let event, let wall): engine.apply(event, now: entry.now, wall: wall)
-            case .rejection(let rejection): engine.reject(rejection, now: entry.now)
-            case .tick: engine.advance(to: entry.now)
-            case .feedEnd: engine.finish()
-            case .rules: break
-            }
-        }
+        try store.recall(from: &source) { engine.apply($0) }
         source.continueLogTime(from: engine.now)
         figures.noteRecall(of: store.recalled)
     }
@@ -294,7 +284,7 @@ package final class Replay {
     /// Ends the feed; the replay goes on until every activity has its newest state.
     private func finish() {
         guard let store else { return settle() }
-        store.append([LogEntry(now: engine.now, .feedEnd)])
+        store.commits.append([LogEntry(now: engine.now, .feedEnd)])
     }
 
     private func settle() {
@@ -341,7 +331,10 @@ package final class Replay {
 
 extension Replay: EngineCoreDelegate {
     func coreDidRecord(_ record: DecisionRecord, of publication: Publication?) {
-        guard !engine.isRecalling else { return journal.note(recalled: record) }
+        guard !engine.isRecalling else {
+            figures.note(recalled: record)
+            return journal.note(recalled: record)
+        }
         figures.note(record, publication)
         journal.note(record)
     }

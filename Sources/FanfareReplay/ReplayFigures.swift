@@ -42,6 +42,11 @@ struct ReplayFigures {
 
     mutating func noteRecall(of entries: Int) { summary.recalled = entries }
 
+    /// Notes a record of an earlier run, whose rejections decide about this run's exit status, too.
+    mutating func note(recalled record: DecisionRecord) {
+        if record.outcome == .rejected { summary.recalledRejections += 1 }
+    }
+
     mutating func noteTime(_ logTime: FeedTime) { self.logTime = logTime }
 
     mutating func note(_ record: DecisionRecord, _ publication: Publication?) {

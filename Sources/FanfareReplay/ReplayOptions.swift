@@ -103,8 +103,10 @@ package struct ReplaySummary: Sendable {
     }
 
     package var events = 0
-    /// Entries that the store had from earlier runs. No other figure counts them.
+    /// Entries that the store had from earlier runs. Only `recalledRejections` counts them, too.
     package var recalled = 0
+    /// Rejections among the decisions of earlier runs.
+    package var recalledRejections = 0
     package var decisions: [Outcome: Int] = [:]
     package var updates = 0
     package var alertsGranted = 0
@@ -137,10 +139,10 @@ package struct ReplaySummary: Sendable {
         return Double(max(sweeps, freshness.oldestUndelivered)) / 1e9
     }
 
-    /// Is `true` if everything was delivered and nothing was rejected or refused.
+    /// Is `true` if everything was delivered and nothing was rejected or refused, by earlier runs of the store neither.
     package var isClean: Bool {
         !interrupted && undelivered == 0 && counts.pushes.failed == 0 && decisions[.rejected, default: 0] == 0
-            && fates.notEnded == 0 && fates.refused.isEmpty
+            && recalledRejections == 0 && fates.notEnded == 0 && fates.refused.isEmpty
     }
 
     package init() {}

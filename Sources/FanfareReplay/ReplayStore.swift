@@ -21,46 +21,18 @@ final class ReplayStore {
     private let log: any Log
     private let rules: String
     private let isLive: Bool
-    private let writer: LogWriter
-    private let reports = Locked<[String]>([])
-    private let wakeup: Wakeup
-    private let isDurable = Locked(false)
-    /// Entries that are being made durable, in order; empty while there are none.
-    private var pending: [LogEntry] = []
+    /// What is being made durable. The replay takes nothing meanwhile.
+    let commits: CommitQueue
     /// Place of the last item taken from a recorded feed.
     private var place: UInt64 = 0
     private(set) var recalled = 0
-    /// Called on the loop with entries that have become durable, in order.
-    var onDurable: ([LogEntry]) -> Void = { _ in }
-    /// Called on the loop with lines for operators.
-    var onReport: (String) -> Void = { _ in }
 
     /// - Parameter log: a log that this object alone uses from here on.
     init(_ log: any Log, rules: String, isLive: Bool, loop: Loop) throws {
         self.log = log
         self.rules = rules
         self.isLive = isLive
-        var wake: () -> Void = {}
-        wakeup = try Wakeup(loop: loop) { wake() }
-        let signal = wakeup.signal
-        let reports = reports
-        writer = try LogWriter(log) { line in
-            reports.withLock { $0.append(line) }
-            signal.signal()
-        }
-        wake = { [unowned self] in hear() }
-    }
-
-    /// Is `true` while entries are being made durable. The replay takes nothing meanwhile.
-    var isCommitting: Bool { !pending.isEmpty }
-
-    /// Ends the writing thread, and waits for it for a few seconds: a disk may hang. Entries that are not durable yet are dropped.
-    func close() {
-        writer.close()
-        writer.join(within: .seconds(5))
-        pending = []
-        hear()
-        wakeup.close()
+        commits = try CommitQueue(log, loop: loop)
     }
 
     // MARK: - Recall
@@ -71,37 +43,11 @@ final class ReplayStore {
     ///   - source: moves behind the items that the log has.
     ///   - body: called with each entry, in order.
     func recall(from source: inout any ReplaySource, _ body: (LogEntry) -> Void) throws(LogError) {
-        guard log.end > 0 else {
-            // The rules precede everything that is decided by them.
-            return try log.append([
-                LogEntry(
-                    now: FeedTime.plausible.lowerBound, .rules(rules, decisionVersion: DecisionCore.version))
-            ])
-        }
-        try log.read(from: 1) { (position, entry) throws(LogError) in
-            if position == 1 {
-                try check(entry)
-                return true
-            }
+        let rules = LogRules(text: rules, decisionVersion: DecisionCore.version)
+        try log.recall(under: rules) { (position, entry) throws(LogError) in
             try follow(entry, at: position, in: &source)
             recalled += 1
             body(entry)
-            return true
-        }
-    }
-
-    private func check(_ entry: LogEntry) throws(LogError) {
-        guard case .rules(let text, let version) = entry.body else {
-            throw LogError("the store's first entry is not its rules; give the replay a new folder")
-        }
-        guard version == DecisionCore.version else {
-            throw LogError(
-                "the store was written under decision version \(version), and this release decides by "
-                    + "\(DecisionCore.version); use the release that wrote it, or a new folder")
-        }
-        guard text == rules else {
-            throw LogError(
-                "the store was written under other rules; `fanfare log show` prints them. Use these, or a new folder")
         }
     }
 
@@ -139,32 +85,6 @@ final class ReplayStore {
         case .rejected(let rejection): LogEntry(now: now, place: place, .rejection(rejection))
         case .noticed: nil
         }
-    }
-
-    /// Makes entries durable; `onDurable` follows. Nothing else may be appended before.
-    func append(_ entries: [LogEntry]) {
-        guard !entries.isEmpty else { return }
-        pending = entries
-        let signal = wakeup.signal
-        writer.append(entries) { [isDurable] in
-            isDurable.withLock { $0 = true }
-            signal.signal()
-        }
-    }
-
-    private func hear() {
-        for line in reports.withLock({ lines in
-            defer { lines = [] }
-            return lines
-        }) { onReport(line) }
-        let isDurable = isDurable.withLock { flag in
-            defer { flag = false }
-            return flag
-        }
-        guard isDurable, isCommitting else { return }
-        let entries = pending
-        pending = []
-        onDurable(entries)
     }
 }
 

@@ -65,6 +65,16 @@ import Testing
         #expect(try read(log) == entries(0..<20_000))
     }
 
+    /// LMDB itself would go on writing to the deleted file.
+    @Test func aFolderThatVanishesIsTold() throws {
+        let folder = Folder()
+        let log = try LMDBLog(folder: folder.path)
+        try log.append(entries(0..<1))
+        try FileManager.default.removeItem(atPath: folder.path)
+        let error = #expect(throws: LogError.self) { try log.append(entries(1..<2)) }
+        #expect(error?.description.contains("has vanished") == true, "\(error.debugDescription)")
+    }
+
     @Test func oneProcessWritesToAFolder() throws {
         let folder = Folder()
         let log = try LMDBLog(folder: folder.path)

@@ -158,6 +158,53 @@ import Testing
         #expect(second.summary.events == 0 && second.decided.isEmpty)
     }
 
+    /// Feed of notices, which make no entries, with one event behind them.
+    private struct NoticingFeed: ReplaySource {
+        let event: FeedEvent
+        var noticesLeft: Int
+        var isAtEnd = false
+        var onItems: (() -> Void)?
+        var wall: FeedTime? { nil }
+
+        func peek() -> (now: FeedTime, item: FeedItem)? {
+            if isAtEnd { return nil }
+            return (event.at, noticesLeft > 0 ? .noticed(FeedNotice(place: "feed", text: "odd")) : .event(event))
+        }
+        mutating func advance() {
+            isAtEnd = noticesLeft == 0
+            noticesLeft -= 1
+        }
+        func start() {}
+        func stop() {}
+        func close() {}
+        func clockTime() -> FeedTime? { nil }
+        func continueLogTime(from latest: FeedTime) {}
+    }
+
+    /// A step that met nothing but notices is followed by another one.
+    @Test(.timeLimit(.minutes(1))) func aFeedMayBeginWithMoreNoticesThanAStepTakes() throws {
+        let file = try FeedFile(Self.feed())
+        var options = ReplayOptions(paths: [file.path])
+        options.store = StoreOptions(folder: "", rules: "")
+        let event = FeedEvent(
+            topic: TopicID("board/1"), at: FeedTime(seconds: Self.kickOff), kind: "x", change: .patch(["a": .int(1)]))
+        let replay = try Replay(
+            options, output: ReplayOutput(report: { _ in }), input: STDIN_FILENO, log: MemoryLog(),
+            feed: NoticingFeed(event: event, noticesLeft: 1500))
+        #expect(replay.run().events == 1)
+    }
+
+    /// A run that goes on after a rejection has not taken the whole feed either.
+    @Test func aResumedRunIsNotCleanAfterAnEarlierRejection() throws {
+        let file = try FeedFile(Self.feed())
+        let log = MemoryLog()
+        let first = try replay(file.path, log)
+        let second = try replay(file.path, log)
+        #expect(first.summary.recalledRejections == 0 && !first.summary.isClean)
+        #expect(second.summary.decisions[.rejected] == nil)
+        #expect(second.summary.recalledRejections == 1 && !second.summary.isClean)
+    }
+
     @Test func anotherFeedIsRefusedWithItsPlace() throws {
         let log = MemoryLog()
         let file = try FeedFile(Self.feed())

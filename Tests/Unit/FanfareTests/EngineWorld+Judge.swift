@@ -150,6 +150,9 @@ extension EngineWorld {
         if push.stamp < phone.stamp || push.stamp == phone.stamp && push.state != phone.sent {
             complain("\(who): stamp \(push.stamp) after \(phone.stamp)")
         }
+        if let disk, let meaning = meanings[push.state], !disk.hasDurable(meaning.number, of: meaning.topic) {
+            complain("\(who): \(meaning.number) of \(meaning.topic) leaves before it is durable")
+        }
         if let alert = push.alert {
             if phone.alerts.contains(alert) { complain("\(who): alert \(alert) twice") }
             if alertTopics[alert].map(phone.hasFollowed) != true {

@@ -14,7 +14,7 @@ final class EngineWorld {
     /// The next event in the world.
     enum Action: CaseIterable {
         case event, follow, change, order, ask, stranger, report, flood, block, hang, setClock
-        case runCore, hear, runShard, answer, passTime
+        case runCore, hear, runShard, answer, sync, passTime
 
         var weight: Int {
             switch self {
@@ -22,7 +22,7 @@ final class EngineWorld {
             case .flood, .block, .hang: 2
             case .ask: 4
             case .follow, .change: 5
-            case .passTime: 8
+            case .sync, .passTime: 8
             case .event, .runCore: 14
             case .hear: 12
             case .runShard, .answer: 24
@@ -45,6 +45,8 @@ final class EngineWorld {
     let core: EngineCore
     let turn: CoreTurn
     let nodes: [Node]
+    /// Disk under the engine; `nil` without a store.
+    let disk: ManualDisk?
     let perApp: Int
     private let isTroubled: Bool
     /// Time that passes with each reading of the clock while a shard works.
@@ -86,7 +88,11 @@ final class EngineWorld {
         var pushes = 0, congested = 0, heldUp = 0, refusals = 0, settled = 0, stops = 0
     }
 
-    init(seed: UInt64) {
+    /// Actions of the world: only a disk syncs.
+    private var actions: [Action] { Action.allCases.filter { $0 != .sync || disk != nil } }
+
+    init(seed: UInt64, disk: ManualDisk? = nil) {
+        self.disk = disk
         var random = SplitMix64(seed: seed)
         func power(_ range: ClosedRange<Int>) -> Int { 1 << Int.random(in: range, using: &random) }
         let room = Room(
@@ -108,11 +114,11 @@ final class EngineWorld {
         }
         self.nodes = nodes
         apps = ids.map { App(id: $0) }
-        inbox = CoreTurn.Inbox(capacity: room.mailbox)
+        inbox = CoreTurn.Inbox(capacity: room.mailbox, hasStore: disk != nil)
         var join: (((ShardFeedback, Int) -> Void) -> Void)?
         core = EngineCore(rules: rules, shards: nodes.map(\.link), perApp: perApp, apps: Array(ids)) { join?($0) }
         var tell: ((String) -> Void)?
-        turn = CoreTurn(core, inbox, clock: ThreadClock(clock.source)) { tell?($0) }
+        turn = CoreTurn(core, inbox, clock: ThreadClock(clock.source), intake: disk?.intake) { tell?($0) }
         self.random = random
         join = { [unowned self] in endShards($0) }
         tell = { [unowned self] in judge(line: $0) }
@@ -130,7 +136,7 @@ final class EngineWorld {
     /// - Returns: the violated condition, and the step of the violation.
     func play(steps: Int) -> String? {
         for step in 1...steps {
-            perform(random.pick(Action.allCases, by: \.weight))
+            perform(random.pick(actions, by: \.weight))
             met.congested += core.isCongested ? 1 : 0
             met.heldUp += nodes.count { $0.turn.shard.isHeldUp }
             if let violation = core.violation() { complain(violation) }
@@ -167,6 +173,7 @@ final class EngineWorld {
         case .hear: _ = hear()
         case .runShard: _ = nodes.randomElement(using: &random)!.run()
         case .answer: answer(nodes.randomElement(using: &random)!)
+        case .sync: _ = sync()
         case .passTime: clock.pass(.milliseconds(Int.random(in: 1...2000, using: &random)))
         }
     }
@@ -185,6 +192,14 @@ final class EngineWorld {
         case .again: requested.isSet = true
         case .after(let wait): coreDue = wait.map { clock.now + $0.nanoseconds }
         }
+        return true
+    }
+
+    /// Lets the disk make durable what waits for it, which wakes the core.
+    private func sync() -> Bool {
+        guard overAt == nil, disk?.sync() == true else { return false }
+        onHappening?("the disk syncs")
+        requested.isSet = true
         return true
     }
 
@@ -227,6 +242,7 @@ final class EngineWorld {
         }
         for _ in 0..<20_000 {
             var isBusy = runCore()
+            if sync() { isBusy = true }
             if hear() { isBusy = true }
             // The core's loop has ended.
             if overAt != nil { return }
@@ -292,7 +308,7 @@ final class EngineWorld {
 
     /// Checks that the work of a shard that was not scheduled for a while grows with the topics, not with their versions.
     private func fallBehind() {
-        guard pace > .zero, core.flushesUntil == nil else { return }
+        guard pace > .zero, core.flushesUntil == nil, disk == nil else { return }
         isCalm = true
         defer { isCalm = false }
         nodes[0].isHung = true

@@ -22,6 +22,20 @@ import Testing
         #expect(met.settled > 0 && met.stops > 0, "\(met)")
         if EngineWorldTests.asked("FANFARE_ENGINE_WORLDS") != nil { print("\(count) worlds: \(met)") }
     }
+
+    /// The disk syncs now and then. The engine with a store keeps all promises of the one without, and no push precedes its entry.
+    @Test func nothingLeavesBeforeItIsDurable() {
+        let first = UInt64(EngineWorldTests.asked("FANFARE_ENGINE_SEED") ?? 1)
+        let count = UInt64(EngineWorldTests.asked("FANFARE_ENGINE_WORLDS") ?? 25)
+        var met = EngineWorld.Met()
+        for seed in first..<first + count {
+            let world = EngineWorld(seed: seed, disk: ManualDisk())
+            if EngineWorldTests.asked("FANFARE_ENGINE_TELL") != nil { world.onHappening = { print($0) } }
+            if let violation = world.play(steps: 1000) { Issue.record("seed \(seed) with a store, \(violation)") }
+            met += world.met
+        }
+        #expect(count < 25 || met.pushes > 0 && met.settled > 0 && met.stops > 0, "\(met)")
+    }
 }
 
 extension EngineWorld.Met {

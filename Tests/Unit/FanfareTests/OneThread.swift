@@ -20,6 +20,8 @@ final class OneThread: EngineCoreDelegate {
     private(set) var reliefs = 0
     private let wakeups: Wakeups
     private let proof: WallProof
+    /// Disk under the engine; `nil` without a store.
+    let disk: ManualDisk?
 
     /// Threads that were woken and have not run since.
     final class Wakeups {
@@ -27,7 +29,8 @@ final class OneThread: EngineCoreDelegate {
         var shard = false
     }
 
-    init(rules: Rules = .builtIn, mailbox: Int = 1 << 14) {
+    init(rules: Rules = .builtIn, mailbox: Int = 1 << 14, disk: ManualDisk? = nil) {
+        self.disk = disk
         let wakeups = Wakeups()
         self.wakeups = wakeups
         let rings = ShardRings()
@@ -42,9 +45,9 @@ final class OneThread: EngineCoreDelegate {
         shard.open(transport)
         link = ShardLink(rings) { wakeups.shard = true }
         core = EngineCore(rules: rules, shards: [link], perApp: 1)
-        inbox = CoreTurn.Inbox(capacity: mailbox)
+        inbox = CoreTurn.Inbox(capacity: mailbox, hasStore: disk != nil)
         var tell: ((String) -> Void)?
-        turn = CoreTurn(core, inbox, clock: ThreadClock(source)) { tell?($0) }
+        turn = CoreTurn(core, inbox, clock: ThreadClock(source), intake: disk?.intake) { tell?($0) }
         tell = { [unowned self] in reports.append($0) }
         core.delegate = self
     }
@@ -74,7 +77,7 @@ final class OneThread: EngineCoreDelegate {
 
     /// Runs the woken threads until none is woken.
     func settle() {
-        while turn.run() == .again {}
+        repeat { while turn.run() == .again {} } while disk?.sync() == true
         while wakeups.core || wakeups.shard {
             if wakeups.shard { runShard() }
             if wakeups.core { hear() }

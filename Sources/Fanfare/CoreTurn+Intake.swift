@@ -1,0 +1,165 @@
+import FanfareDecisions
+import FanfareFanOut
+import FanfareLog
+import FanfareModel
+
+/// Turns of an engine with a store. Nothing is decided before its entry is durable, so nothing that follows from it leaves the engine
+/// before that.
+extension CoreTurn {
+    // All times are in monotonic nanoseconds.
+
+    /// Least time between two entries that only advance time. Timers fire at their own deadlines all the same.
+    private static let tickInterval: Int64 = 100_000_000
+    /// Time after which operators are told that the store takes nothing.
+    private static let commitMax: Int64 = 2_000_000_000
+    /// Time that an engine which stops gives the store beyond the deadline.
+    private static let storePatience: Int64 = 2_000_000_000
+
+    func run(through intake: Intake, _ now: FeedTime, _ moment: Moment, isLate: Bool) -> Next {
+        let clock = moment.monotonicNanoseconds
+        withdrawSettles(at: clock)
+        intake.withdrawSettles(at: clock)
+        for _ in 0..<CoreTurn.requestsMax {
+            if core.isCongested, !isLate { break }
+            guard let item = intake.take() else { break }
+            switch item {
+            case .entry(let entry, _): decide(entry)
+            case .request(let request): carryOut(request, now, moment)
+            }
+        }
+        // No timer that is due is left to fire, or time stands at the last entry.
+        askShards(at: core.nextDeadline.map { $0 > now } ?? true ? now : core.now)
+        let supply = hold(through: intake, now, moment)
+        if supply == .exhausted, intake.isEmpty { finish(through: intake, isLate: isLate) }
+        tick(through: intake, now, clock)
+        intake.send(at: clock)
+        if isLate, intake.isCommitting, !intake.hasReady, clock >= CoreTurn.storeDeadline(of: stopsBy) {
+            abandon(intake, now, moment)
+        }
+        reportSlowness(of: intake, clock)
+        return supply == .more ? .again : next(through: intake, now, moment)
+    }
+
+    /// State of the mailbox after a turn has taken requests.
+    private enum Supply {
+        /// The inbox is closed and empty.
+        case exhausted
+        /// There may be more requests, for which there is room.
+        case more
+        /// Requests have to come, or to wait for room.
+        case none
+    }
+
+    private static func storeDeadline(of stop: Int64) -> Int64 {
+        stop > .max - storePatience ? .max : stop + storePatience
+    }
+
+    /// Takes requests from the mailbox, and makes entries of those that change decisions.
+    private func hold(through intake: Intake, _ now: FeedTime, _ moment: Moment) -> Supply {
+        for _ in 0..<CoreTurn.requestsMax {
+            guard intake.hasRoom else { return .none }
+            // A producer that has claimed a slot and is about to write it will signal.
+            guard let request = inbox.requests.pop() else { return inbox.requests.isExhausted ? .exhausted : .none }
+            hold(request, nil, through: intake, now, FeedTime(milliseconds: moment.wallMilliseconds))
+        }
+        return .more
+    }
+
+    private func hold(
+        _ request: Request, _ acknowledge: Intake.Acknowledge?, through intake: Intake, _ now: FeedTime,
+        _ wall: FeedTime
+    ) {
+        switch request {
+        case .acknowledged(let request, let acknowledge): hold(request, acknowledge, through: intake, now, wall)
+        case .event(let event): intake.hold(.entry(entry(of: event, now, wall: wall), acknowledge))
+        case .eventNow(let make):
+            let event = happening(make, now, wall)
+            intake.hold(.entry(entry(of: event, now, wall: event.at == now ? nil : wall), acknowledge))
+        default: intake.hold(.request(request))
+        }
+    }
+
+    /// Returns an event's entry; its rejection if it is nested deeper than a log is read back, which no feed reader accepts either.
+    private func entry(of event: FeedEvent, _ now: FeedTime, wall: FeedTime?) -> LogEntry {
+        guard event.isNested(within: LogEntry.depthMax) else {
+            let rejection = FeedRejection(
+                place: "event \(event.id ?? event.kind)",
+                reason: "its values are nested more than \(LogEntry.depthMax) deep",
+                topic: event.topic, at: event.at)
+            return LogEntry(now: now, .rejection(rejection))
+        }
+        return LogEntry(now: now, .event(event, wall: wall))
+    }
+
+    private func decide(_ entry: LogEntry) {
+        guard case .feedEnd = entry.body else { return core.apply(entry) }
+        finishFeed()
+    }
+
+    /// Lets time pass when a timer is due and nothing else has come: time passes by entries only.
+    private func tick(through intake: Intake, _ now: FeedTime, _ clock: Int64) {
+        guard !intake.hasReady, !intake.isCommitting, !intake.holdsEntry, !hasFinished, let due = core.nextDeadline,
+            due <= now, clock >= intake.nextTick
+        else { return }
+        intake.nextTick = clock + CoreTurn.tickInterval
+        intake.hold(.entry(LogEntry(now: now.isPlausible ? now : due, .tick), nil))
+    }
+
+    /// Publishes pending changes once everything taken is durable and decided.
+    private func finish(through intake: Intake, isLate: Bool) {
+        if hasFinished {
+            if isLate { onOver?() }
+        } else if !intake.isFeedOver {
+            intake.isFeedOver = true
+            intake.hold(.entry(LogEntry(now: core.now, .feedEnd), nil))
+        }
+    }
+
+    /// Ends a stop without the store, which takes nothing: questions are answered, and what is not durable is given up.
+    private func abandon(_ intake: Intake, _ now: FeedTime, _ moment: Moment) {
+        while let request = inbox.requests.pop() { hold(request, nil, through: intake, now, now) }
+        // A producer that has claimed a slot and is about to write it will signal.
+        guard inbox.requests.isExhausted else { return }
+        for request in intake.abandon() { carryOut(request, now, moment) }
+        for waiting in unflushed { waiting.settled(.unknown) }
+        unflushed = []
+        report("the engine stopped before its store took everything", with: ": \(intake.lost) events are lost")
+        onOver?()
+    }
+
+    private func reportSlowness(of intake: Intake, _ clock: Int64) {
+        guard intake.isCommitting else {
+            if intake.isSlow { report("the store answers again") }
+            intake.isSlow = false
+            return
+        }
+        guard !intake.isSlow, clock >= intake.committingSince + CoreTurn.commitMax else { return }
+        intake.isSlow = true
+        report("the store has taken nothing for 2 s; new events wait for it, and pushes of earlier ones go on")
+    }
+
+    /// Time of the next timer, or of the next change that a `settle` waits for.
+    private var nextFlush: FeedTime? {
+        unflushed.reduce(core.nextDeadline) { min($0 ?? $1.flush, $1.flush) }
+    }
+
+    private func next(through intake: Intake, _ now: FeedTime, _ moment: Moment) -> Next {
+        let clock = moment.monotonicNanoseconds
+        if intake.hasReady, !core.isCongested { return .again }
+        var deadline = min(intake.settleDeadline, settleDeadline)
+        if stopsBy > clock {
+            deadline = min(deadline, stopsBy)
+        } else if intake.isCommitting {
+            deadline = min(deadline, CoreTurn.storeDeadline(of: stopsBy))
+        }
+        if intake.isCommitting {
+            if !intake.isSlow { deadline = min(deadline, intake.committingSince + CoreTurn.commitMax) }
+        } else if intake.isEmpty, !hasFinished, let due = nextFlush {
+            // Log time may run slower than the monotonic clock; a turn that comes too early waits once more.
+            let (wait, isFar) = (due - now).milliseconds.multipliedReportingOverflow(by: 1_000_000)
+            if !isFar, wait < .max - clock { deadline = min(deadline, max(clock + wait, intake.nextTick)) }
+        }
+        guard deadline < .max else { return .after(nil) }
+        return deadline <= clock ? .again : .after(.nanoseconds(deadline - clock))
+    }
+}

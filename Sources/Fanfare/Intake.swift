@@ -1,0 +1,139 @@
+import FanfareDecisions
+import FanfareFanOut
+import FanfareLog
+import FanfareModel
+
+/// Requests of an engine with a store, on their way from the mailbox through the log to the core. A request that changes decisions is an
+/// entry, and is carried out when that entry is durable; the others keep their place between the entries. Has neither thread nor loop.
+/// Confined to the core's thread.
+final class Intake {
+    /// Answer to a caller that waits for its entry: the entry's position, or `nil` if the engine stops before the entry is durable.
+    typealias Acknowledge = @Sendable (LogPosition?) -> Void
+
+    enum Item {
+        case entry(LogEntry, Acknowledge?)
+        case request(CoreTurn.Request)
+    }
+
+    private var held: [Item] = []
+    private var committing: [Item] = []
+    private var ready: [Item] = []
+    private var readyTaken = 0
+    /// Earliest deadline among the settles, in monotonic nanoseconds.
+    private(set) var settleDeadline = Int64.max
+    private let commit: ([LogEntry]) -> Void
+    /// Time of the last `commit`, in monotonic nanoseconds.
+    private(set) var committingSince: Int64 = 0
+    /// Is `true` once operators have been told that the store is slow.
+    var isSlow = false
+    /// Earliest time of the next entry that only advances time, in monotonic nanoseconds.
+    var nextTick = Int64.min
+    /// Is `true` once the feed's end is held.
+    var isFeedOver = false
+    /// Requests that changed decisions and were given up, because the store took nothing.
+    private(set) var lost = 0
+
+    /// Items in hand. Beyond that number requests stay in the mailbox.
+    static let itemsMax = 1 << 12
+
+    /// - Parameter commit: makes entries durable; `entriesAreDurable` follows, later. It is not called again before that.
+    init(commit: @escaping ([LogEntry]) -> Void) { self.commit = commit }
+
+    var isCommitting: Bool { !committing.isEmpty }
+    /// Is `true` if an entry waits for the next commit.
+    private(set) var holdsEntry = false
+    var isEmpty: Bool { held.isEmpty && !isCommitting && !hasReady }
+    var hasReady: Bool { readyTaken < ready.count }
+    var hasRoom: Bool { held.count + committing.count + ready.count - readyTaken < Intake.itemsMax }
+
+    func hold(_ item: Item) {
+        switch item {
+        case .entry: holdsEntry = true
+        case .request(.settle(let until, _)): settleDeadline = min(settleDeadline, until)
+        case .request: break
+        }
+        held.append(item)
+    }
+
+    /// Begins to make durable what is held, unless something is being made durable. What needs no entry is ready if no entry precedes it.
+    func send(at now: Int64) {
+        guard !isCommitting, !held.isEmpty else { return }
+        let first = held.firstIndex { if case .entry = $0 { true } else { false } } ?? held.endIndex
+        ready += held[..<first]
+        held.removeFirst(first)
+        guard !held.isEmpty else { return }
+        let entries = held.compactMap { item -> LogEntry? in
+            if case .entry(let entry, _) = item { entry } else { nil }
+        }
+        swap(&committing, &held)
+        holdsEntry = false
+        committingSince = now
+        commit(entries)
+    }
+
+    /// - Parameter first: position of the first entry.
+    func entriesAreDurable(from first: LogPosition) {
+        var position = first
+        for case .entry(_, let acknowledge) in committing {
+            acknowledge?(position)
+            position += 1
+        }
+        ready += committing
+        committing.removeAll(keepingCapacity: true)
+    }
+
+    /// Returns the next item to carry out, in the order of the mailbox.
+    func take() -> Item? {
+        guard hasReady else { return nil }
+        defer {
+            readyTaken += 1
+            if !hasReady {
+                ready.removeAll(keepingCapacity: true)
+                readyTaken = 0
+            }
+        }
+        return ready[readyTaken]
+    }
+
+    /// Answers callers of `settle` whose time is over, even if the disk takes nothing for hours.
+    func withdrawSettles(at now: Int64) {
+        guard settleDeadline <= now else { return }
+        settleDeadline = .max
+        func withdraw(_ item: Item) -> Bool {
+            guard case .request(.settle(let until, let settled)) = item else { return false }
+            if until > now { settleDeadline = min(settleDeadline, until) } else { settled(.unknown) }
+            return until <= now
+        }
+        ready.removeFirst(readyTaken)
+        readyTaken = 0
+        ready.removeAll(where: withdraw)
+        committing.removeAll(where: withdraw)
+        held.removeAll(where: withdraw)
+    }
+
+    /// Gives up what is not durable.
+    ///
+    /// - Returns: the requests that need no entry.
+    func abandon() -> [CoreTurn.Request] {
+        let items = ready.dropFirst(readyTaken) + committing + held
+        (ready, committing, held, readyTaken, settleDeadline, holdsEntry) = ([], [], [], 0, .max, false)
+        return items.compactMap { item in
+            switch item {
+            case .request(let request): return request
+            case .entry(let entry, let acknowledge):
+                acknowledge?(nil)
+                if entry.isRequest { lost += 1 }
+                return nil
+            }
+        }
+    }
+}
+
+extension LogEntry {
+    fileprivate var isRequest: Bool {
+        switch body {
+        case .event, .rejection: true
+        case .rules, .tick, .feedEnd: false
+        }
+    }
+}

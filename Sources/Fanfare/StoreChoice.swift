@@ -1,0 +1,64 @@
+import FanfareLog
+
+/// Place in which an engine keeps what it is told of feeds, so that an engine that is created later goes on where this one stopped.
+///
+/// The store keeps feed events, orders and corrections. It does not keep people: a program hands in its activities again, by
+/// `Engine.Options.subscribers` or by `follow`.
+public struct StoreChoice: Sendable {
+    enum Place: Sendable {
+        case folder(String)
+        /// Log that a test makes.
+        case log(any Log)
+    }
+
+    let place: Place
+
+    /// Keeps everything in a folder, which is created with mode 700 if it is missing. One process uses a folder at a time.
+    public static func folder(_ path: String) -> StoreChoice { StoreChoice(place: .folder(path)) }
+
+    func open() throws -> any Log {
+        switch place {
+        case .folder(let path): try LMDBLog(folder: path)
+        case .log(let log): log
+        }
+    }
+}
+
+/// Reason why an engine cannot go on with a store: `EngineFault.underlying`.
+public struct StoreFault: Error, Sendable, Hashable, CustomStringConvertible {
+    /// What a program can tell apart. Later versions may have more causes.
+    public struct Cause: Sendable, Hashable {
+        private let code: UInt8
+
+        /// Another engine or process uses the folder.
+        public static let inUse = Cause(code: 0)
+        /// A newer release has written the folder.
+        public static let newerRelease = Cause(code: 1)
+        /// The folder was written under other rules.
+        public static let otherRules = Cause(code: 2)
+        /// The folder was written by a release that decides otherwise.
+        public static let otherDecisions = Cause(code: 3)
+        /// The folder's bytes were damaged or are incomplete.
+        public static let damaged = Cause(code: 4)
+        /// The system refuses the folder: it cannot be made, read or written.
+        public static let system = Cause(code: 5)
+    }
+
+    /// Cause for programs.
+    public let cause: Cause
+    /// Text for people, in one line: the folder, what is wrong and what to do.
+    public let description: String
+
+    init(_ error: LogError) {
+        cause =
+            switch error.cause {
+            case .inUse: .inUse
+            case .newerRelease: .newerRelease
+            case .otherRules: .otherRules
+            case .otherDecisions: .otherDecisions
+            case .damaged: .damaged
+            case .system: .system
+            }
+        description = error.description
+    }
+}

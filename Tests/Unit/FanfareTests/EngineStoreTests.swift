@@ -1,0 +1,214 @@
+import Dispatch
+import EngineTestSupport
+import FanfareDecisions
+import FanfareFanOut
+import FanfareLog
+import FanfareLoop
+import FanfareModel
+import Foundation
+import Testing
+
+@testable import Fanfare
+
+/// Engines that follow one another on one store.
+@Suite struct EngineStoreTests {
+    private static let match = TopicID("match/1")
+
+    private final class TemporaryFolder {
+        let path = NSTemporaryDirectory() + "fanfare-engine-store-\(UUID())"
+        deinit { try? FileManager.default.removeItem(atPath: path) }
+    }
+
+    private static func engine(
+        _ store: StoreChoice, rules: Rules = .builtIn, _ observer: Engine.Observer = Engine.Observer()
+    ) throws -> Engine {
+        var options = Engine.Options(transport: .discard, store: store)
+        options.rules = rules
+        return try Engine(options, observer: observer)
+    }
+
+    private static func event(_ number: Int) -> FeedEvent {
+        let at = FeedTime(seconds: 1_790_000_000 + Int64(60 * number))
+        let change: FeedEvent.Change =
+            number == 0
+            ? .fact(Fact(id: "k", kind: "period", at: at, values: ["period": "1H"]))
+            : .fact(Fact(id: "g\(number)", kind: "goal", at: at, values: ["side": "home"]))
+        return FeedEvent(topic: match, topicKind: .football, at: at, id: "e\(number)", kind: "x", change: change)
+    }
+
+    private static func follow(_ engine: Engine) async throws {
+        _ = try await engine.follow(.topic(match), activity: "card", subscriber: "anna", token: [1, 2, 3])
+    }
+
+    @Test(.timeLimit(.minutes(1))) func receiptsSayHowWellACallIsKept() async throws {
+        let engine = try Self.engine(StoreChoice(place: .log(MemoryLog())))
+        #expect(engine.offer(Self.event(0)).receipt?.durability == .prompt)
+        let first = try await engine.ingest(Self.event(1))
+        #expect(first.durability == .durable && first.entry != nil)
+        let order = try await engine.order(.mute, for: .all)
+        #expect(order.durability == .durable && order.entry ?? 0 > first.entry ?? 0)
+        let follow = try await engine.follow(.topic(Self.match), activity: "card", subscriber: "anna", token: [1])
+        #expect(follow.durability == .memory && follow.entry == nil)
+        _ = await engine.shutdown()
+
+        let without = try Engine(Engine.Options(transport: .discard))
+        #expect(without.offer(Self.event(0)).receipt?.durability == .memory)
+        #expect(try await without.ingest(Self.event(1)).durability == .memory)
+        _ = await without.shutdown()
+    }
+
+    /// The second engine shows what the first one did, alerts nobody again, and knows the events that the first one has taken.
+    @Test(.timeLimit(.minutes(1))) func anEngineGoesOnWhereTheLastOneStopped() async throws {
+        let folder = TemporaryFolder()
+        var states: [TopicState?] = []
+        for run in 0..<2 {
+            let records = Locked<[DecisionRecord]>([])
+            var observer = Engine.Observer()
+            observer.decided = { record in records.withLock { $0.append(record) } }
+            let engine = try Self.engine(.folder(folder.path), observer)
+            try await Self.follow(engine)
+            for number in 0...2 { _ = try await engine.ingest(Self.event(number)) }
+            #expect(await engine.settle(within: .seconds(30)))
+            states.append(try await engine.topicState(Self.match))
+            let report = await engine.shutdown()
+            #expect(report.isDrained)
+            let decided = records.withLock { $0 }.filter { $0.origin == .event }
+            #expect(decided.count == 3)
+            #expect(decided.allSatisfy { ($0.outcome == .duplicate) == (run == 1) }, "\(decided)")
+        }
+        #expect(states[0] != nil && states[0]?.version == states[1]?.version)
+        #expect(states[0]?.contentState == states[1]?.contentState)
+    }
+
+    @Test(.timeLimit(.minutes(1))) func nobodyIsAlertedTwice() async throws {
+        let log = MemoryLog()
+        for run in 0..<2 {
+            let engine = try Self.engine(StoreChoice(place: .log(log)))
+            try await Self.follow(engine)
+            if run == 0 {
+                for number in 0...2 { _ = try await engine.ingest(Self.event(number)) }
+            }
+            #expect(await engine.settle(within: .seconds(30)))
+            // Figures are a tenth of a second old at most; their next reading has everything.
+            let counts = try await Self.counts(of: engine) { $0.pushes.accepted > 0 }
+            #expect((counts.alerts.accepted > 0) == (run == 0), "run \(run): \(counts)")
+            if run == 1 { #expect(counts.pushes.accepted == 1) }
+            _ = await engine.shutdown()
+        }
+    }
+
+    private static func counts(of engine: Engine, _ isMeant: (ShardCounts) -> Bool) async throws -> ShardCounts {
+        while true {
+            let counts = try await engine.counts()
+            if isMeant(counts) { return counts }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1))) func anEventThatIsNestedTooDeepIsRejectedAndReadBack() async throws {
+        let folder = TemporaryFolder()
+        var nested = JSONValue.int(1)
+        for _ in 0...LogEntry.depthMax { nested = .array([nested]) }
+        for run in 0..<2 {
+            let engine = try Self.engine(.folder(folder.path))
+            if run == 0 {
+                let event = FeedEvent(
+                    topic: Self.match, at: FeedTime(seconds: 1_790_000_000), kind: "x", change: .patch(["a": nested]))
+                #expect(try await engine.ingest(event).durability == .durable)
+            }
+            _ = await engine.shutdown()
+        }
+    }
+
+    // MARK: Faults
+
+    private func fault(_ store: StoreChoice, rules: Rules = .builtIn) -> EngineFault? {
+        #expect(throws: EngineFault.self) { try Self.engine(store, rules: rules) }
+    }
+
+    @Test(.timeLimit(.minutes(1))) func aFolderServesOneEngineAtATime() async throws {
+        let folder = TemporaryFolder()
+        let engine = try Self.engine(.folder(folder.path))
+        let fault = fault(.folder(folder.path))
+        #expect((fault?.underlying as? StoreFault)?.cause == .inUse)
+        #expect(fault?.description.contains("another process uses this store") == true, "\(fault.debugDescription)")
+        _ = await engine.shutdown()
+    }
+
+    @Test(.timeLimit(.minutes(1))) func otherRulesAreRefused() async throws {
+        let log = MemoryLog()
+        _ = await (try Self.engine(StoreChoice(place: .log(log)))).shutdown()
+        var rules = Rules.builtIn
+        rules.kinds[.football]?.minimumInterval = .seconds(77)
+        #expect((fault(StoreChoice(place: .log(log)), rules: rules)?.underlying as? StoreFault)?.cause == .otherRules)
+    }
+
+    @Test func anotherDecisionVersionIsRefused() {
+        let log = MemoryLog()
+        log.append([
+            LogEntry(now: FeedTime.plausible.lowerBound, .rules("", decisionVersion: DecisionCore.version + 1))
+        ])
+        #expect((fault(StoreChoice(place: .log(log)))?.underlying as? StoreFault)?.cause == .otherDecisions)
+    }
+
+    @Test func aFolderThatCannotBeMadeIsTheSystemsFault() {
+        #expect((fault(.folder("/proc/none/store"))?.underlying as? StoreFault)?.cause == .system)
+    }
+
+    // MARK: Trouble
+
+    /// Log that takes nothing while it is told so, like a full disk, or that does not return.
+    ///
+    /// `Sendable` is unchecked: the memory is the engine's own, one thread at a time.
+    private final class FailingLog: Log, @unchecked Sendable {
+        let memory = MemoryLog()
+        let fails = Locked(false)
+        var end: LogPosition { memory.end }
+
+        func append(_ entries: [LogEntry]) throws(LogError) {
+            if fails.withLock({ $0 }) { throw LogError("the disk is full") }
+            memory.append(entries)
+        }
+
+        func read(
+            from position: LogPosition, _ body: (LogPosition, LogEntry) throws(LogError) -> Bool
+        ) throws(LogError) { try memory.read(from: position, body) }
+    }
+
+    @Test(.timeLimit(.minutes(1))) func aFullDiskIsToldAndNothingIsLostWhenItIsFreeAgain() async throws {
+        let log = FailingLog()
+        let lines = Locked<[String]>([])
+        var observer = Engine.Observer()
+        observer.report = { line in
+            lines.withLock { $0.append(line) }
+            if line.hasPrefix("the disk is full") { log.fails.withLock { $0 = false } }
+        }
+        let engine = try Self.engine(StoreChoice(place: .log(log)), observer)
+        log.fails.withLock { $0 = true }
+        #expect(try await engine.ingest(Self.event(0)).durability == .durable)
+        #expect(try await engine.topicState(Self.match) != nil)
+        _ = await engine.shutdown()
+        let told = lines.withLock { $0 }
+        #expect(told.count == 2 && told[1] == "the store takes entries again", "\(told)")
+    }
+
+    /// A caller that gives up waiting keeps a receipt that says so.
+    @Test(.timeLimit(.minutes(1))) func aCancelledCallerHasAReceiptThatIsNotDurable() async throws {
+        let log = FailingLog()
+        let told = DispatchSemaphore(value: 0)
+        var observer = Engine.Observer()
+        observer.report = { _ in told.signal() }
+        let engine = try Self.engine(StoreChoice(place: .log(log)), observer)
+        log.fails.withLock { $0 = true }
+        let call = Task { try await engine.ingest(Self.event(0)) }
+        await withCheckedContinuation { continuation in
+            _ = Background {
+                _ = told.wait(timeout: .now() + 60)
+                continuation.resume()
+            }
+        }
+        call.cancel()
+        #expect(try await call.value.durability == .prompt)
+        let report = await engine.shutdown(within: .zero)
+        #expect(report.unstored == 1 && !report.isDrained)
+    }
+}
