@@ -1,7 +1,13 @@
 /// Fault of a log: what failed, where, and what to do.
 package struct LogError: Error, Equatable, CustomStringConvertible {
     package let description: String
-    package init(_ description: String) { self.description = description }
+    /// Is `true` if the entries themselves are the fault, so that trying again does not help.
+    package let isFinal: Bool
+
+    package init(_ description: String, isFinal: Bool = false) {
+        self.description = description
+        self.isFinal = isFinal
+    }
 }
 
 /// Sequence of entries that is only appended to. Its calls block; they are for a thread of its own (`LogWriter`), or for the time
@@ -10,7 +16,7 @@ package protocol Log: AnyObject, Sendable {
     /// Position of the newest entry; 0 if there is none.
     var end: LogPosition { get }
 
-    /// Appends the entries, and returns when all of them are durable. On an error none of them was appended.
+    /// Appends the entries, and returns when all of them are durable. On an error only those up to `end` were appended, and are durable.
     func append(_ entries: [LogEntry]) throws(LogError)
 
     /// Calls the closure with each entry from that position on, in order, until it returns `false`.

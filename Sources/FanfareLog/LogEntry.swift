@@ -88,7 +88,7 @@ extension LogEntry {
         guard try trailer.fixed(UInt32.self) == LogEntry.checksum(of: content, at: position) else { throw .checksum }
         var reader = SerialReader(content)
         let form = try reader.byte()
-        guard form <= LogEntry.form else { throw .newerForm(form) }
+        guard form <= LogEntry.form else { throw .newerForm(form, known: LogEntry.form) }
         guard form > 0, let tag = Tag(rawValue: try reader.byte()) else { throw .malformed("kind") }
         now = try reader.time()
         place = try reader.unsigned()
@@ -106,10 +106,10 @@ extension LogEntry {
         guard reader.isAtEnd else { throw .malformed("length") }
     }
 
-    private static let checksumBytes = 4
+    static let checksumBytes = 4
 
     /// CRC-32 of the position and the bytes. It detects damage, not intent: who can write to the store can write checksums.
-    private static func checksum(of bytes: ArraySlice<UInt8>, at position: LogPosition) -> UInt32 {
+    static func checksum(of bytes: ArraySlice<UInt8>, at position: LogPosition) -> UInt32 {
         let start = withUnsafeBytes(of: position.littleEndian) { crc32_z(0, $0.baseAddress, $0.count) }
         return UInt32(truncatingIfNeeded: bytes.withUnsafeBytes { crc32_z(start, $0.baseAddress, $0.count) })
     }

@@ -3,17 +3,22 @@ package enum SerialError: Error, Equatable, CustomStringConvertible {
     case truncated
     case checksum
     /// Form of a newer release, by its number.
-    case newerForm(UInt8)
+    case newerForm(UInt8, known: UInt8)
     case malformed(String)
 
     package var description: String {
         switch self {
         case .truncated: "its bytes end too early"
         case .checksum: "its checksum is wrong, so it was damaged after it was written"
-        case .newerForm(let form):
-            "it has form \(form), which a newer release wrote; this one reads forms up to \(LogEntry.form)"
+        case .newerForm(let form, let known):
+            "it has form \(form), which a newer release wrote; this one reads forms up to \(known)"
         case .malformed(let part): "its \(part) cannot be read"
         }
+    }
+
+    /// Advice for people.
+    package var remedy: String {
+        if case .newerForm = self { "use that release" } else { "restore the folder from a backup" }
     }
 }
 
@@ -87,6 +92,12 @@ struct SerialReader {
         let count = try unsigned()
         guard count <= UInt64(rest.count) else { throw .truncated }
         return Int(count)
+    }
+
+    mutating func bytes() throws(SerialError) -> [UInt8] {
+        let count = try count()
+        defer { rest.removeFirst(count) }
+        return Array(rest.prefix(count))
     }
 
     mutating func text() throws(SerialError) -> String {
