@@ -76,7 +76,7 @@ struct PeopleCommand {
     }
 
     private func complain(_ error: LogError, _ rest: String = "") -> ExitStatus {
-        Console.complain(Console.quoted("fanfare people: \(error)\(rest)"))
+        Console.complain(Console.quoted("fanfare people: \(error)") + rest)
         return .incomplete
     }
 

@@ -11,8 +11,11 @@ final class LMDBEnvironment: @unchecked Sendable {
         let code: Int32
 
         var isMapFull: Bool { code == MDB_MAP_FULL }
-        var isMissing: Bool { code == ENOENT || code == MDB_NOTFOUND }
-        var reason: String { String(cString: mdb_strerror(code)) }
+        var reason: String {
+            let reason = String(cString: mdb_strerror(code))
+            // LMDB reports a page that was written in part, as on a disk without room for the rest, as this error.
+            return code == EIO ? reason + ", or no space left" : reason
+        }
     }
 
     private let environment: OpaquePointer

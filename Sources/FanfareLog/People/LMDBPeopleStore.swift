@@ -26,7 +26,11 @@ package final class LMDBPeopleStore: PeopleStore, @unchecked Sendable {
     private static let rowsPerRead = 1000
 
     /// Returns `true` if a store has people, be they none.
-    package static func exists(store: String) -> Bool { access(store + "/people/data.mdb", F_OK) == 0 }
+    package static func exists(store: String) -> Bool {
+        var file = stat()
+        // LMDB's file is empty until its first pages are written.
+        return stat(store + "/people/data.mdb", &file) == 0 && file.st_size > 0
+    }
 
     /// Opens the people of a store.
     ///
@@ -39,12 +43,8 @@ package final class LMDBPeopleStore: PeopleStore, @unchecked Sendable {
     ) throws(LogError) {
         folder = store + "/people"
         if isReadOnly {
-            guard access(folder + "/data.mdb", F_OK) == 0 else {
-                let cause =
-                    errno == ENOENT
-                    ? "has no people; `fanfare people import` makes such a folder"
-                    : "cannot be opened as a store: \(String(cString: strerror(errno)))"
-                throw LogError("\(store): \(cause)")
+            guard LMDBPeopleStore.exists(store: store) else {
+                throw LogError("\(store): has no people that can be read; `fanfare people import` makes such a folder")
             }
             lock = nil
         } else {
