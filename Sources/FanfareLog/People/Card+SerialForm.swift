@@ -93,15 +93,6 @@ extension SerialWriter {
 }
 
 extension SerialReader {
-    /// Opens a sealed form, whose checksum must be that of its content and of the position.
-    init(sealed bytes: [UInt8], at position: UInt64) throws(SerialError) {
-        guard bytes.count > LogEntry.checksumBytes else { throw .truncated }
-        let content = bytes.dropLast(LogEntry.checksumBytes)
-        var trailer = SerialReader(bytes.suffix(LogEntry.checksumBytes))
-        guard try trailer.fixed(UInt32.self) == LogEntry.checksum(of: content, at: position) else { throw .checksum }
-        self.init(content)
-    }
-
     fileprivate mutating func preferences() throws(SerialError) -> Preferences {
         let alerts = try mask()
         let isFrequent = try flag("preferences")
