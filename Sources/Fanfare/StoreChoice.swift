@@ -57,7 +57,7 @@ public struct StoreFault: Error, Sendable, Hashable, CustomStringConvertible {
             case .otherRules: .otherRules
             case .otherDecisions: .otherDecisions
             case .damaged: .damaged
-            case .system: .system
+            case .system, .entry: .system
             }
         description = error.description
     }

@@ -23,6 +23,7 @@ enum FanfareCommand {
             case "preview": return try run(rest, help: PreviewCommand.help) { try PreviewCommand($0).run() }
             case "diff": return try run(rest, help: DiffCommand.help) { try DiffCommand($0).run() }
             case "log": return try run(rest, help: LogCommand.help) { try LogCommand($0).run() }
+            case "people": return try run(rest, help: PeopleCommand.help) { try PeopleCommand($0).run() }
             case "rules": return try run(rest, help: RulesCommand.help) { try RulesCommand($0).run() }
             case "version", "--version":
                 return try run(rest, help: "usage: fanfare version\n\nexample: fanfare version\n") {
@@ -37,7 +38,7 @@ enum FanfareCommand {
             }
         } catch {
             let command =
-                ["replay", "explain", "preview", "diff", "generate", "log", "rules", "version"].contains(name)
+                ["replay", "explain", "preview", "diff", "generate", "log", "people", "rules", "version"].contains(name)
                 ? "fanfare \(name)" : "fanfare"
             let unwritten = error as? OutputError
             if unwritten?.hasLostItsReader != true { Console.complain("\(command): \(error)") }
@@ -63,6 +64,7 @@ enum FanfareCommand {
         case "preview": PreviewCommand.help
         case "diff": DiffCommand.help
         case "log": LogCommand.help
+        case "people": PeopleCommand.help
         case "rules": RulesCommand.help
         case let other?: throw UsageError("help \(other): unknown command; `fanfare --help` lists them")
         }
@@ -80,6 +82,7 @@ enum FanfareCommand {
           diff       compares what two sets of rules make of a feed, or two decision logs
           generate   makes a feed to replay
           log        shows and checks the log of a store
+          people     imports, exports, counts, checks and removes the people of a store
           rules      checks and prints rules files
           version    prints the version
           help       prints this; `fanfare COMMAND --help` says more about a command

@@ -1,5 +1,6 @@
 import Fanfare
 import FanfareFeeds
+import FanfareLog
 import FanfareModel
 import FanfareReplay
 import FanfareRules
@@ -147,7 +148,8 @@ struct ReplayCommand {
         }
         let states = try statesPath.map { (path) throws(UsageError) in try files.open(path, option: "--states") }
         let console = ProgressConsole()
-        let isPushing = options.subscribers > 0 || subscribersPath != nil
+        let people = try storedPeople()
+        let isPushing = options.subscribers > 0 || subscribersPath != nil || people != nil
         // Set as soon as the replay exists, and before any line is written.
         var interrupt: () -> Void = {}
         var output = ReplayOutput(report: console.report, progress: console.show, preview: console.show)
@@ -168,11 +170,12 @@ struct ReplayCommand {
         output.recalledDecision = recalled.map { lines in { lines.take($0) } }
         var options = options
         let subscribers = try subscribersPath.map { (path) throws(UsageError) in try SubscriberLoad(path) }
-        options.subscriberSource = subscribers?.file
+        options.subscriberSource = people ?? subscribers?.file
         options.keepsStates = states != nil
         let replay: Replay
         do { replay = try Replay(options, output: output) } catch { throw UsageError("\(error)") }
         subscribers?.tellResult()
+        let damaged = people.map(tell) ?? 0
         if let fault = recalled?.finish() { throw UsageError("--decisions \(fault)") }
         interrupt = replay.interrupt
         log?.whenRoom(replay.goOn)
@@ -196,8 +199,37 @@ struct ReplayCommand {
             Console.complain(failures.map { "fanfare replay: \($0)" }.joined(separator: "\n"), patience: patience)
         }
         let isClean =
-            summary.isClean && failures.isEmpty && subscribers?.file.brokenLines ?? 0 == 0 && Console.errors.lost == 0
+            summary.isClean && failures.isEmpty && subscribers?.file.brokenLines ?? 0 == 0 && damaged == 0
+            && Console.errors.lost == 0
         return isClean ? .done : .incomplete
+    }
+
+    /// People of the store; `nil` if it has none.
+    private func storedPeople() throws(UsageError) -> StoredPeople? {
+        guard let folder = storeFolder, LMDBPeopleStore.exists(store: folder) else { return nil }
+        if let subscribersPath {
+            throw UsageError(
+                "--subscribers \(subscribersPath): the store has people of its own; leave the file out, or bring it in with "
+                    + "`fanfare people import`")
+        }
+        do throws(LogError) {
+            return try StoredPeople(LMDBPeopleStore(store: folder, isReadOnly: true))
+        } catch {
+            throw UsageError("--store \(error)")
+        }
+    }
+
+    /// Reports how many people were loaded.
+    ///
+    /// - Returns: number of rows that could not be read.
+    private func tell(_ people: StoredPeople) -> Int {
+        let counts = people.counts
+        var line = "\(storeFolder ?? ""): \(counts.subscribers.grouped) subscribers"
+        if let fault = counts.fault {
+            line += ", \(counts.damaged.grouped) damaged; \(fault)"
+        }
+        Console.errors.offer(Array((Console.quoted(line) + "\n").utf8))
+        return counts.damaged
     }
 
     /// Lines that the decision log has from earlier runs of a store; `nil` where nothing can be compared: a pipe gets new lines alone.

@@ -1,7 +1,7 @@
 internal import CFanfareLMDB
 internal import Glibc
 
-/// LMDB's C calls: one environment with one table, whose keys are positions.
+/// LMDB's C calls: one environment with tables whose keys are numbers.
 ///
 /// `Sendable` is unchecked because its owner confines it to one thread at a time; LMDB's `MDB_NOTLS` lets that thread change.
 final class LMDBEnvironment: @unchecked Sendable {
@@ -11,22 +11,39 @@ final class LMDBEnvironment: @unchecked Sendable {
         let code: Int32
 
         var isMapFull: Bool { code == MDB_MAP_FULL }
-        var reason: String { String(cString: mdb_strerror(code)) }
+        var reason: String {
+            let reason = String(cString: mdb_strerror(code))
+            // LMDB reports a page that was written in part, as on a disk without room for the rest, as this error.
+            return code == EIO ? reason + ", or no space left" : reason
+        }
     }
 
     private let environment: OpaquePointer
-    private let table: MDB_dbi
-    /// Bytes of address space for the table. LMDB's file grows with its content, up to this size.
+    private let tables: [MDB_dbi]
+    /// Bytes of address space for the tables. LMDB's file grows with its content, up to this size.
     private(set) var mapBytes: Int
 
-    /// - Parameter folder: an existing folder.
-    init(folder: String, mapBytes: Int, isReadOnly: Bool) throws(Failure) {
+    /// Row to be written: its table by index, and its key.
+    struct Change {
+        var table = 0
+        var key: UInt64
+        /// Content; `nil` to remove the row.
+        var row: [UInt8]?
+        /// Is `true` if the key follows all keys of its table, which is quicker and fills pages.
+        var isLast = false
+    }
+
+    /// - Parameters:
+    ///   - folder: an existing folder.
+    ///   - names: names of the tables; the environment's unnamed one alone if empty.
+    init(folder: String, tables names: [String] = [], mapBytes: Int, isReadOnly: Bool) throws(Failure) {
         self.mapBytes = mapBytes
         var created: OpaquePointer?
         try LMDBEnvironment.check(mdb_env_create(&created), "mdb_env_create")
         guard let created else { throw Failure(call: "mdb_env_create", code: ENOMEM) }
         do throws(Failure) {
             try LMDBEnvironment.check(mdb_env_set_mapsize(created, mapBytes), "mdb_env_set_mapsize")
+            try LMDBEnvironment.check(mdb_env_set_maxdbs(created, MDB_dbi(names.count)), "mdb_env_set_maxdbs")
             let flags = UInt32(MDB_NOTLS) | (isReadOnly ? UInt32(MDB_RDONLY) : 0)
             try LMDBEnvironment.check(mdb_env_open(created, folder, flags, 0o600), "mdb_env_open")
             var info = MDB_envinfo()
@@ -34,7 +51,7 @@ final class LMDBEnvironment: @unchecked Sendable {
             self.mapBytes = info.me_mapsize
             try LMDBEnvironment.checkLength(of: folder, info, created)
             try LMDBEnvironment.forgetDeadReaders(of: created)
-            table = try LMDBEnvironment.openTable(in: created, isReadOnly: isReadOnly)
+            tables = try LMDBEnvironment.open(names, in: created, isReadOnly: isReadOnly)
         } catch {
             mdb_env_close(created)
             throw error
@@ -44,16 +61,23 @@ final class LMDBEnvironment: @unchecked Sendable {
 
     deinit { mdb_env_close(environment) }
 
-    private static func openTable(in environment: OpaquePointer, isReadOnly: Bool) throws(Failure) -> MDB_dbi {
+    private static func open(
+        _ names: [String], in environment: OpaquePointer, isReadOnly: Bool
+    ) throws(Failure) -> [MDB_dbi] {
         let transaction = try begin(in: environment, isReadOnly: isReadOnly)
-        var table = MDB_dbi()
-        let code = mdb_dbi_open(transaction, nil, UInt32(MDB_INTEGERKEY), &table)
-        guard code == 0 else {
-            mdb_txn_abort(transaction)
-            throw Failure(call: "mdb_dbi_open", code: code)
+        let flags = UInt32(MDB_INTEGERKEY) | (isReadOnly || names.isEmpty ? 0 : UInt32(MDB_CREATE))
+        var tables: [MDB_dbi] = []
+        for name in names.isEmpty ? [nil] : names.map(Optional.some) {
+            var table = MDB_dbi()
+            let code = mdb_dbi_open(transaction, name, flags, &table)
+            guard code == 0 else {
+                mdb_txn_abort(transaction)
+                throw Failure(call: "mdb_dbi_open", code: code)
+            }
+            tables.append(table)
         }
         try check(mdb_txn_commit(transaction), "mdb_txn_commit")
-        return table
+        return tables
     }
 
     /// Refuses a file that was cut short: LMDB would read its missing pages from memory that does not exist, which ends the process.
@@ -96,39 +120,67 @@ final class LMDBEnvironment: @unchecked Sendable {
 
     // MARK: - Rows
 
-    /// Appends rows behind all others. They are on disk when the call returns, or none of them is.
-    func append(_ rows: [[UInt8]], from first: UInt64) throws(Failure) {
+    /// Writes the changes, in order. All are on disk when the call returns, or none of them is. No transaction of this environment may
+    /// be open.
+    func write(_ changes: [Change]) throws(Failure) {
+        try checkFile()
+        while true {
+            do throws(Failure) {
+                return try commit(changes)
+            } catch {
+                guard error.isMapFull else { throw error }
+                try LMDBEnvironment.check(mdb_env_set_mapsize(environment, 2 * mapBytes), "mdb_env_set_mapsize")
+                mapBytes *= 2
+            }
+        }
+    }
+
+    /// Refuses to write to a file that was removed: what is written there is lost with the process.
+    private func checkFile() throws(Failure) {
+        var (descriptor, status) = (mdb_filehandle_t(-1), stat())
+        try LMDBEnvironment.check(mdb_env_get_fd(environment, &descriptor), "mdb_env_get_fd")
+        guard fstat(descriptor, &status) == 0 else { throw Failure(call: "fstat", code: errno) }
+        guard status.st_nlink > 0 else { throw Failure(call: "data.mdb was removed; restore the folder from a backup and start again", code: ENOENT) }
+    }
+
+    private func commit(_ changes: [Change]) throws(Failure) {
         let transaction = try LMDBEnvironment.begin(in: environment, isReadOnly: false)
-        var key = first
-        for row in rows {
-            let code = put(row, at: key, in: transaction)
+        for change in changes {
+            let code = make(change, in: transaction)
             guard code == 0 else {
                 mdb_txn_abort(transaction)
-                throw Failure(call: "mdb_put", code: code)
+                throw Failure(call: change.row == nil ? "mdb_del" : "mdb_put", code: code)
             }
-            key += 1
         }
         // A commit that fails leaves nothing of the transaction, and frees it.
         try LMDBEnvironment.check(mdb_txn_commit(transaction), "mdb_txn_commit")
     }
 
-    private func put(_ row: [UInt8], at key: UInt64, in transaction: OpaquePointer) -> Int32 {
-        var key = key
+    private func make(_ change: Change, in transaction: OpaquePointer) -> Int32 {
+        var key = change.key
+        let table = tables[change.table]
         return withUnsafeMutableBytes(of: &key) { keyBytes in
-            row.withUnsafeBytes { rowBytes in
-                var name = MDB_val(mv_size: keyBytes.count, mv_data: keyBytes.baseAddress)
+            var name = MDB_val(mv_size: keyBytes.count, mv_data: keyBytes.baseAddress)
+            guard let row = change.row else {
+                let code = mdb_del(transaction, table, &name, nil)
+                return code == MDB_NOTFOUND ? 0 : code
+            }
+            return row.withUnsafeBytes { rowBytes in
                 // LMDB copies the row and does not write to it.
                 var value = MDB_val(
                     mv_size: rowBytes.count, mv_data: UnsafeMutableRawPointer(mutating: rowBytes.baseAddress))
-                return mdb_put(transaction, table, &name, &value, UInt32(MDB_APPEND))
+                return mdb_put(transaction, table, &name, &value, change.isLast ? UInt32(MDB_APPEND) : 0)
             }
         }
     }
 
-    /// Enlarges the address space. No transaction of this environment may be open.
-    func grow(to bytes: Int) throws(Failure) {
-        try LMDBEnvironment.check(mdb_env_set_mapsize(environment, bytes), "mdb_env_set_mapsize")
-        mapBytes = bytes
+    /// Number of rows of a table.
+    func count(in table: Int) throws(Failure) -> Int {
+        let transaction = try LMDBEnvironment.begin(in: environment, isReadOnly: true)
+        defer { mdb_txn_abort(transaction) }
+        var statistics = MDB_stat()
+        try LMDBEnvironment.check(mdb_stat(transaction, tables[table], &statistics), "mdb_stat")
+        return statistics.ms_entries
     }
 
     /// Key of the last row; 0 without rows.
@@ -143,11 +195,13 @@ final class LMDBEnvironment: @unchecked Sendable {
 
     /// Calls the closure with each row from a key on, in order, until it returns `false`; with the last row alone for `nil`. The
     /// bytes are valid during the call only.
-    func scan(from key: UInt64?, _ body: (UInt64, UnsafeRawBufferPointer) -> Bool) throws(Failure) {
+    func scan(
+        _ table: Int = 0, from key: UInt64?, _ body: (UInt64, UnsafeRawBufferPointer) -> Bool
+    ) throws(Failure) {
         let transaction = try LMDBEnvironment.begin(in: environment, isReadOnly: true)
         defer { mdb_txn_abort(transaction) }
         var opened: OpaquePointer?
-        try LMDBEnvironment.check(mdb_cursor_open(transaction, table, &opened), "mdb_cursor_open")
+        try LMDBEnvironment.check(mdb_cursor_open(transaction, tables[table], &opened), "mdb_cursor_open")
         guard let cursor = opened else { throw Failure(call: "mdb_cursor_open", code: ENOMEM) }
         defer { mdb_cursor_close(cursor) }
         var wanted = key ?? 0

@@ -1,7 +1,7 @@
 internal import Glibc
 
-/// Log in a folder, by LMDB: each `append` is one transaction with one sync, so a crash of the process or of the machine leaves
-/// either all or none of its entries (spec of the store: `docs/store.md`).
+/// Log in a folder, by LMDB: each `append` is one transaction with one sync, or one for each 16 MB. A crash of the process or of the
+/// machine leaves all of its entries or the first of them (spec of the store: `docs/store.md`).
 ///
 /// One process writes to a folder at a time; others may read it meanwhile. `Sendable` is unchecked because `Log` confines it to one
 /// thread at a time.
@@ -11,12 +11,14 @@ package final class LMDBLog: Log, @unchecked Sendable {
     private var environment: LMDBEnvironment?
     private let isReadOnly: Bool
     private let mapBytes: Int
-    /// Descriptor of the file whose lock says that a process writes to the folder; -1 for a reader.
-    private let owner: CInt
+    /// Lock of the folder; `nil` for a reader.
+    private let lock: StoreFolder?
     package private(set) var end: LogPosition
     private var appends = 0
     /// Number of appends after which readers that have died are looked for.
     private static let readerCheckInterval = 1000
+    /// Bytes of entries after which a transaction ends, so that memory does not grow with a batch.
+    private static let transactionBytes = 16 << 20
     /// Rows per transaction of a reader. A transaction that stays open, behind a pager for example, keeps LMDB from using pages again.
     private static let rowsPerRead = 1000
 
@@ -34,50 +36,42 @@ package final class LMDBLog: Log, @unchecked Sendable {
         self.folder = folder
         self.isReadOnly = isReadOnly
         self.mapBytes = mapBytes
-        owner = isReadOnly ? -1 : try LMDBLog.own(folder)
+        lock = isReadOnly ? nil : try StoreFolder(folder)
         do throws(LMDBEnvironment.Failure) {
             let opened = try LMDBEnvironment(folder: folder, mapBytes: mapBytes, isReadOnly: isReadOnly)
             environment = opened
             end = try opened.lastKey()
         } catch {
-            if owner >= 0 { close(owner) }
             throw LogError("\(folder): cannot be opened as a store: \(error.reason) (\(error.call))")
         }
     }
 
-    deinit { if owner >= 0 { close(owner) } }
-
-    /// Makes the folder and locks it for this process. The lock ends with the process, however it ends.
-    private static func own(_ folder: String) throws(LogError) -> CInt {
-        if mkdir(folder, 0o700) != 0, errno != EEXIST {
-            throw LogError("\(folder): cannot be made: \(String(cString: strerror(errno)))")
-        }
-        let descriptor = open(folder + "/owner", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else {
-            throw LogError("\(folder)/owner: cannot be written: \(String(cString: strerror(errno)))")
-        }
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            close(descriptor)
-            throw LogError(
-                "\(folder): another process uses this store; stop it first, or give this one a folder of its own",
-                .inUse)
-        }
-        return descriptor
-    }
-
     package func append(_ entries: [LogEntry]) throws(LogError) {
         guard !entries.isEmpty else { return }
-        try checkFolder()
         var rows: [[UInt8]] = []
-        rows.reserveCapacity(entries.count)
-        for (index, entry) in entries.enumerated() {
-            let row = entry.bytes(at: end + 1 + LogPosition(index))
+        var bytes = 0
+        for entry in entries {
+            let row = entry.bytes(at: end + 1 + LogPosition(rows.count))
             guard row.count <= LogEntry.bytesMax else {
+                try append(rows)
                 throw LogError(
-                    "an entry of \(row.count) bytes is too large for the store, which takes \(LogEntry.bytesMax)")
+                    "an entry of \(row.count) bytes is too large for the store, which takes \(LogEntry.bytesMax)",
+                    .entry)
             }
             rows.append(row)
+            bytes += row.count
+            if bytes >= LMDBLog.transactionBytes {
+                try append(rows)
+                rows.removeAll(keepingCapacity: true)
+                bytes = 0
+            }
         }
+        try append(rows)
+    }
+
+    /// Appends the rows in one transaction.
+    private func append(_ rows: [[UInt8]]) throws(LogError) {
+        guard !rows.isEmpty else { return }
         do throws(LMDBEnvironment.Failure) {
             let environment = try reopened()
             let last = try environment.lastKey()
@@ -86,7 +80,10 @@ package final class LMDBLog: Log, @unchecked Sendable {
                 guard last == end else {
                     throw LMDBEnvironment.Failure(call: "entry \(last) is last, not \(end)", code: EIO)
                 }
-                try append(rows, to: environment)
+                appends += 1
+                if appends.isMultiple(of: LMDBLog.readerCheckInterval) { try environment.forgetDeadReaders() }
+                try environment.write(
+                    rows.enumerated().map { .init(key: end + 1 + UInt64($0), row: $1, isLast: true) })
             }
         } catch {
             // LMDB refuses all further writes of an environment after some failures, so the next try opens it anew.
@@ -96,34 +93,11 @@ package final class LMDBLog: Log, @unchecked Sendable {
         end += LogPosition(rows.count)
     }
 
-    /// Refuses a folder that was deleted under the process: LMDB would go on writing to a file that nobody can open again.
-    private func checkFolder() throws(LogError) {
-        var file = stat()
-        guard owner >= 0, fstat(owner, &file) == 0, file.st_nlink == 0 else { return }
-        throw LogError(
-            "\(folder): has vanished, and this process's entries with it; restore it from a backup and start again")
-    }
-
     private func reopened() throws(LMDBEnvironment.Failure) -> LMDBEnvironment {
         if let environment { return environment }
         let opened = try LMDBEnvironment(folder: folder, mapBytes: mapBytes, isReadOnly: isReadOnly)
         environment = opened
         return opened
-    }
-
-    private func append(
-        _ rows: [[UInt8]], to environment: LMDBEnvironment
-    ) throws(LMDBEnvironment.Failure) {
-        appends += 1
-        if appends.isMultiple(of: LMDBLog.readerCheckInterval) { try environment.forgetDeadReaders() }
-        while true {
-            do throws(LMDBEnvironment.Failure) {
-                return try environment.append(rows, from: end + 1)
-            } catch {
-                guard error.isMapFull else { throw error }
-                try environment.grow(to: 2 * environment.mapBytes)
-            }
-        }
     }
 
     package func read(
@@ -160,13 +134,8 @@ package final class LMDBLog: Log, @unchecked Sendable {
         do throws(SerialError) {
             return try LogEntry(row, at: position)
         } catch {
-            let (remedy, cause): (String, LogError.Cause) =
-                if case .newerForm = error {
-                    ("use that release", .newerRelease)
-                } else {
-                    ("restore the folder from a backup", .damaged)
-                }
-            throw LogError("\(folder): entry \(position): \(error); \(remedy)", cause)
+            throw LogError(
+                "\(folder): entry \(position): \(error); \(error.remedy)", error.isOfNewerRelease ? .newerRelease : .damaged)
         }
     }
 }

@@ -9,6 +9,8 @@ package struct LogError: Error, Equatable, CustomStringConvertible {
         /// The folder is of a release that decides otherwise.
         case otherDecisions
         case damaged
+        /// An entry or a row that no store takes: trying again does not help.
+        case entry
         /// The system refuses a call: the disk is full, read-only, broken, or not there.
         case system
     }
@@ -17,9 +19,12 @@ package struct LogError: Error, Equatable, CustomStringConvertible {
     package let description: String
 
     package init(_ description: String, _ cause: Cause = .system) {
-        self.description = description
         self.cause = cause
+        self.description = description
     }
+
+    /// Is `true` if the entries themselves are the fault, so that trying again does not help.
+    package var isFinal: Bool { cause == .entry }
 }
 
 /// Sequence of entries that is only appended to. Its calls block; they are for a thread of its own (`LogWriter`), or for the time
@@ -28,7 +33,7 @@ package protocol Log: AnyObject, Sendable {
     /// Position of the newest entry; 0 if there is none.
     var end: LogPosition { get }
 
-    /// Appends the entries, and returns when all of them are durable. On an error none of them was appended.
+    /// Appends the entries, and returns when all of them are durable. On an error only those up to `end` were appended, and are durable.
     func append(_ entries: [LogEntry]) throws(LogError)
 
     /// Calls the closure with each entry from that position on, in order, until it returns `false`.

@@ -85,13 +85,9 @@ extension LogEntry {
 
     /// Reads an entry back from any bytes.
     package init(_ bytes: [UInt8], at position: LogPosition) throws(SerialError) {
-        guard bytes.count > LogEntry.checksumBytes else { throw .truncated }
-        let content = bytes.dropLast(LogEntry.checksumBytes)
-        var trailer = SerialReader(bytes.suffix(LogEntry.checksumBytes))
-        guard try trailer.fixed(UInt32.self) == LogEntry.checksum(of: content, at: position) else { throw .checksum }
-        var reader = SerialReader(content)
+        var reader = try SerialReader(sealed: bytes, at: position)
         let form = try reader.byte()
-        guard form <= LogEntry.form else { throw .newerForm(form) }
+        guard form <= LogEntry.form else { throw .newerForm(form, known: LogEntry.form) }
         guard form > 0, let tag = Tag(rawValue: try reader.byte()) else { throw .malformed("kind") }
         now = try reader.time()
         place = try reader.unsigned()
@@ -109,11 +105,22 @@ extension LogEntry {
         guard reader.isAtEnd else { throw .malformed("length") }
     }
 
-    private static let checksumBytes = 4
+    fileprivate static let checksumBytes = 4
 
     /// CRC-32 of the position and the bytes. It detects damage, not intent: who can write to the store can write checksums.
-    private static func checksum(of bytes: ArraySlice<UInt8>, at position: LogPosition) -> UInt32 {
+    fileprivate static func checksum(of bytes: ArraySlice<UInt8>, at position: LogPosition) -> UInt32 {
         let start = withUnsafeBytes(of: position.littleEndian) { crc32_z(0, $0.baseAddress, $0.count) }
         return UInt32(truncatingIfNeeded: bytes.withUnsafeBytes { crc32_z(start, $0.baseAddress, $0.count) })
+    }
+}
+
+extension SerialReader {
+    /// Opens a sealed form, whose checksum must be that of its content and of the position.
+    init(sealed bytes: [UInt8], at position: UInt64) throws(SerialError) {
+        guard bytes.count > LogEntry.checksumBytes else { throw .truncated }
+        let content = bytes.dropLast(LogEntry.checksumBytes)
+        var trailer = SerialReader(bytes.suffix(LogEntry.checksumBytes))
+        guard try trailer.fixed(UInt32.self) == LogEntry.checksum(of: content, at: position) else { throw .checksum }
+        self.init(content)
     }
 }

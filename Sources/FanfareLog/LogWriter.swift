@@ -4,10 +4,16 @@ package import FanfareLoop
 /// Thread that appends to a log, so that no loop waits for a disk. What comes while a batch is being synced is the next batch.
 ///
 /// A batch that cannot be written is tried again each second, for as long as it takes: a full disk may be freed. Nothing behind it
-/// overtakes it.
+/// overtakes it. Entries that the log refuses for good, such as one that is too large, are left out, and those behind them follow.
 package final class LogWriter: Sendable {
+    private struct Waiting {
+        var entries: [LogEntry]
+        var then: @Sendable () -> Void
+        var refused: @Sendable (LogError) -> Void
+    }
+
     private struct State {
-        var waiting: [(entries: [LogEntry], then: @Sendable () -> Void)] = []
+        var waiting: [Waiting] = []
         var isClosed = false
     }
 
@@ -35,9 +41,14 @@ package final class LogWriter: Sendable {
 
     /// Appends entries behind all earlier ones.
     ///
-    /// - Parameter then: called on the writer's thread once the entries are durable; never if the writer is closed before.
-    package func append(_ entries: [LogEntry], then: @escaping @Sendable () -> Void) {
-        shared.state.withLock { $0.waiting.append((entries, then)) }
+    /// - Parameters:
+    ///   - then: called on the writer's thread once the entries are durable; never if the writer is closed before.
+    ///   - refused: called instead if the log refuses one of the entries for good. Those before it are durable.
+    package func append(
+        _ entries: [LogEntry], then: @escaping @Sendable () -> Void,
+        refused: @escaping @Sendable (LogError) -> Void = { _ in }
+    ) {
+        shared.state.withLock { $0.waiting.append(Waiting(entries: entries, then: then, refused: refused)) }
         shared.work.signal()
     }
 
@@ -72,28 +83,60 @@ package final class LogWriter: Sendable {
             }
             if isClosed { return }
             guard !batch.isEmpty else { continue }
-            guard append(batch.flatMap(\.entries), to: log, shared, report) else { return }
-            for (_, then) in batch { then() }
+            guard write(batch, to: log, shared, report) else { return }
         }
     }
 
     /// - Returns: `false` if the writer was closed before the entries could be written.
-    private static func append(
-        _ entries: [LogEntry], to log: any Log, _ shared: Shared, _ report: @Sendable (String) -> Void
+    private static func write(
+        _ batch: [Waiting], to log: any Log, _ shared: Shared, _ report: @Sendable (String) -> Void
     ) -> Bool {
+        switch append(batch.flatMap(\.entries)[...], to: log, shared, report) {
+        case .closed: return false
+        case .durable:
+            for waiting in batch { waiting.then() }
+        case .refused(let error, let count):
+            // The calls whose entries are all among the first are durable; the next one has the refused entry.
+            var durable = count
+            guard
+                let index = batch.firstIndex(where: { waiting in
+                    durable -= waiting.entries.count
+                    return durable < 0
+                })
+            else { return true }
+            for waiting in batch[..<index] { waiting.then() }
+            report("\(error); it is left out")
+            batch[index].refused(error)
+            return write(Array(batch[(index + 1)...]), to: log, shared, report)
+        }
+        return true
+    }
+
+    private enum Outcome {
+        case durable, closed
+        /// The log refuses the entry behind the first `count`, which are durable.
+        case refused(LogError, count: Int)
+    }
+
+    private static func append(
+        _ entries: ArraySlice<LogEntry>, to log: any Log, _ shared: Shared, _ report: @Sendable (String) -> Void
+    ) -> Outcome {
+        let first = log.end
         var hasFailed = false
         while true {
+            let done = Int(log.end - first)
             do throws(LogError) {
-                try log.append(entries)
+                try log.append(Array(entries.dropFirst(done)))
                 if hasFailed { report("the store takes entries again") }
-                return true
+                return .durable
             } catch {
+                if error.isFinal { return .refused(error, count: Int(log.end - first)) }
                 if !hasFailed {
                     report("\(error); new events wait until it takes them, and pushes of earlier ones go on")
                 }
                 hasFailed = true
             }
-            if shared.closing.wait(timeout: .now() + retryWait) == .success { return false }
+            if shared.closing.wait(timeout: .now() + retryWait) == .success { return .closed }
         }
     }
 }

@@ -63,7 +63,7 @@ extension SerialWriter {
         }
     }
 
-    private mutating func write(_ app: AppID) {
+    mutating func write(_ app: AppID) {
         write(app.bundleID)
         write(byte: app.environment == .production ? 0 : 1)
     }
@@ -98,7 +98,7 @@ extension SerialReader {
 
     mutating func time() throws(SerialError) -> FeedTime { FeedTime(milliseconds: try signed()) }
 
-    private mutating func flag(_ name: String) throws(SerialError) -> Bool {
+    mutating func flag(_ name: String) throws(SerialError) -> Bool {
         switch try byte() {
         case 0: false
         case 1: true
@@ -136,7 +136,7 @@ extension SerialReader {
         return .localized(key: key, arguments: arguments)
     }
 
-    private mutating func app() throws(SerialError) -> AppID {
+    mutating func app() throws(SerialError) -> AppID {
         AppID(bundleID: try text(), environment: try flag("app") ? .development : .production)
     }
 

@@ -3,18 +3,23 @@ package enum SerialError: Error, Equatable, CustomStringConvertible {
     case truncated
     case checksum
     /// Form of a newer release, by its number.
-    case newerForm(UInt8)
+    case newerForm(UInt8, known: UInt8)
     case malformed(String)
 
     package var description: String {
         switch self {
         case .truncated: "its bytes end too early"
         case .checksum: "its checksum is wrong, so it was damaged after it was written"
-        case .newerForm(let form):
-            "it has form \(form), which a newer release wrote; this one reads forms up to \(LogEntry.form)"
+        case .newerForm(let form, let known):
+            "it has form \(form), which a newer release wrote; this one reads forms up to \(known)"
         case .malformed(let part): "its \(part) cannot be read"
         }
     }
+
+    package var isOfNewerRelease: Bool { if case .newerForm = self { true } else { false } }
+
+    /// Advice for people.
+    package var remedy: String { isOfNewerRelease ? "use that release" : "restore the folder from a backup" }
 }
 
 /// Appends values in the log's serial form: integers as LEB128 (signed ones in zigzag order), texts and lists behind their count.
@@ -87,6 +92,12 @@ struct SerialReader {
         let count = try unsigned()
         guard count <= UInt64(rest.count) else { throw .truncated }
         return Int(count)
+    }
+
+    mutating func bytes() throws(SerialError) -> [UInt8] {
+        let count = try count()
+        defer { rest.removeFirst(count) }
+        return Array(rest.prefix(count))
     }
 
     mutating func text() throws(SerialError) -> String {

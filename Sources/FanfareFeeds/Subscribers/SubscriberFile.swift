@@ -7,8 +7,9 @@ import Synchronization
 ///     match/1001 80f29c…
 ///     match/1001,match/1002 91ab07… activity=anna-card subscriber=anna alerts=essential quiet=22:00-07:00+02:00
 ///     order/17 77d0e1… frequent app=com.example.beta/development started=2026-06-13T14:00:00Z
+///     match/1001,match/1002 b04f27… favourite=match/1002
 ///
-/// Blanks separate words; several topics separated by commas are a lineup. An activity without an id is named by its token.
+/// Blanks separate words; several topics separated by commas are a lineup, and `favourite` is one of them. An activity without an id is named by its token.
 /// `alerts`, `quiet` and `frequent` are `Preferences`, `app` is an `AppID`; `started` is the time at which the activity appeared on
 /// the phone, by default just now. The system ends it eight hours later.
 ///
@@ -22,7 +23,7 @@ package final class SubscriberFile: Sendable {
 
     /// Maximum number of broken lines that are reported one by one; further ones are only counted.
     package static let faultsToldMax = 10
-    private static let lineBytesMax = 16_384
+    static let lineBytesMax = 16_384
     /// Number of lines between two reports of progress.
     private static let progressLines = 1 << 18
 
@@ -75,6 +76,13 @@ package final class SubscriberFile: Sendable {
     ///
     /// - Parameter take: returns the fault of a subscription, if any.
     package func read(_ take: (Subscription) -> String?) throws(FeedError) {
+        try readNamed { subscription, _ in take(subscription) }
+    }
+
+    /// Passes all subscribers to `take` as `read` does, with the names that their lines have. An error of `take` ends the reading.
+    package func readNamed(
+        _ take: (Subscription, SubscriberNames) throws(FeedError) -> String?
+    ) throws(FeedError) {
         let tells = readings.add(1, ordering: .relaxed).newValue == 1
         let file: ByteFile
         var head: ArraySlice<UInt8> = []
@@ -99,7 +107,7 @@ package final class SubscriberFile: Sendable {
             if faults <= SubscriberFile.faultsToldMax { report("\(path):\(number): \(text)") }
             if faults == SubscriberFile.faultsToldMax { report("\(path): further broken lines are counted only") }
         }
-        func handle(_ cut: LineSplitter.Cut) {
+        func handle(_ cut: LineSplitter.Cut) throws(FeedError) {
             switch cut {
             case .overlong(let number): fault("longer than \(SubscriberFile.lineBytesMax) bytes", number)
             case .line(let range, let number):
@@ -111,7 +119,7 @@ package final class SubscriberFile: Sendable {
                 switch result {
                 case .success(nil): break
                 case .success(let subscription?):
-                    if let text = take(subscription) { return fault(text, number) }
+                    if let text = try take(subscription, line.names) { return fault(text, number) }
                     seen.subscribers += 1
                     if seen.subscribers % SubscriberFile.progressLines == 0 { progress(seen) }
                 case .failure(let error): fault(error.text, number)
@@ -128,9 +136,9 @@ package final class SubscriberFile: Sendable {
             }
             if count == 0 { break }
             seen.bytes += count
-            while let cut = lines.next() { handle(cut) }
+            while let cut = lines.next() { try handle(cut) }
         }
-        if let last = lines.finish() { handle(last) }
+        if let last = lines.finish() { try handle(last) }
         progress(seen)
         countedSubscribers.store(seen.subscribers, ordering: .relaxed)
         countedFaults.store(faults, ordering: .relaxed)

@@ -1,5 +1,16 @@
 package import FanfareModel
 
+/// Ids of a subscriber's activity and install as a line spells them; `nil` for those that it does not have.
+package struct SubscriberNames: Sendable, Equatable {
+    package var activity: String?
+    package var subscriber: String?
+
+    package init(activity: String? = nil, subscriber: String? = nil) {
+        self.activity = activity
+        self.subscriber = subscriber
+    }
+}
+
 /// Reader for one line of a subscriber file; `SubscriberFile` describes its format.
 struct SubscriberLine {
     /// Description of a line's fault, for people; never contains the token.
@@ -9,6 +20,8 @@ struct SubscriberLine {
 
     private typealias Word = Slice<UnsafeRawBufferPointer>
 
+    /// Names that the last line has.
+    private(set) var names = SubscriberNames()
     /// Audiences by hash of their word, because many lines repeat the same one. Cleared when full.
     private var audiences: [UInt64: (word: [UInt8], key: AudienceKey)] = [:]
     private static let audiencesMax = 65_536
@@ -33,6 +46,7 @@ struct SubscriberLine {
         var wishes = Wishes()
         while let word = SubscriberLine.next(&rest) { try wishes.take(word, into: &result) }
         result.preferences = wishes.preferences
+        names = wishes.names
         result.app = wishes.app
         result.startedAt = wishes.startedAt
         return result
@@ -98,6 +112,7 @@ struct SubscriberLine {
         private var frequentUpdates = false
         private(set) var app: AppID?
         private(set) var startedAt: FeedTime?
+        private(set) var names = SubscriberNames()
         private var hasPreferences = false
 
         var preferences: Preferences? {
@@ -113,8 +128,17 @@ struct SubscriberLine {
             case ("frequent", "") where parts.count == 1:
                 frequentUpdates = true
                 hasPreferences = true
-            case ("activity", _) where !value.isEmpty: subscription.activity = ActivityID(hashing: value)
-            case ("subscriber", _) where !value.isEmpty: subscription.subscriber = ActivityID(hashing: value).rawValue
+            case ("activity", _) where !value.isEmpty:
+                subscription.activity = ActivityID(hashing: value)
+                names.activity = value
+            case ("subscriber", _) where !value.isEmpty:
+                subscription.subscriber = ActivityID(hashing: value).rawValue
+                names.subscriber = value
+            case ("favourite", _):
+                guard case .lineup(let topics, _) = subscription.audience, topics.contains(TopicID(value)) else {
+                    throw Fault(text: "favourite: expected a topic of the lineup")
+                }
+                subscription.audience = .lineup(topics, favourite: TopicID(value))
             case ("app", _):
                 guard let known = AppID(written: value) else {
                     throw Fault(text: "app: expected a bundle id, and perhaps /development")
@@ -145,7 +169,8 @@ struct SubscriberLine {
                 // Without the word, which may be a misplaced token.
                 throw Fault(
                     text:
-                        "after the token, expected activity=, subscriber=, alerts=, quiet=, frequent, app= or started=")
+                        "after the token, expected activity=, subscriber=, favourite=, alerts=, quiet=, frequent, app= or "
+                        + "started=")
             }
         }
     }

@@ -8,6 +8,7 @@ package enum FuzzSubject: String, CaseIterable, Sendable {
     case beside
     case errorBody = "error-body"
     case logEntry = "log-entry"
+    case card
     case native, wyscout, dfl, pwhl
     case dataVolley = "dvw"
     case gtfsRealtime = "gtfs-rt"
@@ -23,6 +24,7 @@ package enum FuzzSubject: String, CaseIterable, Sendable {
             promise(text == nil, text ?? "")
         case .errorBody: runErrorBody(bytes)
         case .logEntry: runLogEntry(bytes)
+        case .card: runCard(bytes)
         case .native: runNative(bytes)
         case .wyscout: DocumentFuzzing.run(bytes, as: .wyscout)
         case .dfl: DocumentFuzzing.run(bytes, as: .dfl)

@@ -81,6 +81,51 @@ import Testing
         #expect(Set(all.map(\.activity)).count == 4)
     }
 
+    /// What is read is written as another line, which means the same.
+    @Test func aWrittenLineIsReadBackAsItWas() throws {
+        let text = """
+            match/1 00ff7f started=2026-06-13T14:00:00.123Z
+            match/1,match/2 0102 activity=anna=1 subscriber=anna favourite=match/2 alerts=essential frequent
+            order/17 03 quiet=22:00-07:30-05:00/none app=com.example.beta/development alerts=none
+            order/17 04 subscriber=Käse app=com.example.scores quiet=00:00-23:59+00:00
+
+            """
+        let path = FileManager.default.temporaryDirectory.appending(path: "subscribers-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        func read(_ bytes: [UInt8]) throws -> [(Subscription, SubscriberNames)] {
+            try Data(bytes).write(to: URL(filePath: path))
+            var found: [(Subscription, SubscriberNames)] = []
+            try SubscriberFile(path: path, report: { Issue.record("\($0)") }).readNamed { subscription, names in
+                found.append((subscription, names))
+                return nil
+            }
+            return found
+        }
+        let first = try read(Array(text.utf8))
+        try #require(first.count == 4)
+        #expect(first[1].1 == SubscriberNames(activity: "anna=1", subscriber: "anna"))
+        #expect(
+            first[1].0.audience
+                == .lineup([TopicID("match/1"), TopicID("match/2")], favourite: TopicID("match/2")))
+        var bytes: [UInt8] = []
+        for (subscription, names) in first { #expect(SubscriberFile.write(subscription, names, to: &bytes)) }
+        let again = try read(bytes)
+        #expect(again.map(\.0) == first.map(\.0) && again.map(\.1) == first.map(\.1))
+    }
+
+    @Test(arguments: ["a b", "#a", "a,b", "", "a\n"]) func whatALineCannotSayIsNotWritten(topic: String) {
+        let subscription = Subscription(
+            audience: .topic(TopicID(topic)), activity: "x", subscriber: 1, token: [1])
+        var bytes: [UInt8] = [9]
+        #expect(!SubscriberFile.write(subscription, SubscriberNames(), to: &bytes))
+        let named = Subscription(audience: .topic(TopicID("a")), activity: "x", subscriber: 1, token: [1])
+        #expect(!SubscriberFile.write(named, SubscriberNames(subscriber: "anna b"), to: &bytes))
+        #expect(
+            !SubscriberFile.write(named, SubscriberNames(subscriber: String(repeating: "x", count: 20_000)), to: &bytes)
+        )
+        #expect(bytes == [9])
+    }
+
     @Test(arguments: [
         ("match/1", "the token is missing"), ("match/1 0", "in hex, not 1 digits"), ("match/1 0g", "not in hex"),
         ("match/1 \(String(repeating: "00", count: 513))", "1026 digits"), ("a,,b 00", "a topic's id"),
@@ -90,6 +135,7 @@ import Testing
         ("a 00 quiet=22:00-07:00+15:00", "quiet: expected"), ("a 00 quiet=22:00-07:00+02:00/some", "quiet: expected"),
         ("a 00 app=/development", "bundle id"), ("a 00 app=b/testing", "bundle id"),
         ("a 00 activity=", "expected activity="), ("a 00 started=14:00", "started: expected a time"),
+        ("a 00 favourite=a", "favourite: expected"), ("a,b 00 favourite=c", "favourite: expected"),
         ("a b0 00ff", "after the token"), ("a 00 00ff", "after the token"), ("\u{0}\u{0}", "the token is missing"),
     ])
     func aBrokenLineIsToldWithItsPlace(line: String, reason: String) throws {

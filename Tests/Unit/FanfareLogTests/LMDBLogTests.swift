@@ -72,15 +72,18 @@ import Testing
         try log.append(entries(0..<1))
         try FileManager.default.removeItem(atPath: folder.path)
         let error = #expect(throws: LogError.self) { try log.append(entries(1..<2)) }
-        #expect(error?.description.contains("has vanished") == true, "\(error.debugDescription)")
+        #expect(error?.description.contains("was removed") == true, "\(error.debugDescription)")
     }
 
     @Test func oneProcessWritesToAFolder() throws {
         let folder = Folder()
-        let log = try LMDBLog(folder: folder.path)
-        let error = #expect(throws: LogError.self) { try LMDBLog(folder: folder.path) }
-        #expect(error?.description.contains("another process uses this store") == true)
-        try log.append(entries(0..<1))
+        do {
+            let log = try LMDBLog(folder: folder.path)
+            // The second one is refused before it opens the file: LMDB forbids two environments of one file in a process.
+            let error = #expect(throws: LogError.self) { try LMDBLog(folder: folder.path) }
+            #expect(error?.description.contains("another process uses this store") == true)
+            try log.append(entries(0..<1))
+        }
         #expect(try read(LMDBLog(folder: folder.path, isReadOnly: true)).count == 1)
     }
 
@@ -128,6 +131,20 @@ import Testing
         try handle.close()
         let error = #expect(throws: LogError.self) { try LMDBLog(folder: folder.path) }
         #expect(error?.description.contains("cut short") == true)
+    }
+
+    /// Entries of more than a transaction's bytes are several transactions, and a refused one leaves those before it.
+    @Test func aLargeBatchIsSeveralTransactions() throws {
+        let folder = Folder()
+        let log = try LMDBLog(folder: folder.path)
+        func entry(_ bytes: Int) -> LogEntry {
+            LogEntry(now: FeedTime(milliseconds: 0), .rules(String(repeating: "x", count: bytes), decisionVersion: 1))
+        }
+        let batch = [entry(9 << 20), entry(9 << 20), entry(1), entry(LogEntry.bytesMax), entry(2)]
+        let error = #expect(throws: LogError.self) { try log.append(batch) }
+        #expect(error?.isFinal == true)
+        #expect(log.end == 3)
+        #expect(try read(log) == Array(batch[..<3]))
     }
 
     /// A reader takes a thousand rows at a time, and goes on behind them.

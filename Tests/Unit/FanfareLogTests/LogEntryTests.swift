@@ -71,7 +71,7 @@ import Testing
     @Test func aFormOfANewerReleaseIsNamed() {
         var bytes = Array(EntrySamples.all[1].bytes(at: 1).dropLast(4))
         bytes[0] = LogEntry.form + 1
-        #expect(throws: SerialError.newerForm(LogEntry.form + 1)) {
+        #expect(throws: SerialError.newerForm(LogEntry.form + 1, known: LogEntry.form)) {
             try LogEntry(LogEntry.sealed(bytes[...], at: 1), at: 1)
         }
     }

@@ -20,8 +20,14 @@ import Testing
                 failuresLeft -= 1
                 throw LogError("the disk is full")
             }
-            memory.append(entries)
+            for entry in entries {
+                guard entry.place != FailingLog.refusedPlace else { throw LogError("too large", .entry) }
+                memory.append([entry])
+            }
         }
+
+        /// Place of entries that are refused for good.
+        static let refusedPlace: UInt64 = 7
 
         func read(
             from position: LogPosition, _ body: (LogPosition, LogEntry) throws(LogError) -> Bool
@@ -72,6 +78,50 @@ import Testing
         #expect(log.memory.end == 2)
         let said = lines.withLock { $0 }
         #expect(said.count == 2 && said[0].hasPrefix("the disk is full") && said[1] == "the store takes entries again")
+    }
+
+    /// The first call holds the writer while the others come, so these are one batch.
+    @Test func anEntryThatIsRefusedForGoodIsLeftOutAndTheOthersFollow() throws {
+        let log = FailingLog(failures: 1)
+        let lines = Locked<[String]>([])
+        let outcomes = Locked<[String]>([])
+        let failed = DispatchSemaphore(value: 0)
+        let done = DispatchSemaphore(value: 0)
+        let writer = try LogWriter(log) { line in
+            lines.withLock { $0.append(line) }
+            failed.signal()
+        }
+        func append(_ name: String, _ entries: [LogEntry]) {
+            writer.append(
+                entries,
+                then: {
+                    outcomes.withLock { $0.append(name) }
+                    done.signal()
+                },
+                refused: { error in
+                    outcomes.withLock { $0.append("\(name): \(error)") }
+                    done.signal()
+                })
+        }
+        let refused = LogEntry(now: FeedTime(milliseconds: 0), place: FailingLog.refusedPlace, .tick)
+        append("a", [entry(1)])
+        #expect(failed.wait(timeout: .now() + 60) == .success)
+        append("b", [entry(2), entry(3)])
+        append("c", [refused])
+        append("d", [entry(4), refused, entry(5)])
+        append("e", [])
+        append("f", [entry(6)])
+        for _ in 1...6 { #expect(done.wait(timeout: .now() + 60) == .success) }
+        writer.close()
+        #expect(writer.join(within: .seconds(60)))
+        #expect(outcomes.withLock { $0 } == ["a", "b", "c: too large", "d: too large", "e", "f"])
+        #expect(lines.withLock { $0.count { $0 == "too large; it is left out" } } == 2)
+        var found: [LogEntry] = []
+        try log.read(from: 1) { (_, entry) in
+            found.append(entry)
+            return true
+        }
+        #expect(found == [1, 2, 3, 4, 6].map(entry))
     }
 
     @Test func closingEndsTheWaitForADisk() throws {

@@ -1,0 +1,315 @@
+import FanfareFeeds
+import FanfareLog
+import FanfareLoop
+import FanfareModel
+
+/// `fanfare people`: brings people into a store, takes them out, counts, checks and removes them.
+struct PeopleCommand {
+    private enum Task: String, CaseIterable { case `import`, export, stats, prune, check, forget }
+
+    private let task: Task
+    private let folder: String
+    /// File to import from or to export to; ids to forget.
+    private let operands: [String]
+    private let before: FeedTime?
+    private let activities: [String]
+
+    /// Time after which no phone shows a card: eight hours of updates, and four more on the Lock Screen (rule L1).
+    private static let lifetime = Duration.seconds(12 * 3600)
+
+    init(_ words: [String]) throws(UsageError) {
+        var arguments = Arguments(words)
+        var operands: [String] = []
+        var before: FeedTime?
+        var activities: [String] = []
+        while let word = try arguments.next() {
+            switch word {
+            case .option("--before"): before = try arguments.time()
+            case .option("--activity"): activities.append(try arguments.text("an activity's id"))
+            case .option(let name): throw UsageError("\(name): unknown option; `fanfare people --help` lists them")
+            case .operand(let operand): operands.append(operand)
+            }
+        }
+        let names = Task.allCases.map(\.rawValue).joined(separator: ", ")
+        guard let name = operands.first else { throw UsageError("expected one of \(names)") }
+        guard let task = Task(rawValue: name) else { throw UsageError("\(name): expected one of \(names)") }
+        guard operands.count > 1 else { throw UsageError("\(name): expected the folder of a store") }
+        self.task = task
+        folder = operands[1]
+        self.operands = Array(operands.dropFirst(2))
+        (self.before, self.activities) = (before, activities)
+        guard before == nil || task == .prune else { throw UsageError("--before: \(name) does not take it") }
+        guard activities.isEmpty || task == .forget else { throw UsageError("--activity: \(name) does not take it") }
+        switch task {
+        case .import, .export:
+            guard operands.count == 3 else { throw UsageError("\(name): expected a folder and a file") }
+        case .stats, .prune, .check:
+            guard operands.count == 2 else { throw UsageError("\(name): expected one folder of a store") }
+        case .forget:
+            guard operands.count > 2 || !activities.isEmpty else {
+                throw UsageError("forget: expected a subscriber's id, or --activity")
+            }
+        }
+    }
+
+    func run() throws -> ExitStatus {
+        switch task {
+        case .import: try importCards()
+        case .export: try export()
+        case .stats: try stats()
+        case .prune: try prune()
+        case .check: try check()
+        case .forget: try forget()
+        }
+    }
+
+    private func open(isReadOnly: Bool) throws(UsageError) -> LMDBPeopleStore {
+        do throws(LogError) { return try LMDBPeopleStore(store: folder, isReadOnly: isReadOnly) } catch {
+            throw UsageError("\(error)")
+        }
+    }
+
+    /// Opens people that exist, for changing them.
+    private func openForChange() throws(UsageError) -> LMDBPeopleStore {
+        _ = try open(isReadOnly: true)
+        return try open(isReadOnly: false)
+    }
+
+    private func complain(_ error: LogError, _ rest: String = "") -> ExitStatus {
+        Console.complain(Console.quoted("fanfare people: \(error)") + rest)
+        return .incomplete
+    }
+
+    private static func cards(_ count: Int) -> String { count == 1 ? "1 card" : "\(count.grouped) cards" }
+
+    // MARK: - Import and export
+
+    private func importCards() throws -> ExitStatus {
+        let file = try SubscriberFile(path: operands[0], report: { Console.complain(Console.quoted($0)) })
+        var batch = CardBatch(try open(isReadOnly: false))
+        let now = FeedTime(milliseconds: Clock.wallMilliseconds())
+        var failure: LogError?
+        do throws(FeedError) {
+            try file.readNamed { (subscription, names) throws(FeedError) in
+                do throws(LogError) {
+                    try batch.add(.insert(Card(subscription, names, now: now)))
+                    return nil
+                } catch {
+                    if error.isFinal { return "\(error)" }
+                    failure = error
+                    throw FeedError(path: folder, reason: "\(error)")
+                }
+            }
+        } catch {
+            guard failure == nil else {
+                return complain(
+                    failure ?? LogError(""),
+                    "\n\(Self.cards(batch.written)) were imported. Import the file again when that is mended; `prune` "
+                        + "removes what is there twice")
+            }
+            throw error
+        }
+        do throws(LogError) { try batch.write() } catch {
+            return complain(error, "\n\(Self.cards(batch.written)) were imported")
+        }
+        let broken = file.brokenLines
+        try Console.print(
+            "imported \(Self.cards(batch.written))"
+                + (broken > 0 ? "; \(broken.grouped) broken lines were left out" : "") + "\n")
+        return broken > 0 ? .incomplete : .done
+    }
+
+    private func export() throws -> ExitStatus {
+        let store = try open(isReadOnly: true)
+        let file = try OutputFile(secret: operands[0])
+        var tally = ExportTally()
+        var bytes: [UInt8] = []
+        do throws(LogError) {
+            try store.read { (key, found) throws(LogError) in
+                tally.write(found, key, to: &bytes)
+                guard bytes.count >= 1 << 16 else { return true }
+                file.write(bytes)
+                bytes.removeAll(keepingCapacity: true)
+                return file.failure == nil
+            }
+        } catch {
+            return complain(error)
+        }
+        file.append(bytes)
+        guard file.flush() else { throw OutputError(file) }
+        // Standard output may have the cards.
+        Console.complain(tally.text)
+        return tally.isWhole ? .done : .incomplete
+    }
+
+    // MARK: - Counting and checking
+
+    private func stats() throws -> ExitStatus {
+        let store = try open(isReadOnly: true)
+        var tally = PeopleTally()
+        do throws(LogError) {
+            try store.read { (_, found) throws(LogError) in
+                tally.note(found)
+                return true
+            }
+        } catch {
+            return complain(error)
+        }
+        try Console.print(Console.quoted(lines: tally.text))
+        return tally.damaged == 0 ? .done : .incomplete
+    }
+
+    private func check() throws -> ExitStatus {
+        let store = try open(isReadOnly: true)
+        var faults = RowFaults()
+        var good = 0
+        do throws(LogError) {
+            try store.read { (key, found) throws(LogError) in
+                if case .failure(let error) = found { faults.note(error, key) } else { good += 1 }
+                return true
+            }
+        } catch {
+            return complain(error, "\n\(Self.cards(good)) before it are good")
+        }
+        guard faults.count == 0 else {
+            Console.complain("\(Self.cards(good)) are good, \(faults.count.grouped) are not")
+            return .incomplete
+        }
+        try Console.print("good: \(Self.cards(good))\n")
+        return .done
+    }
+
+    // MARK: - Removing
+
+    private func prune() throws -> ExitStatus {
+        var batch = CardBatch(try openForChange())
+        let now = FeedTime(milliseconds: Clock.wallMilliseconds())
+        let before = before ?? now + (.zero - Self.lifetime)
+        var (over, repeated) = (0, 0)
+        var faults = RowFaults()
+        do throws(LogError) {
+            for slice in 0..<Card.slices {
+                // A slice of ten million cards has 160,000 names.
+                var newest: [CardName: UInt64] = [:]
+                try batch.store.read(slice: slice, from: 0) { (key, found) throws(LogError) in
+                    guard case .success(let card) = found else { return true }
+                    newest[card.name] = key.serial
+                    return true
+                }
+                try batch.store.read(slice: slice, from: 0) { (key, found) throws(LogError) in
+                    switch found {
+                    case .failure(let error): faults.note(error, key)
+                    case .success(let card) where newest[card.name] != key.serial:
+                        repeated += 1
+                        try batch.add(.remove(key))
+                    case .success(let card) where card.startedAt < before:
+                        over += 1
+                        try batch.add(.remove(key))
+                    case .success: break
+                    }
+                    return true
+                }
+                try batch.write()
+            }
+        } catch {
+            return complain(error, "\n\(Self.cards(batch.written)) were removed")
+        }
+        try Console.print(
+            "removed \(Self.cards(batch.written)): \(over.grouped) that began before \(before), \(repeated.grouped) that a "
+                + "later one replaces\n")
+        return faults.count == 0 ? .done : .incomplete
+    }
+
+    private func forget() throws -> ExitStatus {
+        var batch = CardBatch(try openForChange())
+        let subscribers = Set(operands)
+        let activities = Set(activities)
+        // A subscriber's cards are in one slice; an activity's may be in any.
+        let slices =
+            activities.isEmpty ? Set(operands.map { Card.slice(ofSubscriber: $0, token: []) }) : Set(0..<Card.slices)
+        var faults = RowFaults()
+        do throws(LogError) {
+            for slice in slices.sorted() {
+                try batch.store.read(slice: slice, from: 0) { (key, found) throws(LogError) in
+                    switch found {
+                    case .failure(let error): faults.note(error, key)
+                    case .success(let card):
+                        let isNamed =
+                            card.subscriber.map(subscribers.contains) == true
+                            || card.activity.map(activities.contains) == true
+                        if isNamed { try batch.add(.remove(key)) }
+                    }
+                    return true
+                }
+            }
+            try batch.write()
+        } catch {
+            return complain(error, "\n\(Self.cards(batch.written)) were removed")
+        }
+        try Console.print("forgot \(Self.cards(batch.written))\n")
+        return faults.count == 0 ? .done : .incomplete
+    }
+
+    static let help = """
+        A store's people are the cards on their phones: which topic or lineup each shows, its token, and what the person
+        wants. Files have a line per card, as those of `fanfare replay --subscribers`.
+
+        usage: fanfare people import FOLDER FILE
+               fanfare people export FOLDER FILE
+               fanfare people stats FOLDER
+               fanfare people prune FOLDER [--before TIME]
+               fanfare people check FOLDER
+               fanfare people forget FOLDER SUBSCRIBER… [--activity ID]…
+
+          import           adds the cards of a file or a pipe, such as /dev/stdin
+          export           writes all cards that are shown, tokens included, to a file of mode 600; `-`: standard output
+          stats            counts cards by phase and app
+          prune            removes cards that are over, and those that a later card of the same activity replaces
+          --before TIME    a card that began earlier is over (twelve hours ago)
+          check            reads every row and its checksum
+          forget           removes the cards of subscribers, by their ids in the file
+          --activity ID    removes the cards of an activity; may be repeated
+
+        Exit status: 0 good; 1 lines were left out, a row is damaged, or something could not be written; 2 usage.
+
+        examples:
+          fanfare people import store subscribers.txt
+          fanfare people forget store anna
+
+        """
+}
+
+extension Card {
+    /// - Parameter now: beginning of a card whose line does not say when it began.
+    init(_ subscription: Subscription, _ names: SubscriberNames, now: FeedTime) {
+        self.init(
+            subscriber: names.subscriber, activity: names.activity, token: subscription.token,
+            audience: subscription.audience, startedAt: subscription.startedAt ?? now)
+        preferences = subscription.preferences
+        app = subscription.app
+    }
+}
+
+/// Changes on their way to a store, written in transactions of a bounded size.
+private struct CardBatch {
+    let store: LMDBPeopleStore
+    private var changes: [PeopleChange] = []
+    private(set) var written = 0
+    /// A transaction of ten thousand cards costs little more than its sync, and takes some 2 MB.
+    private static let changesMax = 10_000
+
+    init(_ store: LMDBPeopleStore) { self.store = store }
+
+    mutating func add(_ change: PeopleChange) throws(LogError) {
+        try change.check()
+        changes.append(change)
+        if changes.count == CardBatch.changesMax { try write() }
+    }
+
+    mutating func write() throws(LogError) {
+        guard !changes.isEmpty else { return }
+        try store.apply(changes)
+        written += changes.count
+        changes.removeAll(keepingCapacity: true)
+    }
+}

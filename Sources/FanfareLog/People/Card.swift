@@ -1,0 +1,85 @@
+package import FanfareModel
+
+/// A card as the store keeps it: an activity of a subscriber, and everything that outlives the process.
+package struct Card: Sendable, Equatable {
+    /// Part of its life that a card has reached. A number never changes its meaning, because stores of earlier releases contain it.
+    package enum Phase: UInt8, Sendable, CaseIterable {
+        /// A start was made durable, and APNs has not answered yet.
+        case starting
+        case shown
+        /// The person has unfollowed, and the outcome of the end is not durable yet.
+        case leaving
+    }
+
+    /// The backend's id of the subscriber; `nil` for one that is named by the token.
+    package var subscriber: String?
+    /// The app's id of the activity; `nil` for one that is named by the token.
+    package var activity: String?
+    /// Update token, raw bytes. Whoever has it can push to the phone with the app's key, so it is shown nowhere.
+    package var token: [UInt8]
+    /// Number of the token, counting up for each new one of the card. A report of a dead token names it.
+    package var generation: UInt64 = 0
+    package var audience: AudienceKey
+    package var preferences: Preferences?
+    /// App of the card if there are several; `nil`: the first.
+    package var app: AppID?
+    /// Time at which the card appeared on the phone.
+    package var startedAt: FeedTime
+    /// Position of the last entry of the people log that changed audience or token; 0 for an imported card.
+    package var position: LogPosition = 0
+    package var phase = Phase.shown
+
+    package init(
+        subscriber: String? = nil, activity: String? = nil, token: [UInt8], audience: AudienceKey,
+        startedAt: FeedTime
+    ) {
+        self.subscriber = subscriber
+        self.activity = activity
+        self.token = token
+        self.audience = audience
+        self.startedAt = startedAt
+    }
+}
+
+extension Card {
+    /// Number of slices of the people, whatever the shards. Each is loaded as a whole.
+    package static let slices = 64
+
+    /// Slice of a subscriber; that of the token for one without an id. Whoever chooses ids can fill one slice, which costs time at a start
+    /// and nothing else.
+    package static func slice(ofSubscriber id: String?, token: [UInt8]) -> Int {
+        Int((id.map { $0.utf8.fnv1a } ?? token.fnv1a) % UInt64(slices))
+    }
+
+    /// Name of the card: cards of one slice with equal names are the same, and the one inserted last counts.
+    package var name: CardName {
+        CardName(id: activity.map { Array($0.utf8) } ?? token, isToken: activity == nil, app: app)
+    }
+
+    /// The card as an engine loads it.
+    package var subscription: Subscription {
+        let named = ActivityID(token.keyedHash)
+        return Subscription(
+            audience: audience, activity: activity.map { ActivityID($0) } ?? named,
+            subscriber: subscriber?.utf8.keyedHash ?? named.rawValue, token: token, preferences: preferences, app: app,
+            startedAt: startedAt)
+    }
+}
+
+/// Name by which a card is found again.
+package struct CardName: Hashable, Sendable {
+    let id: [UInt8]
+    let isToken: Bool
+    let app: AppID?
+}
+
+/// Place of a card in a store. A serial is never given again.
+package struct CardKey: Hashable, Sendable {
+    package var slice: Int
+    package var serial: UInt64
+
+    package init(slice: Int, serial: UInt64) {
+        self.slice = slice
+        self.serial = serial
+    }
+}

@@ -1,0 +1,27 @@
+internal import Glibc
+
+/// Folder that this process alone writes to. The lock ends with the process, however it ends.
+final class StoreFolder: Sendable {
+    /// Descriptor of the file whose lock says so.
+    private let descriptor: CInt
+
+    /// Makes the folder with mode 700 if it is missing, and locks it.
+    init(_ folder: String) throws(LogError) {
+        if mkdir(folder, 0o700) != 0, errno != EEXIST {
+            throw LogError("\(folder): cannot be made: \(String(cString: strerror(errno)))")
+        }
+        let descriptor = open(folder + "/owner", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            throw LogError("\(folder)/owner: cannot be written: \(String(cString: strerror(errno)))")
+        }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            close(descriptor)
+            throw LogError(
+                "\(folder): another process uses this store; stop it first, or give this one a folder of its own",
+                .inUse)
+        }
+        self.descriptor = descriptor
+    }
+
+    deinit { close(descriptor) }
+}

@@ -1,0 +1,48 @@
+import FanfareModel
+
+@testable import FanfareLog
+
+/// Cards that have every member of the serial form, and random ones.
+enum CardSamples {
+    private static let at = FeedTime(milliseconds: 1_781_359_200_123)
+
+    static let all: [Card] = {
+        let topics = [TopicID("m/1"), TopicID("ä/☂")]
+        var cards = [
+            Card(token: [0], audience: .topic(topics[0]), startedAt: at),
+            Card(subscriber: "anna", token: [1, 2], audience: .lineup(topics), startedAt: at),
+            Card(
+                subscriber: "", activity: "Käse\u{0}", token: [UInt8](repeating: 0xFF, count: 512),
+                audience: .lineup(topics, favourite: topics[1]), startedAt: FeedTime(milliseconds: -1)),
+            Card(
+                activity: "card", token: [3], audience: .lineup((0..<64).map { TopicID("t\($0)") }), startedAt: at),
+        ]
+        cards[1].preferences = Preferences()
+        cards[2].preferences = Preferences(
+            alerts: .none, quietHours: .init(from: 1439, until: 0, breakthrough: .all), frequentUpdates: true)
+        cards[1].app = AppID(bundleID: "com.example")
+        cards[2].app = AppID(bundleID: "", environment: .development)
+        cards[2].generation = .max
+        cards[2].position = .max
+        cards[1].phase = .starting
+        cards[2].phase = .leaving
+        return cards
+    }()
+
+    static func random(using random: inout some RandomNumberGenerator) -> Card {
+        var card = all.randomElement(using: &random)!
+        card.token = (0..<Int.random(in: 1...100, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random)
+        }
+        card.startedAt = FeedTime(
+            milliseconds: Int64.random(in: .min ... .max, using: &random) >> Int64.random(in: 0...63, using: &random))
+        card.position = UInt64.random(in: 0...(.max), using: &random) >> UInt64.random(in: 0...63, using: &random)
+        return card
+    }
+
+    /// Card of a subscriber, told apart by its token.
+    static func card(_ number: Int, subscriber: String? = nil) -> Card {
+        Card(
+            subscriber: subscriber ?? "s\(number)", token: withUnsafeBytes(of: UInt64(number).littleEndian, Array.init),
+            audience: .topic(TopicID("m/1")), startedAt: at)
+    }
+}

@@ -1,0 +1,192 @@
+import FanfareModel
+import Foundation
+import Testing
+
+@testable import FanfareLog
+
+@Suite struct PeopleStoreTests {
+    /// A folder that goes with the test.
+    private final class Folder {
+        let path = NSTemporaryDirectory() + "fanfare-people-\(UUID())"
+        deinit { try? FileManager.default.removeItem(atPath: path) }
+    }
+
+    private func cards(_ store: any PeopleStore) throws -> [CardKey: Card] {
+        var found: [CardKey: Card] = [:]
+        var last: CardKey?
+        try store.read { (key, card) throws(LogError) in
+            if let last { #expect((last.slice, last.serial) < (key.slice, key.serial)) }
+            last = key
+            if case .success(let card) = card { found[key] = card }
+            return true
+        }
+        return found
+    }
+
+    /// Random changes of a store in memory and one on disk, which is opened anew now and then.
+    @Test(arguments: [UInt64(1), 2]) func bothStoresAreAlike(seed: UInt64) throws {
+        let folder = Folder()
+        var random = SplitMix64(seed: seed)
+        let memory = MemoryPeopleStore()
+        var opened: LMDBPeopleStore?
+        for round in 1...40 {
+            let keys = try cards(memory).keys.sorted { ($0.slice, $0.serial) < ($1.slice, $1.serial) }
+            let changes: [PeopleChange] = (0..<50).map { _ in
+                guard let key = keys.randomElement(using: &random), !random.chance(0.6) else {
+                    return .insert(CardSamples.random(using: &random))
+                }
+                return random.chance(0.5) ? .remove(key) : .replace(key, CardSamples.random(using: &random))
+            }
+            // A change of a card that an earlier one of the same batch has removed differs by store, and no caller makes one.
+            var touched: Set<CardKey> = []
+            let distinct = changes.filter { change in
+                switch change {
+                case .insert: true
+                case .replace(let key, _), .remove(let key): touched.insert(key).inserted
+                }
+            }
+            // LMDB forbids two environments of one file in a process, so the old one goes first.
+            if round.isMultiple(of: 7) { opened = nil }
+            let disk = try opened ?? LMDBPeopleStore(store: folder.path, mapBytes: 1 << 20)
+            opened = disk
+            try memory.apply(distinct, upTo: UInt64(round))
+            try disk.apply(distinct, upTo: UInt64(round))
+            #expect(try cards(disk) == cards(memory), "seed \(seed), round \(round)")
+            #expect(try disk.count() == memory.count() && disk.position == memory.position)
+        }
+    }
+
+    @Test func aSerialIsNotGivenAgain() throws {
+        let folder = Folder()
+        func insert(then remove: Bool) throws -> CardKey {
+            let store = try LMDBPeopleStore(store: folder.path)
+            try store.apply([.insert(CardSamples.card(1))])
+            let key = try #require(try cards(store).keys.max { $0.serial < $1.serial })
+            if remove { try store.apply([.remove(key)]) }
+            return key
+        }
+        let first = try insert(then: true)
+        #expect(try insert(then: false).serial > first.serial)
+    }
+
+    @Test func cardsAreReadBehindASerialAndAcrossTransactions() throws {
+        let folder = Folder()
+        let store = try LMDBPeopleStore(store: folder.path)
+        let all = (0..<2500).map { CardSamples.card($0, subscriber: "anna") }
+        try store.apply(all.map(PeopleChange.insert))
+        let slice = Card.slice(ofSubscriber: "anna", token: [])
+        func read(from serial: UInt64) throws -> [Card] {
+            var found: [Card] = []
+            try store.read(slice: slice, from: serial) { (_, card) throws(LogError) in
+                found.append((try? card.get()) ?? CardSamples.card(-1))
+                return true
+            }
+            return found
+        }
+        #expect(try read(from: 0) == all)
+        #expect(try read(from: 2001) == Array(all[2000...]))
+        #expect(try read(from: 2501) == [])
+        #expect(try store.count(slice: slice) == 2500)
+    }
+
+    /// The closure may remove what it is given, and the rest is read all the same.
+    @Test func whatIsReadMayBeRemoved() throws {
+        let folder = Folder()
+        let store = try LMDBPeopleStore(store: folder.path)
+        try store.apply((0..<3000).map { .insert(CardSamples.card($0)) })
+        var seen = 0
+        try store.read { (key, _) throws(LogError) in
+            seen += 1
+            if seen.isMultiple(of: 2) { try store.apply([.remove(key)]) }
+            return seen < 200
+        }
+        #expect(try store.count() == 2900)
+    }
+
+    @Test func aDamagedCardDoesNotHideThoseBehindIt() throws {
+        let folder = Folder()
+        do {
+            let store = try LMDBPeopleStore(store: folder.path)
+            try store.apply(
+                (0..<100).map { number in
+                    var card = CardSamples.card(number, subscriber: "anna")
+                    card.activity = "activity \(number)."
+                    return .insert(card)
+                })
+        }
+        let file = URL(fileURLWithPath: folder.path + "/people/data.mdb")
+        var bytes = try Data(contentsOf: file)
+        let place = try #require(bytes.range(of: Data("activity 42.".utf8)))
+        bytes[place.lowerBound] ^= 1
+        try bytes.write(to: file)
+        let store = try LMDBPeopleStore(store: folder.path, isReadOnly: true)
+        var faults: [UInt64] = []
+        var good = 0
+        try store.read { (key, card) throws(LogError) in
+            if case .failure(.checksum) = card { faults.append(key.serial) } else { good += 1 }
+            return true
+        }
+        #expect(faults == [43] && good == 99)
+    }
+
+    @Test func aCardThatIsTooLargeIsRefusedAndNothingOfItsBatchIsWritten() throws {
+        let folder = Folder()
+        let store = try LMDBPeopleStore(store: folder.path)
+        var large = CardSamples.card(1)
+        large.activity = String(repeating: "x", count: Card.bytesMax)
+        var endless = CardSamples.card(1)
+        endless.token = [UInt8](repeating: 1, count: 513)
+        for card in [large, endless] {
+            let error = #expect(throws: LogError.self) {
+                try store.apply([.insert(CardSamples.card(2)), .insert(card)])
+            }
+            #expect(error?.isFinal == true)
+        }
+        #expect(try store.count() == 0)
+    }
+
+    @Test func theFolderOfANewerReleaseIsRefused() throws {
+        let folder = Folder()
+        do {
+            let store = try LMDBPeopleStore(store: folder.path)
+            try store.apply([])
+        }
+        do {
+            let environment = try LMDBEnvironment(
+                folder: folder.path + "/people", tables: ["head"], mapBytes: 1 << 20, isReadOnly: false)
+            try environment.write([.init(key: 0, row: LogEntry.sealed([2, 1, 0], at: 0))])
+        }
+        let error = #expect(throws: LogError.self) { try LMDBPeopleStore(store: folder.path) }
+        #expect(error?.description.contains("a newer release wrote") == true)
+    }
+
+    @Test func aFolderThatVanishesTakesNothing() throws {
+        let folder = Folder()
+        let store = try LMDBPeopleStore(store: folder.path)
+        try FileManager.default.removeItem(atPath: folder.path)
+        let error = #expect(throws: LogError.self) { try store.apply([.insert(CardSamples.card(1))]) }
+        #expect(error?.description.contains("was removed") == true)
+    }
+
+    @Test func aFolderWithoutPeopleSaysHowToMakeThem() {
+        let error = #expect(throws: LogError.self) { try LMDBPeopleStore(store: "/proc/no-such", isReadOnly: true) }
+        #expect(error?.description.contains("fanfare people import") == true)
+    }
+
+    @Test func onlyTheOwnerMayReadTheFolder() throws {
+        let folder = Folder()
+        _ = try LMDBPeopleStore(store: folder.path)
+        let modes = try ["", "/people", "/people/data.mdb"].map {
+            try FileManager.default.attributesOfItem(atPath: folder.path + $0)[.posixPermissions] as? Int
+        }
+        #expect(modes == [0o700, 0o700, 0o600])
+    }
+
+    @Test func oneProcessWritesToTheFolder() throws {
+        let folder = Folder()
+        let store = try LMDBPeopleStore(store: folder.path)
+        let error = #expect(throws: LogError.self) { try LMDBPeopleStore(store: folder.path) }
+        #expect(error?.description.contains("another process uses this store") == true)
+        try store.apply([.insert(CardSamples.card(1))])
+    }
+}
