@@ -147,10 +147,15 @@ struct PreviewCommand {
         }
         // Timers run on after the last push.
         let pushedAt = moment.content.at
-        if let at { moment.content.at = max(at, pushedAt) }
-        if let stays = moment.dismissAfter, moment.content.at >= pushedAt + stays {
-            throw UsageError("the activity ended at \(pushedAt), and its card has been gone since \(pushedAt + stays)")
+        let now = max(at ?? pushedAt, pushedAt)
+        if let ending = moment.ending(by: now) {
+            guard now < ending.goneAt else {
+                throw UsageError(
+                    "the activity ended at \(ending.at), and its card has been gone since \(ending.goneAt)")
+            }
+            moment.content.isOver = true
         }
+        moment.content.at = now
         // A banner is how an alert is shown.
         let scenes = try studio.scenes(of: moment.content, on: devices.flatMap(\.places))
             .filter { $0.place.kind != .banner || moment.alert != nil }
@@ -161,7 +166,7 @@ struct PreviewCommand {
         if checks {
             findings = try studio.findings(of: moment.content, on: Device.all)
         } else {
-            findings = scenes.flatMap(\.findings) + (try studio.moved(in: moment.content))
+            findings = scenes.flatMap(\.findings) + (try studio.sceneless(in: moment.content))
         }
         if !outputs.isEmpty {
             let sheet = PreviewSheet(

@@ -46,13 +46,14 @@ final class PreviewStudio {
         return places.compactMap { Layout.scene(of: content, by: outer, inner: inner, on: $0, measure) }
     }
 
-    /// Returns elements that stand on another side in expanded than in compact.
-    func moved(in content: CardContent) throws -> [Finding] {
-        try templates(for: content).outer.movedElements(in: content, device: Device.phones[0])
+    /// Returns findings that no single scene has: elements that stand on another side in expanded than in compact, and short forms that
+    /// are cut.
+    func sceneless(in content: CardContent) throws -> [Finding] {
+        try templates(for: content).outer.movedElements(in: content, device: Device.phones[0]) + content.cutForms
     }
 
     func findings(of content: CardContent, on devices: [Device]) throws -> [Finding] {
-        try scenes(of: content, on: devices.flatMap(\.places)).flatMap(\.findings) + moved(in: content)
+        try scenes(of: content, on: devices.flatMap(\.places)).flatMap(\.findings) + sceneless(in: content)
     }
 
     /// The moment in the three places that people look at most.
