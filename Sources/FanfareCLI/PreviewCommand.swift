@@ -185,7 +185,7 @@ struct PreviewCommand {
         switch output {
         case .svg(let path): try OutputFile.write(sheet.svg(), to: path, option: "--svg")
         case .html(let path): try OutputFile.write(sheet.html(), to: path, option: "--html")
-        case .png(let path): try PNGFile.write(sheet.svg(), to: path)
+        case .png(let path): try PNGFile.write(sheet.svg(), to: path, font: look.fontFile)
         }
     }
 

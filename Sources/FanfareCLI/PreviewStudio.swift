@@ -71,7 +71,11 @@ final class PreviewStudio {
             dismissAfter: moment.dismissAfter,
             // A card that is dismissed with its end is nowhere.
             pictures: moment.dismissAfter == .zero
-                ? [] : scenes.map { StoryFrame.Picture(place: $0.place.name, svg: $0.svg()) },
+                ? [] : scenes.map {
+                    StoryFrame.Picture(
+                        place: $0.place.name, svg: $0.svg(),
+                        estimates: $0.place.estimates.joined(separator: ", "))
+                },
             spoken: scenes.first?.spoken ?? "")
     }
 }
