@@ -71,7 +71,8 @@ final class PreviewStudio {
             dismissAfter: moment.dismissAfter,
             // A card that is dismissed with its end is nowhere.
             pictures: moment.dismissAfter == .zero
-                ? [] : scenes.map {
+                ? []
+                : scenes.map {
                     StoryFrame.Picture(
                         place: $0.place.name, svg: $0.svg(),
                         estimates: $0.place.estimates.joined(separator: ", "))

@@ -23,14 +23,20 @@ package struct CardTemplate: Sendable {
     /// Rows of a section. A place that has none of its own shows the compact pair.
     func rows(of section: Section) -> [CardRow] { sections[section] ?? sections[.compact] ?? [] }
 
-    /// What a screen reader says (rule P3): the rules' own words, else the template's. A part of which a field is missing is not said.
+    /// What a screen reader says (rule P3): the rules' own words, else the template's. A part of which a field is missing is
+    /// not said, nor is one that repeats another.
     package func spoken(_ content: CardContent) -> String {
         if let own = content.state["spoken"]?.stringValue, !own.isEmpty { return own }
         let state = content.state.worded(words.merging(spokenWords) { shown, said in shown.merging(said) { $1 } })
         let parts = spoken.filter { $0.fields.allSatisfy { state[$0].map { $0.asText != "" } ?? false } }
         // Words without a field say nothing of the state.
         guard parts.contains(where: { !$0.fields.isEmpty }) else { return "" }
-        return parts.map { $0.text(topic: content.topic, state: state) }.joined(separator: ", ")
+        var said: [String] = []
+        for part in parts.map({ $0.text(topic: content.topic, state: state) })
+        where !said.contains(where: { $0.lowercased() == part.lowercased() }) {
+            said.append(part)
+        }
+        return said.joined(separator: ", ")
     }
 
     /// What a screen reader says of a lineup: by its own template, whose field `spotlight` is what the inner one says.

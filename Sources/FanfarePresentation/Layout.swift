@@ -172,7 +172,9 @@ package struct Layout {
         func add(besideCamera: Bool = false, _ body: (Double, inout Scene) -> Double) {
             var top = isFirst ? y : y + Layout.gap.y
             // Only the first row's two sides are beside the camera; the others begin below it.
-            if place.kind == .expanded, !(isFirst && besideCamera) { top = max(top, Device.islandHeight + Layout.gap.y / 2) }
+            if place.kind == .expanded, !(isFirst && besideCamera) {
+                top = max(top, Device.islandHeight + Layout.gap.y / 2)
+            }
             let height = body(top, &scene)
             guard height > 0 else { return }
             y = top + height

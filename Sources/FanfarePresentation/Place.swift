@@ -63,9 +63,9 @@ package struct Place: Sendable, Hashable {
     package var estimates: [String] {
         var estimates: [String] = []
         switch kind {
-        case .compact: break
-        case .minimalAttached, .minimalDetached: break
-        case .expanded: estimates.append("margins inside")
+        case .compact: estimates.append("shape of the camera")
+        case .minimalAttached, .minimalDetached: estimates.append("width between the published bounds")
+        case .expanded: estimates += ["margins inside", "shape of the camera"]
         case .lockScreen: estimates += ["corner radius", "default background"]
         case .banner: estimates += ["width and corner radius", "default background"]
         case .standByMinimal: estimates.append("size")
@@ -79,7 +79,8 @@ package struct Place: Sendable, Hashable {
     }
 
     /// Estimates of every place.
-    package static let commonEstimates = "text sizes, as a template chooses them, and the font, which is near the system's"
+    package static let commonEstimates =
+        "text sizes, as a template chooses them, and the font, which is near the system's"
 }
 
 /// A screen that shows Live Activities, with the sizes published for it, in points.

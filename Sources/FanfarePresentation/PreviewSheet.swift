@@ -38,7 +38,8 @@ package struct PreviewSheet: Sendable {
     }
 
     private static func caption(_ scene: Scene) -> String {
-        "\(scene.place.name) · \(scene.width.points) × \(scene.height.points)"
+        (scene.place.device.family == .phone ? "" : "\(scene.place.device.name), ")
+            + "\(scene.place.name) · \(scene.width.points) × \(scene.height.points)"
             + (scene.place.scale == 1 ? "" : ", \(scene.place.scale.points)×")
     }
 

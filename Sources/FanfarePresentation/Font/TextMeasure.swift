@@ -103,7 +103,9 @@ package final class TextMeasure {
 
     /// Returns the digit that is widest, which a timer shows sooner or later.
     func widestDigit(_ weight: Weight) -> Character {
-        "0123456789".max { width(of: String($0), size: 1, weight: weight) < width(of: String($1), size: 1, weight: weight) }
+        "0123456789".max {
+            width(of: String($0), size: 1, weight: weight) < width(of: String($1), size: 1, weight: weight)
+        }
             ?? "0"
     }
 

@@ -93,8 +93,8 @@ class StoryPageTests(unittest.TestCase):
     def test_estimates_stand_below_their_picture(self):
         self.open("Goal")
         captions = self.value('[...document.querySelectorAll("#places figcaption")].map((caption) => caption.innerText)')
-        self.assertEqual(captions[0], "compact")
-        self.assertEqual(captions[1].split("\n"), ["expanded", "Estimates: margins inside"])
+        self.assertEqual(captions[0].split("\n"), ["compact", "Estimates: shape of the camera"])
+        self.assertEqual(captions[1].split("\n"), ["expanded", "Estimates: margins inside, shape of the camera"])
         self.assertIn("Estimates: corner radius", captions[2])
 
     def test_it_plays_and_pauses(self):
