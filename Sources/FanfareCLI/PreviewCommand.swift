@@ -264,13 +264,13 @@ extension PreviewCommand {
           --png FILE       all places as one picture, made by rsvg-convert
           --story          every update of the feed, as a page for --html
           --check          looks for faults on all devices: overflow, low contrast, a logo alone, an element that stands elsewhere
-                           in expanded than in compact, nothing for a screen reader; without --topic and --lineup in every
-                           update of every topic
+                           in expanded than in compact, nothing for a screen reader, a short form that is cut; timers count
+                           at their longest; without --topic and --lineup in every update of every topic
           --template FILE  a template of your own instead of the built-in one
           --print-template KIND
                            prints a built-in template, to copy: football, hockey, volleyball, transit, delivery, ride, queue,
                            workout, generic or lineup
-          --font FILE      the font that measures, instead of Inter
+          --font FILE      the font that measures and draws, instead of Inter
           --rules FILE     instead of the built-in rules
           --format F       native, wyscout, dfl, pwhl, dvw or gtfs-rt; without it, recognised by content
           --kickoff T      when the first half began, for match files without metadata
