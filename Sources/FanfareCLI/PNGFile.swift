@@ -1,21 +1,31 @@
+import FanfarePresentation
 import Foundation
 
 /// A picture as PNG, rendered by librsvg's program: Fanfare draws vectors only.
 enum PNGFile {
     private static let program = "rsvg-convert"
 
+    /// - Parameter font: file of the font that has measured the texts; `nil`: Inter, as the system has it.
     /// - Throws: `UsageError` if the program is missing or refuses the file.
-    static func write(_ svg: String, to path: String) throws(UsageError) {
+    static func write(_ svg: String, to path: String, font: String?) throws(UsageError) {
         guard path != "-" else { throw UsageError("--png -: expected a file to write") }
         let drawing = FileManager.default.temporaryDirectory.appendingPathComponent("fanfare-\(UUID()).svg")
         defer { try? FileManager.default.removeItem(at: drawing) }
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = [program, "--zoom", "2", "--output", path, drawing.path]
+        let fonts = FileManager.default.temporaryDirectory.appendingPathComponent("fanfare-\(UUID()).conf")
+        defer { try? FileManager.default.removeItem(at: fonts) }
         let errors = Pipe()
         process.standardError = errors
         do {
             try Data(svg.utf8).write(to: drawing)
+            if let font {
+                try Data(PNGFile.fontConfiguration(of: font).utf8).write(to: fonts)
+                process.environment = ProcessInfo.processInfo.environment.merging(["FONTCONFIG_FILE": fonts.path]) {
+                    $1
+                }
+            }
             try process.run()
         } catch {
             throw UsageError("--png \(path): \(error.localizedDescription)")
@@ -31,5 +41,21 @@ enum PNGFile {
             let text = String(decoding: words, as: UTF8.self).split(separator: "\n").first.map(String.init)
             throw UsageError("--png \(path): \(program) failed: \(text ?? "status \(process.terminationStatus)")")
         }
+    }
+
+    /// A configuration by which the program knows this font only: it cannot read the one that is embedded.
+    private static func fontConfiguration(of file: String) -> String {
+        let file = URL(fileURLWithPath: file).resolvingSymlinksInPath()
+        return """
+            <?xml version="1.0"?>
+            <!DOCTYPE fontconfig SYSTEM "urn:fontconfig:fonts.dtd">
+            <fontconfig>
+            <dir>\(file.deletingLastPathComponent().path.escapedForMarkup)</dir>
+            <selectfont>
+            <rejectfont><glob>*</glob></rejectfont>
+            <acceptfont><glob>\(file.path.escapedForMarkup)</glob></acceptfont>
+            </selectfont>
+            </fontconfig>
+            """
     }
 }

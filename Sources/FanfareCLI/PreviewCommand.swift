@@ -147,10 +147,15 @@ struct PreviewCommand {
         }
         // Timers run on after the last push.
         let pushedAt = moment.content.at
-        if let at { moment.content.at = max(at, pushedAt) }
-        if let stays = moment.dismissAfter, moment.content.at >= pushedAt + stays {
-            throw UsageError("the activity ended at \(pushedAt), and its card has been gone since \(pushedAt + stays)")
+        let now = max(at ?? pushedAt, pushedAt)
+        if let ending = moment.ending(by: now) {
+            guard now < ending.goneAt else {
+                throw UsageError(
+                    "the activity ended at \(ending.at), and its card has been gone since \(ending.goneAt)")
+            }
+            moment.content.isOver = true
         }
+        moment.content.at = now
         // A banner is how an alert is shown.
         let scenes = try studio.scenes(of: moment.content, on: devices.flatMap(\.places))
             .filter { $0.place.kind != .banner || moment.alert != nil }
@@ -161,7 +166,7 @@ struct PreviewCommand {
         if checks {
             findings = try studio.findings(of: moment.content, on: Device.all)
         } else {
-            findings = scenes.flatMap(\.findings) + (try studio.moved(in: moment.content))
+            findings = scenes.flatMap(\.findings) + (try studio.sceneless(in: moment.content))
         }
         if !outputs.isEmpty {
             let sheet = PreviewSheet(
@@ -180,7 +185,7 @@ struct PreviewCommand {
         switch output {
         case .svg(let path): try OutputFile.write(sheet.svg(), to: path, option: "--svg")
         case .html(let path): try OutputFile.write(sheet.html(), to: path, option: "--html")
-        case .png(let path): try PNGFile.write(sheet.svg(), to: path)
+        case .png(let path): try PNGFile.write(sheet.svg(), to: path, font: look.fontFile)
         }
     }
 
@@ -259,13 +264,13 @@ extension PreviewCommand {
           --png FILE       all places as one picture, made by rsvg-convert
           --story          every update of the feed, as a page for --html
           --check          looks for faults on all devices: overflow, low contrast, a logo alone, an element that stands elsewhere
-                           in expanded than in compact, nothing for a screen reader; without --topic and --lineup in every
-                           update of every topic
+                           in expanded than in compact, nothing for a screen reader, a short form that is cut; timers count
+                           at their longest; without --topic and --lineup in every update of every topic
           --template FILE  a template of your own instead of the built-in one
           --print-template KIND
                            prints a built-in template, to copy: football, hockey, volleyball, transit, delivery, ride, queue,
                            workout, generic or lineup
-          --font FILE      the font that measures, instead of Inter
+          --font FILE      the font that measures and draws, instead of Inter
           --rules FILE     instead of the built-in rules
           --format F       native, wyscout, dfl, pwhl, dvw or gtfs-rt; without it, recognised by content
           --kickoff T      when the first half began, for match files without metadata

@@ -14,6 +14,30 @@ struct PreviewMoment {
     let unsent: [String]
     /// Time for which the card stays; `nil` unless the push ends the activity.
     var dismissAfter: Duration?
+    /// End at eight hours, unless the activity is renewed then; `nil` where the pushes tell of it themselves.
+    var limit: Limit?
+
+    /// The system's limit for an activity (rule L1).
+    struct Limit {
+        let at: FeedTime
+        let dismissAfter: Duration
+    }
+
+    /// End of the activity, if it has ended by then, and of its card.
+    func ending(by time: FeedTime) -> (at: FeedTime, goneAt: FeedTime)? {
+        if let dismissAfter { return (content.at, content.at + dismissAfter) }
+        guard let limit, time >= limit.at else { return nil }
+        return (limit.at, limit.at + limit.dismissAfter)
+    }
+
+    /// The moment at which the activity ends by its limit, with the newest state.
+    func expired(at limit: Limit) -> PreviewMoment {
+        var content = content
+        (content.at, content.isOver) = (limit.at, true)
+        return PreviewMoment(
+            content: content, title: title, cause: "eight hours are over", alert: nil, unsent: [],
+            dismissAfter: limit.dismissAfter)
+    }
 
     var subtitle: String {
         var text = "\(content.at) · \(cause)"
@@ -38,6 +62,9 @@ struct PreviewMoment {
     }
 }
 
+/// Time after which the system ends an activity.
+private let lifetime = Duration.seconds(8 * 3600)
+
 /// The pushes of a feed to one activity.
 struct PreviewSource {
     let paths: [String]
@@ -50,7 +77,19 @@ struct PreviewSource {
     /// - Parameter all: every push; otherwise the last one only.
     func moments(of topic: TopicID, all: Bool) throws(ReplayError) -> [PreviewMoment] {
         var moments: [PreviewMoment] = []
+        // The activity begins with the topic's first push.
+        var start: FeedTime?
+        var isExpired = false
         let isKnown = try forEachPush(to: topic) { moment in
+            var moment = moment
+            let begun = start ?? moment.content.at
+            start = begun
+            if let limit = moments.last?.limit, moment.content.at >= limit.at {
+                if !isExpired, all { moments.append(moments[moments.count - 1].expired(at: limit)) }
+                isExpired = true
+            }
+            guard !isExpired else { return }
+            moment.limit = moment.limit.map { .init(at: begun + lifetime, dismissAfter: $0.dismissAfter) }
             if !all { moments.removeAll(keepingCapacity: true) }
             moments.append(moment)
         }
@@ -83,7 +122,10 @@ struct PreviewSource {
                     PreviewMoment(
                         content: content, title: "\(view.kind) \(id)", cause: record.name,
                         alert: publication.alert?.text, unsent: unsent.take(),
-                        dismissAfter: content.isOver ? publication.dismissAfter : nil))
+                        dismissAfter: content.isOver ? publication.dismissAfter : nil,
+                        limit: content.isOver || publication.expiry.renews
+                            ? nil
+                            : .init(at: record.now + lifetime, dismissAfter: publication.expiry.dismissAfter)))
             }
         }
         return isKnown
@@ -106,7 +148,8 @@ struct PreviewSource {
             return PreviewMoment(
                 content: content, title: "lineup of \(topics.count)",
                 cause: causes.isEmpty ? "rotation" : causes.joined(separator: ", "), alert: display.alert,
-                unsent: display.unseen > 0 ? ["nothing to see in the lineup \(display.unseen)"] : [])
+                unsent: display.unseen > 0 ? ["nothing to see in the lineup \(display.unseen)"] : [],
+                dismissAfter: display.dismissAfter)
         }
     }
 

@@ -46,13 +46,14 @@ final class PreviewStudio {
         return places.compactMap { Layout.scene(of: content, by: outer, inner: inner, on: $0, measure) }
     }
 
-    /// Returns elements that stand on another side in expanded than in compact.
-    func moved(in content: CardContent) throws -> [Finding] {
-        try templates(for: content).outer.movedElements(in: content, device: Device.phones[0])
+    /// Returns findings that no single scene has: elements that stand on another side in expanded than in compact, and short forms that
+    /// are cut.
+    func sceneless(in content: CardContent) throws -> [Finding] {
+        try templates(for: content).outer.movedElements(in: content, device: Device.phones[0]) + content.cutForms
     }
 
     func findings(of content: CardContent, on devices: [Device]) throws -> [Finding] {
-        try scenes(of: content, on: devices.flatMap(\.places)).flatMap(\.findings) + moved(in: content)
+        try scenes(of: content, on: devices.flatMap(\.places)).flatMap(\.findings) + sceneless(in: content)
     }
 
     /// The moment in the three places that people look at most.
@@ -70,7 +71,12 @@ final class PreviewStudio {
             dismissAfter: moment.dismissAfter,
             // A card that is dismissed with its end is nowhere.
             pictures: moment.dismissAfter == .zero
-                ? [] : scenes.map { StoryFrame.Picture(place: $0.place.name, svg: $0.svg()) },
+                ? []
+                : scenes.map {
+                    StoryFrame.Picture(
+                        place: $0.place.name, svg: $0.svg(),
+                        estimates: $0.place.estimates.joined(separator: ", "))
+                },
             spoken: scenes.first?.spoken ?? "")
     }
 }

@@ -71,7 +71,7 @@ public struct DerivedFields: Sendable, Hashable {
     public var minimal: Template?
     /// Replacements in short forms for texts that are too long there, such as a status.
     public var words: [String: String]
-    /// Maximum width of each short form. A digit is 1 wide, a letter of a wide script or an emoji 2; longer text is cut, with `…`.
+    /// Maximum width of each short form in digits, by the widths of letters in Inter Medium; longer text is cut, with `…`.
     public var widthMax: Int
     /// Address that a tap opens, as the state's field `deepLink`; never cut. `nil`: none.
     public var deepLink: Template?
@@ -85,7 +85,7 @@ public struct DerivedFields: Sendable, Hashable {
 
     /// Bytes of a sentence that is heard in some five seconds.
     public static let spokenBytesMaxDefault = 120
-    /// Width in columns that fits beside the camera on the narrowest phone.
+    /// Width in digits that fits beside the camera on the narrowest phone.
     public static let widthMaxDefault = ShortForms.widthMax
 
     /// Creates derived fields; without templates nothing is derived. A `widthMax` below 1 counts as 1.

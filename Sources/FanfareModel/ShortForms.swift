@@ -7,7 +7,7 @@ public struct ShortForms: Sendable, Hashable {
     /// Text where several activities share the Dynamic Island: `2–1`.
     public var minimal: String
 
-    /// Creates short forms without cutting them; about six characters fit in each place.
+    /// Creates short forms without cutting them; about six digits fit in each place.
     public init(compactLeading: String, compactTrailing: String, minimal: String) {
         self.compactLeading = compactLeading
         self.compactTrailing = compactTrailing
@@ -16,7 +16,7 @@ public struct ShortForms: Sendable, Hashable {
 }
 
 extension ShortForms {
-    /// Width of each form in columns: fits beside the camera on the narrowest phone.
+    /// Width of each form in digits: fits beside the camera on the narrowest phone.
     package static let widthMax = 6
 
     /// Takes each form from the state, where rules put theirs, else from the reducer. If neither has one, it is the last part of the topic's
@@ -63,25 +63,30 @@ package enum ShortFormsSource: Sendable {
 }
 
 extension Character {
-    /// Width of the character in columns: most letters from U+1100 (Hangul) on fill a square, and so do emoji.
-    fileprivate var width: Int { (unicodeScalars.first?.value ?? 0) >= 0x1100 && !isPunctuation ? 2 : 1 }
+    fileprivate var width: Int { unicodeScalars.first.map(CharacterWidth.of) ?? 0 }
 }
 
 extension String {
+    /// Returns the text, or as many whole characters of it as fit into the width of so many digits, with `…` behind them.
     package func cut(toWidth widthMax: Int) -> String {
-        // No character is wider than its number of bytes, and printable ASCII characters are exactly that wide.
-        guard utf8.count > widthMax else { return self }
-        guard !utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) else {
-            return String(utf8.prefix(widthMax - 1))! + "…"  // a prefix of ASCII text is valid
-        }
-        guard reduce(0, { $0 + $1.width }) > widthMax else { return self }
-        var width = 1
+        guard width > widthMax * 100 else { return self }
+        var width = CharacterWidth.ellipsis
         let kept = prefix { character in
             width += character.width
-            return width <= widthMax
+            return width <= widthMax * 100
         }
         return kept + "…"
     }
+
+    /// Width in hundredths of a digit's.
+    package var width: Int {
+        // A text of ASCII is measured byte by byte, which costs a hundredth of characters.
+        guard utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) else { return reduce(0) { $0 + $1.width } }
+        return utf8.reduce(0) { $0 + CharacterWidth.of(Unicode.Scalar($1)) }
+    }
+
+    /// Is `true` for a short form that lacks letters for want of room.
+    package var isCut: Bool { hasSuffix("…") }
 }
 
 extension String {

@@ -19,7 +19,7 @@ extension CardTemplate {
         let table = TableReader(document.members ?? [], at: .start, faults)
         kind = table.text("kind") ?? ""
         _ = table.has("kind", "spoken", "elements", "compact", "minimal", "expanded", "lockScreen")
-        spoken = table.template("spoken")
+        spoken = table.templates("spoken")
         spokenWords = table.words("spokenWords")
         words = table.words("words")
         accent = table.color("accent") ?? Color(red: 1, green: 0.8, blue: 0)
@@ -147,6 +147,22 @@ extension TableReader {
             guard case .array(let values) = value.content else { return nil }
             let texts = values.compactMap(\.text)
             return texts.count == values.count && !texts.isEmpty ? texts : nil
+        }
+    }
+
+    /// Returns a template, or an array of them.
+    fileprivate func templates(_ key: String) -> [Template] {
+        guard let value = take(key) else { return [] }
+        var sources = [value]
+        if case .array(let parts) = value.content { sources = parts }
+        return sources.compactMap { source in
+            guard let text = read(source, for: key, "text in quotes, or an array of texts", \.text) else { return nil }
+            do {
+                return try Template(parsing: text)
+            } catch {
+                faults.note(source.place, "\(key): \(error); expected text such as \"{home} {homeScore}\"")
+                return nil
+            }
         }
     }
 

@@ -13,8 +13,8 @@ package struct CardTemplate: Sendable {
     let spotlight: [CardRow]
     /// Replacements for values, by field.
     let words: [String: [String: String]]
-    /// What a screen reader says, where the content state has no `spoken` of its own.
-    let spoken: Template?
+    /// What a screen reader says, part by part, where the content state has no `spoken` of its own.
+    let spoken: [Template]
     let spokenWords: [String: [String: String]]
     let accent: Color
     /// Background of the Lock Screen presentation; `nil`: the system's (rule P4).
@@ -23,15 +23,31 @@ package struct CardTemplate: Sendable {
     /// Rows of a section. A place that has none of its own shows the compact pair.
     func rows(of section: Section) -> [CardRow] { sections[section] ?? sections[.compact] ?? [] }
 
-    /// What a screen reader says (rule P3): the rules' own words, else the template's.
+    /// What a screen reader says (rule P3): the rules' own words, else the template's. A part of which a field is missing is
+    /// not said, nor is one that repeats another.
     package func spoken(_ content: CardContent) -> String {
         if let own = content.state["spoken"]?.stringValue, !own.isEmpty { return own }
-        guard let spoken else { return "" }
-        let words = words.merging(spokenWords) { shown, said in shown.merging(said) { $1 } }
-        let text = spoken.text(topic: content.topic, state: content.state.worded(words))
-        // A field that is missing leaves its comma behind.
-        return text.split(separator: ",").map { $0.split(separator: " ").joined(separator: " ") }
-            .filter { !$0.isEmpty }.joined(separator: ", ")
+        let state = content.state.worded(words.merging(spokenWords) { shown, said in shown.merging(said) { $1 } })
+        let parts = spoken.filter { $0.fields.allSatisfy { state[$0].map { $0.asText != "" } ?? false } }
+        // Words without a field say nothing of the state.
+        guard parts.contains(where: { !$0.fields.isEmpty }) else { return "" }
+        var said: [String] = []
+        for part in parts.map({ $0.text(topic: content.topic, state: state) })
+        where !said.contains(where: { $0.lowercased() == part.lowercased() }) {
+            said.append(part)
+        }
+        return said.joined(separator: ", ")
+    }
+
+    /// What a screen reader says of a lineup: by its own template, whose field `spotlight` is what the inner one says.
+    func spoken(_ content: CardContent, inner: CardTemplate) -> String {
+        var content = content
+        let spotlight = inner.spoken(content)
+        let others = (content.others?.count ?? 0) + content.more
+        content.state["spoken"] = nil
+        content.state["spotlight"] = spotlight.isEmpty ? nil : .string(spotlight)
+        content.state["others"] = others == 0 ? nil : .int(Int64(others))
+        return spoken(content)
     }
 }
 
@@ -81,9 +97,25 @@ struct CardTimer: Sendable {
 
     /// Returns the timer's text; `nil` without a date.
     func text(in state: JSONObject, at now: FeedTime) -> String? {
+        seconds(in: state, at: now).map(text)
+    }
+
+    /// Returns the longest text that the timer comes to while the card exists; `nil` without a date.
+    func longestText(in state: JSONObject, at now: FeedTime) -> String? {
+        // A timer that counts down is longest now.
+        text(in: state, at: countsDown ? now : now + CardTimer.lifetimeMax)
+    }
+
+    /// Time after which the system ends every activity (rule L1).
+    private static let lifetimeMax = Duration.seconds(8 * 3600)
+
+    private func seconds(in state: JSONObject, at now: FeedTime) -> Int64? {
         guard let date = state[field]?.dateValue else { return nil }
         let passed = countsDown ? date - now : now - date
-        let seconds = max(0, (passed.milliseconds + plus.milliseconds) / 1000)
+        return max(0, (passed.milliseconds + plus.milliseconds) / 1000)
+    }
+
+    private func text(_ seconds: Int64) -> String {
         switch unit {
         case .minutes: return "\((seconds + 59) / 60) min"
         case .clock:

@@ -6,6 +6,17 @@ extension Scene {
         if !findings.contains(finding) { findings.append(finding) }
     }
 
+    /// Notes what will be too large although it is not yet, and marks it.
+    mutating func findOverflow(of later: Scene) {
+        for finding in later.findings where finding.kind == .overflow {
+            guard !findings.contains(where: { $0.kind == .overflow && $0.element == finding.element }) else { continue }
+            find(.overflow, finding.element, "\(finding.text), as its timer runs")
+            for index in items.indices where finding.element != nil && items[index].element == finding.element {
+                items[index].overflow = items[index].frame.width
+            }
+        }
+    }
+
     /// Notes texts that contrast too little with what is behind them, as the place shows both.
     mutating func findContrast() {
         for item in items {
@@ -74,5 +85,19 @@ extension CardTemplate {
             }
         }
         return compact.flatMap { moved($0.leading, leading, "leading") + moved($0.trailing, trailing, "trailing") }
+    }
+}
+
+extension CardContent {
+    /// Notes short forms that have been cut to their width (rule M4).
+    package var cutForms: [Finding] {
+        ([state] + (others ?? [])).flatMap { row in
+            ["compactLeading", "compactTrailing", "minimal"].compactMap { key in
+                guard let text = row[key]?.stringValue, text.isCut else { return nil }
+                return Finding(
+                    kind: .cut, place: "short forms", element: key,
+                    text: "“\(text)” is cut; expected shorter words, or a larger `short.width` in the rules")
+            }
+        }
     }
 }

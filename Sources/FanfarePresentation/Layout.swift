@@ -8,6 +8,7 @@ package struct Layout {
     let content: CardContent
     let place: Place
     let measure: TextMeasure
+    let timers: MeasuredElement.TimerTexts
     let palette: Palette
 
     /// Spaces between elements. Estimates: the app chooses them.
@@ -15,13 +16,15 @@ package struct Layout {
     private static let smallMargin = 10.0
 
     private init(
-        _ template: CardTemplate, inner: CardTemplate?, _ content: CardContent, _ place: Place, _ measure: TextMeasure
+        _ template: CardTemplate, inner: CardTemplate?, _ content: CardContent, _ place: Place,
+        _ timers: MeasuredElement.TimerTexts, _ measure: TextMeasure
     ) {
         self.template = template
         self.inner = inner
         self.content = content
         self.place = place
         self.measure = measure
+        self.timers = timers
         palette = Palette(
             appearance: place.appearance, background: place.background(of: template), accent: template.accent)
     }
@@ -33,14 +36,12 @@ package struct Layout {
         _ measure: TextMeasure
     ) -> Scene? {
         guard !content.isOver || place.staysAfterEnd else { return nil }
-        let layout = Layout(template, inner: inner, content, place, measure)
-        var scene: Scene
-        switch place.kind {
-        case .compact, .menuBar: scene = layout.compact()
-        case .minimalAttached, .minimalDetached, .standByMinimal: scene = layout.minimal()
-        case .expanded, .lockScreen, .banner, .standBy: scene = layout.card()
-        case .smartStack, .carPlay: scene = layout.small()
+        func drawn(_ timers: MeasuredElement.TimerTexts) -> Scene {
+            Layout(template, inner: inner, content, place, timers, measure).drawn()
         }
+        var scene = drawn(.shown)
+        // Timers run on, so what they come to has to fit as well.
+        if scene.items.contains(where: \.isTimer), !content.isOver { scene.findOverflow(of: drawn(.longest)) }
         scene.findContrast()
         if scene.items.isEmpty { scene.find(.logoAlone, nil, "nothing is shown; expected at least one field") }
         if scene.spoken.isEmpty {
@@ -51,10 +52,19 @@ package struct Layout {
 
     // MARK: - Places
 
+    private func drawn() -> Scene {
+        switch place.kind {
+        case .compact, .menuBar: compact()
+        case .minimalAttached, .minimalDetached, .standByMinimal: minimal()
+        case .expanded, .lockScreen, .banner, .standBy: card()
+        case .smartStack, .carPlay: small()
+        }
+    }
+
     private func scene(width: Double, height: Double, radius: Double) -> Scene {
         Scene(
             place: place, width: width, height: height, radius: radius, background: palette.background,
-            spoken: inner.map { $0.spoken(content) } ?? template.spoken(content))
+            spoken: inner.map { template.spoken(content, inner: $0) } ?? template.spoken(content))
     }
 
     private func compact() -> Scene {
@@ -84,7 +94,11 @@ package struct Layout {
         let needed = naturalWidth(group) + 10
         let width = min(max(needed, Device.minimalWidths.lowerBound), Device.minimalWidths.upperBound)
         var scene = scene(width: width, height: height, radius: height / 2)
-        put(group, in: Rect(x: 0, y: 0, width: width, height: height), .center, &scene)
+        // The ends are round, so a line of text has less than the whole width.
+        let radius = height / 2
+        let halfLine = min((group.filter(\.isText).map(\.element.style.measures.size).max() ?? 0) / 2, radius)
+        let inset = radius - (radius * radius - halfLine * halfLine).squareRoot()
+        put(group, in: Rect(x: inset, y: 0, width: width - 2 * inset, height: height), .center, &scene)
         scene.findLogo(group)
         return scene
     }
@@ -141,7 +155,7 @@ package struct Layout {
     private func elements(_ names: [String], of template: CardTemplate? = nil) -> [MeasuredElement] {
         let template = template ?? self.template
         return names.compactMap { name in
-            template.elements[name].flatMap { MeasuredElement($0, content, template, measure) }
+            template.elements[name].flatMap { MeasuredElement($0, content, template, timers, measure) }
         }
     }
 
@@ -155,8 +169,12 @@ package struct Layout {
     private func stack(_ rows: [CardRow], in frame: Rect, _ scene: inout Scene) -> Double {
         var y = frame.y
         var isFirst = true
-        func add(_ body: (Double, inout Scene) -> Double) {
-            let top = isFirst ? y : y + Layout.gap.y
+        func add(besideCamera: Bool = false, _ body: (Double, inout Scene) -> Double) {
+            var top = isFirst ? y : y + Layout.gap.y
+            // Only the first row's two sides are beside the camera; the others begin below it.
+            if place.kind == .expanded, !(isFirst && besideCamera) {
+                top = max(top, Device.islandHeight + Layout.gap.y / 2)
+            }
             let height = body(top, &scene)
             guard height > 0 else { return }
             y = top + height
@@ -165,18 +183,18 @@ package struct Layout {
         for row in rows {
             switch row.content {
             case .groups(let leading, let center, let trailing):
-                add { top, scene in
-                    let groups = [elements(leading), elements(center), elements(trailing)]
-                    return put(groups, in: Rect(x: frame.x, y: top, width: frame.width, height: 0), isFirst, &scene)
+                let groups = [elements(leading), elements(center), elements(trailing)]
+                add(besideCamera: groups[1].isEmpty) { top, scene in
+                    put(groups, in: Rect(x: frame.x, y: top, width: frame.width, height: 0), isFirst, &scene)
                 }
             case .spotlight:
                 guard let inner else { continue }
                 let rows = inner.spotlight.isEmpty ? inner.rows(of: .lockScreen) : inner.spotlight
                 for row in rows where row.when.hold(in: content.state) {
                     guard case .groups(let leading, let center, let trailing) = row.content else { continue }
-                    add { top, scene in
-                        let groups = [leading, center, trailing].map { elements($0, of: inner) }
-                        return put(
+                    let groups = [leading, center, trailing].map { elements($0, of: inner) }
+                    add(besideCamera: groups[1].isEmpty) { top, scene in
+                        put(
                             groups, in: Rect(x: frame.x, y: top, width: frame.width, height: 0), isFirst, &scene)
                     }
                 }
@@ -200,18 +218,12 @@ package struct Layout {
         let (leading, center, trailing) = (groups[0], groups[1], groups[2])
         guard groups.contains(where: { !$0.isEmpty }) else { return 0 }
         let gap = Layout.gap.x
-        var top = frame.y
-        var sideMax: (Double, Double)
+        let top = frame.y
+        let sideMax: (Double, Double)
         let middle = min(naturalWidth(center), frame.width)
-        if place.kind == .expanded, isFirst {
-            if center.isEmpty {
-                let side = (scene.width - place.device.cameraWidth) / 2 - frame.x - gap
-                sideMax = (side, side)
-            } else {
-                // Nothing stands behind the camera.
-                top = max(top, Device.islandHeight + 4)
-                sideMax = ((frame.width - middle) / 2 - gap, (frame.width - middle) / 2 - gap)
-            }
+        if place.kind == .expanded, isFirst, center.isEmpty {
+            let side = (scene.width - place.device.cameraWidth) / 2 - frame.x - gap
+            sideMax = (side, side)
         } else if !center.isEmpty {
             sideMax = ((frame.width - middle) / 2 - gap, (frame.width - middle) / 2 - gap)
         } else if leading.isEmpty || trailing.isEmpty {
@@ -227,7 +239,7 @@ package struct Layout {
             center, in: Rect(x: frame.midX - middle / 2, y: top, width: middle, height: height), .center, &scene)
         put(
             trailing, in: Rect(x: frame.maxX - sideMax.1, y: top, width: sideMax.1, height: height), .trailing, &scene)
-        return top - frame.y + height
+        return height
     }
 
     /// Cells for the other topics of a lineup, and the number of those that are left out.
@@ -236,12 +248,12 @@ package struct Layout {
         var cells: [MeasuredElement] = others.compactMap { row in
             var content = content
             content.state = row
-            return MeasuredElement(element, content, template, measure)
+            return MeasuredElement(element, content, template, timers, measure)
         }
         if content.more > 0, let more = template.elements["more"] {
             var content = content
             content.state = ["more": .int(Int64(content.more))]
-            if let measured = MeasuredElement(more, content, template, measure) { cells.append(measured) }
+            if let measured = MeasuredElement(more, content, template, timers, measure) { cells.append(measured) }
         }
         let gap = Layout.gap.x
         let width = (frame.width - gap * Double(columns - 1)) / Double(columns)

@@ -14,6 +14,9 @@ struct MeasuredElement {
         var isTooWide = false
     }
 
+    /// Texts that timers have: those of the moment, or the longest that they come to while the card is shown.
+    enum TimerTexts { case shown, longest }
+
     enum Content {
         case text(full: String, short: String?)
         case bar(parts: [Double])
@@ -36,9 +39,12 @@ struct MeasuredElement {
     private var padding: Double { isHighlighted && isText ? 2 * MeasuredElement.pillPadding.x : 0 }
 
     /// - Returns: `nil` for an element that is not shown in this state.
-    init?(_ element: CardElement, _ content: CardContent, _ template: CardTemplate, _ measure: TextMeasure) {
+    init?(
+        _ element: CardElement, _ content: CardContent, _ template: CardTemplate, _ timers: TimerTexts,
+        _ measure: TextMeasure
+    ) {
         guard element.isShown(in: content.state),
-            let shown = MeasuredElement.content(of: element, content, words: template.words)
+            let shown = MeasuredElement.content(of: element, content, words: template.words, timers, measure)
         else { return nil }
         self.element = element
         self.content = shown
@@ -55,7 +61,8 @@ struct MeasuredElement {
     }
 
     private static func content(
-        of element: CardElement, _ content: CardContent, words: [String: [String: String]]
+        of element: CardElement, _ content: CardContent, words: [String: [String: String]], _ timers: TimerTexts,
+        _ measure: TextMeasure
     ) -> Content? {
         let state = content.state
         func filled(_ text: Template) -> String {
@@ -66,7 +73,15 @@ struct MeasuredElement {
         case .text(let template):
             let full = filled(template)
             return full.isEmpty ? nil : .text(full: full, short: element.short.map(filled))
-        case .timer(let timer): return timer.text(in: state, at: content.at).map { .text(full: $0, short: nil) }
+        case .timer(let timer):
+            switch timers {
+            case .shown: return timer.text(in: state, at: content.at).map { .text(full: $0, short: nil) }
+            case .longest:
+                let digit = measure.widestDigit(element.style.weight)
+                return timer.longestText(in: state, at: content.at).map { text in
+                    .text(full: String(text.map { $0.isNumber ? digit : $0 }), short: nil)
+                }
+            }
         case .progress(let field): return state[field]?.doubleValue.map(bar)
         case .interval(let from, let until):
             guard let start = state[from]?.dateValue, let end = state[until]?.dateValue, start < end else { return nil }

@@ -59,13 +59,13 @@ package struct Place: Sendable, Hashable {
     /// Factor by which the place enlarges the picture.
     package var scale: Double { kind == .standBy ? 2 : 1 }
 
-    /// Measures that Apple does not publish and that the picture of the place needs.
+    /// Measures of the place that Apple does not publish and that its picture needs.
     package var estimates: [String] {
         var estimates: [String] = []
         switch kind {
-        case .compact: break
-        case .minimalAttached, .minimalDetached: break
-        case .expanded: estimates.append("margins inside")
+        case .compact: estimates.append("shape of the camera")
+        case .minimalAttached, .minimalDetached: estimates.append("width between the published bounds")
+        case .expanded: estimates += ["margins inside", "shape of the camera"]
         case .lockScreen: estimates += ["corner radius", "default background"]
         case .banner: estimates += ["width and corner radius", "default background"]
         case .standByMinimal: estimates.append("size")
@@ -75,8 +75,12 @@ package struct Place: Sendable, Hashable {
         }
         if appearance == .alwaysOn { estimates.append("dimming") }
         if appearance == .night { estimates.append("tint") }
-        return estimates + ["text sizes, as this template chooses them; the font is near the system's"]
+        return estimates
     }
+
+    /// Estimates of every place.
+    package static let commonEstimates =
+        "text sizes, as a template chooses them, and the font, which is near the system's"
 }
 
 /// A screen that shows Live Activities, with the sizes published for it, in points.

@@ -8,6 +8,8 @@ package struct PreviewSheet: Sendable {
     package let findings: [Finding]
     let fontFace: String
     private let captionWidths: [Double]
+    /// Width of the lines below the title.
+    private let noteWidth: Double
 
     package init(title: String, subtitle: String, scenes: [Scene], findings: [Finding], _ measure: TextMeasure) {
         self.title = title
@@ -16,15 +18,28 @@ package struct PreviewSheet: Sendable {
         self.findings = findings
         // Captions are part of the picture, so the font must have their letters.
         _ = measure.width(of: title, size: 20, weight: .semibold)
-        for text in [subtitle, PreviewSheet.note] { _ = measure.width(of: text, size: 13) }
-        captionWidths = scenes.map { measure.width(of: PreviewSheet.caption($0), size: 12) }
+        let notes = [subtitle, PreviewSheet.note]
+        noteWidth = notes.map { measure.width(of: $0, size: 13) }.max() ?? 0
+        captionWidths = scenes.map {
+            max(
+                measure.width(of: PreviewSheet.caption($0), size: 12),
+                measure.width(of: PreviewSheet.estimates($0), size: 11))
+        }
         fontFace = measure.fontFace()
     }
 
-    static let note = "A sketch by the published sizes; the app draws the real card."
+    static let note =
+        "A sketch by the published sizes; the app draws the real card. Estimates: \(Place.commonEstimates); others are named "
+        + "below each picture."
+
+    /// The second line of a caption; empty for a place with published measures only.
+    private static func estimates(_ scene: Scene) -> String {
+        scene.place.estimates.isEmpty ? "" : "Estimates: " + scene.place.estimates.joined(separator: ", ")
+    }
 
     private static func caption(_ scene: Scene) -> String {
-        "\(scene.place.name) · \(scene.width.points) × \(scene.height.points)"
+        (scene.place.device.family == .phone ? "" : "\(scene.place.device.name), ")
+            + "\(scene.place.name) · \(scene.width.points) × \(scene.height.points)"
             + (scene.place.scale == 1 ? "" : ", \(scene.place.scale.points)×")
     }
 
@@ -35,15 +50,15 @@ package struct PreviewSheet: Sendable {
     }
 
     private static let margin = 28.0
-    private static let captionHeight = 24.0
+    private static let captionHeight = 38.0
 
     /// Places the pictures in rows, in their order.
     private func cells() -> (cells: [Cell], width: Double, height: Double) {
         let margin = PreviewSheet.margin
         let widest = scenes.map(\.pictureWidth).max() ?? 0
-        let limit = max(widest, 860)
+        let limit = max(widest, 860, noteWidth)
         var cells: [Cell] = []
-        var (x, y, rowHeight) = (margin, margin + 64, 0.0)
+        var (x, y, rowHeight) = (margin, margin + 84, 0.0)
         for (scene, captionWidth) in zip(scenes, captionWidths) {
             // A caption may be wider than its picture.
             let width = max(scene.pictureWidth, captionWidth)
@@ -71,10 +86,10 @@ package struct PreviewSheet: Sendable {
             + "viewBox=\"0 0 \(width.points) \(height.points)\">\n<title>\(title.escapedForMarkup)</title>\n"
             + "<style>\(fontFace)</style>\n<rect width=\"100%\" height=\"100%\" fill=\"#8e9aa8\"/>\n"
         svg += text(title, x: margin, y: margin + 18, size: 20, weight: .semibold, color: "#000000")
-        svg += text(
-            subtitle.isEmpty ? PreviewSheet.note : "\(subtitle) · \(PreviewSheet.note)", x: margin, y: margin + 40,
-            size: 13, weight: .medium,
-            color: "#000000")
+        for (index, line) in [subtitle, PreviewSheet.note].filter({ !$0.isEmpty }).enumerated() {
+            let y = margin + 40 + 19 * Double(index)
+            svg += text(line, x: margin, y: y, size: 13, weight: .medium, color: "#000000")
+        }
         for cell in cells {
             // A nested picture has its own coordinates.
             svg += "<svg x=\"\(cell.x.points)\" y=\"\(cell.y.points)\"" + cell.scene.svg().dropFirst(4)
@@ -82,6 +97,11 @@ package struct PreviewSheet: Sendable {
             svg += text(
                 PreviewSheet.caption(cell.scene), x: cell.x, y: cell.y + cell.scene.pictureHeight + 16, size: 12,
                 weight: .medium, color: color)
+            let estimates = PreviewSheet.estimates(cell.scene)
+            guard !estimates.isEmpty else { continue }
+            svg += text(
+                estimates, x: cell.x, y: cell.y + cell.scene.pictureHeight + 31, size: 11, weight: .medium,
+                color: "#000000")
         }
         return svg + "</svg>\n"
     }
@@ -111,8 +131,10 @@ package struct PreviewSheet: Sendable {
         }
         html += "<div class=\"sheet\">\n"
         for scene in scenes {
+            let estimates = PreviewSheet.estimates(scene)
             html +=
-                "<figure>\(scene.svg())<figcaption>\(PreviewSheet.caption(scene).escapedForMarkup)</figcaption></figure>\n"
+                "<figure>\(scene.svg())<figcaption>\(PreviewSheet.caption(scene).escapedForMarkup)"
+                + (estimates.isEmpty ? "" : "<small>\(estimates.escapedForMarkup)</small>") + "</figcaption></figure>\n"
         }
         return html + "</div>\n</main>\n</html>\n"
     }
@@ -130,7 +152,7 @@ package struct PreviewSheet: Sendable {
         align-items:flex-start}
         figure{margin:0;max-width:100%}
         figure svg{display:block;max-width:100%;height:auto}
-        figcaption{font-size:12px;margin-top:.4rem;color:#000}
+        figcaption{font-size:12px;margin-top:.4rem;color:#000}small{display:block;font-size:11px}
         @media (prefers-color-scheme:dark){figcaption{color:#fff}}
         @media (max-width:30rem){main{padding:.75rem}.sheet{padding:.75rem;border-radius:8px}}
         """

@@ -63,6 +63,8 @@ package struct Finding: Sendable, Hashable, CustomStringConvertible {
         case moved
         /// Nothing for a screen reader to say (rule P3).
         case description
+        /// A short form that the rules have cut for want of room (rule M4).
+        case cut
         /// A character that the font lacks, whose width is a guess.
         case glyph
     }

@@ -10,10 +10,11 @@ extension StoryPage {
         const svg = (picture) => picture < 0 ? "" : data.pictures[picture].map((line) => data.lines[line]).join("\n");
         let now = -1, timer = 0, telling = 0;
 
-        const figures = data.places.map((place) => {
+        const figures = data.places.map((place, index) => {
           const figure = document.createElement("figure"), caption = document.createElement("figcaption");
-          const picture = document.createElement("div");
-          caption.textContent = place;
+          const picture = document.createElement("div"), estimates = document.createElement("small");
+          estimates.textContent = data.estimates[index] && "Estimates: " + data.estimates[index];
+          caption.append(place, estimates);
           figure.append(picture, caption);
           $("places").append(figure);
           return { picture, shown: -2, width: 0, height: 0 };
@@ -58,14 +59,12 @@ extension StoryPage {
           clearInterval(timer);
           timer = 0;
           $("play").textContent = "Play";
-          $("play").setAttribute("aria-pressed", "false");
         }
 
         function play() {
           if (timer) return stop();
           if (now === items.length - 1) show(0);
           $("play").textContent = "Pause";
-          $("play").setAttribute("aria-pressed", "true");
           // A second for an update; a long story takes two minutes, at ten updates a second at most.
           timer = setInterval(() => {
             show(now + 1);
@@ -94,9 +93,10 @@ extension StoryPage {
           show(items.indexOf(link.parentElement));
           $("stage").scrollIntoView({ block: "nearest" });
         });
-        document.addEventListener("keydown", (event) => {
-          if (event.altKey || event.ctrlKey || event.metaKey) return;
-          const inControl = event.target.closest("button, a, input") !== null;
+        // Elsewhere keys are those of the browser and of a screen reader.
+        $("stage").addEventListener("keydown", (event) => {
+          if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
+          const inControl = event.target.closest("button, a") !== null;
           const does = { ArrowLeft: () => step(-1), ArrowRight: () => step(1), Home: () => { stop(); show(0); },
             End: () => { stop(); show(items.length - 1); }, a: () => { stop(); nextAlert(); } };
           // A focused button or link has the space bar, and the range its own arrows.

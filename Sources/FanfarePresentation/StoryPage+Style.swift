@@ -26,6 +26,7 @@ extension StoryPage {
         figure p{color:var(--on-wall);font-size:.85rem;padding:.75rem 1rem;border:1px dashed var(--on-wall);border-radius:20px;
         margin:0;display:grid;place-content:center}
         figcaption{color:var(--on-wall);font-size:.85rem;text-align:center;margin-top:.5rem}
+        small{display:block;font-size:.75rem}
         #spoken{min-height:3em;margin:.75rem 0;padding-left:.75rem;border-left:3px solid var(--line)}
         #controls{display:flex;flex-wrap:wrap;gap:.5rem;position:sticky;bottom:0;padding:.5rem 0;background:var(--paper)}
         #place{flex:1 0 100%;width:100%;height:1.75rem;margin:0;accent-color:var(--accent)}

@@ -8,10 +8,13 @@ package struct StoryFrame: Sendable {
         package var place: String
         /// A whole `<svg>` element, without a font of its own: the page brings one for all.
         package var svg: String
+        /// Measures that Apple does not publish; empty for none.
+        package var estimates: String
 
-        package init(place: String, svg: String) {
+        package init(place: String, svg: String, estimates: String = "") {
             self.place = place
             self.svg = svg
+            self.estimates = estimates
         }
     }
 
@@ -73,7 +76,8 @@ package struct StoryPage: Sendable {
             </style>
             <header>
             <h1>\(title.escapedForMarkup)</h1>
-            <p>An honest sketch, drawn from the feed by the published sizes. The app draws the real card.</p>
+            <p>An honest sketch, drawn from the feed by the published sizes. The app draws the real card. Estimates: \(Place.commonEstimates);
+            others are named below each picture.</p>
             </header>
 
             """
@@ -99,7 +103,7 @@ package struct StoryPage: Sendable {
     /// The part of the page that shows one frame; a script fills it.
     private static func stage(of count: Int) -> String {
         """
-        <section id="stage" aria-label="One update" hidden>
+        <section id="stage" aria-label="One update" tabindex="-1" hidden>
         <div id="frame"></div>
         <div id="places"></div>
         <p id="spoken" aria-live="polite"></p>
@@ -107,11 +111,11 @@ package struct StoryPage: Sendable {
         <input id="place" type="range" min="0" max="\(count - 1)" value="0" step="1" aria-label="Update">
         <svg id="alerts" aria-hidden="true" viewBox="0 0 \(max(1, count - 1)) 1" preserveAspectRatio="none"><path/></svg>
         <button type="button" id="previous">Previous</button>
-        <button type="button" id="play" aria-pressed="false">Play</button>
+        <button type="button" id="play">Play</button>
         <button type="button" id="next">Next</button>
         <button type="button" id="alert">Next alert</button>
         </div>
-        <p class="keys">Keys: ← and → one update, Home and End, space plays, A goes to the next alert.</p>
+        <p class="keys">Keys, once the pictures or a button here is chosen: ← and → one update, Home and End, space plays, A goes to the next alert.</p>
         </section>
         <noscript><p>Pictures need scripts; the list below has every update in words.</p></noscript>
 
@@ -147,6 +151,7 @@ private struct StoryPictures {
     private var lines: [Substring] = []
     private var lineIndexes: [Substring: Int] = [:]
     private var places: [String] = []
+    private var estimates: [String] = []
     private var pictures: [[Int]] = []
     private var pictureIndexes: [[Int]: Int] = [:]
     /// For each frame, the picture of each place; −1 for a place that shows nothing.
@@ -154,7 +159,10 @@ private struct StoryPictures {
 
     init(of story: [StoryFrame]) {
         for frame in story {
-            for picture in frame.pictures where !places.contains(picture.place) { places.append(picture.place) }
+            for picture in frame.pictures where !places.contains(picture.place) {
+                places.append(picture.place)
+                estimates.append(picture.estimates)
+            }
         }
         for frame in story {
             frames.append(places.map { place in frame.pictures.first { $0.place == place }.map { add($0.svg) } ?? -1 })
@@ -183,7 +191,7 @@ private struct StoryPictures {
             return String(decoding: bytes, as: UTF8.self)
                 .split(separator: "<", omittingEmptySubsequences: false).joined(separator: "\\u003c")
         }
-        return "{\"places\":\(texts(places)),\n\"lines\":\(texts(lines)),\n"
+        return "{\"places\":\(texts(places)),\n\"estimates\":\(texts(estimates)),\n\"lines\":\(texts(lines)),\n"
             + "\"pictures\":[\(pictures.map(array).joined(separator: ","))],\n"
             + "\"frames\":[\(frames.map(array).joined(separator: ","))]}"
     }

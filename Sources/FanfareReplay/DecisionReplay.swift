@@ -20,8 +20,8 @@ package struct DecisionReplay {
         core = DecisionCore(rules: rules)
     }
 
-    /// Takes the next item or, at the end of the feed, releases the changes that wait for their minimum interval. A feed that stops at
-    /// `until` has not ended: timers due by then fire, and later ones keep waiting.
+    /// Takes the next item or, at the end of the feed, releases the changes that wait for their minimum interval. A feed with an `until` has
+    /// not ended by then: timers due by then fire, and later ones keep waiting.
     ///
     /// - Returns: the item (`nil` at the end of the feed) and its decisions; `nil` when nothing is left.
     package mutating func next() -> (item: FeedItem?, decisions: [Decision])? {
@@ -29,7 +29,7 @@ package struct DecisionReplay {
         decisions.removeAll(keepingCapacity: true)
         guard let (now, item) = feed.next() else {
             isFinished = true
-            core.finish(into: &decisions)
+            if let until { core.advance(to: until, into: &decisions) } else { core.finish(into: &decisions) }
             return (nil, decisions)
         }
         if let until, now > until {

@@ -41,6 +41,8 @@ package final class LineupPreview {
         package var news: [DecisionRecord] = []
         /// Versions of the lineup's topics since the push before that changed nothing in the lineup.
         package var unseen = 0
+        /// Time for which the card stays; `nil` unless the push ends the activity.
+        package var dismissAfter: Duration?
     }
 
     package let topics: [TopicID]
@@ -149,6 +151,9 @@ extension LineupPreview.Display {
             spotlight: spotlight?["index"]?.intValue.map(Int.init), state: spotlight?["state"]?.objectValue ?? [:],
             highlight: content["highlight"]?.stringValue, link: content["link"]?.stringValue, alert: payload.alert,
             priority: payload.priority, bytes: payload.state.count, cost: PushCost(payload))
+        guard isEnd else { return }
+        // A dismissal date in the past removes the card at once.
+        dismissAfter = payload.dismissalDate.map { max(.zero, FeedTime(seconds: $0) - now) }
     }
 }
 

@@ -28,6 +28,16 @@ let package = Package(
             name: "FanfareFanOut", dependencies: ["FanfareModel"], swiftSettings: swift,
             linkerSettings: [.linkedLibrary("m")]),
         .target(name: "FanfareLineup", swiftSettings: swift),
+        .target(name: "CFanfareTOML"),
+        .target(name: "FanfareTOML", dependencies: ["FanfareModel", "CFanfareTOML"], swiftSettings: swift),
+        .systemLibrary(name: "CFanfareHarfBuzz", pkgConfig: "harfbuzz-subset"),
+        .target(
+            name: "FanfarePresentation", dependencies: ["FanfareModel", "FanfareTOML", "CFanfareHarfBuzz"],
+            resources: [.embedInCode("Templates")], swiftSettings: swift),
+        .testTarget(
+            name: "FanfarePresentationTests", dependencies: ["FanfarePresentation", "FanfareTOML", "FanfareModel"],
+            path: "Tests/Unit/FanfarePresentationTests",
+            swiftSettings: swiftOfTests),
         .systemLibrary(name: "CFanfareUV", pkgConfig: "libuv"),
         .systemLibrary(name: "CFanfareOpenSSL", pkgConfig: "openssl"),
         .target(name: "FanfareHTTP2", swiftSettings: swift),

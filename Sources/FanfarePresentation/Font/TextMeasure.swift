@@ -101,6 +101,14 @@ package final class TextMeasure {
         return width * size
     }
 
+    /// Returns the digit that is widest, which a timer shows sooner or later.
+    func widestDigit(_ weight: Weight) -> Character {
+        "0123456789".max {
+            width(of: String($0), size: 1, weight: weight) < width(of: String($1), size: 1, weight: weight)
+        }
+            ?? "0"
+    }
+
     /// Returns the first character that the font lacks.
     func missing(_ text: String, weight: Weight) -> Character? {
         guard let font = fonts[weight], !text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) else { return nil }

@@ -73,6 +73,89 @@ import Testing
         #expect(error?.description.contains("its card has been gone since") == true, "\(error.debugDescription)")
     }
 
+    private func written(_ lines: [String]) throws -> String {
+        let path = NSTemporaryDirectory() + "fanfare-preview-\(UUID()).ndjson"
+        try lines.joined(separator: "\n").write(toFile: path, atomically: true, encoding: .utf8)
+        return path
+    }
+
+    /// A parcel that is said to move at ten, and again at nine in the evening.
+    private func parcel(_ rules: String = "") throws -> (feed: String, rules: Rules) {
+        func line(_ time: String, _ minutes: Int) -> String {
+            #"{"topic":"parcel/5","topicKind":"parcel","at":"2026-06-13T\#(time)Z","set":{"minutes":\#(minutes)}}"#
+        }
+        let feed = try written([line("10:00:00", 90), line("12:00:00", 60), line("21:00:00", 10)])
+        let file = try written(["[parcel]", "reducer = \"patches\"", rules])
+        defer { try? FileManager.default.removeItem(atPath: file) }
+        return (feed, try Arguments.rules(at: file))
+    }
+
+    @Test func L1_anActivityEndsAfterEightHours() throws {
+        let (feed, rules) = try parcel()
+        defer { try? FileManager.default.removeItem(atPath: feed) }
+        let source = PreviewSource(paths: [feed], feed: FeedOptions(), rules: rules, until: nil)
+        let moments = try source.moments(of: TopicID("parcel/5"), all: true)
+        #expect(moments.map(\.content.at.description) == [10, 12, 18].map { "2026-06-13T\($0):00:00.000Z" })
+        #expect(moments.map(\.content.isOver) == [false, false, true])
+        #expect(moments.last?.dismissAfter == .seconds(1800))
+        let last = try #require(try source.moments(of: TopicID("parcel/5"), all: false).last)
+        let limit = last.content.at + .seconds(6 * 3600)
+        #expect(last.ending(by: limit + .milliseconds(-1)) == nil)
+        #expect(last.ending(by: limit)?.goneAt == limit + .seconds(1800))
+    }
+
+    @Test func L1_anActivityThatIsRenewedGoesOn() throws {
+        let (feed, rules) = try parcel("atLimit = \"renew\"")
+        defer { try? FileManager.default.removeItem(atPath: feed) }
+        let source = PreviewSource(paths: [feed], feed: FeedOptions(), rules: rules, until: nil)
+        #expect(try source.moments(of: TopicID("parcel/5"), all: true).map(\.content.isOver) == [false, false, false])
+    }
+
+    /// Changes that wait for their interval go out later than the moment.
+    @Test func nothingIsShownOfTheFuture() throws {
+        func line(_ second: String, _ minutes: Int) -> String {
+            #"{"topic":"parcel/5","topicKind":"parcel","at":"2026-06-13T10:00:\#(second)Z","set":{"minutes":\#(minutes)}}"#
+        }
+        let feed = try written([line("00.000", 90), line("00.100", 80)])
+        defer { try? FileManager.default.removeItem(atPath: feed) }
+        func minutes(_ time: String) throws -> JSONValue? {
+            let source = PreviewSource(
+                paths: [feed], feed: FeedOptions(), rules: .builtIn, until: FeedTime(rfc3339: time))
+            return try source.moments(of: TopicID("parcel/5"), all: false).last?.content.state["minutes"]
+        }
+        #expect(try minutes("2026-06-13T10:00:00.500Z") == 90)
+        #expect(try minutes("2026-06-13T10:00:09Z") == 80)
+    }
+
+    @Test func aLineupIsGoneAfterItsDismissal() throws {
+        let source = PreviewSource(
+            paths: [Self.examples + "Slate/feed.ndjson"], feed: FeedOptions(), rules: .builtIn, until: nil)
+        let moments = try source.moments(of: (81...88).map { TopicID("match/\($0)") }, favourite: nil, all: true)
+        let last = try #require(moments.last)
+        #expect(last.content.isOver)
+        let stays = try #require(last.dismissAfter)
+        #expect(stays >= .seconds(900) && stays <= .seconds(1800))
+        #expect(moments.dropLast().allSatisfy { $0.dismissAfter == nil })
+    }
+
+    /// The program that makes pictures is not on every machine; where it is, it draws with the font that measured.
+    @Test(
+        .enabled(
+            if: FileManager.default.isExecutableFile(atPath: "/usr/bin/rsvg-convert"), "SKIPPED: no rsvg-convert here"))
+    func aPictureIsDrawnWithTheFontThatMeasured() throws {
+        func picture(_ font: String) throws -> Data {
+            let path = NSTemporaryDirectory() + "fanfare-preview-\(UUID()).png"
+            defer { try? FileManager.default.removeItem(atPath: path) }
+            let svg =
+                "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"80\" height=\"20\"><text y=\"15\" "
+                + "font-family=\"Inter\">Kestrel 1</text></svg>"
+            try PNGFile.write(svg, to: path, font: font)
+            return try Data(contentsOf: URL(filePath: path))
+        }
+        let folder = "/usr/share/fonts/opentype/inter/"
+        #expect(try picture(folder + "Inter-Black.otf") != picture(folder + "Inter-Thin.otf"))
+    }
+
     private func findings(in paths: [String], rules: String? = nil, until: String? = nil) throws -> (Int, String) {
         let studio = try PreviewStudio(PreviewLook())
         let source = PreviewSource(

@@ -76,13 +76,24 @@ import Testing
         #expect(error?.isUnreadable == true)
     }
 
-    @Test func theSpokenFormLeavesOutWhatIsMissing() throws {
+    @Test func P3_theSpokenFormLeavesOutWhatIsMissing() throws {
         let studio = try Studio(builtIn: "football")
         let state: JSONObject = [
             "home": "Northspire", "homeScore": 1, "away": "Kestrel Bay", "awayScore": 0, "period": "1H",
         ]
         #expect(studio.template.spoken(studio.content(state)) == "Northspire one, Kestrel Bay nil, first half")
         #expect(studio.template.spoken(studio.content(JSONObject())) == "")
+        let queue = try Studio(builtIn: "queue")
+        #expect(queue.template.spoken(queue.content(["position": 3])) == "number 3 in the queue")
+        #expect(queue.template.spoken(queue.content(["progress": 0.5])) == "", "words alone say nothing")
+    }
+
+    @Test func P3_aValueKeepsItsCommas() throws {
+        let studio = try Studio(builtIn: "generic")
+        let state: JSONObject = [
+            "compactLeading": "A", "status": "late,  but coming", "lastEvent": "LATE,  but coming",
+        ]
+        #expect(studio.template.spoken(studio.content(state)) == "A, late,  but coming", "no part is said twice")
     }
 
     @Test(arguments: [

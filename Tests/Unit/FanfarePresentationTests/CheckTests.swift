@@ -8,7 +8,7 @@ import Testing
     private func kinds(_ scene: Scene) -> [Finding.Kind] { scene.findings.map(\.kind) }
 
     /// Some 61 points wide: more than the smaller phone's side has, less than the larger one's.
-    @Test func aLongNameOverflowsOnTheSmallerPhoneOnly() throws {
+    @Test func P5_aLongNameOverflowsOnTheSmallerPhoneOnly() throws {
         let studio = try Studio(Studio.template())
         let state: JSONObject = ["name": "Rovers 10"]
         let small = try studio.scene(state, .compact, on: .small)
@@ -23,7 +23,7 @@ import Testing
         #expect(!large.svg().contains("stroke-dasharray"))
     }
 
-    @Test(arguments: Appearance.allCases) func lowContrastIsFound(appearance: Appearance) throws {
+    @Test(arguments: Appearance.allCases) func P2_lowContrastIsFound(appearance: Appearance) throws {
         let template = Studio.template("[elements.team]\ntext = \"x\"\ncolor = \"{colour}\"")
             .replacing("rows = [{ leading = [\"name\"] }]", with: "rows = [{ leading = [\"team\"] }]")
         let studio = try Studio(template)
@@ -34,7 +34,7 @@ import Testing
     }
 
     /// Black is read on a light card and not on a dark one.
-    @Test func contrastIsThatOfEachAppearance() throws {
+    @Test func P2_contrastIsThatOfEachAppearance() throws {
         let template = Studio.template("[elements.team]\ntext = \"x\"\ncolor = \"#000000\"")
             .replacing("rows = [{ leading = [\"name\"] }]", with: "rows = [{ leading = [\"team\"] }]")
         let studio = try Studio(template)
@@ -43,7 +43,7 @@ import Testing
         #expect(kinds(try studio.scene(["name": "A"], .expanded)) == [.contrast])
     }
 
-    @Test func aLogoAloneIsFound() throws {
+    @Test func P5_aLogoAloneIsFound() throws {
         let template = Studio.template("[elements.logo]\nicon = \"disc\"", compact: "leading = [\"logo\"]")
         let studio = try Studio(template)
         #expect(kinds(try studio.scene(["name": "A"], .compact)) == [.logoAlone])
@@ -73,7 +73,7 @@ import Testing
         #expect(kinds(try studio.scene(["other": "A"], .compact)).contains(.logoAlone))
     }
 
-    @Test func anElementOnAnotherSideIsFound() throws {
+    @Test func P2_anElementOnAnotherSideIsFound() throws {
         let elements = """
             [elements.short]
             text = "{name}"
@@ -97,13 +97,63 @@ import Testing
         #expect(findings.allSatisfy { $0.kind == .moved })
     }
 
-    @Test func aMissingDescriptionIsFound() throws {
+    @Test func P3_aMissingDescriptionIsFound() throws {
         let studio = try Studio(Studio.template().replacing("spoken = \"{name}\"", with: "spoken = \"{nothing}\""))
         #expect(kinds(try studio.scene(["name": "A"], .lockScreen)) == [.description])
         let own: JSONObject = ["name": "A", "spoken": "A, said by the rules"]
         let scene = try studio.scene(own, .lockScreen)
         #expect(scene.findings.isEmpty)
         #expect(scene.spoken == "A, said by the rules")
+        let words = try Studio(
+            Studio.template().replacing(
+                "spoken = \"{name}\"", with: "spoken = [\"number {nothing}\", \"in the queue\"]"))
+        #expect(
+            kinds(try words.scene(["name": "A"], .lockScreen)) == [.description], "words without a field say nothing")
+    }
+
+    /// 4.2 : 1 on the dark card.
+    @Test func P2_aTextThatIsAlmostReadIsFound() throws {
+        let template = Studio.template("[elements.team]\ntext = \"x\"\ncolor = \"#7d7d7d\"")
+            .replacing("rows = [{ leading = [\"name\"] }]", with: "rows = [{ leading = [\"team\"] }]")
+        let scene = try Studio(template).scene(["name": "A"], .lockScreen, .dark)
+        #expect(kinds(scene) == [.contrast])
+        #expect(scene.findings.first?.text.contains("has a contrast of 4.") == true)
+    }
+
+    /// A clock that has just begun is narrow, and a card lives for eight hours.
+    @Test func P5_aTimerIsCheckedAtItsLongest() throws {
+        let elements = "[elements.clock]\ntimer = \"since\"\nstyle = \"title3\""
+        let studio = try Studio(Studio.template(elements, compact: "leading = [\"clock\"]\ntrailing = [\"name\"]"))
+        let content = studio.content(["name": "A", "since": 803_052_000.0])
+        #expect(content.at.activityKitSeconds == 803_052_000)
+        let scene = try #require(studio.scene(of: content, .compact))
+        #expect(kinds(scene) == [.overflow])
+        #expect(scene.findings.first?.element == "clock")
+        #expect(scene.findings.first?.text.hasSuffix("points of 52.33, as its timer runs") == true)
+        #expect(scene.svg().contains(">0:00</text>"), "the moment's own text is drawn")
+        #expect(scene.svg().contains("stroke-dasharray"), "what will not fit is marked")
+    }
+
+    /// Digits of the same number have different widths.
+    @Test func P5_aTimerHasTheWidestDigits() throws {
+        let elements = "[elements.clock]\ntimer = \"until\"\ncounts = \"down\"\nstyle = \"title2\""
+        let studio = try Studio(Studio.template(elements, compact: "leading = [\"clock\"]\ntrailing = [\"name\"]"))
+        let shown = studio.measure.width(of: "11:11", size: 22, weight: .semibold)
+        #expect(shown < 52.33)
+        let scene = try studio.scene(["name": "A", "until": .double(803_052_000 + 671)], .compact)
+        #expect(kinds(scene) == [.overflow])
+    }
+
+    @Test func M4_aNameThatIsCutIsSaid() throws {
+        let studio = try Studio(Studio.template())
+        var content = studio.content(["compactLeading": "North…", "compactTrailing": "0 KES", "minimal": "1–0"])
+        #expect(content.cutForms.map(\.element) == ["compactLeading"])
+        #expect(content.cutForms.first?.kind == .cut)
+        content.others = [["compactLeading": "A", "compactTrailing": "B", "minimal": "1…"]]
+        #expect(content.cutForms.map(\.element) == ["compactLeading", "minimal"])
+        content.state["compactLeading"] = "NOR 1"
+        content.others = nil
+        #expect(content.cutForms.isEmpty)
     }
 
     @Test func aCharacterWithoutAGlyphIsFound() throws {

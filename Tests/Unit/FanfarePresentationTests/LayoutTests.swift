@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct LayoutTests {
     /// Rule P1, and the worked example of a ride.
-    @Test func heightFollowsContent() throws {
+    @Test func P1_heightFollowsContent() throws {
         let studio = try Studio(builtIn: "ride")
         let searching = try studio.scene(
             ["status": "matching", "compactLeading": "Search", "minimal": "Search"], .lockScreen)
@@ -15,6 +15,44 @@ import Testing
         #expect(searching.height == 84)
         #expect(found.height > searching.height)
         #expect(found.height <= 160)
+    }
+
+    @Test func P1_aRowWithoutContentTakesNoSpace() throws {
+        let rows = String(repeating: ", { leading = [\"name\"] }", count: 4)
+        let plain = try Studio(Studio.template(expanded: rows)).scene(["name": "A"], .expanded)
+        let studio = try Studio(
+            Studio.template("[elements.gate]\ntext = \"{gate}\"", expanded: rows + ", { leading = [\"gate\"] }"))
+        #expect(plain.height > 84)
+        #expect(try studio.scene(["name": "A"], .expanded).height == plain.height)
+        #expect(try studio.scene(["name": "A", "gate": "B 4"], .expanded).height > plain.height)
+    }
+
+    @Test(arguments: [Place.Kind.compact, .minimalAttached, .minimalDetached, .expanded, .standByMinimal])
+    func P4_theIslandIsBlack(kind: Place.Kind) throws {
+        let studio = try Studio("background = \"#204060\"\n" + Studio.template())
+        #expect(try studio.scene(["name": "A"], kind).background == .black)
+        #expect(try studio.scene(["name": "A"], .lockScreen).background == Color(hex: "#204060"))
+    }
+
+    /// A low first row leaves the second one beside the camera, where nothing may stand.
+    @Test(arguments: Device.phones) func theSecondRowIsBelowTheCamera(device: Device) throws {
+        let elements = "[elements.low]\ntext = \"{name}\"\nstyle = \"caption2\"\n[elements.wide]\ntext = \"{wide}\""
+        let template = Studio.template(elements, expanded: ", { leading = [\"wide\"] }")
+            .replacing("rows = [{ leading = [\"name\"] }, ", with: "rows = [{ leading = [\"low\"] }, ")
+        let scene = try Studio(template).scene(
+            ["name": "A", "wide": "a text that reaches across the camera"], .expanded, on: device)
+        let wide = try #require(scene.items.first { $0.element == "wide" })
+        #expect(wide.frame.maxX > (scene.width - device.cameraWidth) / 2)
+        #expect(wide.frame.y >= Device.islandHeight)
+    }
+
+    /// The ends of the minimal presentation are round.
+    @Test func minimalKeepsClearOfItsRoundEnds() throws {
+        let studio = try Studio(Studio.template())
+        let width = studio.measure.width(of: "Rogers", size: 13)
+        #expect((42.7...45).contains(width), "between the room of a line and that of the whole oval")
+        #expect(try studio.scene(["name": "Rogers"], .minimalAttached).findings.map(\.kind) == [.overflow])
+        #expect(try studio.scene(["name": "Roger"], .minimalAttached).findings.isEmpty)
     }
 
     @Test func aCardThatIsTooHighIsFound() throws {
@@ -77,6 +115,7 @@ import Testing
         let scene = try #require(Layout.scene(of: content, by: outer.template, inner: inner, on: place, outer.measure))
         let svg = scene.svg()
         #expect(scene.findings.isEmpty)
+        #expect(scene.spoken == "Northspire City one, Kestrel Bay nil, and 9 more")
         for text in ["Northspire City", "T1 0 · 0 X", "T7 0 · 0 X", "and 2 more"] {
             #expect(svg.contains(text), "\(text)")
         }

@@ -1,3 +1,4 @@
+import FanfareModel
 import Testing
 
 @testable import FanfarePresentation
@@ -18,6 +19,19 @@ import Testing
     func widthsAreThoseOfTheFont(text: String, advance: Double) throws {
         let width = try TextMeasure().width(of: text, size: 2816)
         #expect(abs(width - advance) < advance / 100)
+    }
+
+    /// Rules cut short forms by a table of widths, so that an engine needs no font.
+    @Test func M4_shortFormsAreCutByTheSameWidths() throws {
+        let measure = try TextMeasure()
+        let digit = measure.width(of: "0", size: 1000)
+        let ranges: [ClosedRange<UInt32>] = [0x20...0x7E, 0xA1...0x148, 0x14A...0x17F, 0x400...0x45F, 0x2013...0x2014]
+        for scalar in ranges.joined().compactMap(Unicode.Scalar.init) where scalar.value != 0xAD {
+            let text = String(scalar)
+            // A running number must not be cut now and then, so each digit counts as the widest one.
+            let expected = ("0"..."9").contains(scalar) ? 100 : measure.width(of: text, size: 1000) / digit * 100
+            #expect(abs(Double(text.width) - expected) <= 2, "\(text), U+\(String(scalar.value, radix: 16))")
+        }
     }
 
     @Test func pairsAreKerned() throws {
