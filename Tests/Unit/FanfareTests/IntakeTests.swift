@@ -204,7 +204,7 @@ import Testing
         let engine = OneThread(mailbox: 16, disk: disk)
         disk.isStuck = true
         var taken = 0
-        while engine.ask(.event(.number(taken + 1))) {
+        while taken < 2 * Intake.itemsMax, engine.ask(.event(.number(taken + 1))) {
             taken += 1
             engine.settle()
         }
