@@ -12,6 +12,10 @@ extension CoreTurn {
     private static let tickInterval: Int64 = 100_000_000
     /// Time after which operators are told that the store takes nothing.
     private static let commitMax: Int64 = 2_000_000_000
+    /// Greatest event, far above a feed's line and below what the log takes. One that the log refused would hold up all behind it.
+    static let eventBytesMax = 16 << 20
+    /// Characters of an event's name in a rejection.
+    private static let placeMax = 200
     /// Time that an engine which stops gives the store beyond the deadline.
     private static let storePatience: Int64 = 2_000_000_000
 
@@ -35,6 +39,7 @@ extension CoreTurn {
         intake.send(at: clock)
         if isLate, intake.isCommitting, !intake.hasReady, clock >= CoreTurn.storeDeadline(of: stopsBy) {
             abandon(intake, now, moment)
+            return .again
         }
         reportSlowness(of: intake, clock)
         return supply == .more ? .again : next(through: intake, now, moment)
@@ -79,16 +84,21 @@ extension CoreTurn {
         }
     }
 
-    /// Returns an event's entry; its rejection if it is nested deeper than a log is read back, which no feed reader accepts either.
+    /// Returns an event's entry; its rejection if no log reads it back or takes it. No feed reader accepts such an event either.
     private func entry(of event: FeedEvent, _ now: FeedTime, wall: FeedTime?) -> LogEntry {
-        guard event.isNested(within: LogEntry.depthMax) else {
-            let rejection = FeedRejection(
-                place: "event \(event.id ?? event.kind)",
-                reason: "its values are nested more than \(LogEntry.depthMax) deep",
-                topic: event.topic, at: event.at)
-            return LogEntry(now: now, .rejection(rejection))
+        func rejected(_ reason: String) -> LogEntry {
+            let place = String("event \(event.id ?? event.kind)".prefix(CoreTurn.placeMax))
+            return LogEntry(
+                now: now, .rejection(FeedRejection(place: place, reason: reason, topic: event.topic, at: event.at)))
         }
-        return LogEntry(now: now, .event(event, wall: wall))
+        guard event.isNested(within: LogEntry.depthMax) else {
+            return rejected("its values are nested more than \(LogEntry.depthMax) deep")
+        }
+        let entry = LogEntry(now: now, .event(event, wall: wall))
+        guard entry.bytes(at: 0).count <= CoreTurn.eventBytesMax else {
+            return rejected("it has more than \(CoreTurn.eventBytesMax >> 20) MB")
+        }
+        return entry
     }
 
     private func decide(_ entry: LogEntry) {
@@ -108,7 +118,7 @@ extension CoreTurn {
     /// Publishes pending changes once everything taken is durable and decided.
     private func finish(through intake: Intake, isLate: Bool) {
         if hasFinished {
-            if isLate { onOver?() }
+            if isLate { end() }
         } else if !intake.isFeedOver {
             intake.isFeedOver = true
             intake.hold(.entry(LogEntry(now: core.now, .feedEnd), nil))
@@ -123,18 +133,22 @@ extension CoreTurn {
         for request in intake.abandon() { carryOut(request, now, moment) }
         for waiting in unflushed { waiting.settled(.unknown) }
         unflushed = []
-        report("the engine stopped before its store took everything", with: ": \(intake.lost) events are lost")
-        onOver?()
+        report(
+            "the engine stopped before its store took everything",
+            with: ": \(intake.lost) events are not known to be durable")
+        end()
     }
 
     private func reportSlowness(of intake: Intake, _ clock: Int64) {
-        guard intake.isCommitting else {
-            if intake.isSlow { report("the store answers again") }
-            intake.isSlow = false
+        // A turn that takes what has become durable may begin the next commit at once.
+        if let slow = intake.slowCommit, !intake.isCommitting || intake.committingSince != slow {
+            intake.slowCommit = nil
+            report("the store answers again")
+        }
+        guard intake.isCommitting, intake.slowCommit == nil, clock >= intake.committingSince + CoreTurn.commitMax else {
             return
         }
-        guard !intake.isSlow, clock >= intake.committingSince + CoreTurn.commitMax else { return }
-        intake.isSlow = true
+        intake.slowCommit = intake.committingSince
         report("the store has taken nothing for 2 s; new events wait for it, and pushes of earlier ones go on")
     }
 
@@ -153,7 +167,7 @@ extension CoreTurn {
             deadline = min(deadline, CoreTurn.storeDeadline(of: stopsBy))
         }
         if intake.isCommitting {
-            if !intake.isSlow { deadline = min(deadline, intake.committingSince + CoreTurn.commitMax) }
+            if intake.slowCommit == nil { deadline = min(deadline, intake.committingSince + CoreTurn.commitMax) }
         } else if intake.isEmpty, !hasFinished, let due = nextFlush {
             // Log time may run slower than the monotonic clock; a turn that comes too early waits once more.
             let (wait, isFar) = (due - now).milliseconds.multipliedReportingOverflow(by: 1_000_000)

@@ -118,6 +118,8 @@ final class CoreTurn {
     /// Deadline of a stop, in monotonic nanoseconds; `.max` while none is requested.
     private(set) var stopsBy = Int64.max
     private(set) var hasFinished = false
+    /// Is `true` once the engine is over: no turn does anything from then on, though the loop may still call it.
+    private var isOver = false
     /// Called when everything taken has been decided and has reached every activity, or when the time for stopping is over.
     var onOver: (() -> Void)?
 
@@ -144,6 +146,7 @@ final class CoreTurn {
     /// Runs a turn: advances time, carries out requests in their order, and then admits callers that wait for room. Time comes first, so a
     /// mailbox that is never empty does not delay it.
     func run() -> Next {
+        guard !isOver else { return .after(nil) }
         defer { core.turnIsOver() }
         let moment = clock.now()
         let next = run(at: moment)
@@ -174,6 +177,11 @@ final class CoreTurn {
             carryOut(request, now, moment)
         }
         return .again
+    }
+
+    func end() {
+        isOver = true
+        onOver?()
     }
 
     private func advance(to now: FeedTime) {
@@ -262,7 +270,7 @@ final class CoreTurn {
     /// Publishes pending changes once everything taken has been decided. Calls `onOver` when every activity has them or the time is over.
     private func finish(isLate: Bool) {
         if !hasFinished { finishFeed() }
-        if isLate { onOver?() }
+        if isLate { end() }
     }
 
     func finishFeed() {
@@ -270,7 +278,7 @@ final class CoreTurn {
         core.finish()
         for waiting in unflushed { core.settle(until: waiting.until, waiting.settled) }
         unflushed = []
-        core.settle { [unowned self] _ in onOver?() }
+        core.settle { [unowned self] _ in end() }
     }
 
     /// Part of the time for stopping that is left for the shards.

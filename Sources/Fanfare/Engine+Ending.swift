@@ -9,7 +9,8 @@ public struct ShutdownReport: Sendable, Hashable {
     public let owed: Int
     /// Activities for which APNs refused the newest state for good.
     public let refused: Int
-    /// Feed events and orders that were taken and given up, because the store took nothing until two seconds after the time was over.
+    /// Feed events and orders that were taken and are not known to be durable, because the store did not answer until two seconds
+    /// after the time was over. The store may still take them.
     public let unstored: Int
 
     /// Is `true` if every activity has got its pushes, except those that APNs refused for good, and nothing was given up.

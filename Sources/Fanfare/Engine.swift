@@ -186,14 +186,15 @@ public final class Engine: Sendable {
         guard inbox.hasStore, request.isLogged else {
             return try await inbox.post(request, until: until) { signal.signal() }
         }
-        let reply = Reply<UInt64>()
-        let receipt = try await inbox.post(.acknowledged(request) { reply.give($0) }, until: until) { signal.signal() }
-        if let entry = await reply.value() {
-            return Receipt(position: receipt.position, durability: .durable, entry: entry)
+        // Of the reply, the inner `nil` is the engine's: it has stopped before the entry was known to be durable.
+        let reply = Reply<UInt64?>()
+        let receipt = try await inbox.post(.acknowledged(request) { reply.give(.some($0)) }, until: until) {
+            signal.signal()
         }
         // A task that is cancelled waits no longer for what was taken.
-        guard Task.isCancelled else { throw .stopped }
-        return receipt
+        guard let answer = await reply.value() else { return receipt }
+        guard let entry = answer else { throw .stopped }
+        return Receipt(position: receipt.position, durability: .durable, entry: entry)
     }
 
     func post(_ request: CoreTurn.Request) -> Admission {

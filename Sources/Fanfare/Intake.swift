@@ -24,13 +24,13 @@ final class Intake {
     private let commit: ([LogEntry]) -> Void
     /// Time of the last `commit`, in monotonic nanoseconds.
     private(set) var committingSince: Int64 = 0
-    /// Is `true` once operators have been told that the store is slow.
-    var isSlow = false
+    /// Time of the commit of which operators have been told that it is slow, in monotonic nanoseconds.
+    var slowCommit: Int64?
     /// Earliest time of the next entry that only advances time, in monotonic nanoseconds.
     var nextTick = Int64.min
     /// Is `true` once the feed's end is held.
     var isFeedOver = false
-    /// Requests that changed decisions and were given up, because the store took nothing.
+    /// Requests that changed decisions and were given up, because the store did not answer.
     private(set) var lost = 0
 
     /// Items in hand. Beyond that number requests stay in the mailbox.
@@ -111,7 +111,7 @@ final class Intake {
         held.removeAll(where: withdraw)
     }
 
-    /// Gives up what is not durable.
+    /// Gives up what is not known to be durable. The store may still write the commit that it has begun.
     ///
     /// - Returns: the requests that need no entry.
     func abandon() -> [CoreTurn.Request] {

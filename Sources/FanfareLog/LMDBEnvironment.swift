@@ -19,6 +19,7 @@ final class LMDBEnvironment: @unchecked Sendable {
     }
 
     private let environment: OpaquePointer
+    private let folder: String
     private let tables: [MDB_dbi]
     /// Bytes of address space for the tables. LMDB's file grows with its content, up to this size.
     private(set) var mapBytes: Int
@@ -37,6 +38,7 @@ final class LMDBEnvironment: @unchecked Sendable {
     ///   - folder: an existing folder.
     ///   - names: names of the tables; the environment's unnamed one alone if empty.
     init(folder: String, tables names: [String] = [], mapBytes: Int, isReadOnly: Bool) throws(Failure) {
+        self.folder = folder
         self.mapBytes = mapBytes
         var created: OpaquePointer?
         try LMDBEnvironment.check(mdb_env_create(&created), "mdb_env_create")
@@ -140,7 +142,25 @@ final class LMDBEnvironment: @unchecked Sendable {
         var (descriptor, status) = (mdb_filehandle_t(-1), stat())
         try LMDBEnvironment.check(mdb_env_get_fd(environment, &descriptor), "mdb_env_get_fd")
         guard fstat(descriptor, &status) == 0 else { throw Failure(call: "fstat", code: errno) }
-        guard status.st_nlink > 0 else { throw Failure(call: "data.mdb was removed; restore the folder from a backup and start again", code: ENOENT) }
+        guard status.st_nlink > 0 else {
+            throw Failure(call: "data.mdb was removed; restore the folder from a backup and start again", code: ENOENT)
+        }
+    }
+
+    /// Makes durable what has been written.
+    func sync() throws(Failure) { try LMDBEnvironment.check(mdb_env_sync(environment, 1), "mdb_env_sync") }
+
+    /// Makes the names of the files and of their folder durable; LMDB syncs only the content.
+    func syncFolder() throws(Failure) {
+        for path in [folder, folder + "/.."] {
+            let descriptor = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+            if descriptor < 0, errno == EACCES { continue }
+            guard descriptor >= 0 else { throw Failure(call: "open \(path)", code: errno) }
+            let code = fsync(descriptor) == 0 ? 0 : errno
+            Glibc.close(descriptor)
+            // A folder above that this process may not read, or a file system without such a call, is no fault of the store.
+            guard code == 0 || code == EINVAL else { throw Failure(call: "fsync \(path)", code: code) }
+        }
     }
 
     private func commit(_ changes: [Change]) throws(Failure) {

@@ -11,8 +11,8 @@ package final class LMDBLog: Log, @unchecked Sendable {
     private var environment: LMDBEnvironment?
     private let isReadOnly: Bool
     private let mapBytes: Int
-    /// Lock of the folder; `nil` for a reader.
-    private let lock: StoreFolder?
+    /// Lock of the folder; `nil` for a reader, and once closed.
+    private var lock: StoreFolder?
     package private(set) var end: LogPosition
     private var appends = 0
     /// Number of appends after which readers that have died are looked for.
@@ -41,9 +41,18 @@ package final class LMDBLog: Log, @unchecked Sendable {
             let opened = try LMDBEnvironment(folder: folder, mapBytes: mapBytes, isReadOnly: isReadOnly)
             environment = opened
             end = try opened.lastKey()
+            if !isReadOnly { try opened.syncFolder() }
         } catch {
             throw LogError("\(folder): cannot be opened as a store: \(error.reason) (\(error.call))")
         }
+    }
+
+    deinit { close() }
+
+    /// Closes LMDB before the lock, because one process must not open an environment twice.
+    package func close() {
+        environment = nil
+        lock = nil
     }
 
     package func append(_ entries: [LogEntry]) throws(LogError) {
@@ -75,8 +84,10 @@ package final class LMDBLog: Log, @unchecked Sendable {
         do throws(LMDBEnvironment.Failure) {
             let environment = try reopened()
             let last = try environment.lastKey()
-            // A commit that reported a failure may have been written all the same.
-            if last != end + LogPosition(rows.count) {
+            // A commit that reported a failure may have been written all the same, and not be durable.
+            if last == end + LogPosition(rows.count) {
+                try environment.sync()
+            } else {
                 guard last == end else {
                     throw LMDBEnvironment.Failure(call: "entry \(last) is last, not \(end)", code: EIO)
                 }
@@ -135,7 +146,8 @@ package final class LMDBLog: Log, @unchecked Sendable {
             return try LogEntry(row, at: position)
         } catch {
             throw LogError(
-                "\(folder): entry \(position): \(error); \(error.remedy)", error.isOfNewerRelease ? .newerRelease : .damaged)
+                "\(folder): entry \(position): \(error); \(error.remedy)",
+                error.isOfNewerRelease ? .newerRelease : .damaged)
         }
     }
 }

@@ -40,6 +40,13 @@ package protocol Log: AnyObject, Sendable {
     func read(
         from position: LogPosition, _ body: (LogPosition, LogEntry) throws(LogError) -> Bool
     ) throws(LogError)
+
+    /// Releases what others may want, such as a folder. Only `end` is used afterwards.
+    func close()
+}
+
+extension Log {
+    package func close() {}
 }
 
 /// Log in memory, as durable as the process.

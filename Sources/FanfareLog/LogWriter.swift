@@ -74,7 +74,11 @@ package final class LogWriter: Sendable {
     }
 
     private static func run(_ log: any Log, _ shared: Shared, _ report: @Sendable (String) -> Void) {
-        defer { shared.hasEnded.signal() }
+        // A caller of `join` may open the folder again.
+        defer {
+            log.close()
+            shared.hasEnded.signal()
+        }
         while true {
             shared.work.wait()
             let (batch, isClosed) = shared.state.withLock { state in

@@ -170,6 +170,45 @@ import Testing
         #expect(engine.records.contains { $0.kind == "goal" })
     }
 
+    /// A turn that takes what a slow commit has made durable begins the next commit at once.
+    @Test func aSlowDiskIsToldAgainWhenItIsSlowAgain() {
+        let disk = ManualDisk()
+        let engine = OneThread(disk: disk)
+        engine.begin()
+        for number in 1...2 {
+            disk.isStuck = true
+            engine.goal(number)
+            engine.pass(.seconds(5))
+            _ = engine.ask(.event(.number(number)))
+            disk.isStuck = false
+            #expect(disk.sync())
+            _ = engine.turn.run()
+            #expect(!disk.waiting.isEmpty)
+            #expect(engine.reports.last == "the store answers again", "\(engine.reports)")
+            engine.settle()
+        }
+        #expect(engine.reports.count == 4, "\(engine.reports)")
+    }
+
+    /// An event that no log takes is rejected, and holds up none behind it.
+    @Test func anEventThatIsTooLargeIsRejected() {
+        let disk = ManualDisk()
+        let engine = OneThread(disk: disk)
+        engine.begin()
+        var large = FeedEvent.number(1)
+        large.change = .patch(["text": .string(String(repeating: "x", count: CoreTurn.eventBytesMax))])
+        _ = engine.ask(.event(large))
+        _ = engine.ask(.event(.number(2)))
+        engine.settle()
+        let bodies = disk.durable.map(\.body).suffix(2)
+        guard case .rejection(let rejection) = bodies.first, case .event(let event, _) = bodies.last else {
+            Issue.record("\(bodies)")
+            return
+        }
+        #expect(rejection.reason.contains("16 MB"))
+        #expect(event.seq == 2)
+    }
+
     /// A stop ends without the disk, two seconds after its time; callers and questions get their answers.
     @Test func aStopEndsAlthoughTheDiskTakesNothing() {
         let disk = ManualDisk()
@@ -191,11 +230,17 @@ import Testing
         #expect(!isOver.withLock { $0 })
         engine.pass(.milliseconds(200))
         #expect(isOver.withLock { $0 })
+        // The loop may call once more, with a timer that is due.
+        let entriesAtEnd = disk.waiting.count
+        engine.clock.pass(.seconds(60))
+        #expect(engine.turn.run() == .after(nil))
+        #expect(disk.waiting.count == entriesAtEnd)
+        #expect(engine.reports.last?.hasPrefix("the engine stopped before") == true, "\(engine.reports)")
         engine.core.stop(within: .zero)
         #expect(entries.withLock { $0 } == [nil, nil])
         #expect(answers.withLock { $0 } == 3)
         #expect(disk.intake.lost == 2)
-        #expect(engine.reports.contains { $0.contains("2 events are lost") }, "\(engine.reports)")
+        #expect(engine.reports.contains { $0.contains("2 events are not known to be durable") }, "\(engine.reports)")
     }
 
     /// A full disk fills the mailbox, so callers hear of it; nothing is lost when it is free again.

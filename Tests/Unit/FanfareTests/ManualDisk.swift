@@ -5,7 +5,10 @@ import FanfareModel
 
 /// Disk of an engine in one thread: entries are durable when a test lets it sync.
 final class ManualDisk {
-    private(set) lazy var intake = Intake { [unowned self] in waiting = $0 }
+    private(set) lazy var intake = Intake { [unowned self] entries in
+        precondition(waiting.isEmpty, "entries are being made durable")
+        waiting = entries
+    }
     /// Entries of the commit that waits for a sync.
     private(set) var waiting: [LogEntry] = []
     private(set) var durable: [LogEntry] = []
