@@ -51,6 +51,11 @@ package struct Population: Sendable {
             ActivityID(key), audience(of: subscriber, &random), token: token(of: subscriber), preferences: preferences)
     }
 
+    /// - Parameter planned: moment in the schedule, which makes each of a subscriber's tokens another one.
+    package func rotate(_ subscriber: Int, planned: Int64) -> ShardCommand {
+        .replaceToken(ActivityID(key(of: subscriber)), token: token(of: subscriber, since: planned))
+    }
+
     package func unfollow(_ subscriber: Int) -> ShardCommand { .unfollow(ActivityID(key(of: subscriber))) }
 
     private func audience(of subscriber: Int, _ random: inout SplitMix64) -> AudienceKey {
@@ -88,8 +93,10 @@ package struct Population: Sendable {
     // MARK: Tokens
 
     /// A token begins with two bytes, `ffff` for a sick one, and the subscriber's number in eight.
-    package func token(of subscriber: Int) -> [UInt8] {
-        var random = SplitMix64(seed: key(of: subscriber) ^ 0x746f_6b65_6e)
+    ///
+    /// - Parameter planned: moment of the rotation that brought the token; 0 for the first token.
+    package func token(of subscriber: Int, since planned: Int64 = 0) -> [UInt8] {
+        var random = SplitMix64(seed: key(of: subscriber) ^ 0x746f_6b65_6e ^ UInt64(bitPattern: planned).mixed)
         let head: UInt16 = subscriber < options.sick ? 0xffff : UInt16(truncatingIfNeeded: random.next()) & 0x7fff
         var bytes = [UInt8(truncatingIfNeeded: head >> 8), UInt8(truncatingIfNeeded: head)]
         bytes.reserveCapacity(options.tokenBytes)

@@ -216,7 +216,7 @@ struct RunFigures {
             guard schedule.measured.contains(arrival.planned) else { return false }
             switch arrival.action {
             case .event, .recorded: return true
-            case .follow, .unfollow: return false
+            case .follow, .unfollow, .rotate: return false
             }
         }
         return [

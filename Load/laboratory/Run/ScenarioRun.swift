@@ -165,6 +165,10 @@ package final class ScenarioRun {
             core.send(plan.population.follow(subscriber), forSubscriber: plan.population.key(of: subscriber))
         case .unfollow(let subscriber):
             core.send(plan.population.unfollow(subscriber), forSubscriber: plan.population.key(of: subscriber))
+        case .rotate(let subscriber, let planned):
+            core.send(
+                plan.population.rotate(subscriber, planned: planned), forSubscriber: plan.population.key(of: subscriber)
+            )
         }
     }
 

@@ -41,6 +41,7 @@ extension Scenario {
         if let reader = table.table("subscribers") { subscribers.read(reader) }
         if let reader = table.table("follows") { churn.follows.read(reader, Scenario.moments) }
         if let reader = table.table("unfollows") { churn.unfollows.read(reader, Scenario.moments) }
+        if let reader = table.table("rotations") { churn.rotations.read(reader, Scenario.moments) }
         if let reader = table.table("transport") { transport = LoadTransport(reader) ?? transport }
         if let reader = table.table("clock") { clockStep = ClockStep(reader, Scenario.moments) }
         for value in table.array("thresholds") ?? [] {

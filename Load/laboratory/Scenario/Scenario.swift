@@ -41,6 +41,8 @@ package struct Scenario: Sendable, Equatable {
     package struct Churn: Sendable, Equatable {
         package var follows = Arrivals()
         package var unfollows = Arrivals()
+        /// New tokens of those who follow.
+        package var rotations = Arrivals()
     }
 
     package struct Subscribers: Sendable, Equatable {
@@ -129,6 +131,7 @@ package struct Scenario: Sendable, Equatable {
     private mutating func multiplyRates(by factor: Double, feed isOfFeed: Bool) {
         churn.follows.perSecond *= factor
         churn.unfollows.perSecond *= factor
+        churn.rotations.perSecond *= factor
         guard isOfFeed else { return }
         feed.eventsPerSecond *= factor
         feed.updatesPerSecond *= factor
@@ -148,7 +151,9 @@ package struct Scenario: Sendable, Equatable {
             return
                 "\(subscribers.count) subscribers and those that follow later are more than \(Scenario.subscribersMax)"
         }
-        let rates = feed.eventsPerSecond + feed.updatesPerSecond + feed.goalsPerSecond + churn.unfollows.perSecond
+        let rates =
+            feed.eventsPerSecond + feed.updatesPerSecond + feed.goalsPerSecond + churn.unfollows.perSecond
+            + churn.rotations.perSecond
         let bursts = feed.bursts.reduce(0.0) { $0 + Double($1.count) }
         guard rates * seconds + follows + bursts <= Scenario.arrivalsMax else {
             return "its rates and bursts make more than \(Int(Scenario.arrivalsMax)) arrivals"
@@ -166,7 +171,7 @@ package struct Scenario: Sendable, Equatable {
         }
         scenario.duration = less(duration)
         scenario.warmUp = less(warmUp)
-        for arrivals in [\Scenario.churn.follows, \Scenario.churn.unfollows] {
+        for arrivals in [\Scenario.churn.follows, \.churn.unfollows, \.churn.rotations] {
             scenario[keyPath: arrivals].from = less(self[keyPath: arrivals].from)
             scenario[keyPath: arrivals].until = self[keyPath: arrivals].until.map(less)
         }

@@ -96,6 +96,8 @@ final class VirtualLaboratory {
             decide(event, DecisionMeter.Cause(topic: event.topic, planned: planned, occasion: occasion))
         case .follow(let subscriber): shard.apply(population.follow(Int(subscriber)), at: moment)
         case .unfollow(let subscriber): shard.apply(population.unfollow(Int(subscriber)), at: moment)
+        case .rotate(let subscriber):
+            shard.apply(population.rotate(Int(subscriber), planned: arrival.planned), at: moment)
         case .recorded: preconditionFailure("virtual time has no recordings")
         }
     }
