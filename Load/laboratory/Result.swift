@@ -157,8 +157,16 @@ package struct Interval: Codable, Sendable {
     package var sent = 0
     package var accepted = 0
     /// From the planned moment to the accepted push, of the pushes accepted in this second: all, and those with goals.
-    package var latency = LatencyHistogram()
-    package var goalLatency = LatencyHistogram()
+    package var latency: LatencyHistogram {
+        get { latencyAtRest.histogram }
+        set { latencyAtRest = SparseHistogram(newValue) }
+    }
+    package var goalLatency: LatencyHistogram {
+        get { goalLatencyAtRest.histogram }
+        set { goalLatencyAtRest = SparseHistogram(newValue) }
+    }
+    var latencyAtRest = SparseHistogram()
+    var goalLatencyAtRest = SparseHistogram()
     /// Age of the oldest publication that an activity lacks.
     package var oldestUndelivered = 0.0
     /// Activities that lack something.
@@ -176,6 +184,12 @@ package struct Interval: Codable, Sendable {
     package var descriptors = 0
 
     package init(second: Double) { self.second = second }
+
+    private enum CodingKeys: String, CodingKey {
+        case second, events, sent, accepted, latencyAtRest = "latency", goalLatencyAtRest = "goalLatency"
+        case oldestUndelivered, owed, longestTurnCore, longestTurnShard, residentBytes, cpuSeconds
+        case commandsWaiting, arrivalsWaiting, connections, threads, descriptors
+    }
 }
 
 /// The spread of a goal through its audience.

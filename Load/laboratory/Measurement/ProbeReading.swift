@@ -73,10 +73,11 @@ package struct ProbeReading: Sendable {
 /// Finished seconds of all probes, merged. Any thread.
 package final class ReadingShelf: Sendable {
     /// A second at rest.
-    private struct Second {
-        private var rest = ProbeReading.Interval()
-        private var latency = SparseHistogram(LatencyHistogram())
-        private var goalLatency = SparseHistogram(LatencyHistogram())
+    package struct Second: Sendable {
+        /// Everything but the histograms, which are empty here.
+        package private(set) var rest: ProbeReading.Interval
+        package let latency: SparseHistogram
+        package let goalLatency: SparseHistogram
 
         init(_ interval: ProbeReading.Interval) {
             latency = SparseHistogram(interval.latency)
@@ -86,7 +87,7 @@ package final class ReadingShelf: Sendable {
             rest.goalLatency = LatencyHistogram()
         }
 
-        var interval: ProbeReading.Interval {
+        package var interval: ProbeReading.Interval {
             var interval = rest
             interval.latency = latency.histogram
             interval.goalLatency = goalLatency.histogram
@@ -110,7 +111,7 @@ package final class ReadingShelf: Sendable {
         }
     }
 
-    package var all: [ProbeReading.Interval] { seconds.withLock { $0 }.map(\.interval) }
+    package var all: [Second] { seconds.withLock { $0 } }
     /// The newest second; `nil` before the first.
     package var last: ProbeReading.Interval? { seconds.withLock { $0.last }?.interval }
 }

@@ -16,7 +16,7 @@ struct RunFigures {
     /// Events decided in the measurement.
     let events: Int
     /// The probes' seconds.
-    let seconds: [ProbeReading.Interval]
+    let seconds: [ReadingShelf.Second]
 
     private var measuredFrom: Int64 { start + schedule.measured.lowerBound }
 
@@ -123,7 +123,7 @@ struct RunFigures {
         figures["pushes.missing"] = Double(recorder.after.map { $0.counts.owed + $0.counts.refused } ?? 0)
         figures["pushes.untracked"] = Double(reading.untracked)
         figures["pushes.per.second"] = (figures["pushes.accepted"] ?? 0) / max(length, 1e-9)
-        figures["pushes.per.second.max"] = Double(seconds.map(\.accepted).max() ?? 0)
+        figures["pushes.per.second.max"] = Double(seconds.map(\.rest.accepted).max() ?? 0)
         figures["events"] = Double(events)
         figures["events.per.second"] = Double(events) / scenario.duration.inSeconds
         figures["updates"] = Double(meter.counts.publications)
@@ -165,7 +165,7 @@ struct RunFigures {
             figures["cpu.per.push.shards"] = shards / sent
         }
         figures["turn.core.max"] = recorder.intervals.map(\.longestTurnCore).max() ?? 0
-        figures["turn.shard.max"] = Double(seconds.map(\.longestTurn).max() ?? 0) / 1e9
+        figures["turn.shard.max"] = Double(seconds.map(\.rest.longestTurn).max() ?? 0) / 1e9
     }
 
     static let coreName = "core"
@@ -262,11 +262,11 @@ struct RunFigures {
         return recorder.intervals.enumerated().map { index, interval in
             var interval = interval
             guard index < seconds.count else { return interval }
-            interval.sent = seconds[index].sent
-            interval.accepted = seconds[index].accepted
-            interval.latency = seconds[index].latency
-            interval.goalLatency = seconds[index].goalLatency
-            interval.longestTurnShard = Double(seconds[index].longestTurn) / 1e9
+            interval.sent = seconds[index].rest.sent
+            interval.accepted = seconds[index].rest.accepted
+            interval.latencyAtRest = seconds[index].latency
+            interval.goalLatencyAtRest = seconds[index].goalLatency
+            interval.longestTurnShard = Double(seconds[index].rest.longestTurn) / 1e9
             return interval
         }
     }
