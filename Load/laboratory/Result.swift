@@ -32,6 +32,16 @@ package struct ScenarioSummary: Codable, Sendable, Equatable {
     package var scale: Double
     /// Factor by which the scenario's rates were multiplied on top of `scale` (`fanfare-load saturate`).
     package var rate: Double
+    /// Measured time as it was asked for, in seconds.
+    package var duration: Double?
+    /// Programs that share the subscribers.
+    package var engines: Int?
+    package var hasLineups: Bool?
+    /// Seconds of a round trip to the transport's server, and of its answers' delay in the median.
+    package var roundTrip: Double?
+    package var answerDelay: Double?
+    /// Fingerprint of everything that makes the load but the seed: of two results with one value only seeds differ.
+    package var definition: String?
 
     package init(
         name: String, question: String, good: String, subscribers: Int, topics: Int, shards: Int, transport: String,
@@ -56,8 +66,10 @@ package struct Machine: Codable, Sendable, Equatable {
     package var processors = 0
     package var memoryBytes: Int64 = 0
     package var kernel = ""
-    /// Commit of the working folder; ends in `+` if files differ from it, and is empty outside a repository.
+    /// Commit of the folder in which the program lies; ends in `+` if files differ from it, and is empty outside a repository.
     package var commit = ""
+    /// Fingerprint of the program's file, which tells builds of one commit apart.
+    package var program: String?
     /// Is `true` for a debug build, whose figures are not worth comparing.
     package var isDebugBuild = false
     /// Start of the first run, RFC 3339.
@@ -201,6 +213,8 @@ package struct Goal: Codable, Sendable {
     package var planned: Double
     /// Activities that accepted it.
     package var audience: Int
+    /// Activities that follow the topic, or have it in their lineup, if nobody came or went.
+    package var followers: Int?
     /// Seconds from the planned moment to the first push and to the last accepted push; `nil` if the goal was not measured to its end.
     package var first: Double?
     package var last: Double?

@@ -16,7 +16,7 @@ package struct Population: Sendable {
     package init(_ scenario: Scenario, topics: [TopicID]) {
         options = scenario.subscribers
         initial = scenario.subscribers.count
-        seed = scenario.seed
+        seed = scenario.seed ^ UInt64(scenario.part ?? 0).mixed
         self.topics = topics
         sharesUpTo = options.zipf > 0 ? Population.zipf(topics.count, exponent: options.zipf) : []
     }
@@ -59,8 +59,15 @@ package struct Population: Sendable {
     package func unfollow(_ subscriber: Int) -> ShardCommand { .unfollow(ActivityID(key(of: subscriber))) }
 
     private func audience(of subscriber: Int, _ random: inout SplitMix64) -> AudienceKey {
+        let chosen = followed(by: subscriber, &random)
+        guard options.lineups != nil else { return .topic(topics[chosen[0]]) }
+        let lineup = chosen.map { topics[$0] }
+        return .lineup(lineup, favourite: options.hasFavourites ? lineup.first : nil)
+    }
+
+    private func followed(by subscriber: Int, _ random: inout SplitMix64) -> [Int] {
         guard let sizes = options.lineups else {
-            return .topic(topics[sharesUpTo.isEmpty ? subscriber % topics.count : topic(&random)])
+            return [sharesUpTo.isEmpty ? subscriber % topics.count : topic(&random)]
         }
         let size = min(topics.count, sizes.lowerBound + number(below: sizes.count, &random))
         var chosen: [Int] = []
@@ -71,8 +78,7 @@ package struct Population: Sendable {
             let next = draws < 64 * size ? topic(&random) : topics.indices.first { !chosen.contains($0) } ?? 0
             if !chosen.contains(next) { chosen.append(next) }
         }
-        let lineup = chosen.map { topics[$0] }
-        return .lineup(lineup, favourite: options.hasFavourites ? lineup.first : nil)
+        return chosen
     }
 
     private func number(below count: Int, _ random: inout SplitMix64) -> Int {
@@ -88,6 +94,25 @@ package struct Population: Sendable {
             if sharesUpTo[middle] > drawn { high = middle } else { low = middle + 1 }
         }
         return low
+    }
+
+    /// Number of initial subscribers of each topic, in the order of the topics.
+    package func followers() -> [Int] {
+        var counts = Array(repeating: 0, count: topics.count)
+        guard options.lineups != nil || !sharesUpTo.isEmpty else {
+            return topics.indices.map { initial / counts.count + ($0 < initial % counts.count ? 1 : 0) }
+        }
+        for subscriber in 0..<initial {
+            for topic in followed(by: subscriber) { counts[topic] += 1 }
+        }
+        return counts
+    }
+
+    /// Returns the topics of a subscriber's lineup, or the one topic.
+    private func followed(by subscriber: Int) -> [Int] {
+        var random = SplitMix64(seed: key(of: subscriber))
+        _ = random.chance(options.silencedShare)
+        return followed(by: subscriber, &random)
     }
 
     // MARK: Tokens

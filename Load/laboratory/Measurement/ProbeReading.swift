@@ -35,6 +35,11 @@ package struct ProbeReading: Sendable {
 
     package init() {}
 
+    /// - Parameter goals: number of goals whose spreads take their memory now.
+    init(goals count: Int) {
+        for index in 0..<min(count, goals.count) { goals[index].reserve() }
+    }
+
     mutating func record(_ stage: Stage, _ row: PublicationTable.Row, nanoseconds: Int64, times: Int = 1) {
         series[row.series.rawValue][stage, default: LatencyHistogram()].record(nanoseconds: nanoseconds, times: times)
         kinds[Int(row.kind)][stage, default: LatencyHistogram()].record(nanoseconds: nanoseconds, times: times)

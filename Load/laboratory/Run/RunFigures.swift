@@ -10,6 +10,8 @@ struct RunFigures {
     let meter: DecisionMeter
     let recorder: RunRecorder
     let generator: Generator.Report
+    /// Initial followers of each topic.
+    let followers: [TopicID: Int]
     let remains: [ProbedTransport.Remains]
     /// Monotonic nanoseconds of the schedule's start.
     let start: Int64
@@ -90,10 +92,12 @@ struct RunFigures {
         meter.goals.enumerated().map { number, goal in
             let spread = reading.goals[number]
             let first = Int(goal.serial) < reading.firsts.count ? reading.firsts[Int(goal.serial)] : 0
-            return Goal(
+            var whole = Goal(
                 topic: goal.topic.rawValue, planned: Double(goal.planned - measuredFrom) / 1e9,
                 audience: Int(spread.count), first: first > 0 ? Double(first - goal.planned) / 1e9 : nil,
                 last: goal.last.map { Double($0 - goal.planned) / 1e9 }, spread: spread)
+            whole.followers = followers[goal.topic]
+            return whole
         }
     }
 

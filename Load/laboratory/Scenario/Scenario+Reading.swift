@@ -33,6 +33,7 @@ extension Scenario {
         }
         seed = table.whole("seed", 0...Int.max).map(UInt64.init) ?? seed
         shards = table.whole("shards", 1...64) ?? shards
+        engines = table.whole("engines", 1...16) ?? engines
         warmUp = table.duration("warmUp", Scenario.moments) ?? warmUp
         duration = table.duration("duration", Scenario.lengths) ?? duration
         drain = table.duration("drain", Scenario.moments) ?? drain
