@@ -80,7 +80,8 @@ final class VirtualLaboratory {
         }
         settle(until: now + scenario.drain.wholeNanoseconds)
         return Outcome(
-            reading: probe.finish(), last: meter[.goal, .last], seconds: shelf.all, lateness: dispatcher.lateness)
+            reading: probe.finish(), last: meter[.goal, .last], seconds: shelf.all.map(\.interval),
+            lateness: dispatcher.lateness)
     }
 
     private var moment: Moment {
