@@ -29,7 +29,9 @@ struct Engines {
         for engine in engines { try engine.awaitReady() }
         for engine in engines { engine.start() }
         for engine in engines { engine.wait() }
-        guard let run = LoadRun(simultaneous: try files.flatMap { try LoadResult(file: $0).runs }, of: scenario.thresholds)
+        guard
+            let run = LoadRun(
+                simultaneous: try files.flatMap { try LoadResult(file: $0).runs }, of: scenario.thresholds)
         else { throw LaboratoryError("\(scenario.name): no engine has left a result") }
         return run
     }
@@ -54,7 +56,9 @@ struct Engines {
             var line = ""
             while line != Engines.ready + "\n" {
                 let byte = output.fileHandleForReading.readData(ofLength: 1)
-                guard !byte.isEmpty else { throw LaboratoryError("engine \(number) ended before its part was prepared") }
+                guard !byte.isEmpty else {
+                    throw LaboratoryError("engine \(number) ended before its part was prepared")
+                }
                 line = (line.hasSuffix("\n") ? "" : line) + String(decoding: byte, as: UTF8.self)
             }
         }

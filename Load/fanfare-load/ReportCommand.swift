@@ -87,7 +87,8 @@ struct ReportCommand {
                 throw LaboratoryError("\(file): ran \(result.scenario.name); \(files[0]) ran \(first.scenario.name)")
             }
             if let first = results.first, first.scenario.definition != result.scenario.definition {
-                throw LaboratoryError("\(file): ran \(result.scenario.name) with other sizes, times or options than \(files[0])")
+                throw LaboratoryError(
+                    "\(file): ran \(result.scenario.name) with other sizes, times or options than \(files[0])")
             }
             results.append(result)
         }

@@ -40,6 +40,9 @@ package struct ScenarioSummary: Codable, Sendable, Equatable {
     /// Seconds of a round trip to the transport's server, and of its answers' delay in the median.
     package var roundTrip: Double?
     package var answerDelay: Double?
+    /// Mean seconds of a stall of one connection, and seconds from one stall to the next.
+    package var stall: Double?
+    package var stallEvery: Double?
     /// Fingerprint of everything that makes the load but the seed: of two results with one value only seeds differ.
     package var definition: String?
 

@@ -51,7 +51,8 @@ extension LoadRun {
     /// which of the engines' publications are the same.
     private mutating func mergeGoals(_ runs: [LoadRun]) {
         for goal in runs.flatMap(\.goals) {
-            if let index = goals.firstIndex(where: { $0.topic == goal.topic && abs($0.planned - goal.planned) < 1e-6 }) {
+            if let index = goals.firstIndex(where: { $0.topic == goal.topic && abs($0.planned - goal.planned) < 1e-6 })
+            {
                 goals[index].merge(goal)
             } else {
                 goals.append(goal)
@@ -62,7 +63,9 @@ extension LoadRun {
         let firsts = Latency(series: "goal", stage: "first", seconds: goals.map(\.first))
         let lasts = Latency(series: "goal", stage: "last", seconds: goals.map(\.last))
         let isWhole = runs.allSatisfy { run in
-            run.latencies.allSatisfy { $0.series != "goal" || $0.stage != "last" || $0.histogram.count <= run.goals.count }
+            run.latencies.allSatisfy {
+                $0.series != "goal" || $0.stage != "last" || $0.histogram.count <= run.goals.count
+            }
         }
         latencies.removeAll { ["first", "last"].contains($0.stage) }
         if isWhole { latencies += [firsts, lasts].compactMap { $0 } }

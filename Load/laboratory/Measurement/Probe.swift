@@ -151,7 +151,9 @@ package struct ProbePlan: Sendable {
         followsAt = schedule.followsAt
         measured = schedule.measured
         goals = schedule.arrivals.count { arrival in
-            guard schedule.measured.contains(arrival.planned), case .event(.goal, _) = arrival.action else { return false }
+            guard schedule.measured.contains(arrival.planned), case .event(.goal, _) = arrival.action else {
+                return false
+            }
             return true
         }
         self.start = start

@@ -113,6 +113,11 @@ final class RunRecorder {
 
     /// Notes the end of the drain, with the second that was not over.
     func end(_ look: Look) {
+        var look = look
+        // A shard that reports quiet tells its counts without its transport.
+        if let latest, look.counts.transport.connectionsOpened == 0 {
+            look.counts.transport = latest.counts.transport
+        }
         self.look(look)
         after = (look.counts, reading())
         let elapsed = look.now - measuredFrom

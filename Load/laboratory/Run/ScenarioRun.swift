@@ -78,7 +78,8 @@ package final class ScenarioRun {
         loop.close()
         return RunFigures(
             scenario: plan.scenario, schedule: plan.schedule, meter: meter, recorder: recorder, generator: report,
-            followers: plan.followers(), remains: remains, start: plan.start.moment, events: events, seconds: plan.setup.plan.shelf.all
+            followers: plan.followers(), remains: remains, start: plan.start.moment, events: events,
+            seconds: plan.setup.plan.shelf.all
         ).result()
     }
 

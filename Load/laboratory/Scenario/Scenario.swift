@@ -276,7 +276,7 @@ package enum LoadTransport: Sendable, Equatable {
     /// Another server on this machine, with its authority's certificate and the provider key.
     case host(String, port: Int, caFile: String, keyFile: String)
 
-    /// Value in seconds of an option of the relay before the server, which is in milliseconds; `nil` without one.
+    /// Value in seconds of an option of the relay before the server, which is in milliseconds, and of a range its middle; `nil` without one.
     package func distance(_ option: String) -> Double? {
         guard case .simulator(_, let distance?, _) = self else { return nil }
         return LoadTransport.milliseconds(option, distance)
@@ -290,7 +290,11 @@ package enum LoadTransport: Sendable, Equatable {
 
     private static func milliseconds(_ option: String, _ words: [String]) -> Double? {
         guard let place = words.firstIndex(of: option), words.indices.contains(place + 1) else { return nil }
-        return Double(words[place + 1].prefix { $0.isNumber || $0 == "." }).map { $0 / 1000 }
+        // A range has two points between its ends.
+        let ends = words[place + 1].replacing("..", with: " ").replacing("~", with: " ").split(separator: " ")
+        let numbers = ends.compactMap { Double($0) }
+        guard let first = numbers.first, let last = numbers.last else { return nil }
+        return (words[place + 1].contains("~") ? first : (first + last) / 2) / 1000
     }
 
     package var name: String {

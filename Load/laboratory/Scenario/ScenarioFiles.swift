@@ -42,6 +42,9 @@ extension ScenarioSummary {
         hasLineups = scenario.subscribers.lineups != nil
         roundTrip = scenario.transport.distance("--round-trip")
         answerDelay = scenario.transport.option("--latency")
+        stall = scenario.transport.distance("--stall")
+        // The relay's default.
+        stallEvery = stall.map { _ in scenario.transport.distance("--stall-every") ?? 5 }
         definition = scenario.definition
     }
 }

@@ -25,7 +25,9 @@ package struct MeasuredCosts: Codable, Sendable, Equatable {
             let values = runs.compactMap { $0[name] }.sorted()
             return values.isEmpty ? nil : values[values.count / 2]
         }
-        func isOfLineups(_ result: LoadResult) -> Bool { result.scenario.hasLineups ?? (result.scenario.name == "lineups") }
+        func isOfLineups(_ result: LoadResult) -> Bool {
+            result.scenario.hasLineups ?? (result.scenario.name == "lineups")
+        }
         let topics = figures { !isOfLineups($0) }
         guard let push = median("cpu.per.push", topics) else {
             throw LaboratoryError("no result has the figure cpu.per.push: run a scenario with pushes first")

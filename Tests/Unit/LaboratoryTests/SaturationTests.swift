@@ -86,6 +86,15 @@ import Testing
         #expect(abs(goal.last(costs) - 0.06) < 1e-9)
     }
 
+    @Test func `A stall costs its length if it meets the goal, and lineups gather alerts first`() throws {
+        let costs = try costs()
+        var goal = GoalPrediction(audience: 1e6)
+        goal.stall = (0.3, 1.2)
+        #expect(abs(goal.last(costs) - (0.6 + 0.15)) < 1e-9)
+        (goal.stall, goal.hasLineups) = (nil, true)
+        #expect(abs(goal.last(costs) - 1.6) < 1e-9)
+    }
+
     @Test func `Streams limit a goal whose answers come late`() throws {
         var goal = GoalPrediction(audience: 1e6)
         (goal.answerDelay, goal.connections) = (0.1, 10)

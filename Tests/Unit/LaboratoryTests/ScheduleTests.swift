@@ -178,7 +178,7 @@ import Testing
 
     @Test func `A token tells its subscriber, and no two are equal`() {
         let population = population { $0.subscribers.sick = 3 }
-        let tokens = (0..<2000).map(population.token)
+        let tokens = (0..<2000).map { population.token(of: $0) }
         #expect(tokens.enumerated().allSatisfy { Population.subscriber(of: $1[...]) == $0 })
         #expect(tokens.count { $0.starts(with: [0xff, 0xff]) } == 3)
         #expect(tokens.allSatisfy { $0.count == 80 })
