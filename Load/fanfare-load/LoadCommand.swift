@@ -3,7 +3,7 @@ import Laboratory
 
 /// The command `fanfare-load`: finds the subcommand and reports a fault in one line on standard error.
 enum LoadCommand {
-    /// Exit status: 0 for a run that passes, 1 for a broken threshold or a fault, 2 for a wrong command line or scenario.
+    /// Exit status: 0 for a run that passes, 1 for a broken threshold or a worthless run, 2 for a command that cannot be carried out.
     static let (passed, broken, usage): (Int32, Int32, Int32) = (0, 1, 2)
 
     static let help = """
@@ -29,6 +29,9 @@ enum LoadCommand {
           --rate X                multiplies the rates alone (1)
           --duration T            shortens the measured time, as in 10 s
           --repeat N              runs the scenario N times (1)
+          --shards N              instead of the scenario's
+          --engines N             so many programs share the subscribers; their results are merged (1)
+          --engine I              runs the part of engine I of N: says `ready`, and starts at a line of input
           --seed N                instead of the scenario's
           --waste NS              processor time wasted with every push, to show what compare finds (0)
 
@@ -63,7 +66,7 @@ enum LoadCommand {
             return usage
         } catch {
             Terminal.complain("\(error)")
-            return broken
+            return usage
         }
     }
 

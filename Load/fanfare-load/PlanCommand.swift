@@ -77,11 +77,10 @@ struct PlanCommand {
     /// Predicts the goals of a result, and compares.
     private func check(_ result: LoadResult, _ costs: MeasuredCosts) throws -> Int32 {
         for (goal, measured) in result.runs.flatMap(\.goals).compactMap({ goal in goal.last.map { (goal, $0) } }) {
-            let predicted = CapacityPlan.predictLast(
-                audience: Double(goal.audience), shards: result.scenario.shards, processors: result.machine.processors,
-                roundTrip: wish.roundTrip, hasLineups: wish.hasLineups, costs)
+            let prediction = GoalPrediction(goal, of: result.scenario, processors: result.machine.processors)
+            let predicted = prediction.last(costs)
             print(
-                "\(goal.topic), \(goal.audience.spaced) activities: predicted \(predicted.shortened) s, measured "
+                "\(goal.topic), \(Int(prediction.audience).spaced) activities: predicted \(predicted.shortened) s, measured "
                     + "\(measured.shortened) s, \((100 * (predicted / measured - 1)).shortened) % off")
         }
         return LoadCommand.passed

@@ -86,6 +86,10 @@ struct ReportCommand {
             if let first = results.first, first.scenario.name != result.scenario.name {
                 throw LaboratoryError("\(file): ran \(result.scenario.name); \(files[0]) ran \(first.scenario.name)")
             }
+            if let first = results.first, first.scenario.definition != result.scenario.definition {
+                throw LaboratoryError(
+                    "\(file): ran \(result.scenario.name) with other sizes, times or options than \(files[0])")
+            }
             results.append(result)
         }
         guard var whole = results.first, let run = LoadRun(simultaneous: results.flatMap(\.runs)) else {

@@ -1,4 +1,5 @@
 import FanfareLoop
+import Foundation
 import Laboratory
 
 /// `fanfare-load run`.
@@ -10,11 +11,16 @@ struct RunCommand {
     func run() throws -> Int32 {
         let scenario = options.scenario
         var result = LoadResult(scenario: ScenarioSummary(scenario), machine: .here())
+        if let engine = options.engine {
+            result.scenario.subscribers = scenario.part(engine - 1).subscribers.count
+        } else {
+            result.scenario.shards *= scenario.engines
+        }
         if result.machine.isDebugBuild {
             Terminal.complain("this is a debug build, whose figures are worth nothing: swift build -c release")
         }
         for _ in 0..<options.repetitions {
-            let run = try RunCommand.once(scenario)
+            let run = try once()
             result.runs.append(run)
             print(RunText(result.scenario, run).lines.joined(separator: "\n"))
             // Written after each run, so that an interruption costs one run only.
@@ -24,8 +30,21 @@ struct RunCommand {
         return result.runs.allSatisfy(\.verdict.passes) ? LoadCommand.passed : LoadCommand.broken
     }
 
+    private func once() throws -> LoadRun {
+        let scenario = options.scenario
+        if scenario.engines > 1, options.engine == nil {
+            return try Engines(scenario, arguments: options.ofEngines).run()
+        }
+        guard let engine = options.engine else { return try RunCommand.once(scenario) }
+        return try RunCommand.once(scenario.part(engine - 1)) {
+            // The parent's line, or that of a person who starts engines on several hosts.
+            try? FileHandle.standardOutput.write(contentsOf: Data("\(Engines.ready)\n".utf8))
+            _ = readLine()
+        }
+    }
+
     /// Runs a scenario once, with its live view on standard error.
-    static func once(_ scenario: Scenario) throws -> LoadRun {
+    static func once(_ scenario: Scenario, ready: @escaping () -> Void = {}) throws -> LoadRun {
         var view = LiveView(name: scenario.name, columns: Terminal.columns)
         var reported: Set<String> = []
         let run = try ScenarioRun(
@@ -36,7 +55,8 @@ struct RunCommand {
                         Terminal.show(view.interrupt(with: line))
                     }
                 },
-                progress: { Terminal.show(view.show($0, clock: Double(Clock.monotonicNanoseconds()) / 1e9)) }))
+                progress: { Terminal.show(view.show($0, clock: Double(Clock.monotonicNanoseconds()) / 1e9)) },
+                ready: ready))
         let result = run.run()
         Terminal.show(view.clear())
         return result

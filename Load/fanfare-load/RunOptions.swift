@@ -8,6 +8,10 @@ struct RunOptions {
     var jsonFile: String?
     var htmlFile: String?
     var repetitions = 1
+    /// Number of the engine whose part of the scenario is to be run, from 1; `nil` for all.
+    var engine: Int?
+    /// Arguments that each engine needs: all but those that name files, and repetitions.
+    private(set) var ofEngines: [String] = []
 
     /// - Throws: `UsageError`, or `TOMLError` for the scenario's file.
     init(_ arguments: [String]) throws {
@@ -18,15 +22,18 @@ struct RunOptions {
         var jsonFile: String?
         var htmlFile: String?
         var repetitions = 1
+        var engine: Int?
         while let word = rest.popFirst() {
             guard word.hasPrefix("--") else {
                 guard name == nil else { throw UsageError("\(word): one scenario at a time") }
                 name = word
+                ofEngines.append(word)
                 continue
             }
             guard let text = rest.popFirst() else {
                 throw UsageError("\(word): the value is missing, or there is no such option")
             }
+            if !["--json", "--html", "--repeat"].contains(word) { ofEngines += [word, text] }
             switch word {
             case "--json": jsonFile = text
             case "--html": htmlFile = text
@@ -48,6 +55,13 @@ struct RunOptions {
             case "--waste":
                 let nanoseconds = try RunOptions.whole(word, text, 0...1_000_000)
                 changes.append { $0.waste = .nanoseconds(nanoseconds) }
+            case "--engines":
+                let engines = try RunOptions.whole(word, text, 1...16)
+                changes.append { $0.engines = engines }
+            case "--shards":
+                let shards = try RunOptions.whole(word, text, 1...64)
+                changes.append { $0.shards = shards }
+            case "--engine": engine = try RunOptions.whole(word, text, 1...16)
             case "--seed":
                 guard let seed = UInt64(text) else { throw UsageError("--seed \(text): expected a whole number") }
                 changes.append { $0.seed = seed }
@@ -60,6 +74,10 @@ struct RunOptions {
         var scenario = try ScenarioFiles.find(name)
         for change in changes { change(&scenario) }
         scenario.thresholds += thresholds
+        if let engine, engine > scenario.engines {
+            throw UsageError("--engine \(engine): \(scenario.name) has \(scenario.engines)")
+        }
+        self.engine = engine
         self.scenario = scenario
         self.jsonFile = jsonFile
         self.htmlFile = htmlFile

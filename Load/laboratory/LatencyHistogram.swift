@@ -43,6 +43,11 @@ package struct LatencyHistogram: Sendable, Equatable {
         max = Swift.max(max, value)
     }
 
+    /// Takes the memory of all counts now, so that it does not look like growth later.
+    package mutating func reserve() {
+        if counts.isEmpty { counts = Array(repeating: 0, count: LatencyHistogram.countsLength) }
+    }
+
     package mutating func record(nanoseconds: Int64, times: Int = 1) { record(nanoseconds / 1000, times: times) }
 
     package mutating func merge(_ other: LatencyHistogram) {

@@ -32,6 +32,19 @@ package struct ScenarioSummary: Codable, Sendable, Equatable {
     package var scale: Double
     /// Factor by which the scenario's rates were multiplied on top of `scale` (`fanfare-load saturate`).
     package var rate: Double
+    /// Measured time as it was asked for, in seconds.
+    package var duration: Double?
+    /// Programs that share the subscribers.
+    package var engines: Int?
+    package var hasLineups: Bool?
+    /// Seconds of a round trip to the transport's server, and of its answers' delay in the median.
+    package var roundTrip: Double?
+    package var answerDelay: Double?
+    /// Mean seconds of a stall of one connection, and seconds from one stall to the next.
+    package var stall: Double?
+    package var stallEvery: Double?
+    /// Fingerprint of everything that makes the load but the seed: of two results with one value only seeds differ.
+    package var definition: String?
 
     package init(
         name: String, question: String, good: String, subscribers: Int, topics: Int, shards: Int, transport: String,
@@ -56,8 +69,10 @@ package struct Machine: Codable, Sendable, Equatable {
     package var processors = 0
     package var memoryBytes: Int64 = 0
     package var kernel = ""
-    /// Commit of the working folder; ends in `+` if files differ from it, and is empty outside a repository.
+    /// Commit of the folder in which the program lies; ends in `+` if files differ from it, and is empty outside a repository.
     package var commit = ""
+    /// Fingerprint of the program's file, which tells builds of one commit apart.
+    package var program: String?
     /// Is `true` for a debug build, whose figures are not worth comparing.
     package var isDebugBuild = false
     /// Start of the first run, RFC 3339.
@@ -157,8 +172,16 @@ package struct Interval: Codable, Sendable {
     package var sent = 0
     package var accepted = 0
     /// From the planned moment to the accepted push, of the pushes accepted in this second: all, and those with goals.
-    package var latency = LatencyHistogram()
-    package var goalLatency = LatencyHistogram()
+    package var latency: LatencyHistogram {
+        get { latencyAtRest.histogram }
+        set { latencyAtRest = SparseHistogram(newValue) }
+    }
+    package var goalLatency: LatencyHistogram {
+        get { goalLatencyAtRest.histogram }
+        set { goalLatencyAtRest = SparseHistogram(newValue) }
+    }
+    var latencyAtRest = SparseHistogram()
+    var goalLatencyAtRest = SparseHistogram()
     /// Age of the oldest publication that an activity lacks.
     package var oldestUndelivered = 0.0
     /// Activities that lack something.
@@ -176,6 +199,12 @@ package struct Interval: Codable, Sendable {
     package var descriptors = 0
 
     package init(second: Double) { self.second = second }
+
+    private enum CodingKeys: String, CodingKey {
+        case second, events, sent, accepted, latencyAtRest = "latency", goalLatencyAtRest = "goalLatency"
+        case oldestUndelivered, owed, longestTurnCore, longestTurnShard, residentBytes, cpuSeconds
+        case commandsWaiting, arrivalsWaiting, connections, threads, descriptors
+    }
 }
 
 /// The spread of a goal through its audience.
@@ -187,6 +216,8 @@ package struct Goal: Codable, Sendable {
     package var planned: Double
     /// Activities that accepted it.
     package var audience: Int
+    /// Activities that follow the topic, or have it in their lineup, if nobody came or went.
+    package var followers: Int?
     /// Seconds from the planned moment to the first push and to the last accepted push; `nil` if the goal was not measured to its end.
     package var first: Double?
     package var last: Double?

@@ -7,8 +7,9 @@ extension LoadRun {
     /// Histograms are merged and counts added; a percentile is that of all values and never an average. The verdict passes if all do. A
     /// figure that cannot be told from the parts is left out.
     ///
+    /// - Parameter thresholds: judged by the merged figures; `nil`: each engine is judged by its own.
     /// - Returns: `nil` without runs.
-    package init?(simultaneous runs: [LoadRun]) {
+    package init?(simultaneous runs: [LoadRun], of whole: [Threshold]? = nil) {
         guard let first = runs.first else { return nil }
         var thresholds: [Verdict.Outcome] = []
         for (index, run) in runs.enumerated() {
@@ -30,7 +31,7 @@ extension LoadRun {
             }
         }
         intervals = LoadRun.sideBySide(runs.map(\.intervals))
-        goals = Array(runs.flatMap(\.goals).sorted { $0.planned < $1.planned }.prefix(Goal.goalsMax))
+        mergeGoals(runs)
         funnel = LoadRun.sum(runs.map(\.funnel))
         answers = LoadRun.sum(runs.map(\.answers))
         suppressed = LoadRun.sum(runs.map(\.suppressed))
@@ -38,7 +39,36 @@ extension LoadRun {
             run.threads.map { ThreadCost(name: "\(index + 1): \($0.name)", cpuSeconds: $0.cpuSeconds) }
         }
         figures = mergedFigures(runs)
+        if let whole {
+            verdict = Verdict(faults: faults, thresholds: whole.map { $0.judge(figures) })
+        }
         notes = runs.flatMap(\.notes).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+    }
+
+    /// Goals of one topic and planned moment are one goal: its first push is the first of all engines, its last one the last.
+    ///
+    /// The stages that end with one push of a publication follow from the goals, as far as all are there; for other series nothing tells
+    /// which of the engines' publications are the same.
+    private mutating func mergeGoals(_ runs: [LoadRun]) {
+        for goal in runs.flatMap(\.goals) {
+            if let index = goals.firstIndex(where: { $0.topic == goal.topic && abs($0.planned - goal.planned) < 1e-6 })
+            {
+                goals[index].merge(goal)
+            } else {
+                goals.append(goal)
+            }
+        }
+        goals = Array(goals.sorted { $0.planned < $1.planned }.prefix(Goal.goalsMax))
+        guard runs.count > 1 else { return }
+        let firsts = Latency(series: "goal", stage: "first", seconds: goals.map(\.first))
+        let lasts = Latency(series: "goal", stage: "last", seconds: goals.map(\.last))
+        let isWhole = runs.allSatisfy { run in
+            run.latencies.allSatisfy {
+                $0.series != "goal" || $0.stage != "last" || $0.histogram.count <= run.goals.count
+            }
+        }
+        latencies.removeAll { ["first", "last"].contains($0.stage) }
+        if isWhole { latencies += [firsts, lasts].compactMap { $0 } }
     }
 
     /// Figures that are sums over engines; those of histograms and intervals are computed again.
@@ -106,5 +136,26 @@ extension LoadRun {
             }
             return whole
         }
+    }
+}
+
+extension Goal {
+    /// Adds another engine's part of the goal. A part that was not measured to its end leaves the whole without one.
+    fileprivate mutating func merge(_ other: Goal) {
+        audience += other.audience
+        followers = followers.flatMap { mine in other.followers.map { mine + $0 } }
+        first = [first, other.first].compactMap { $0 }.min()
+        last = last.flatMap { mine in other.last.map { max(mine, $0) } }
+        spread.merge(other.spread)
+    }
+}
+
+extension Latency {
+    /// - Returns: `nil` if no goal has the moment.
+    fileprivate init?(series: String, stage: String, seconds: [Double?]) {
+        var histogram = LatencyHistogram()
+        for time in seconds.compactMap({ $0 }) { histogram.record(Int64((time * 1e6).rounded())) }
+        guard histogram.count > 0 else { return nil }
+        self.init(series: series, stage: stage, histogram: histogram)
     }
 }

@@ -9,6 +9,7 @@ enum LoadInput: Sendable {
     case event(FeedEvent, planned: Int64, Occasion?)
     case follow(subscriber: Int)
     case unfollow(subscriber: Int)
+    case rotate(subscriber: Int, planned: Int64)
 }
 
 /// Runs a `Dispatcher` on a thread of its own, so that a busy engine does not delay what arrives.
@@ -136,6 +137,7 @@ final class Generator {
                 return .event(event, planned: planned, nil)
             case .follow(let subscriber): return .follow(subscriber: Int(subscriber))
             case .unfollow(let subscriber): return .unfollow(subscriber: Int(subscriber))
+            case .rotate(let subscriber): return .rotate(subscriber: Int(subscriber), planned: arrival.planned)
             }
         }
 

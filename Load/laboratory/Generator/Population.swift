@@ -16,7 +16,7 @@ package struct Population: Sendable {
     package init(_ scenario: Scenario, topics: [TopicID]) {
         options = scenario.subscribers
         initial = scenario.subscribers.count
-        seed = scenario.seed
+        seed = scenario.seed ^ UInt64(scenario.part ?? 0).mixed
         self.topics = topics
         sharesUpTo = options.zipf > 0 ? Population.zipf(topics.count, exponent: options.zipf) : []
     }
@@ -51,11 +51,23 @@ package struct Population: Sendable {
             ActivityID(key), audience(of: subscriber, &random), token: token(of: subscriber), preferences: preferences)
     }
 
+    /// - Parameter planned: moment in the schedule, which makes each of a subscriber's tokens another one.
+    package func rotate(_ subscriber: Int, planned: Int64) -> ShardCommand {
+        .replaceToken(ActivityID(key(of: subscriber)), token: token(of: subscriber, since: planned))
+    }
+
     package func unfollow(_ subscriber: Int) -> ShardCommand { .unfollow(ActivityID(key(of: subscriber))) }
 
     private func audience(of subscriber: Int, _ random: inout SplitMix64) -> AudienceKey {
+        let chosen = followed(by: subscriber, &random)
+        guard options.lineups != nil else { return .topic(topics[chosen[0]]) }
+        let lineup = chosen.map { topics[$0] }
+        return .lineup(lineup, favourite: options.hasFavourites ? lineup.first : nil)
+    }
+
+    private func followed(by subscriber: Int, _ random: inout SplitMix64) -> [Int] {
         guard let sizes = options.lineups else {
-            return .topic(topics[sharesUpTo.isEmpty ? subscriber % topics.count : topic(&random)])
+            return [sharesUpTo.isEmpty ? subscriber % topics.count : topic(&random)]
         }
         let size = min(topics.count, sizes.lowerBound + number(below: sizes.count, &random))
         var chosen: [Int] = []
@@ -66,8 +78,7 @@ package struct Population: Sendable {
             let next = draws < 64 * size ? topic(&random) : topics.indices.first { !chosen.contains($0) } ?? 0
             if !chosen.contains(next) { chosen.append(next) }
         }
-        let lineup = chosen.map { topics[$0] }
-        return .lineup(lineup, favourite: options.hasFavourites ? lineup.first : nil)
+        return chosen
     }
 
     private func number(below count: Int, _ random: inout SplitMix64) -> Int {
@@ -85,11 +96,32 @@ package struct Population: Sendable {
         return low
     }
 
+    /// Number of initial subscribers of each topic, in the order of the topics.
+    package func followers() -> [Int] {
+        var counts = Array(repeating: 0, count: topics.count)
+        guard options.lineups != nil || !sharesUpTo.isEmpty else {
+            return topics.indices.map { initial / counts.count + ($0 < initial % counts.count ? 1 : 0) }
+        }
+        for subscriber in 0..<initial {
+            for topic in followed(by: subscriber) { counts[topic] += 1 }
+        }
+        return counts
+    }
+
+    /// Returns the topics of a subscriber's lineup, or the one topic.
+    private func followed(by subscriber: Int) -> [Int] {
+        var random = SplitMix64(seed: key(of: subscriber))
+        _ = random.chance(options.silencedShare)
+        return followed(by: subscriber, &random)
+    }
+
     // MARK: Tokens
 
     /// A token begins with two bytes, `ffff` for a sick one, and the subscriber's number in eight.
-    package func token(of subscriber: Int) -> [UInt8] {
-        var random = SplitMix64(seed: key(of: subscriber) ^ 0x746f_6b65_6e)
+    ///
+    /// - Parameter planned: moment of the rotation that brought the token; 0 for the first token.
+    package func token(of subscriber: Int, since planned: Int64 = 0) -> [UInt8] {
+        var random = SplitMix64(seed: key(of: subscriber) ^ 0x746f_6b65_6e ^ UInt64(bitPattern: planned).mixed)
         let head: UInt16 = subscriber < options.sick ? 0xffff : UInt16(truncatingIfNeeded: random.next()) & 0x7fff
         var bytes = [UInt8(truncatingIfNeeded: head >> 8), UInt8(truncatingIfNeeded: head)]
         bytes.reserveCapacity(options.tokenBytes)

@@ -18,6 +18,8 @@ package struct Schedule: Sendable {
         case recorded(UInt32)
         case follow(subscriber: UInt32)
         case unfollow(subscriber: UInt32)
+        /// The phone of a follower reports a new token.
+        case rotate(subscriber: UInt32)
     }
 
     /// Arrivals in the order of their planned moments.
@@ -129,13 +131,34 @@ private struct Drawing {
         }
         // Each subscriber leaves once, in an order that does not follow the loading's: 2^31 − 1 is prime and larger than any count. Those
         // who followed later leave after them.
-        var left = 0
+        var leavesAt: [Int64] = []
         for planned in moments(scenario.churn.unfollows, &random) {
-            let later = left - initial
+            let later = leavesAt.count - initial
             guard later < 0 || later < followsAt.count && followsAt[later] < planned else { break }
-            let subscriber = UInt32(later < 0 ? left * 2_147_483_647 % initial : left)
-            left += 1
+            let subscriber = subscriber(leavesAt.count)
+            leavesAt.append(planned)
             arrivals.append(Schedule.Arrival(planned: planned, action: .unfollow(subscriber: subscriber)))
+        }
+        drawRotations(leavesAt)
+    }
+
+    /// - Returns: the subscriber who leaves at this place, counted from 0.
+    private func subscriber(_ place: Int) -> UInt32 {
+        let initial = scenario.subscribers.count
+        return UInt32(place < initial ? place * 2_147_483_647 % initial : place)
+    }
+
+    /// Draws new tokens of subscribers who follow at that moment.
+    private mutating func drawRotations(_ leavesAt: [Int64]) {
+        var random = SplitMix64(seed: (scenario.seed ^ 5 << 32).mixed)
+        var (left, followed) = (0, 0)
+        for planned in moments(scenario.churn.rotations, &random) {
+            while left < leavesAt.count, leavesAt[left] <= planned { left += 1 }
+            while followed < followsAt.count, followsAt[followed] < planned { followed += 1 }
+            let present = scenario.subscribers.count + followed - left
+            guard present > 0 else { continue }
+            let place = left + Int(random.next().multipliedFullWidth(by: UInt64(present)).high)
+            arrivals.append(Schedule.Arrival(planned: planned, action: .rotate(subscriber: subscriber(place))))
         }
     }
 

@@ -13,7 +13,7 @@ package final class Probe: DeliverySource {
     private let plan: ProbePlan
     private let clock: () -> Int64
     private let slots: SlotMarks
-    private var total = ProbeReading()
+    private var total: ProbeReading
     private var interval = ProbeReading.Interval()
     /// Index of the running interval; negative before the measurement.
     private var second = -1
@@ -30,6 +30,7 @@ package final class Probe: DeliverySource {
         self.plan = plan
         self.clock = clock
         slots = SlotMarks(slotsMax)
+        total = ProbeReading(goals: plan.goals)
         total.firsts = Array(repeating: 0, count: table.capacity + 1)
     }
 
@@ -140,6 +141,8 @@ package struct ProbePlan: Sendable {
     /// Planned moments of the follows in nanoseconds from the schedule's start, and the measured part of it.
     package var followsAt: [Int64]
     package var measured: Range<Int64>
+    /// Planned goals of the measurement.
+    package var goals: Int
     package var start: ScheduleStart
     package var shelf: ReadingShelf
 
@@ -147,6 +150,12 @@ package struct ProbePlan: Sendable {
         self.population = population
         followsAt = schedule.followsAt
         measured = schedule.measured
+        goals = schedule.arrivals.count { arrival in
+            guard schedule.measured.contains(arrival.planned), case .event(.goal, _) = arrival.action else {
+                return false
+            }
+            return true
+        }
         self.start = start
         self.shelf = shelf
     }

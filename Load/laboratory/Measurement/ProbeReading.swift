@@ -35,6 +35,11 @@ package struct ProbeReading: Sendable {
 
     package init() {}
 
+    /// - Parameter goals: number of goals whose spreads take their memory now.
+    init(goals count: Int) {
+        for index in 0..<min(count, goals.count) { goals[index].reserve() }
+    }
+
     mutating func record(_ stage: Stage, _ row: PublicationTable.Row, nanoseconds: Int64, times: Int = 1) {
         series[row.series.rawValue][stage, default: LatencyHistogram()].record(nanoseconds: nanoseconds, times: times)
         kinds[Int(row.kind)][stage, default: LatencyHistogram()].record(nanoseconds: nanoseconds, times: times)
@@ -73,10 +78,11 @@ package struct ProbeReading: Sendable {
 /// Finished seconds of all probes, merged. Any thread.
 package final class ReadingShelf: Sendable {
     /// A second at rest.
-    private struct Second {
-        private var rest = ProbeReading.Interval()
-        private var latency = SparseHistogram(LatencyHistogram())
-        private var goalLatency = SparseHistogram(LatencyHistogram())
+    package struct Second: Sendable {
+        /// Everything but the histograms, which are empty here.
+        package private(set) var rest: ProbeReading.Interval
+        package let latency: SparseHistogram
+        package let goalLatency: SparseHistogram
 
         init(_ interval: ProbeReading.Interval) {
             latency = SparseHistogram(interval.latency)
@@ -86,7 +92,7 @@ package final class ReadingShelf: Sendable {
             rest.goalLatency = LatencyHistogram()
         }
 
-        var interval: ProbeReading.Interval {
+        package var interval: ProbeReading.Interval {
             var interval = rest
             interval.latency = latency.histogram
             interval.goalLatency = goalLatency.histogram
@@ -110,7 +116,7 @@ package final class ReadingShelf: Sendable {
         }
     }
 
-    package var all: [ProbeReading.Interval] { seconds.withLock { $0 }.map(\.interval) }
+    package var all: [Second] { seconds.withLock { $0 } }
     /// The newest second; `nil` before the first.
     package var last: ProbeReading.Interval? { seconds.withLock { $0.last }?.interval }
 }

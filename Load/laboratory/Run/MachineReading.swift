@@ -1,3 +1,4 @@
+import FanfareModel
 import Foundation
 
 extension Machine {
@@ -10,6 +11,9 @@ extension Machine {
         machine.memoryBytes = Int64(clamping: ProcessInfo.processInfo.physicalMemory)
         machine.kernel = ProcessReadings.lines("/proc/sys/kernel/osrelease").first.map(String.init) ?? ""
         machine.commit = commit()
+        machine.program = FileManager.default.contents(atPath: "/proc/self/exe").map {
+            String($0.fnv1a, radix: 16)
+        }
         #if DEBUG
         machine.isDebugBuild = true
         #endif
@@ -26,7 +30,7 @@ extension Machine {
         let process = Process()
         let output = Pipe()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = ["git"] + arguments
+        process.arguments = ["git", "-C", Companion.folder] + arguments
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
         guard (try? process.run()) != nil else { return nil }

@@ -10,13 +10,15 @@ struct RunFigures {
     let meter: DecisionMeter
     let recorder: RunRecorder
     let generator: Generator.Report
+    /// Initial followers of each topic.
+    let followers: [TopicID: Int]
     let remains: [ProbedTransport.Remains]
     /// Monotonic nanoseconds of the schedule's start.
     let start: Int64
     /// Events decided in the measurement.
     let events: Int
     /// The probes' seconds.
-    let seconds: [ProbeReading.Interval]
+    let seconds: [ReadingShelf.Second]
 
     private var measuredFrom: Int64 { start + schedule.measured.lowerBound }
 
@@ -90,10 +92,12 @@ struct RunFigures {
         meter.goals.enumerated().map { number, goal in
             let spread = reading.goals[number]
             let first = Int(goal.serial) < reading.firsts.count ? reading.firsts[Int(goal.serial)] : 0
-            return Goal(
+            var whole = Goal(
                 topic: goal.topic.rawValue, planned: Double(goal.planned - measuredFrom) / 1e9,
                 audience: Int(spread.count), first: first > 0 ? Double(first - goal.planned) / 1e9 : nil,
                 last: goal.last.map { Double($0 - goal.planned) / 1e9 }, spread: spread)
+            whole.followers = followers[goal.topic]
+            return whole
         }
     }
 
@@ -123,7 +127,7 @@ struct RunFigures {
         figures["pushes.missing"] = Double(recorder.after.map { $0.counts.owed + $0.counts.refused } ?? 0)
         figures["pushes.untracked"] = Double(reading.untracked)
         figures["pushes.per.second"] = (figures["pushes.accepted"] ?? 0) / max(length, 1e-9)
-        figures["pushes.per.second.max"] = Double(seconds.map(\.accepted).max() ?? 0)
+        figures["pushes.per.second.max"] = Double(seconds.map(\.rest.accepted).max() ?? 0)
         figures["events"] = Double(events)
         figures["events.per.second"] = Double(events) / scenario.duration.inSeconds
         figures["updates"] = Double(meter.counts.publications)
@@ -165,7 +169,7 @@ struct RunFigures {
             figures["cpu.per.push.shards"] = shards / sent
         }
         figures["turn.core.max"] = recorder.intervals.map(\.longestTurnCore).max() ?? 0
-        figures["turn.shard.max"] = Double(seconds.map(\.longestTurn).max() ?? 0) / 1e9
+        figures["turn.shard.max"] = Double(seconds.map(\.rest.longestTurn).max() ?? 0) / 1e9
     }
 
     static let coreName = "core"
@@ -216,7 +220,7 @@ struct RunFigures {
             guard schedule.measured.contains(arrival.planned) else { return false }
             switch arrival.action {
             case .event, .recorded: return true
-            case .follow, .unfollow: return false
+            case .follow, .unfollow, .rotate: return false
             }
         }
         return [
@@ -262,11 +266,11 @@ struct RunFigures {
         return recorder.intervals.enumerated().map { index, interval in
             var interval = interval
             guard index < seconds.count else { return interval }
-            interval.sent = seconds[index].sent
-            interval.accepted = seconds[index].accepted
-            interval.latency = seconds[index].latency
-            interval.goalLatency = seconds[index].goalLatency
-            interval.longestTurnShard = Double(seconds[index].longestTurn) / 1e9
+            interval.sent = seconds[index].rest.sent
+            interval.accepted = seconds[index].rest.accepted
+            interval.latencyAtRest = seconds[index].latency
+            interval.goalLatencyAtRest = seconds[index].goalLatency
+            interval.longestTurnShard = Double(seconds[index].rest.longestTurn) / 1e9
             return interval
         }
     }

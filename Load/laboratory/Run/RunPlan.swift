@@ -29,6 +29,11 @@ struct RunPlan {
         clock = RunPlan.clock(scenario, start)
     }
 
+    /// Number of initial followers of the topics, by topic.
+    func followers() -> [TopicID: Int] {
+        Dictionary(zip(schedule.topics, population.followers()), uniquingKeysWith: +)
+    }
+
     private static func recording(of scenario: Scenario) throws -> [(now: FeedTime, event: FeedEvent)]? {
         switch scenario.feed.source {
         case .rates: return nil

@@ -111,7 +111,28 @@ final class RunRecorder {
             companions: Dictionary(companions, uniquingKeysWith: +))
     }
 
-    func end(_ counts: ShardCounts) { after = (counts, reading()) }
+    /// Notes the end of the drain, with the second that was not over.
+    func end(_ look: Look) {
+        var look = look
+        // A shard that reports quiet tells its counts without its transport.
+        if let latest, look.counts.transport.connectionsOpened == 0 {
+            look.counts.transport = latest.counts.transport
+        }
+        self.look(look)
+        after = (look.counts, reading())
+        let elapsed = look.now - measuredFrom
+        // A rest of some milliseconds is the end of the second before.
+        if before != nil, Double(elapsed) / 1e9 > (intervals.last?.second ?? 0) + 0.05 {
+            append(look, seconds: Double(elapsed) / 1e9)
+        }
+    }
+
+    /// Takes the shards' last counts, which the core learns when they stop. The connections are closed by then.
+    func complete(_ counts: ShardCounts) {
+        let transport = after?.counts.transport
+        after?.counts = counts
+        if let transport { after?.counts.transport = transport }
+    }
 
     /// Processor seconds of the programs beside, in the measurement.
     var companions: [String: Double] {

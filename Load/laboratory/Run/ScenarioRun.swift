@@ -70,14 +70,16 @@ package final class ScenarioRun {
         timers.watch?.start(after: .milliseconds(200), repeating: .milliseconds(200))
         loop.run()
         let report = generator?.stop() ?? Generator.Report()
-        recorder.end(core.counts)
+        recorder.end(situation(at: now))
         core.stop(within: .seconds(2))
+        recorder.complete(core.counts)
         recorder.finish()
         let remains = plan.setup.remains.withLock { $0 }
         loop.close()
         return RunFigures(
             scenario: plan.scenario, schedule: plan.schedule, meter: meter, recorder: recorder, generator: report,
-            remains: remains, start: plan.start.moment, events: events, seconds: plan.setup.plan.shelf.all
+            followers: plan.followers(), remains: remains, start: plan.start.moment, events: events,
+            seconds: plan.setup.plan.shelf.all
         ).result()
     }
 
@@ -101,6 +103,7 @@ package final class ScenarioRun {
 
     private func begin() {
         guard stage == .settling else { return }
+        output.ready()
         stage = .running
         let moment = now + 20_000_000
         let measured = plan.schedule.measured
@@ -165,6 +168,10 @@ package final class ScenarioRun {
             core.send(plan.population.follow(subscriber), forSubscriber: plan.population.key(of: subscriber))
         case .unfollow(let subscriber):
             core.send(plan.population.unfollow(subscriber), forSubscriber: plan.population.key(of: subscriber))
+        case .rotate(let subscriber, let planned):
+            core.send(
+                plan.population.rotate(subscriber, planned: planned), forSubscriber: plan.population.key(of: subscriber)
+            )
         }
     }
 
@@ -207,12 +214,15 @@ package final class ScenarioRun {
 
     // MARK: Watching
 
+    private func situation(at now: Int64) -> RunRecorder.Look {
+        RunRecorder.Look(
+            now: now, events: events, counts: core.counts, freshness: core.freshness,
+            commandsWaiting: core.commandsWaiting, arrivalsWaiting: generator?.waiting ?? 0)
+    }
+
     private func look() {
         let now = now
-        recorder.look(
-            RunRecorder.Look(
-                now: now, events: events, counts: core.counts, freshness: core.freshness,
-                commandsWaiting: core.commandsWaiting, arrivalsWaiting: generator?.waiting ?? 0))
+        recorder.look(situation(at: now))
         output.progress(recorder.progress(at: now, start: plan.start.moment))
         if stage == .settling, opening.isStalled(core.counts.pushes, at: now) { begin() }
         if stage == .connecting, now - madeAt > ScenarioRun.connectingMax {
@@ -296,9 +306,15 @@ extension ScenarioRun: EngineCoreDelegate {
 package struct RunOutput {
     package var report: (String) -> Void
     package var progress: (LoadProgress) -> Void
+    /// Called once, when everything is prepared: the schedule starts when it returns.
+    package var ready: () -> Void
 
-    package init(report: @escaping (String) -> Void, progress: @escaping (LoadProgress) -> Void) {
+    package init(
+        report: @escaping (String) -> Void, progress: @escaping (LoadProgress) -> Void,
+        ready: @escaping () -> Void = {}
+    ) {
         self.report = report
         self.progress = progress
+        self.ready = ready
     }
 }

@@ -33,6 +33,7 @@ extension Scenario {
         }
         seed = table.whole("seed", 0...Int.max).map(UInt64.init) ?? seed
         shards = table.whole("shards", 1...64) ?? shards
+        engines = table.whole("engines", 1...16) ?? engines
         warmUp = table.duration("warmUp", Scenario.moments) ?? warmUp
         duration = table.duration("duration", Scenario.lengths) ?? duration
         drain = table.duration("drain", Scenario.moments) ?? drain
@@ -41,6 +42,7 @@ extension Scenario {
         if let reader = table.table("subscribers") { subscribers.read(reader) }
         if let reader = table.table("follows") { churn.follows.read(reader, Scenario.moments) }
         if let reader = table.table("unfollows") { churn.unfollows.read(reader, Scenario.moments) }
+        if let reader = table.table("rotations") { churn.rotations.read(reader, Scenario.moments) }
         if let reader = table.table("transport") { transport = LoadTransport(reader) ?? transport }
         if let reader = table.table("clock") { clockStep = ClockStep(reader, Scenario.moments) }
         for value in table.array("thresholds") ?? [] {

@@ -1,3 +1,5 @@
+import FanfareModel
+
 /// A load scenario: who follows what, what happens when, and how a run is judged. `Scenario+Reading.swift` reads it from TOML.
 package struct Scenario: Sendable, Equatable {
     package var name: String
@@ -16,6 +18,10 @@ package struct Scenario: Sendable, Equatable {
     package var churn = Churn()
     package var transport = LoadTransport.discard(Sink())
     package var clockStep: ClockStep?
+    /// Programs that share the subscribers and get the same feed.
+    package var engines = 1
+    /// Number of the program that runs this part, from 0; `nil` for the whole.
+    package private(set) var part: Int?
     /// Processor time wasted with every push (`fanfare-load run --waste`); no key of a file.
     package var waste = Duration.zero
     package var thresholds: [Threshold] = []
@@ -41,6 +47,8 @@ package struct Scenario: Sendable, Equatable {
     package struct Churn: Sendable, Equatable {
         package var follows = Arrivals()
         package var unfollows = Arrivals()
+        /// New tokens of those who follow.
+        package var rotations = Arrivals()
     }
 
     package struct Subscribers: Sendable, Equatable {
@@ -88,7 +96,27 @@ package struct Scenario: Sendable, Equatable {
         package var by: Duration
     }
 
+    /// Fingerprint of the load: everything but names, thresholds, the seed and wasted time.
+    package var definition: String {
+        var load = self
+        (load.name, load.purpose, load.thresholds, load.seed, load.waste) = ("", Purpose(), [], 0, .zero)
+        return String("\(load)".utf8.fnv1a, radix: 16)
+    }
+
     // MARK: Sizes
+
+    /// Returns the part of one of the scenario's engines: its share of the subscribers, and the whole feed.
+    package func part(_ number: Int) -> Scenario {
+        func share(_ count: Int) -> Int { count / engines + (number < count % engines ? 1 : 0) }
+        var scenario = self
+        scenario.part = number
+        scenario.subscribers.count = share(subscribers.count)
+        scenario.subscribers.sick = share(subscribers.sick)
+        for arrivals in [\Scenario.churn.follows, \.churn.unfollows, \.churn.rotations] {
+            scenario[keyPath: arrivals].perSecond /= Double(engines)
+        }
+        return scenario
+    }
 
     private func scaled(_ count: Int, _ factor: Double, least: Int = 1) -> Int {
         count == 0 ? 0 : max(least, Int((Double(count) * factor).rounded()))
@@ -129,6 +157,7 @@ package struct Scenario: Sendable, Equatable {
     private mutating func multiplyRates(by factor: Double, feed isOfFeed: Bool) {
         churn.follows.perSecond *= factor
         churn.unfollows.perSecond *= factor
+        churn.rotations.perSecond *= factor
         guard isOfFeed else { return }
         feed.eventsPerSecond *= factor
         feed.updatesPerSecond *= factor
@@ -148,7 +177,9 @@ package struct Scenario: Sendable, Equatable {
             return
                 "\(subscribers.count) subscribers and those that follow later are more than \(Scenario.subscribersMax)"
         }
-        let rates = feed.eventsPerSecond + feed.updatesPerSecond + feed.goalsPerSecond + churn.unfollows.perSecond
+        let rates =
+            feed.eventsPerSecond + feed.updatesPerSecond + feed.goalsPerSecond + churn.unfollows.perSecond
+            + churn.rotations.perSecond
         let bursts = feed.bursts.reduce(0.0) { $0 + Double($1.count) }
         guard rates * seconds + follows + bursts <= Scenario.arrivalsMax else {
             return "its rates and bursts make more than \(Int(Scenario.arrivalsMax)) arrivals"
@@ -166,7 +197,7 @@ package struct Scenario: Sendable, Equatable {
         }
         scenario.duration = less(duration)
         scenario.warmUp = less(warmUp)
-        for arrivals in [\Scenario.churn.follows, \Scenario.churn.unfollows] {
+        for arrivals in [\Scenario.churn.follows, \.churn.unfollows, \.churn.rotations] {
             scenario[keyPath: arrivals].from = less(self[keyPath: arrivals].from)
             scenario[keyPath: arrivals].until = self[keyPath: arrivals].until.map(less)
         }
@@ -244,6 +275,27 @@ package enum LoadTransport: Sendable, Equatable {
     case simulator(options: [String], distance: [String]?, connections: Int?)
     /// Another server on this machine, with its authority's certificate and the provider key.
     case host(String, port: Int, caFile: String, keyFile: String)
+
+    /// Value in seconds of an option of the relay before the server, which is in milliseconds, and of a range its middle; `nil` without one.
+    package func distance(_ option: String) -> Double? {
+        guard case .simulator(_, let distance?, _) = self else { return nil }
+        return LoadTransport.milliseconds(option, distance)
+    }
+
+    /// The same of an option of the simulator: of `30~400` the first number, which is the median.
+    package func option(_ option: String) -> Double? {
+        guard case .simulator(let options, _, _) = self else { return nil }
+        return LoadTransport.milliseconds(option, options)
+    }
+
+    private static func milliseconds(_ option: String, _ words: [String]) -> Double? {
+        guard let place = words.firstIndex(of: option), words.indices.contains(place + 1) else { return nil }
+        // A range has two points between its ends.
+        let ends = words[place + 1].replacing("..", with: " ").replacing("~", with: " ").split(separator: " ")
+        let numbers = ends.compactMap { Double($0) }
+        guard let first = numbers.first, let last = numbers.last else { return nil }
+        return (words[place + 1].contains("~") ? first : (first + last) / 2) / 1000
+    }
 
     package var name: String {
         switch self {

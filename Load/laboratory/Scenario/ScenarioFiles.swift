@@ -8,7 +8,7 @@ package enum ScenarioFiles {
 
     /// Reads a shipped scenario by its name, or a file by its path.
     ///
-    /// - Throws: `TOMLError` for the faults of a file, `LaboratoryError` for a name that is none.
+    /// - Throws: `TOMLError` for the faults of a file, `LaboratoryError` for an unknown name.
     package static func find(_ name: String) throws -> Scenario {
         if name.hasSuffix(".toml") || name.contains("/") { return try Scenario(file: name) }
         if let path = Companion.repositoryFile("\(folder)/\(name).toml") { return try Scenario(file: path) }
@@ -37,6 +37,15 @@ extension ScenarioSummary {
             subscribers: scenario.subscribers.count, topics: scenario.feed.topics, shards: scenario.shards,
             transport: scenario.transport.name, seed: scenario.seed, scale: scenario.factors.scale,
             rate: scenario.factors.rate)
+        duration = scenario.duration.inSeconds
+        engines = scenario.engines
+        hasLineups = scenario.subscribers.lineups != nil
+        roundTrip = scenario.transport.distance("--round-trip")
+        answerDelay = scenario.transport.option("--latency")
+        stall = scenario.transport.distance("--stall")
+        // The relay's default.
+        stallEvery = stall.map { _ in scenario.transport.distance("--stall-every") ?? 5 }
+        definition = scenario.definition
     }
 }
 

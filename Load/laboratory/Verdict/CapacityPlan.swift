@@ -25,12 +25,15 @@ package struct MeasuredCosts: Codable, Sendable, Equatable {
             let values = runs.compactMap { $0[name] }.sorted()
             return values.isEmpty ? nil : values[values.count / 2]
         }
-        let topics = figures { $0.scenario.name != "lineups" }
+        func isOfLineups(_ result: LoadResult) -> Bool {
+            result.scenario.hasLineups ?? (result.scenario.name == "lineups")
+        }
+        let topics = figures { !isOfLineups($0) }
         guard let push = median("cpu.per.push", topics) else {
             throw LaboratoryError("no result has the figure cpu.per.push: run a scenario with pushes first")
         }
         cpuPerPush = push
-        cpuPerLineupPush = median("cpu.per.push", figures { $0.scenario.name == "lineups" }) ?? push
+        cpuPerLineupPush = median("cpu.per.push", figures(isOfLineups)) ?? push
         bytesPerActivity = median("memory.per.activity", topics) ?? 0
         bodyBytes = median("bytes.per.push", topics) ?? 0
         let simulated = topics.compactMap { run in
@@ -84,7 +87,7 @@ package struct CapacityPlan: Sendable, Equatable {
 
     /// Share of a resource that a plan uses at most; the rest is for bursts and for the other node's work when one fails.
     private static let use = 0.7
-    private static let streams = 1000.0
+    static let streams = 1000.0
 
     package var pushesPerSecond: Double
     package var cores: Double
@@ -110,18 +113,6 @@ package struct CapacityPlan: Sendable, Equatable {
         let worst = needs.max { $0.1 < $1.1 } ?? ("processors", 1)
         bottleneck = worst.0
         nodes = max(1, CapacityPlan.whole(worst.1 / CapacityPlan.use))
-    }
-
-    /// Predicts the seconds from a goal to its last accepted push, for a client and a simulator that share this machine's processors.
-    ///
-    /// - Parameter processors: of the machine; each shard and the simulator use one at most.
-    package static func predictLast(
-        audience: Double, shards: Int, processors: Int, roundTrip: Double, hasLineups: Bool, _ costs: MeasuredCosts
-    ) -> Double {
-        let push = hasLineups ? costs.cpuPerLineupPush : costs.cpuPerPush
-        let alone = max(push / Double(shards), costs.cpuPerSimulatedPush)
-        let together = (push + costs.cpuPerSimulatedPush) / Double(processors)
-        return audience * max(alone, together) + roundTrip
     }
 
     /// Rounds up. A wish may be larger than any number of 64 bits.

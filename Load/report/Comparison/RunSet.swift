@@ -65,7 +65,7 @@ extension LoadResult {
     fileprivate func difference(from other: LoadResult, ignoringCommit: Bool) -> String? {
         if scenario != other.scenario {
             return scenario.name == other.scenario.name
-                ? "\(scenario.name) ran with other sizes, rates or seeds"
+                ? "\(scenario.name) ran with other sizes, rates, times, options or seeds"
                 : "one ran \(scenario.name), the other \(other.scenario.name)"
         }
         let (mine, its) = (machine, other.machine)
@@ -74,7 +74,7 @@ extension LoadResult {
                 "the results are of different machines (\(mine.processor), \(its.processor)), whose figures do not compare"
         }
         if mine.isDebugBuild != its.isDebugBuild { return "one build is a debug build" }
-        if !ignoringCommit, mine.commit != its.commit {
+        if !ignoringCommit, mine.program != its.program || mine.commit != its.commit {
             return "the results are of different builds (\(mine.commit), \(its.commit))"
         }
         return nil

@@ -35,10 +35,36 @@ struct MergedRunTests {
         #expect(whole.intervals[1].residentBytes == 800 << 20)
         #expect(whole.intervals[0].oldestUndelivered == 0.9)
         #expect(whole.funnel.first { $0.name == "pushes" }?.count == 480_000)
-        #expect(whole.goals.count == long.goals.count + short.goals.count)
+        // The goal at 0 s is in both, that at 4 s in one.
+        #expect(whole.goals.map(\.audience) == [40_000, 20_000])
         #expect(whole.goals.map(\.planned) == whole.goals.map(\.planned).sorted())
         // A share of one engine says nothing of all.
         #expect(whole.figures["growth.memory"] == nil)
+    }
+
+    /// The last activity of a goal is the last one of all engines, and a threshold is judged by the whole.
+    @Test func goalsAreMergedByTopicAndMoment() throws {
+        func run(last: Double?) -> LoadRun {
+            var run = LoadRun(verdict: Verdict(faults: [], thresholds: []), seconds: 5)
+            for (topic, planned) in [("a", 1.0), ("b", 1.0), ("a", 3.0)] {
+                var spread = LatencyHistogram()
+                spread.record(1000, times: 10)
+                run.goals.append(
+                    Goal(topic: topic, planned: planned, audience: 10, first: 0.1, last: last, spread: spread))
+            }
+            var lasts = LatencyHistogram()
+            if let last { lasts.record(Int64(last * 1e6), times: 3) }
+            run.latencies = [Latency(series: "goal", stage: "last", histogram: lasts)]
+            return run
+        }
+        let thresholds = [try Threshold("goal.last.max < 1.5 s")]
+        let whole = try #require(LoadRun(simultaneous: [run(last: 1), run(last: 2)], of: thresholds))
+        #expect(whole.goals.map(\.topic) == ["a", "b", "a"] && whole.goals.map(\.audience) == [20, 20, 20])
+        #expect(whole.goals.allSatisfy { $0.last == 2 && $0.first == 0.1 && $0.spread.count == 20 })
+        #expect(whole.figures["goal.last.count"] == 3 && whole.figures["goal.last.p50"] == 2.0)
+        #expect(!whole.verdict.passes)
+        let unfinished = try #require(LoadRun(simultaneous: [run(last: 1), run(last: nil)], of: thresholds))
+        #expect(unfinished.goals.allSatisfy { $0.last == nil } && unfinished.figures["goal.last.p50"] == nil)
     }
 
     @Test func oneFailureFailsAll() throws {

@@ -4,6 +4,19 @@ import Laboratory
 import Testing
 
 @Suite struct LatencyHistogramTests {
+    @Test func `A histogram at rest comes back as it was`() throws {
+        var histogram = LatencyHistogram()
+        #expect(SparseHistogram(histogram).histogram == histogram)
+        for value in [0, 1, 127, 128, 5000, 5000, 1_234_567, LatencyHistogram.highest + 5] as [Int64] {
+            histogram.record(value, times: Int(value) + 1)
+        }
+        let atRest = SparseHistogram(histogram)
+        #expect(atRest.histogram == histogram)
+        let (encoder, decoder) = (JSONEncoder(), JSONDecoder())
+        #expect(try encoder.encode(atRest).count == encoder.encode(histogram).count)
+        #expect(try decoder.decode(SparseHistogram.self, from: encoder.encode(histogram)) == atRest)
+    }
+
     @Test func `Each value lies in the range of its count, and ranges follow each other without gaps`() {
         let gaps = (0..<LatencyHistogram.countsLength - 1).filter {
             LatencyHistogram.last(of: $0) + 1 != LatencyHistogram.first(of: $0 + 1)

@@ -65,12 +65,41 @@ import Testing
     @Test func `Client and simulator share the processors of a prediction`() throws {
         let costs = try costs()
         func last(shards: Int, roundTrip: Double) -> Double {
-            CapacityPlan.predictLast(
-                audience: 1e6, shards: shards, processors: 2, roundTrip: roundTrip, hasLineups: false, costs)
+            var goal = GoalPrediction(audience: 1e6)
+            (goal.shards, goal.roundTrip, goal.connections) = (shards, roundTrip, 1e6)
+            return goal.last(costs)
         }
         #expect(abs(last(shards: 1, roundTrip: 0) - 0.6) < 1e-9)
         #expect(abs(last(shards: 2, roundTrip: 0) - 0.55) < 1e-9)
         #expect(abs(last(shards: 1, roundTrip: 0.08) - 0.68) < 1e-9)
+    }
+
+    @Test func `Over a distance a goal begins slowly`() throws {
+        let costs = try costs()
+        var goal = GoalPrediction(audience: 100_000)
+        (goal.roundTrip, goal.connections) = (0.1, 10)
+        // At 675 bytes a push the first windows of ten connections hold 216 pushes, and each round trip doubles that. After six of them
+        // the streams are the limit: ten thousand pushes in a round trip.
+        let sent = 10 * 14_600.0 / 675 * 63
+        #expect(abs(goal.last(costs) - (0.6 + (100_000 - sent) / 100_000 + 0.1)) < 1e-6)
+        goal.roundTrip = 0
+        #expect(abs(goal.last(costs) - 0.06) < 1e-9)
+    }
+
+    @Test func `A stall costs its length if it meets the goal, and lineups gather alerts first`() throws {
+        let costs = try costs()
+        var goal = GoalPrediction(audience: 1e6)
+        goal.stall = (0.3, 1.2)
+        #expect(abs(goal.last(costs) - (0.6 + 0.15)) < 1e-9)
+        (goal.stall, goal.hasLineups) = (nil, true)
+        #expect(abs(goal.last(costs) - 1.6) < 1e-9)
+    }
+
+    @Test func `Streams limit a goal whose answers come late`() throws {
+        var goal = GoalPrediction(audience: 1e6)
+        (goal.answerDelay, goal.connections) = (0.1, 10)
+        // Ten thousand pushes in a tenth of a second.
+        #expect(abs(goal.last(try costs()) - 10.1) < 1e-9)
     }
 
     @Test func `Costs without a run that has pushes are refused`() {

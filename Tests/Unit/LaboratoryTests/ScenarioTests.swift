@@ -84,7 +84,7 @@ import Testing
         throws
     {
         let scenarios = try ScenarioFiles.all()
-        #expect(scenarios.count >= 15)
+        #expect(scenarios.count >= 17)
         for scenario in scenarios {
             #expect(scenario.purpose.question.hasSuffix("?"), "\(scenario.name)")
             #expect(

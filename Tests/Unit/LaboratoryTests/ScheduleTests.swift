@@ -69,6 +69,61 @@ import Testing
         #expect(Array(left.dropFirst(500)) == (0..<UInt32(left.count - 500)).map { 500 + $0 })
     }
 
+    @Test func `Only those who follow get new tokens, and each token is another one`() {
+        var scenario = scenario()
+        scenario.subscribers.count = 500
+        scenario.churn.unfollows.perSecond = 40
+        scenario.churn.rotations.perSecond = 200
+        let schedule = Schedule(scenario)
+        var present = Set(UInt32(0)..<500)
+        var tokens: Set<[UInt8]> = []
+        var rotated = 0
+        let population = Population(scenario, topics: schedule.topics)
+        for arrival in schedule.arrivals {
+            switch arrival.action {
+            case .follow(let subscriber): present.insert(subscriber)
+            case .unfollow(let subscriber): present.remove(subscriber)
+            case .rotate(let subscriber):
+                #expect(present.contains(subscriber))
+                let token = population.token(of: Int(subscriber), since: arrival.planned)
+                #expect(token != population.token(of: Int(subscriber)))
+                #expect(Population.subscriber(of: token[...]) == Int(subscriber))
+                #expect(tokens.insert(token).inserted)
+                rotated += 1
+            case .event, .recorded: break
+            }
+        }
+        #expect(rotated > 1000)
+    }
+
+    @Test func `Engines of one scenario have one feed, and subscribers of their own`() {
+        var whole = scenario()
+        whole.subscribers.count = 1001
+        (whole.subscribers.lineups, whole.engines) = (2...3, 2)
+        let parts = (0..<2).map { whole.part($0) }
+        #expect(parts.map(\.subscribers.count) == [501, 500])
+        func events(_ scenario: Scenario) -> [Schedule.Arrival] {
+            Schedule(scenario).arrivals.filter { if case .event = $0.action { true } else { false } }
+        }
+        #expect(events(parts[0]) == events(whole) && events(parts[1]) == events(whole))
+        #expect(parts.map(\.definition) != [whole.definition, whole.definition])
+        let populations = parts.map { Population($0, topics: Schedule($0).topics) }
+        let keys = Set((0..<500).flatMap { subscriber in populations.map { $0.key(of: subscriber) } })
+        #expect(keys.count == 1000)
+        // Each lineup has two or three topics.
+        #expect(1002...1503 ~= populations[0].followers().reduce(0, +))
+    }
+
+    @Test func `A definition tells loads apart, and nothing else`() {
+        let first = scenario()
+        var same = first
+        (same.name, same.seed, same.purpose.good) = ("another", 8, "fast")
+        #expect(same.definition == first.definition)
+        var longer = first
+        longer.duration += .seconds(1)
+        #expect(longer.definition != first.definition)
+    }
+
     @Test func `A burst spreads its arrivals over its time and its topics`() {
         var scenario = Scenario(name: "test")
         scenario.warmUp = .seconds(1)
@@ -123,7 +178,7 @@ import Testing
 
     @Test func `A token tells its subscriber, and no two are equal`() {
         let population = population { $0.subscribers.sick = 3 }
-        let tokens = (0..<2000).map(population.token)
+        let tokens = (0..<2000).map { population.token(of: $0) }
         #expect(tokens.enumerated().allSatisfy { Population.subscriber(of: $1[...]) == $0 })
         #expect(tokens.count { $0.starts(with: [0xff, 0xff]) } == 3)
         #expect(tokens.allSatisfy { $0.count == 80 })

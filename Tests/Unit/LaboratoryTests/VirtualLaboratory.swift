@@ -80,7 +80,8 @@ final class VirtualLaboratory {
         }
         settle(until: now + scenario.drain.wholeNanoseconds)
         return Outcome(
-            reading: probe.finish(), last: meter[.goal, .last], seconds: shelf.all, lateness: dispatcher.lateness)
+            reading: probe.finish(), last: meter[.goal, .last], seconds: shelf.all.map(\.interval),
+            lateness: dispatcher.lateness)
     }
 
     private var moment: Moment {
@@ -96,6 +97,8 @@ final class VirtualLaboratory {
             decide(event, DecisionMeter.Cause(topic: event.topic, planned: planned, occasion: occasion))
         case .follow(let subscriber): shard.apply(population.follow(Int(subscriber)), at: moment)
         case .unfollow(let subscriber): shard.apply(population.unfollow(Int(subscriber)), at: moment)
+        case .rotate(let subscriber):
+            shard.apply(population.rotate(Int(subscriber), planned: arrival.planned), at: moment)
         case .recorded: preconditionFailure("virtual time has no recordings")
         }
     }
