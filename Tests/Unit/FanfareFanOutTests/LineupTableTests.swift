@@ -185,7 +185,9 @@ import Testing
         #expect(!table.isResting(row) && woken.isResting)
         #expect(woken.topics == [7, 8, 9] && woken.target == 12 && woken.ledger.newestDisplay == 99)
         #expect(woken.priority == .immediate && woken.alerts.resting == SIMD2(3, 4))
-        #expect(its.publishedAt == 77 && its.publishedSpotlight == 2 && its.rotation.pinned == 1 && its.rotation.position == 2)
+        #expect(
+            its.publishedAt == 77 && its.publishedSpotlight == 2 && its.rotation.pinned == 1
+                && its.rotation.position == 2)
         #expect(zip(its.display.topics, shown).allSatisfy { $0 === $1 } && its.display.topics.count == 2)
         let topics = Array(repeating: Rotation.Topic(.live, importance: 10), count: 3)
         let held = its.rotation.wanted(topics, now: FeedTime(milliseconds: 20_999))
