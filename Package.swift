@@ -225,7 +225,7 @@ if development {
             swiftSettings: swift),
         .executableTarget(
             name: "apns-distance", dependencies: ["Distance", "FanfareLoop"], path: "Load/distance",
-            exclude: ["Distance"], swiftSettings: swift),
+            exclude: ["Distance", "README.md"], swiftSettings: swift),
         .testTarget(
             name: "DistanceTests", dependencies: ["Distance", "FanfareModel", "FanfareLoop"],
             path: "Tests/Unit/DistanceTests", swiftSettings: swift),

@@ -19,7 +19,6 @@ final class LMDBEnvironment: @unchecked Sendable {
     }
 
     private let environment: OpaquePointer
-    private let folder: String
     private let tables: [MDB_dbi]
     /// Bytes of address space for the tables. LMDB's file grows with its content, up to this size.
     private(set) var mapBytes: Int
@@ -38,7 +37,6 @@ final class LMDBEnvironment: @unchecked Sendable {
     ///   - folder: an existing folder.
     ///   - names: names of the tables; the environment's unnamed one alone if empty.
     init(folder: String, tables names: [String] = [], mapBytes: Int, isReadOnly: Bool) throws(Failure) {
-        self.folder = folder
         self.mapBytes = mapBytes
         var created: OpaquePointer?
         try LMDBEnvironment.check(mdb_env_create(&created), "mdb_env_create")
@@ -86,12 +84,13 @@ final class LMDBEnvironment: @unchecked Sendable {
     private static func checkLength(
         of folder: String, _ info: MDB_envinfo, _ environment: OpaquePointer
     ) throws(Failure) {
-        var (file, statistics) = (stat(), MDB_stat())
+        var statistics = MDB_stat()
         try check(mdb_env_stat(environment, &statistics), "mdb_env_stat")
         // A new environment has no file of that length before its first commit.
-        guard info.me_last_txnid > 0, stat(folder + "/data.mdb", &file) == 0 else { return }
+        let bytes = Int(fanfare_file_bytes(folder + "/data.mdb"))
+        guard info.me_last_txnid > 0, bytes >= 0 else { return }
         let needed = (info.me_last_pgno + 1) * Int(statistics.ms_psize)
-        guard file.st_size >= needed else { throw Failure(call: "data.mdb is cut short", code: MDB_CORRUPTED) }
+        guard bytes >= needed else { throw Failure(call: "data.mdb is cut short", code: MDB_CORRUPTED) }
     }
 
     /// Forgets readers whose process has ended. Each of them would keep LMDB from using again what it freed since, so the file would grow
@@ -139,29 +138,17 @@ final class LMDBEnvironment: @unchecked Sendable {
 
     /// Refuses to write to a file that was removed: what is written there is lost with the process.
     private func checkFile() throws(Failure) {
-        var (descriptor, status) = (mdb_filehandle_t(-1), stat())
+        var descriptor = mdb_filehandle_t(-1)
         try LMDBEnvironment.check(mdb_env_get_fd(environment, &descriptor), "mdb_env_get_fd")
-        guard fstat(descriptor, &status) == 0 else { throw Failure(call: "fstat", code: errno) }
-        guard status.st_nlink > 0 else {
+        let names = fanfare_file_names(descriptor)
+        guard names >= 0 else { throw Failure(call: "fstat", code: errno) }
+        guard names > 0 else {
             throw Failure(call: "data.mdb was removed; restore the folder from a backup and start again", code: ENOENT)
         }
     }
 
     /// Makes durable what has been written.
     func sync() throws(Failure) { try LMDBEnvironment.check(mdb_env_sync(environment, 1), "mdb_env_sync") }
-
-    /// Makes the names of the files and of their folder durable; LMDB syncs only the content.
-    func syncFolder() throws(Failure) {
-        for path in [folder, folder + "/.."] {
-            let descriptor = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-            if descriptor < 0, errno == EACCES { continue }
-            guard descriptor >= 0 else { throw Failure(call: "open \(path)", code: errno) }
-            let code = fsync(descriptor) == 0 ? 0 : errno
-            Glibc.close(descriptor)
-            // A folder above that this process may not read, or a file system without such a call, is no fault of the store.
-            guard code == 0 || code == EINVAL else { throw Failure(call: "fsync \(path)", code: code) }
-        }
-    }
 
     private func commit(_ changes: [Change]) throws(Failure) {
         let transaction = try LMDBEnvironment.begin(in: environment, isReadOnly: false)

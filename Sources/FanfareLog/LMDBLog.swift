@@ -41,10 +41,10 @@ package final class LMDBLog: Log, @unchecked Sendable {
             let opened = try LMDBEnvironment(folder: folder, mapBytes: mapBytes, isReadOnly: isReadOnly)
             environment = opened
             end = try opened.lastKey()
-            if !isReadOnly { try opened.syncFolder() }
         } catch {
             throw LogError("\(folder): cannot be opened as a store: \(error.reason) (\(error.call))")
         }
+        if !isReadOnly { try StoreFolder.syncNames(folder) }
     }
 
     deinit { close() }

@@ -23,5 +23,22 @@ final class StoreFolder: Sendable {
         self.descriptor = descriptor
     }
 
+    /// Makes the names of the files and of their folder durable; LMDB syncs only the content.
+    static func syncNames(_ folder: String) throws(LogError) {
+        for path in [folder, folder + "/.."] {
+            let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+            // A folder above that this process may not read is no fault of the store.
+            if descriptor < 0, errno == EACCES { continue }
+            guard descriptor >= 0 else {
+                throw LogError("\(path): cannot be opened: \(String(cString: strerror(errno)))")
+            }
+            defer { close(descriptor) }
+            // A file system without such a call says EINVAL.
+            guard fsync(descriptor) == 0 || errno == EINVAL else {
+                throw LogError("\(path): cannot be synced: \(String(cString: strerror(errno)))")
+            }
+        }
+    }
+
     deinit { close(descriptor) }
 }

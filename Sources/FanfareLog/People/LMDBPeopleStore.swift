@@ -1,3 +1,4 @@
+internal import CFanfareLMDB
 internal import Glibc
 
 /// Store of people in a folder, by LMDB: a table for each slice, whose keys are serials, and one row that says how far the store is.
@@ -27,9 +28,8 @@ package final class LMDBPeopleStore: PeopleStore, @unchecked Sendable {
 
     /// Returns `true` if a store has people, be they none.
     package static func exists(store: String) -> Bool {
-        var file = stat()
         // LMDB's file is empty until its first pages are written.
-        return stat(store + "/people/data.mdb", &file) == 0 && file.st_size > 0
+        fanfare_file_bytes(store + "/people/data.mdb") > 0
     }
 
     /// Opens the people of a store.
