@@ -85,8 +85,10 @@ import Testing
         harness.source.mayHandOut = 20
         harness.pool.workAvailable()
         harness.run("the first answers") { harness.source.settled == 20 }
-        harness.run("more connections") { server.connections > planned }
+        let begins = harness.time.passed
+        harness.run("more connections") { server.connections > planned || harness.time.passed - begins > .seconds(30) }
         answers.close()
+        #expect(server.connections > planned)
         #expect(harness.pool.figures.roundTrip >= 50_000_000)
         harness.close()
     }
