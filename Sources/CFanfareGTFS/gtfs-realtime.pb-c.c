@@ -463,7 +463,7 @@ const ProtobufCMessageDescriptor fanfare_gtfs__feed_message__descriptor =
   (ProtobufCMessageInit) fanfare_gtfs__feed_message__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor fanfare_gtfs__feed_header__field_descriptors[2] =
+static const ProtobufCFieldDescriptor fanfare_gtfs__feed_header__field_descriptors[3] =
 {
   {
     "gtfs_realtime_version",
@@ -472,6 +472,18 @@ static const ProtobufCFieldDescriptor fanfare_gtfs__feed_header__field_descripto
     PROTOBUF_C_TYPE_STRING,
     0,   /* quantifier_offset */
     offsetof(FanfareGtfs__FeedHeader, gtfs_realtime_version),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "incrementality",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_INT32,
+    offsetof(FanfareGtfs__FeedHeader, has_incrementality),
+    offsetof(FanfareGtfs__FeedHeader, incrementality),
     NULL,
     NULL,
     0,             /* flags */
@@ -492,13 +504,13 @@ static const ProtobufCFieldDescriptor fanfare_gtfs__feed_header__field_descripto
 };
 static const unsigned fanfare_gtfs__feed_header__field_indices_by_name[] = {
   0,   /* field[0] = gtfs_realtime_version */
-  1,   /* field[1] = timestamp */
+  1,   /* field[1] = incrementality */
+  2,   /* field[2] = timestamp */
 };
-static const ProtobufCIntRange fanfare_gtfs__feed_header__number_ranges[2 + 1] =
+static const ProtobufCIntRange fanfare_gtfs__feed_header__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 3, 1 },
-  { 0, 2 }
+  { 0, 3 }
 };
 const ProtobufCMessageDescriptor fanfare_gtfs__feed_header__descriptor =
 {
@@ -508,10 +520,10 @@ const ProtobufCMessageDescriptor fanfare_gtfs__feed_header__descriptor =
   "FanfareGtfs__FeedHeader",
   "fanfare_gtfs",
   sizeof(FanfareGtfs__FeedHeader),
-  2,
+  3,
   fanfare_gtfs__feed_header__field_descriptors,
   fanfare_gtfs__feed_header__field_indices_by_name,
-  2,  fanfare_gtfs__feed_header__number_ranges,
+  1,  fanfare_gtfs__feed_header__number_ranges,
   (ProtobufCMessageInit) fanfare_gtfs__feed_header__init,
   NULL,NULL,NULL    /* reserved[123] */
 };

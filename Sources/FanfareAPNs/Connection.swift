@@ -81,13 +81,7 @@ final class Connection: Candidate {
     var isInDoubt: Bool { errorsInARow >= Connection.errorsInARowMax }
     /// Deadline of a peer that allows no streams; `.max` while it allows some.
     private var noStreamsEnds = Int64.max
-    private(set) var roundTrip = RoundTrip(memory: .seconds(10))
-    /// Round trip of the last moments, of answers to pushes alone, including all queues.
-    private(set) var pace = RoundTrip(memory: .seconds(1))
-    /// Time of answers to pushes that were alone on the connection: the distance and the peer's own work, without a queue of ours.
-    private(set) var service = RoundTrip(memory: .seconds(10))
-    /// Number of requests sent since the connection last had none in flight.
-    private var sentTogether = 0
+    private(set) var times = AnswerTimes()
     /// Largest number of concurrent requests that the peer has allowed.
     private var streamsMost = 0
     /// Number of concurrent requests that the peer allows now.
@@ -266,7 +260,7 @@ final class Connection: Candidate {
         if requests.count == 0 {
             requestsDue = now + answerMax
             busySince = now
-            sentTogether = 0
+            times.noteRest()
         }
         let tokens = batch.tokens
         for index in run {
@@ -274,7 +268,7 @@ final class Connection: Candidate {
             let delivery = batch.deliveries[index]
             let tag = requests.insert(
                 slot: delivery.slot, generation: delivery.generation, tokenSerial: form.authorization.serial, at: now)
-            sentTogether += 1
+            times.noteSent()
             session.request(
                 shape: form.shape, token: tokens.span.extracting(delivery.token),
                 authorization: form.authorization.field,
@@ -333,9 +327,8 @@ final class Connection: Candidate {
                 let request = requests.remove(response.tag)
                 soonest = min(soonest, moment.monotonicNanoseconds - request.sentAt)
                 if response.status == 200 {
-                    if sentTogether == 1 {
-                        service.note(moment.monotonicNanoseconds - request.sentAt, at: moment.monotonicNanoseconds)
-                    }
+                    let time = moment.monotonicNanoseconds - request.sentAt
+                    times.noteAccepted(after: time, at: moment.monotonicNanoseconds)
                     proved()
                     finalAnswers.note(isFinal: false)
                     pool.accepted(request, at: moment)
@@ -369,10 +362,7 @@ final class Connection: Candidate {
             }
         }
         if answers != answersBefore { lastProved = moment.monotonicNanoseconds }
-        if soonest < .max {
-            roundTrip.note(soonest, at: moment.monotonicNanoseconds)
-            pace.note(soonest, at: moment.monotonicNanoseconds)
-        }
+        if soonest < .max { times.noteAnswers(after: soonest, at: moment.monotonicNanoseconds) }
         if let failure {
             let text = "\(pool.configuration.endpoint): the server broke HTTP/2: \(failure)"
             breakOff(.lost(text), at: moment)
@@ -477,7 +467,7 @@ final class Connection: Candidate {
     /// Returns the time limit of an answer. It grows when even the quickest answers take a good part of the usual time: the
     /// peer then has a queue, and requests in the queue are not lost.
     private func patience(at now: Int64) -> Int64 {
-        guard queueEnds(at: now) != nil, let least = pace.least else { return answerMax }
+        guard queueEnds(at: now) != nil, let least = times.pace.least else { return answerMax }
         return Connection.patience(usual: answerMax, least: least)
     }
 
@@ -490,7 +480,8 @@ final class Connection: Candidate {
 
     /// Returns the time until which the last answer shows that others will come, or `nil`: a connection that falls silent has no queue.
     private func queueEnds(at now: Int64) -> Int64? {
-        guard let notedAt = pace.notedAt, let least = pace.least, least > answerMax / Connection.queueFactor,
+        guard let notedAt = times.pace.notedAt, let least = times.pace.least,
+            least > answerMax / Connection.queueFactor,
             now < notedAt + answerMax / 2
         else { return nil }
         return notedAt + answerMax / 2
@@ -514,7 +505,7 @@ final class Connection: Candidate {
 
     private func timePong(at now: Int64) {
         guard let sent = timedPing.take() else { return }
-        roundTrip.note(now - sent, at: now)
+        times.notePong(after: now - sent, at: now)
         pool.reviewDue = .min
         if phase == .open, session.allowsStreams, isEstablished(at: now) { pool.stays() }
     }

@@ -107,13 +107,13 @@ extension ConnectionPool {
 
     /// Quickest answer to a push that was alone on its connection; the peer's work may take longer than the way to it and back.
     private var service: Int64? {
-        seats.lazy.compactMap(\.connection).filter(\.isOpen).compactMap(\.service.least).min()
+        seats.lazy.compactMap(\.connection).filter(\.isOpen).compactMap(\.times.service.least).min()
     }
 
     /// Median of the measurements of the open connections.
     private var path: PoolSize.Path? {
         let known = seats.lazy.compactMap(\.connection).filter(\.isOpen)
-        guard let roundTrip = ConnectionPool.middle(known.compactMap(\.roundTrip.least)),
+        guard let roundTrip = ConnectionPool.middle(known.compactMap(\.times.roundTrip.least)),
             let width = ConnectionPool.middle(known.map { Int64($0.width(bodyBytes: self.bodyBytesUsual)) }),
             let streams = ConnectionPool.middle(known.map { Int64($0.streamsAllowed) })
         else { return nil }
@@ -135,14 +135,14 @@ extension ConnectionPool {
     private func judgePace(at moment: Moment) {
         let now = moment.monotonicNanoseconds
         let open = seats.compactMap(\.connection).filter(\.isOpen)
-        let known = open.filter { $0.pace.notedAt.map { now - $0 < Slowness.memory } ?? false }
+        let known = open.filter { $0.times.pace.notedAt.map { now - $0 < Slowness.memory } ?? false }
         // The quicker one of two connections shows what the other could be.
-        let paces = known.compactMap(\.pace.least).sorted()
+        let paces = known.compactMap(\.times.pace.least).sorted()
         let middle = paces.count > 1 ? paces[(paces.count - 1) / 2] : nil
         let limit = middle.map { max($0 * ConnectionPool.slowFactor, $0 + ConnectionPool.slowMargin) }
         for connection in open {
-            connection.slowness.compare(connection.pace, to: middle, at: now)
-            connection.slowness.judge(connection.pace, limit: limit, at: now)
+            connection.slowness.compare(connection.times.pace, to: middle, at: now)
+            connection.slowness.judge(connection.times.pace, limit: limit, at: now)
             guard connection.slowness.stays(at: now), replaceLater(connection, at: now) else { continue }
             report(
                 "\(configuration.endpoint) answers far more slowly on a connection than on others; it is replaced",

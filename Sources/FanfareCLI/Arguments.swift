@@ -23,6 +23,8 @@ struct Arguments {
     /// Text after `=` that no call has taken yet.
     private var attached: String?
     private var optionsHaveEnded = false
+    /// The rules file that has been read, because a second one would replace it without a word.
+    var rulesFileGiven: String?
 
     init(_ words: [String]) { rest = words[...] }
 

@@ -54,11 +54,14 @@ struct ExplainCommand {
     }
 
     func run() throws -> ExitStatus {
-        try Console.print(try story())
-        return .done
+        let (text, gaps) = try tell()
+        try Console.print(text)
+        return gaps.rejections > 0 ? .incomplete : .done
     }
 
-    func story() throws(UsageError) -> String {
+    func story() throws(UsageError) -> String { try tell().text }
+
+    private func tell() throws(UsageError) -> (text: String, gaps: FeedGaps) {
         do {
             switch subject {
             case .topic(let topic):
@@ -66,11 +69,11 @@ struct ExplainCommand {
                 guard !story.steps.isEmpty else {
                     throw UsageError("\(topic): the feed does not speak of it\(at.map { " until \($0)" } ?? "")")
                 }
-                return story.text(showsEverything: showsEverything, at: at)
+                return (story.text(showsEverything: showsEverything, at: at) + story.gaps.text, story.gaps)
             case .lineup(let topics):
                 let story = try LineupStory(
                     of: topics, favourite: favourite, in: paths, feed: feed, rules: rules, until: at)
-                return story.text
+                return (story.text + story.gaps.text, story.gaps)
             }
         } catch let error as UsageError {
             throw error
@@ -103,6 +106,19 @@ struct ExplainCommand {
           fanfare explain day.ndjson --lineup match/1001,match/1002,match/1003
 
         """
+}
+
+extension FeedGaps {
+    /// Lines for people, which a story ends with; empty if the feed was whole.
+    fileprivate var text: String {
+        var lines = notices
+        if let first {
+            lines.append(
+                "\(ofAnyTopic.grouped) \(ofAnyTopic == 1 ? "part" : "parts") of the feed could not be read, and may have been of this topic: "
+                    + first)
+        }
+        return lines.map { Console.quoted($0) + "\n" }.joined()
+    }
 }
 
 extension TopicStory {

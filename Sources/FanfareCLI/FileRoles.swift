@@ -23,10 +23,12 @@ struct FileRoles {
 
     /// Opens a file for writing and empties it, unless `keepsContent` is `true`.
     mutating func open(
-        _ path: String, option: String, capacity: Int = OutputFile.capacity, keepsContent: Bool = false
+        _ path: String, option: String, capacity: Int = OutputFile.capacity, keepsContent: Bool = false,
+        awaitsReader: Bool = true
     ) throws(UsageError) -> OutputFile {
         try check(path, option: option)
-        let file = try OutputFile(path: path, option: option, capacity: capacity, keepsContent: keepsContent)
+        let file = try OutputFile(
+            path: path, option: option, capacity: capacity, keepsContent: keepsContent, awaitsReader: awaitsReader)
         if let status = FileRoles.status(of: path, standard: STDOUT_FILENO) { written[Identity(status)] = path }
         return file
     }
@@ -62,6 +64,10 @@ struct FileRoles {
     /// Returns `true` if the path is a regular file.
     static func isRegular(_ path: String) -> Bool {
         path != "-" && status(of: path, standard: STDOUT_FILENO).map { $0.st_mode & S_IFMT == S_IFREG } == true
+    }
+
+    static func isNamedPipe(_ path: String) -> Bool {
+        path != "-" && status(of: path, standard: STDOUT_FILENO).map { $0.st_mode & S_IFMT == S_IFIFO } == true
     }
 
     /// - Parameter standard: descriptor that `-` stands for.

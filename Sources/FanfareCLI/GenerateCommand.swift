@@ -57,7 +57,11 @@ struct GenerateCommand {
         switch subject {
         case .feed(let feed): feed.write(seed: seed) { file.write($0) }
         case .subscribers:
-            SubscriberFile.generate(count, following: topics.map { TopicID($0) }, seed: seed) { file.write($0) }
+            try SubscriberFile.generate(count, following: topics.map { TopicID($0) }, seed: seed) {
+                file.write($0)
+                // A reader that has gone wants no more.
+                if file.failure != nil { throw OutputError(file) }
+            }
         }
         guard file.flush() else { throw OutputError(file) }
         return .done

@@ -65,9 +65,12 @@ final class OutputFile: Sendable {
     /// - Parameters:
     ///   - option: the option that named the file, for messages.
     ///   - capacity: bytes that may wait; as many more may be in the hands of the writing thread.
-    ///   - keepsContent: `true` to write behind what the file has.
+    ///   - keepsContent: `true` to write behind what the file has, or to call `empty` later.
+    ///   - awaitsReader: `false` to open a named pipe that nobody reads yet. Such a pipe outlives its readers, too: what they leave waits for the
+    ///     next one.
     convenience init(
-        path: String, option: String, capacity: Int = OutputFile.capacity, keepsContent: Bool = false
+        path: String, option: String, capacity: Int = OutputFile.capacity, keepsContent: Bool = false,
+        awaitsReader: Bool = true
     ) throws(UsageError) {
         guard path != "-" else {
             self.init(descriptor: STDOUT_FILENO, name: "standard output", capacity: capacity)
@@ -75,7 +78,8 @@ final class OutputFile: Sendable {
         }
         // O_APPEND avoids a hole in the file when another program truncates it during the run, as log rotation does.
         let emptied = keepsContent ? 0 : O_TRUNC
-        let descriptor = open(path, O_WRONLY | O_CREAT | emptied | O_APPEND | O_CLOEXEC, 0o644)
+        let mode = !awaitsReader && FileRoles.isNamedPipe(path) ? O_RDWR : O_WRONLY
+        let descriptor = open(path, mode | O_CREAT | emptied | O_APPEND | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else {
             throw UsageError("\(option) \(path): cannot be written: \(String(cString: strerror(errno)))")
         }
@@ -106,6 +110,9 @@ final class OutputFile: Sendable {
         }
         if isInUse { wake() }
     }
+
+    /// Removes what a file has, before the first byte is written; does nothing to a pipe, a terminal, or standard output.
+    func empty() { if shared.descriptor > STDERR_FILENO { ftruncate(shared.descriptor, 0) } }
 
     /// Why not everything could be written, in one line for people; `nil` if there was no failure.
     var failure: String? {

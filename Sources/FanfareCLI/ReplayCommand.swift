@@ -36,6 +36,9 @@ struct ReplayCommand {
             case .option("--until"): options.until = try arguments.time()
             case .option("--subscribers"):
                 let who = try arguments.value("a whole number from 0 to 100000000, or a file", Self.subscribers)
+                if let file = who.1, let other = subscribersPath, other != file {
+                    throw UsageError("--subscribers \(file): subscribers are one file, and \(other) is named before it")
+                }
                 (options.subscribers, subscribersPath) = who
             case .option("--lineups"):
                 options.lineups = try arguments.value("how many topics, as 4 or 3-8, at most 64", Self.lineups)
@@ -138,15 +141,18 @@ struct ReplayCommand {
         var files = FileRoles()
         let inputs = self.options.paths + otherInputs + [subscribersPath, storeFolder].compactMap(\.self)
         for path in inputs { files.reads(path) }
-        let log = try decisionsPath.map { (path) throws(UsageError) in
-            DecisionLogWriter(
-                try files.open(
-                    path, option: "--decisions",
-                    capacity: isLive ? DecisionLogWriter.liveCapacity : OutputFile.capacity,
-                    keepsContent: storeFolder != nil),
-                isLive: isLive, leavesAtOnce: isLive || self.options.speed != .max)
+        // A start that fails leaves the outputs of the run before as they are.
+        let decisions = try decisionsPath.map { (path) throws(UsageError) in
+            try files.open(
+                path, option: "--decisions", capacity: isLive ? DecisionLogWriter.liveCapacity : OutputFile.capacity,
+                keepsContent: true, awaitsReader: !isLive)
         }
-        let states = try statesPath.map { (path) throws(UsageError) in try files.open(path, option: "--states") }
+        let log = decisions.map {
+            DecisionLogWriter($0, isLive: isLive, leavesAtOnce: isLive || self.options.speed != .max)
+        }
+        let states = try statesPath.map { (path) throws(UsageError) in
+            try files.open(path, option: "--states", keepsContent: true, awaitsReader: !isLive)
+        }
         let console = ProgressConsole()
         let people = try storedPeople()
         let isPushing = options.subscribers > 0 || subscribersPath != nil || people != nil
@@ -177,6 +183,8 @@ struct ReplayCommand {
         subscribers?.tellResult()
         let damaged = people.map(tell) ?? 0
         if let fault = recalled?.finish() { throw UsageError("--decisions \(fault)") }
+        if storeFolder == nil { decisions?.empty() }
+        states?.empty()
         interrupt = replay.interrupt
         log?.whenRoom(replay.goOn)
 

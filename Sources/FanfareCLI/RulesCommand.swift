@@ -88,7 +88,12 @@ extension Arguments {
     mutating func rules() throws(UsageError) -> Rules { try Arguments.rules(at: try rulesFile()) }
 
     mutating func rulesFile() throws(UsageError) -> String {
-        try text("a rules file; `fanfare rules --help` says more")
+        let file = try text("a rules file; `fanfare rules --help` says more")
+        if let other = rulesFileGiven, other != file {
+            throw UsageError("--rules \(file): rules are one file, and \(other) is named before it")
+        }
+        rulesFileGiven = file
+        return file
     }
 
     static func rules(at path: String) throws(UsageError) -> Rules {

@@ -59,6 +59,12 @@ final class ByteFile {
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
     }
 
+    /// Returns `true` if the path is a folder, and not a link to one.
+    static func isFolder(_ path: String) -> Bool {
+        var status = stat()
+        return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+
     /// Returns `true` if the path exists and is neither a regular file nor a folder.
     static func isReadOnce(_ path: String) -> Bool {
         var status = stat()

@@ -62,15 +62,24 @@ struct FeedFiles {
         }
     }
 
-    /// Returns all files below a folder; does not follow links to folders.
+    /// Returns all files below a folder, also on other volumes; does not follow links to folders. `FileManager`'s enumerator leaves out folders
+    /// that it cannot read, other volumes, and names that contain the folder's own path.
     private static func contents(of folder: String) throws(FeedError) -> [String] {
-        guard let below = FileManager.default.enumerator(atPath: folder) else {
-            throw FeedError(path: folder, reason: "the folder cannot be read")
-        }
         var files: [String] = []
-        while let name = below.nextObject() as? String {
-            let file = folder.hasSuffix("/") ? folder + name : folder + "/" + name
-            if ByteFile.isRegular(file) { files.append(file) }
+        var folders = [folder.hasSuffix("/") ? String(folder.dropLast()) : folder]
+        while let folder = folders.popLast() {
+            let names: [String]
+            do { names = try FileManager.default.contentsOfDirectory(atPath: folder.isEmpty ? "/" : folder) } catch {
+                throw FeedError(path: folder, reason: "the folder cannot be read")
+            }
+            for name in names {
+                let path = folder + "/" + name
+                if ByteFile.isRegular(path) {
+                    files.append(path)
+                } else if ByteFile.isFolder(path) {
+                    folders.append(path)
+                }
+            }
         }
         return files
     }

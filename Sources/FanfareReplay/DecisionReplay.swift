@@ -8,6 +8,8 @@ package struct DecisionReplay {
     private var feed: Feed
     private let until: FeedTime?
     package private(set) var core: DecisionCore
+    /// The feed's parts without a topic that could not be read, and what the decoders had to say.
+    package private(set) var gaps = FeedGaps()
     private var decisions: [Decision] = []
     private var isFinished = false
 
@@ -39,8 +41,10 @@ package struct DecisionReplay {
         }
         switch item {
         case .event(let event): core.apply(event, now: now, into: &decisions)
-        case .rejected(let rejection): core.reject(rejection, now: now, into: &decisions)
-        case .noticed: break
+        case .rejected(let rejection):
+            gaps.note(rejection)
+            core.reject(rejection, now: now, into: &decisions)
+        case .noticed(let notice): gaps.note(notice)
         }
         return (item, decisions)
     }

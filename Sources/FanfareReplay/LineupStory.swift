@@ -5,6 +5,7 @@ package import FanfareModel
 /// The story of a rotation: everything that the phone of a person who follows these topics in one activity shows.
 package struct LineupStory: Sendable {
     package private(set) var displays: [LineupPreview.Display] = []
+    package private(set) var gaps = FeedGaps()
 
     /// Plays the feed to its end or up to a moment.
     ///
@@ -28,6 +29,7 @@ package struct LineupStory: Sendable {
             preview.finish { displays.append($0) }
         }
         self.displays = displays
+        gaps = replay.gaps
         for topic in topics where !spokenOf.contains(topic) {
             let moment = until.map { " until \($0)" } ?? ""
             throw ReplayError(description: "\(topic): the feed does not speak of it\(moment)")

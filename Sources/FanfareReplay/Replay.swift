@@ -165,9 +165,13 @@ package final class Replay {
     /// Events per turn of the loop at full speed, so that completions are handled between turns.
     private static let eventsPerTurn = 512
 
+    /// Time of the last step. With a store, the entries that it gathered are the next ones to be decided.
+    private var gatheredAt: Int64 = 0
+
     private func step() {
         guard course.isFeeding, store?.commits.isCommitting != true else { return }
         var entries: [LogEntry] = []
+        gatheredAt = now
         gather(&entries)
         store?.commits.append(entries)
     }
@@ -218,7 +222,8 @@ package final class Replay {
         for entry in entries {
             switch entry.body {
             case .event, .rejection:
-                figures.noteEvent(at: now, logTime: entry.now)
+                // The disk's time counts: people wait for it, too.
+                figures.noteEvent(at: gatheredAt, logTime: entry.now)
                 engine.apply(entry)
             case .tick:
                 advance(to: entry.now)

@@ -84,7 +84,8 @@ struct ReplayFigures {
         progress.updates = summary.updates
         progress.counts = counts
         progress.seconds = Double(now - startedAt) / 1e9
-        progress.fraction = eventsExpected.map { $0 == 0 ? 1 : Double(summary.events) / Double($0) }
+        let expected = eventsExpected.map { max(0, $0 - summary.recalled) }
+        progress.fraction = expected.map { $0 == 0 ? 1 : Double(summary.events) / Double($0) }
         return progress
     }
 

@@ -32,6 +32,7 @@ package struct TopicStory: Sendable {
     package private(set) var buckets: [AlertBucket] = []
     /// Time at which waiting changes are due; `nil` if none wait.
     package private(set) var waitsUntil: FeedTime?
+    package private(set) var gaps = FeedGaps()
     /// The topic's version with the largest push.
     package private(set) var dearest: (version: UInt32, cost: PushCost)?
 
@@ -73,6 +74,7 @@ package struct TopicStory: Sendable {
             }
             end = replay.core.forgotten.last { $0.id == topic } ?? end
         }
+        gaps = replay.gaps
         end = replay.core.topic(topic) ?? end
         guard let kind = end?.kind else {
             steps.removeAll { $0.record.topic != topic }

@@ -47,12 +47,14 @@ struct  FanfareGtfs__FeedHeader
 {
   ProtobufCMessage base;
   char *gtfs_realtime_version;
+  protobuf_c_boolean has_incrementality;
+  int32_t incrementality;
   protobuf_c_boolean has_timestamp;
   uint64_t timestamp;
 };
 #define FANFARE_GTFS__FEED_HEADER__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&fanfare_gtfs__feed_header__descriptor) \
-    , NULL, 0, 0 }
+    , NULL, 0, 0, 0, 0 }
 
 
 struct  FanfareGtfs__FeedEntity

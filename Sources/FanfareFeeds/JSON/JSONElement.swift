@@ -82,6 +82,9 @@ struct JSONElement {
         }
     }
 
+    /// A whole number as text, up to 2^64 - 1; `nil` for any other value.
+    var digits: String? { type == UInt8(ascii: "u") ? String(words[index + 1]) : integer.map(String.init) }
+
     var number: Double? {
         switch type {
         case UInt8(ascii: "l"): Double(Int64(bitPattern: words[index + 1]))

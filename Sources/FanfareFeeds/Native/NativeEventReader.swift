@@ -186,7 +186,7 @@ struct NativeEventReader {
 
     /// Returns an id, which providers write as text or as a whole number.
     private static func identifier(_ element: JSONElement, _ name: String) throws(Failure) -> String {
-        if let number = element.integer { return String(number) }
+        if let digits = element.digits { return digits }
         guard element.isString else { throw Failure(reason: "`\(name)` is neither a string nor a whole number") }
         return try text(element, name)
     }

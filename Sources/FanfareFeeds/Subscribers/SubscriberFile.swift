@@ -27,6 +27,12 @@ package final class SubscriberFile: Sendable {
     /// Number of lines between two reports of progress.
     private static let progressLines = 1 << 18
 
+    /// Returns a file's first line without the byte order mark that some editors put before it.
+    private static func withoutMark(_ line: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        return line.starts(with: mark) ? UnsafeRawBufferPointer(rebasing: line.dropFirst(mark.count)) : line
+    }
+
     /// Returns `true` if lines can name this topic. Lines begin with a topic or `#`, and blanks separate their words.
     package static func takes(topic: String) -> Bool {
         (1...SubscriberLine.topicBytesMax).contains(topic.utf8.count) && topic.first != "#"
@@ -112,6 +118,7 @@ package final class SubscriberFile: Sendable {
             case .overlong(let number): fault("longer than \(SubscriberFile.lineBytesMax) bytes", number)
             case .line(let range, let number):
                 let result: Result<Subscription?, SubscriberLine.Fault> = lines.withBytes(of: range) { bytes in
+                    let bytes = number == 1 ? SubscriberFile.withoutMark(bytes) : bytes
                     do throws(SubscriberLine.Fault) { return .success(try line.read(bytes)) } catch {
                         return .failure(error)
                     }

@@ -51,6 +51,8 @@ struct GTFSPoll {
     private(set) var time = FeedTime(milliseconds: 0)
     private(set) var trips: [Trip] = []
     private(set) var vehicles: [Key: Vehicle] = [:]
+    /// Trips that the poll names, in entities that cannot be read.
+    private(set) var unreadable: Set<Key> = []
     /// Is `true` if the poll has entities and none is a trip update: vehicles or alerts.
     private(set) var isOfSomethingElse = false
     private(set) var defects: [Defect] = []
@@ -68,6 +70,10 @@ struct GTFSPoll {
         guard let header = message.pointee.header, header.pointee.has_timestamp != 0 else {
             throw Defect(reason: "the poll's header has no timestamp")
         }
+        // 0 FULL_DATASET, 1 DIFFERENTIAL. A poll of changes alone says nothing of the trips that it leaves out.
+        guard header.pointee.has_incrementality == 0 || header.pointee.incrementality == 0 else {
+            throw Defect(reason: "the poll has changes alone (DIFFERENTIAL); Fanfare reads whole polls (FULL_DATASET)")
+        }
         let seconds = header.pointee.timestamp
         guard let time = FeedTime(unixSeconds: Double(seconds)) else {
             throw Defect(reason: FeedTime.implausible(String(seconds)))
@@ -84,6 +90,9 @@ struct GTFSPoll {
                 if let vehicle = entity.pointee.vehicle { try add(vehicle) }
             } catch {
                 defects.append(Defect(entity: number + 1, reason: error.reason))
+                if let trip = entity.pointee.trip_update?.pointee.trip, let key = try? GTFSPoll.key(trip) {
+                    unreadable.insert(key)
+                }
             }
         }
         isOfSomethingElse = updates == 0 && message.pointee.n_entity > 0

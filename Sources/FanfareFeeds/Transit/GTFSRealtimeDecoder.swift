@@ -11,6 +11,8 @@ import FanfareModel
 /// | planned only, or no stop yet | `planned`, not visible |
 /// | missing, though it has started | `absent`, for ten minutes and one poll; then the trip is forgotten |
 ///
+/// Trips that disappear together are an outage of the provider rather than so many arrivals: they count as running for ten minutes.
+///
 /// Some agencies write vehicle positions and alerts into polls of their own, which do not make any trip absent.
 ///
 /// Holds one poll at a time, the last position of each running trip, and the vehicles of the last poll of their own.
@@ -20,10 +22,16 @@ struct GTFSRealtimeDecoder: FeedDecoder {
     /// Number of polls after which an absent trip is forgotten; polls come at most twice a minute.
     private static let absentPollsMax = 120
 
+    /// Number of trips, and share of the running ones, from which a disappearance in one poll is an outage.
+    private static let outageMin = 3
+    private static let outageShare = 0.5
+
     private struct Running {
         var position: JSONObject
         var missingSince: FeedTime?
         var missingPolls = 0
+        /// The poll in which the trip disappeared with many others, while it still counts as running.
+        var outageSince: FeedTime?
     }
 
     private let paths: [String]
@@ -71,7 +79,7 @@ struct GTFSRealtimeDecoder: FeedDecoder {
         }
         let vehicles = poll.vehicles.isEmpty ? vehicles : poll.vehicles
         for trip in poll.trips { append(trip, vehicle: vehicles[trip.key], at: poll.time) }
-        appendAbsent(from: poll)
+        appendAbsent(from: poll, in: path)
     }
 
     private mutating func append(_ trip: GTFSPoll.Trip, vehicle: GTFSPoll.Vehicle?, at time: FeedTime) {
@@ -87,6 +95,7 @@ struct GTFSRealtimeDecoder: FeedDecoder {
         } else if let known = running[trip.key] {
             running[trip.key]?.missingSince = nil
             running[trip.key]?.missingPolls = 0
+            running[trip.key]?.outageSince = nil
             append(trip.key, "position", known.position, at: time)
         } else {
             let event = FeedEvent(
@@ -95,23 +104,44 @@ struct GTFSRealtimeDecoder: FeedDecoder {
         }
     }
 
-    private mutating func appendAbsent(from poll: GTFSPoll) {
-        let present = Set(poll.trips.map(\.key))
+    private mutating func appendAbsent(from poll: GTFSPoll, in path: String) {
+        let present = poll.unreadable.union(poll.trips.map(\.key))
         // Sorted, because a dictionary has no order and the log needs one.
         let absent = running.keys.filter { !present.contains($0) }.map { (key: $0, name: $0.topic.rawValue) }
             .sorted { $0.name < $1.name }
+        noteOutage(of: absent.map(\.key), from: poll, in: path)
         for (key, _) in absent {
-            let since = running[key]?.missingSince ?? poll.time
-            let polls = (running[key]?.missingPolls ?? 0) + 1
-            append(key, "absent", [:], at: poll.time)
+            guard let trip = running[key] else { continue }
+            let polls = trip.missingPolls + 1
+            running[key]?.missingPolls = polls
             // Bounds the absent trips even if the time in the polls' headers stands still.
-            if poll.time - since >= GTFSRealtimeDecoder.absenceMax || polls > GTFSRealtimeDecoder.absentPollsMax {
+            let isLong = polls > GTFSRealtimeDecoder.absentPollsMax
+            if let since = trip.outageSince {
+                guard isLong || poll.time - since >= GTFSRealtimeDecoder.absenceMax else { continue }
+                running[key]?.outageSince = nil
+                running[key]?.missingPolls = 0
+            }
+            let since = trip.missingSince ?? poll.time
+            running[key]?.missingSince = since
+            append(key, "absent", [:], at: poll.time)
+            if poll.time - since >= GTFSRealtimeDecoder.absenceMax || isLong && trip.outageSince == nil {
                 running[key] = nil
-            } else {
-                running[key]?.missingSince = since
-                running[key]?.missingPolls = polls
             }
         }
+    }
+
+    /// Notes that many trips have disappeared at once.
+    private mutating func noteOutage(of absent: [GTFSPoll.Key], from poll: GTFSPoll, in path: String) {
+        let lost = absent.filter { running[$0].map { $0.missingPolls == 0 && $0.missingSince == nil } ?? false }
+        let before = running.count - (absent.count - lost.count)
+        guard lost.count >= GTFSRealtimeDecoder.outageMin,
+            Double(lost.count) > Double(before) * GTFSRealtimeDecoder.outageShare
+        else { return }
+        for key in lost { running[key]?.outageSince = poll.time }
+        let text =
+            "\(lost.count) of \(before) running trips are gone at once; they count as running for ten minutes, because that is "
+            + "rather an outage"
+        pending.append(.noticed(FeedNotice(place: path, text: text)))
     }
 
     private func values(

@@ -63,7 +63,8 @@ struct VolleyballDecoder: FeedDecoder {
             [
                 "home": .string(names.home), "away": .string(names.away), "homePoints": 0, "awayPoints": 0, "set": 1,
             ], lifecycle: .start)
-        let last = rows.lastIndex { VolleyballDecoder.isSetEnd($0) }
+        // A file that was copied during play, or cut, has points after its last finished set, and does not end the match.
+        let last = rows.lastIndex { VolleyballDecoder.isSetEnd($0) || VolleyballDecoder.isPoint($0) }
         for (index, row) in rows.enumerated() { take(row, isLastSet: index == last) }
     }
 
@@ -75,7 +76,8 @@ struct VolleyballDecoder: FeedDecoder {
         let code = row.prefix { $0 != ";" }
         if VolleyballDecoder.isSetEnd(row) {
             finishSet(isLast: isLastSet)
-        } else if let side = VolleyballDecoder.side(code), code.dropFirst().first == "p" {
+        } else if let side = VolleyballDecoder.side(code), VolleyballDecoder.isPoint(row) {
+            guard code.endIndex < row.endIndex else { return reject("\(code): the row is cut short") }
             let score = code.dropFirst(2).split(separator: ":").compactMap { Int($0) }
             guard score.count == 2, score.allSatisfy({ (0...99).contains($0) }) else {
                 return reject("\(code): a point row tells the score, as *p08:05")
@@ -156,6 +158,9 @@ struct VolleyballDecoder: FeedDecoder {
         default: nil
         }
     }
+
+    /// Returns `true` for a row like `*p08:05;…`.
+    private static func isPoint(_ row: Substring) -> Bool { side(row) != nil && row.dropFirst().first == "p" }
 
     /// Returns `true` for a row like `**1set`.
     private static func isSetEnd(_ row: Substring) -> Bool {

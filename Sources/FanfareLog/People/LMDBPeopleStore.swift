@@ -28,8 +28,8 @@ package final class LMDBPeopleStore: PeopleStore, @unchecked Sendable {
 
     /// Returns `true` if a store has people, be they none.
     package static func exists(store: String) -> Bool {
-        // LMDB's file is empty until its first pages are written.
-        fanfare_file_bytes(store + "/people/data.mdb") > 0
+        // LMDB's file is empty at first, and has two pages until the first commit, which makes the tables.
+        fanfare_file_bytes(store + "/people/data.mdb") > 2 * Int64(sysconf(CInt(_SC_PAGESIZE)))
     }
 
     /// Opens the people of a store.

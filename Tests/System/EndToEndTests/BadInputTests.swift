@@ -36,6 +36,17 @@ struct BadInputTests {
         BadLine(what: "a NUL", bytes: [0], named: "JSON"),
     ]
 
+    /// After an incident, the same words with a wrong feed.
+    @Test func aStartThatFailsLeavesTheOutputsOfTheRunBefore() throws {
+        let folder = try Folder()
+        let outputs = [try folder.write("d.ndjson", "decisions\n"), try folder.write("s.ndjson", "states\n")]
+        let end = try Program.run(
+            .fanfare, ["replay", folder("missing"), "--decisions", outputs[0], "--states", outputs[1]], folder: folder)
+        #expect(end.status == 2)
+        let contents = try outputs.map { try String(contentsOfFile: $0, encoding: .utf8) }
+        #expect(contents == ["decisions\n", "states\n"])
+    }
+
     /// The line comes from a file or from standard input.
     @Test(arguments: badLines, [false, true])
     func aBadLineIsRejectedAndTheRestGoesOn(bad: BadLine, isLive: Bool) throws {

@@ -60,6 +60,9 @@ import Testing
         #expect(command.subscribersPath == "people.txt" && command.options.subscribers == 0)
         #expect(try parse("f --subscribers people.txt --subscribers 7").subscribersPath == nil)
         #expect(try parse("f --subscribers ./1e6").subscribersPath == "./1e6")
+        #expect { try parse("f --subscribers ios.txt --subscribers android.txt") } throws: {
+            "\($0)" == "--subscribers android.txt: subscribers are one file, and ios.txt is named before it"
+        }
     }
 
     @Test func otherAppsHaveTheSameKey() throws {

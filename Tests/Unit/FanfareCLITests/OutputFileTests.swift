@@ -34,6 +34,31 @@ import Testing
         #expect(contents == "after\n")
     }
 
+    /// A log shipper may come later than the first line, and again after a restart.
+    @Test func aNamedPipeMayBeOpenedBeforeItsReader() throws {
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try #require(mkfifo(path, 0o600) == 0)
+        let file = try OutputFile(path: path, option: "--decisions", awaitsReader: false)
+        for line in ["one\n", "two\n"] {
+            #expect(file.offer(Array(line.utf8)) && file.flush())
+            let reader = open(path, O_RDONLY)
+            var bytes = [UInt8](repeating: 0, count: 16)
+            #expect(read(reader, &bytes, bytes.count) == 4 && bytes.starts(with: line.utf8))
+            close(reader)
+        }
+        #expect(file.failure == nil)
+    }
+
+    @Test func aFileIsEmptiedWhenItsContentIsNoMoreWanted() throws {
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try "yesterday's\n".write(toFile: path, atomically: true, encoding: .utf8)
+        let file = try OutputFile(path: path, option: "--decisions", keepsContent: true)
+        #expect(contents == "yesterday's\n")
+        file.empty()
+        #expect(file.offer(Array("today's\n".utf8)) && file.flush())
+        #expect(contents == "today's\n")
+    }
+
     @Test func aLongFileIsWhole() throws {
         defer { try? FileManager.default.removeItem(atPath: path) }
         let line = String(repeating: "x", count: 99) + "\n"

@@ -36,6 +36,20 @@ import Testing
 
         """
 
+    /// The line that is missing may be the one that is asked for.
+    @Test func aStoryNamesWhatCouldNotBeRead() throws {
+        let path = try write("feed.ndjson", feed.replacing(#""id":"g1","kind":"goal""#, with: #""id":"g1","kin"#))
+        for subject in [["--topic", "match/1"], ["--lineup", "match/1,match/2"]] {
+            let command = try ExplainCommand([path] + subject)
+            let last = try command.story().split(separator: "\n").last ?? ""
+            #expect(
+                last.hasPrefix(
+                    "1 part of the feed could not be read, and may have been of this topic: \(path):5: "), "\(last)")
+            #expect(try command.run() == .incomplete)
+        }
+        #expect(try ExplainCommand([try write("whole.ndjson", feed), "--topic", "match/1"]).run() == .done)
+    }
+
     @Test func explainsEachEvent() throws {
         let path = try write("feed.ndjson", feed)
         let story = try TopicStory(of: TopicID("match/1"), in: [path])

@@ -20,6 +20,23 @@ import Testing
         #"{"topic":"\#(topic)","at":\#(at),"id":"\#(id)"}"# + "\n"
     }
 
+    /// A backup below a folder repeats the folder's own path.
+    @Test func aFolderBelowMayHaveTheFoldersOwnPath() throws {
+        let folder = try Folder()
+        try folder.write(String(folder.path.dropFirst()) + "/m.ndjson", line("a", 1, "a1"))
+        var feed = try Feed(paths: [folder.path])
+        #expect(feed.events().compactMap(\.id) == ["a1"])
+    }
+
+    @Test(.enabled(if: geteuid() != 0, "the superuser may read every folder"))
+    func aFolderThatCannotBeReadIsAnError() throws {
+        let folder = try Folder()
+        try folder.write("closed/m.ndjson", line("a", 1, "a1"))
+        try #require(chmod(folder.path + "/closed", 0) == 0)
+        defer { chmod(folder.path + "/closed", 0o700) }
+        #expect(throws: FeedError.self) { try Feed(paths: [folder.path]) }
+    }
+
     @Test func mergesByLogTimeThenPathAndKeepsAFilesOrder() throws {
         let folder = try Folder()
         // `b` delivers its second line late: it stays behind the first one.

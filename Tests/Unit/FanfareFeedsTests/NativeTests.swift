@@ -11,6 +11,12 @@ import Testing
         #expect(event.kind == name)
     }
 
+    /// Some providers number by unsigned hashes.
+    @Test(arguments: ["9223372036854775808", "18446744073709551615"]) func anIDMayHaveSixtyFourBits(id: String) throws {
+        let event = try #require(decode(#"{"topic":"t","at":1,"id":\#(id),"set":{"a":1}}"#).first?.event)
+        #expect(event.id == id)
+    }
+
     /// Nothing would ever happen, and nobody would know why. Said once per name, before the line it stands in.
     @Test func membersThatLookLikeSlipsAreToldOnceWithWhatMayHaveBeenMeant() {
         let line = #"{"topic":"t","at":1,"patsch":{"a":1},"topicKnd":"ride"}"#

@@ -139,6 +139,19 @@ import Testing
         #expect(events[4].fact?.values["set"] == nil)
     }
 
+    @Test func aFileThatWasCopiedDuringPlayDoesNotEndTheMatch() throws {
+        let rows = row("*p01:00", "20.00.10") + row("**1set") + row("ap00:01") + row("**2set") + row("*p01:00")
+        let events = try items("m.dvw", match(rows)).compactMap(\.event)
+        #expect(events.map(\.kind) == ["teams", "point", "set", "point", "set", "point"])
+        #expect(!events.contains { $0.lifecycle == .end })
+        #expect(events[4].fact?.values["set"] == 3)
+    }
+
+    @Test func aPointThatIsCutShortIsRejected() throws {
+        let items = try items("m.dvw", match(row("*p12:10") + "*p12:1"))
+        #expect(items.compactMap(\.rejection?.reason) == ["*p12:1: the row is cut short"])
+    }
+
     @Test func aPointWithoutAScore() throws {
         let rejections = try items("m.dvw", match(row("*pxx"))).compactMap(\.rejection)
         #expect(rejections.first?.reason.contains("*p08:05") == true)

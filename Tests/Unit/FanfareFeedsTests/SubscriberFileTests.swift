@@ -33,6 +33,14 @@ import Testing
         return (all, file)
     }
 
+    /// Some editors put a byte order mark before the first line.
+    @Test(arguments: ["match/1 01\nmatch/2 02\n", "# people\nmatch/1 01\nmatch/2 02\n"])
+    func aByteOrderMarkIsNoPartOfTheFirstTopic(text: String) throws {
+        let (all, file) = try read([0xEF, 0xBB, 0xBF] + Array(text.utf8))
+        #expect(all.map(\.audience) == [.topic(TopicID("match/1")), .topic(TopicID("match/2"))])
+        #expect(file.brokenLines == 0)
+    }
+
     /// `--subscribers <(zcat people.gz)`: more than is looked at beforehand.
     @Test(.timeLimit(.minutes(5)), arguments: [1, 20_000]) func whatComesThroughAPipeIsReadFromItsFirstLine(
         count: Int

@@ -240,6 +240,47 @@ private func poll(_ time: UInt64?, _ trains: [Train]) -> [UInt8] {
             absent.map { $0.at.milliseconds / 1000 - Int64(start) } == Array(stride(from: 60, through: 660, by: 60)))
     }
 
+    /// An agency's server that has lost its trips sends polls without them.
+    @Test func trainsThatVanishTogetherGoOnForTenMinutes() throws {
+        let trains = (0..<10).map { Train(id: "T\($0)", stops: [("A02N", start + 6000)]) }
+        let back = try items([
+            poll(start, trains), poll(start + 60, []), poll(start + 120, []), poll(start + 180, trains),
+            poll(start + 240, Array(trains.dropFirst())),
+        ])
+        #expect(back.compactMap(\.event).map(\.kind) == Array(repeating: "position", count: 29) + ["absent"])
+        #expect(back.compactMap(\.notice).count == 1)
+        #expect(back.compactMap(\.notice).first?.contains("10 of 10 running trips are gone at once") == true)
+        let gone = try items([poll(start, trains)] + (1...25).map { poll(start + 60 * $0, []) }).compactMap(\.event)
+        let absent = gone.filter { $0.kind == "absent" }.map { $0.at.milliseconds / 1000 - Int64(start) }
+        #expect(absent.first == 660 && absent.last == 1260 && absent.count == 110, "\(absent)")
+        // Trains that arrive one after the other are no outage.
+        let last = try items((0..<10).map { poll(start + 60 * $0, Array(trains.dropFirst(Int($0)))) })
+        #expect(last.compactMap(\.event).count { $0.kind == "absent" } == 45 && last.compactMap(\.notice).isEmpty)
+    }
+
+    @Test func aTripWhoseEntityCannotBeReadIsThere() throws {
+        let train = Train(stops: [("A02N", start + 6000)])
+        var torn = poll(start + 60, [train])
+        let stop = try #require(torn.indices.first { torn[$0...].starts(with: Array("A02N".utf8)) })
+        torn[stop] = 0xFF
+        let items = try items([poll(start, [train]), torn])
+        #expect(items.compactMap(\.rejection?.reason) == ["`stop_id` is not valid UTF-8"])
+        #expect(items.compactMap(\.event).map(\.kind) == ["position"])
+    }
+
+    @Test func aPollOfChangesAloneIsRefused() throws {
+        let train = Train(stops: [("A02N", start + 6000)])
+        var header = Wire()
+        header.message(1) {
+            $0.text(1, "2.0")
+            $0.number(2, 1)
+            $0.number(3, start + 60)
+        }
+        let items = try items([poll(start, [train]), header.bytes])
+        #expect(items.compactMap(\.rejection?.reason).first?.contains("DIFFERENTIAL") == true)
+        #expect(items.compactMap(\.event).map(\.kind) == ["position"])
+    }
+
     @Test func aTrainMayComeBack() throws {
         let train = Train(stops: [("A02N", start + 6000)])
         let events = try items([
@@ -258,7 +299,7 @@ private func poll(_ time: UInt64?, _ trains: [Train]) -> [UInt8] {
 
     @Test func absencesComeInAStableOrder() throws {
         let trains = (0..<30).map { Train(train: "train \($0)", stops: [("A02N", start + 6000)]) }
-        let events = try items([poll(start, trains), poll(start + 60, [])]).compactMap(\.event)
+        let events = try items([poll(start, trains), poll(start + 60, []), poll(start + 700, [])]).compactMap(\.event)
         let absent = events.filter { $0.kind == "absent" }.map(\.topic.rawValue)
         #expect(absent.count == 30)
         #expect(absent == absent.sorted())

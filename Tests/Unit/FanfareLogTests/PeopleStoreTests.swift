@@ -56,6 +56,19 @@ import Testing
         }
     }
 
+    /// An import that was killed before its first commit leaves an environment without tables.
+    @Test func aStoreWithoutTablesHasNoPeople() throws {
+        let folder = Folder()
+        try FileManager.default.createDirectory(atPath: folder.path + "/people", withIntermediateDirectories: true)
+        // LMDB writes the two pages of its head first.
+        let file = folder.path + "/people/data.mdb"
+        try Data(count: 2 * Int(getpagesize())).write(to: URL(fileURLWithPath: file))
+        #expect(!LMDBPeopleStore.exists(store: folder.path))
+        try FileManager.default.removeItem(atPath: file)
+        _ = try LMDBPeopleStore(store: folder.path)
+        #expect(LMDBPeopleStore.exists(store: folder.path))
+    }
+
     @Test func aSerialIsNotGivenAgain() throws {
         let folder = Folder()
         func insert(then remove: Bool) throws -> CardKey {
