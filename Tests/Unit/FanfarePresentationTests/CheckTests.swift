@@ -230,7 +230,7 @@ import Testing
 
     /// Of two names that do not both fit, each has half of the row at least.
     @Test func P5_aLongNameLeavesRoomForTheOther() throws {
-        let scene = try names("Northspire", "The Kestrel Bay United Rovers of the North", short: "{name:3}")
+        let scene = try names("Northspire", "Kestrel Bay United Rovers of the North", short: "{name:3}")
         #expect(scene.findings.isEmpty)
         #expect(scene.svg().contains(">Northspire<") && scene.svg().contains(">KES<"))
     }
