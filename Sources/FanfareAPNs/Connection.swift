@@ -84,6 +84,10 @@ final class Connection: Candidate {
     private(set) var roundTrip = RoundTrip(memory: .seconds(10))
     /// Round trip of the last moments, of answers to pushes alone, including all queues.
     private(set) var pace = RoundTrip(memory: .seconds(1))
+    /// Time of answers to pushes that were alone on the connection: the distance and the peer's own work, without a queue of ours.
+    private(set) var service = RoundTrip(memory: .seconds(10))
+    /// Number of requests sent since the connection last had none in flight.
+    private var sentTogether = 0
     /// Largest number of concurrent requests that the peer has allowed.
     private var streamsMost = 0
     /// Number of concurrent requests that the peer allows now.
@@ -262,6 +266,7 @@ final class Connection: Candidate {
         if requests.count == 0 {
             requestsDue = now + answerMax
             busySince = now
+            sentTogether = 0
         }
         let tokens = batch.tokens
         for index in run {
@@ -269,6 +274,7 @@ final class Connection: Candidate {
             let delivery = batch.deliveries[index]
             let tag = requests.insert(
                 slot: delivery.slot, generation: delivery.generation, tokenSerial: form.authorization.serial, at: now)
+            sentTogether += 1
             session.request(
                 shape: form.shape, token: tokens.span.extracting(delivery.token),
                 authorization: form.authorization.field,
@@ -327,6 +333,9 @@ final class Connection: Candidate {
                 let request = requests.remove(response.tag)
                 soonest = min(soonest, moment.monotonicNanoseconds - request.sentAt)
                 if response.status == 200 {
+                    if sentTogether == 1 {
+                        service.note(moment.monotonicNanoseconds - request.sentAt, at: moment.monotonicNanoseconds)
+                    }
                     proved()
                     finalAnswers.note(isFinal: false)
                     pool.accepted(request, at: moment)

@@ -59,6 +59,8 @@ extension ConnectionPool {
         let path = path
         // A path that was measured with a queue, ours or the peer's, does not show the distance.
         if load.hadRoom || plannedPath == nil || path == nil { plannedPath = path }
+        // A push that was alone had no queue, even if others have one now: the first pushes of a load show how late a peer answers.
+        if let service, let planned = plannedPath { plannedPath?.roundTrip = max(planned.roundTrip, service) }
         size.note(demand: source.demand, at: now)
         size.review(plannedPath, at: now)
         judgeLoad(path, at: moment)
@@ -101,6 +103,11 @@ extension ConnectionPool {
     func nextReview(at now: Int64) -> Int64? {
         if size.isGrowing(at: now), mayGrow(at: now) { return reviewDue }
         return size.shrinksAt.map { max($0, reviewDue) }
+    }
+
+    /// Quickest answer to a push that was alone on its connection; the peer's work may take longer than the way to it and back.
+    private var service: Int64? {
+        seats.lazy.compactMap(\.connection).filter(\.isOpen).compactMap(\.service.least).min()
     }
 
     /// Median of the measurements of the open connections.
@@ -147,7 +154,7 @@ extension ConnectionPool {
         let now = moment.monotonicNanoseconds
         let idle = loop.idleNanoseconds
         let span = now - load.since
-        load.figures.roundTrip = path?.roundTrip ?? load.figures.roundTrip
+        load.figures.roundTrip = plannedPath?.roundTrip ?? load.figures.roundTrip
         guard span >= ConnectionPool.reviewInterval else { return }
         var figures = load.figures
         figures.limit = limit(path, isBusy: Double(idle - load.idle) < Double(span) * ConnectionPool.idleShare, at: now)

@@ -82,6 +82,9 @@ package final class ConnectionPool: Transport {
     private var isTurning = false
     /// `true` if the last turn ended although there was still work and room.
     private var wasCutShort = false
+    /// The loop's turn in which pulls were last made, and the time of its first one. A turn of the loop has many turns of the pool, one for each
+    /// connection that it reads.
+    @exclusivity(unchecked) private var pulls = (loopTurn: UInt64.max, began: Int64(0))
     /// Bytes of the last body sent, from which the bodies per window are estimated. Bodies that are sent together have similar sizes.
     @exclusivity(unchecked) private(set) var bodyBytes = 1024
     /// Moving average of the bodies' sizes, in bytes.
@@ -192,11 +195,11 @@ package final class ConnectionPool: Transport {
         gate.pass(to: moment.monotonicNanoseconds)
         if moment.monotonicNanoseconds >= reviewDue { review(at: moment) }
         openSeats(at: moment)
-        var pulls = 0
+        var count = 0
         repeat {
             complete(at: moment)
-            pulls += 1
-            wasCutShort = pulls > ConnectionPool.pullsPerTurnMax
+            count += 1
+            wasCutShort = count > ConnectionPool.pullsPerTurnMax || hasPulledLongEnough
         } while !wasCutShort && pull(at: moment)
         complete(at: moment)
         // A pool with nothing in flight is not full; its connections wait for a sign of life.
@@ -218,6 +221,22 @@ package final class ConnectionPool: Transport {
 
     /// Maximum number of pulls per turn. Room alone does not bound a turn, because payloads that cannot be encoded need none.
     private static let pullsPerTurnMax = 256
+    /// Pause after a turn that was cut short, in nanoseconds. The loop runs a timer without a delay again and again before it polls its sockets.
+    private static let turnPause: Int64 = 1_000_000
+    /// Time for pulls in one turn of the loop, in nanoseconds: commands of other threads, and the answers of other connections, wait for it.
+    private static let pullTimeMax: Int64 = 4_000_000
+
+    /// `true` once pulls have taken their time in this turn of the loop, which is to go on with other events. The first pull of a turn is always
+    /// made.
+    private var hasPulledLongEnough: Bool {
+        let now = clock().monotonicNanoseconds
+        guard pulls.loopTurn == loop.turns else {
+            pulls = (loop.turns, now)
+            return false
+        }
+        return now - pulls.began > ConnectionPool.pullTimeMax
+    }
+
     /// Maximum number of deliveries per pull: enough to make a pull's cost small, few enough to spread over connections.
     private static let pullMax = 128
 
@@ -400,7 +419,7 @@ package final class ConnectionPool: Transport {
     /// Sets the timer to the first deadline.
     func armTimer(at now: Int64) {
         guard let timer else { return }
-        var due = wasCutShort ? now : closesBy
+        var due = wasCutShort ? now + ConnectionPool.turnPause : closesBy
         // This loop runs with each turn, so it copies no seat.
         for index in seats.indices {
             if let connection = seats[index].connection {

@@ -23,6 +23,7 @@ struct PoolSize {
 
     /// Measurements of the connections.
     struct Path: Equatable {
+        /// Time from a request to its answer without a queue: the distance, and the peer's own work.
         var roundTrip: Int64
         /// Requests that a connection may have in flight.
         var width: Int

@@ -19,7 +19,9 @@ package enum LineupState {
         var hash: UInt64 {
             guard !topics.isEmpty else { return 0 }
             if fits {
-                return topics.reduce(UInt64(spotlight) ^ topics[spotlight].display) { $0.mixed &+ $1.row.hash }.mixed
+                var hash = UInt64(spotlight) ^ topics[spotlight].display
+                topics.forEachUncounted { hash = hash.mixed &+ $0.row.hash }
+                return hash.mixed
             }
             let fitting = Fitting(self, highlighting: nil)
             var hash = fitting.spotlight.map { UInt64($0) ^ topics[spotlight].display } ?? 0
@@ -34,9 +36,9 @@ package enum LineupState {
         fileprivate var fits: Bool {
             var limit = Int.max
             var bytes = topics[spotlight].frame.bytesMax
-            for topic in topics {
-                limit = min(limit, topic.stateBytesMax)
-                bytes += topic.row.bytes.count + 1
+            topics.forEachUncounted {
+                limit = min(limit, $0.stateBytesMax)
+                bytes += $0.row.bytes.count + 1
             }
             return bytes <= limit
         }
@@ -174,13 +176,17 @@ struct EncodedFrame: Sendable {
     /// - Parameter spotlight: index into the topics; `nil` if the spotlight found no room.
     func join(_ topics: [LineupTopic], spotlight: Int?, into bytes: inout [UInt8]) {
         // One check for capacity; appending the pieces then needs none.
-        bytes.append(addingCapacity: topics.reduce(bytesMax) { $0 + $1.row.bytes.count + 1 }) { output in
+        var capacity = bytesMax
+        topics.forEachUncounted { capacity += $0.row.bytes.count + 1 }
+        bytes.append(addingCapacity: capacity) { output in
             output.append(opening)
             if let spotlight { output.append(count: spotlight) }
             output.append(closing)
-            for index in topics.indices {
-                if index > 0 { output.append(UInt8(ascii: ",")) }
-                output.append(topics[index].row.bytes)
+            var isFirst = true
+            topics.forEachUncounted {
+                if !isFirst { output.append(UInt8(ascii: ",")) }
+                isFirst = false
+                output.append($0.row.bytes)
             }
             output.append(UInt8(ascii: "]"))
             output.append(UInt8(ascii: "}"))
@@ -268,6 +274,19 @@ struct EncodedFrame: Sendable {
 extension Publication {
     /// Order in which topics are left out if room is short: first those that are over, then those not begun, then live ones.
     fileprivate var leavesFirst: Int { event == .end ? 0 : prominence.hasBegun ? 2 : 1 }
+}
+
+extension [LineupTopic] {
+    /// Calls a function with each topic, whose references it does not count: the array keeps them. A lineup reads its topics several times for
+    /// each push, and counting would take as long as the rest.
+    @inline(__always)
+    fileprivate func forEachUncounted(_ body: (LineupTopic) -> Void) {
+        withUnsafeBufferPointer { topics in
+            topics.withMemoryRebound(to: Unmanaged<LineupTopic>.self) { topics in
+                for topic in topics { topic._withUnsafeGuaranteedRef(body) }
+            }
+        }
+    }
 }
 
 extension [UInt8] {

@@ -56,13 +56,19 @@ let package = Package(
             name: "FanfareFeeds", dependencies: ["FanfareModel", "CFanfareSimdjson", "CFanfareGTFS"],
             swiftSettings: swift),
         .target(
-            name: "Fanfare", dependencies: stages("FanfareFeeds", "FanfareAPNs", "FanfareLoop"), swiftSettings: swift),
+            name: "FanfareRules", dependencies: ["FanfareModel", "FanfareDecisions", "FanfareTOML"],
+            swiftSettings: swift),
+        .target(
+            name: "Fanfare",
+            dependencies: stages("FanfareFeeds", "FanfareRules", "FanfareAPNs", "FanfareLog", "FanfareLoop"),
+            swiftSettings: swift),
         .target(
             name: "EngineTestSupport", dependencies: ["FanfareModel", "FanfareFanOut"],
             path: "Tests/Support/EngineTestSupport",
             swiftSettings: swiftOfTests),
         .testTarget(
-            name: "FanfareTests", dependencies: stages("Fanfare", "FanfareFeeds", "EngineTestSupport"),
+            name: "FanfareTests",
+            dependencies: stages("Fanfare", "FanfareFeeds", "FanfareLog", "FanfareLoop", "EngineTestSupport"),
             path: "Tests/Unit/FanfareTests",
             swiftSettings: swiftOfTests),
         .systemLibrary(name: "CFanfareLMDB", pkgConfig: "lmdb"),

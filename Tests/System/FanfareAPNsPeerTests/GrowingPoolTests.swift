@@ -65,6 +65,34 @@ import Testing
         harness.close()
     }
 
+    /// A peer beside us answers PINGs at once and pushes after fifty milliseconds: its first answers show it.
+    @Test func aPeerThatAnswersLateGetsMoreConnections() throws {
+        var late: [AnsweringServer.Request] = []
+        let (server, harness) = try scratch.growingWorld(activities: 20_000, demand: 100_000) {
+            late.append($0)
+            return []
+        }
+        server.pongsAfter = .zero
+        harness.run("being ready") { harness.pool.isReady }
+        let planned = server.connections
+        // Time stands still but for the answers' delay, so a slow machine makes no distance.
+        let answers = LoopTimer(loop: harness.loop) {
+            harness.time.leap(.milliseconds(50))
+            for request in late { server.write(AnsweringServer.accepted(request), on: request.connection) }
+            late = []
+        }
+        answers.start(after: .milliseconds(5), repeating: .milliseconds(5))
+        harness.source.mayHandOut = 20
+        harness.pool.workAvailable()
+        harness.run("the first answers") { harness.source.settled == 20 }
+        let begins = harness.time.passed
+        harness.run("more connections") { server.connections > planned || harness.time.passed - begins > .seconds(30) }
+        answers.close()
+        #expect(server.connections > planned)
+        #expect(harness.pool.figures.roundTrip >= 50_000_000)
+        harness.close()
+    }
+
     @Test func aFewPeopleGetTwoConnections() throws {
         let (server, harness) = try scratch.growingWorld(activities: 1, demand: 100)
         harness.run("being ready") { harness.pool.isReady }

@@ -26,6 +26,8 @@ final class MemorySource: DeliverySource {
     let settles: (DeliveryOutcome) -> Bool
     /// Called when every activity has settled.
     var whenSettled: (() -> Void)?
+    /// Called at the beginning of each pull.
+    var whenPulled: (() -> Void)?
     /// Called after each batch of completions.
     var whenCompleted: (() -> Void)?
     private(set) var settled = 0
@@ -55,6 +57,7 @@ final class MemorySource: DeliverySource {
     func count(_ outcome: DeliveryOutcome) -> Int { outcomes["\(outcome)"] ?? 0 }
 
     func pull(limit: Int, at moment: Moment, into batch: inout DeliveryBatch) {
+        whenPulled?()
         if limit < 1 { violations.append("pulled with limit \(limit)") }
         for _ in 0..<limit {
             guard handedOut < mayHandOut, next < waiting.count else { return }

@@ -82,4 +82,22 @@ import Testing
         loop.onTurn = nil
         withExtendedLifetime(server) {}
     }
+
+    /// Sixty-four connections with room for sixty-four thousand pushes hold up commands and answers for some pulls, not for all.
+    @Test func pullsLeaveTheLoopToOthersAfterAFewMilliseconds() throws {
+        let (server, harness) = try scratch.world(
+            activities: 40_000, connections: 8, { $0.waitForEver() }, answer: AnsweringServer.accepted)
+        var pulls: [UInt64: Int] = [:]
+        harness.source.whenPulled = {
+            pulls[harness.loop.turns, default: 0] += 1
+            harness.time.leap(.milliseconds(2))
+        }
+        harness.run("the last") { harness.source.settled == 40_000 }
+        harness.source.whenPulled = nil
+        // The pull that passes the fourth millisecond is the last of its turn; the leaps may have a moment between them.
+        #expect(pulls.values.max() ?? 0 <= 3, "\(pulls.values.max() ?? 0) pulls in one turn")
+        #expect(pulls.values.contains { $0 > 1 })
+        #expect(server.connections == 8)
+        harness.close()
+    }
 }
