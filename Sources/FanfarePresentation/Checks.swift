@@ -111,8 +111,19 @@ extension CardTemplate {
 }
 
 extension CardContent {
-    /// Notes short forms that have been cut to their width (rule M4).
+    /// Notes short forms that have been cut to their width (rule M4), and a spoken form that has been cut to its bytes (rule P3).
     package var cutForms: [Finding] {
+        let spoken = state["spoken"]?.stringValue ?? ""
+        return cutShortForms
+            + (spoken.isCut
+                ? [
+                    Finding(
+                        kind: .cut, place: "spoken form", element: "spoken",
+                        text: "“\(spoken)” is cut; expected shorter words, or more `spoken.bytes` in the rules")
+                ] : [])
+    }
+
+    private var cutShortForms: [Finding] {
         ([state] + (others ?? [])).flatMap { row in
             ["compactLeading", "compactTrailing", "minimal"].compactMap { key in
                 guard let text = row[key]?.stringValue, text.isCut else { return nil }

@@ -152,7 +152,10 @@ import Testing
         content.others = [["compactLeading": "A", "compactTrailing": "B", "minimal": "1…"]]
         #expect(content.cutForms.map(\.element) == ["compactLeading", "minimal"])
         content.state["compactLeading"] = "NOR 1"
+        content.state["spoken"] = "Northspire one, Kestrel…"
         content.others = nil
+        #expect(content.cutForms.map(\.place) == ["spoken form"])
+        content.state["spoken"] = "Northspire one"
         #expect(content.cutForms.isEmpty)
     }
 
