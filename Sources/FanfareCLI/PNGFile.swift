@@ -5,26 +5,25 @@ import Foundation
 enum PNGFile {
     private static let program = "rsvg-convert"
 
-    /// - Parameter font: file of the font that has measured the texts; `nil`: Inter, as the system has it.
+    /// - Parameter fonts: files of the fonts that have measured the texts; empty: Inter, as the system has it.
     /// - Throws: `UsageError` if the program is missing or refuses the file.
-    static func write(_ svg: String, to path: String, font: String?) throws(UsageError) {
+    static func write(_ svg: String, to path: String, fonts: [String]) throws(UsageError) {
         guard path != "-" else { throw UsageError("--png -: expected a file to write") }
         let drawing = FileManager.default.temporaryDirectory.appendingPathComponent("fanfare-\(UUID()).svg")
         defer { try? FileManager.default.removeItem(at: drawing) }
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = [program, "--zoom", "2", "--output", path, drawing.path]
-        let fonts = FileManager.default.temporaryDirectory.appendingPathComponent("fanfare-\(UUID()).conf")
-        defer { try? FileManager.default.removeItem(at: fonts) }
+        let configuration = FileManager.default.temporaryDirectory.appendingPathComponent("fanfare-\(UUID()).conf")
+        defer { try? FileManager.default.removeItem(at: configuration) }
         let errors = Pipe()
         process.standardError = errors
         do {
             try Data(svg.utf8).write(to: drawing)
-            if let font {
-                try Data(PNGFile.fontConfiguration(of: font).utf8).write(to: fonts)
-                process.environment = ProcessInfo.processInfo.environment.merging(["FONTCONFIG_FILE": fonts.path]) {
-                    $1
-                }
+            if !fonts.isEmpty {
+                try Data(PNGFile.fontConfiguration(of: fonts).utf8).write(to: configuration)
+                process.environment = ProcessInfo.processInfo.environment
+                    .merging(["FONTCONFIG_FILE": configuration.path]) { $1 }
             }
             try process.run()
         } catch {
@@ -43,17 +42,18 @@ enum PNGFile {
         }
     }
 
-    /// A configuration by which the program knows this font only: it cannot read the one that is embedded.
-    private static func fontConfiguration(of file: String) -> String {
-        let file = URL(fileURLWithPath: file).resolvingSymlinksInPath()
+    /// A configuration by which the program knows these fonts only: it cannot read those that are embedded.
+    private static func fontConfiguration(of files: [String]) -> String {
+        let files = files.map { URL(fileURLWithPath: $0).resolvingSymlinksInPath() }
+        func lines(_ line: (URL) -> String) -> String { files.map(line).joined(separator: "\n") }
         return """
             <?xml version="1.0"?>
             <!DOCTYPE fontconfig SYSTEM "urn:fontconfig:fonts.dtd">
             <fontconfig>
-            <dir>\(file.deletingLastPathComponent().path.escapedForMarkup)</dir>
+            \(lines { "<dir>\($0.deletingLastPathComponent().path.escapedForMarkup)</dir>" })
             <selectfont>
             <rejectfont><glob>*</glob></rejectfont>
-            <acceptfont><glob>\(file.path.escapedForMarkup)</glob></acceptfont>
+            \(lines { "<acceptfont><glob>\($0.path.escapedForMarkup)</glob></acceptfont>" })
             </selectfont>
             </fontconfig>
             """

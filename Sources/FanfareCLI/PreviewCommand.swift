@@ -43,7 +43,7 @@ struct PreviewCommand {
             case .option("--png"): outputs.append(.png(try arguments.text("a file to write")))
             case .option("--template"): look.templateFile = try arguments.text("a template file")
             case .option("--print-template"): printed = try arguments.templateKind()
-            case .option("--font"): look.fontFile = try arguments.text("a font file")
+            case .option("--font"): look.fontFiles.append(try arguments.text("a font file"))
             case .option("--rules"):
                 rulesFile = try arguments.rulesFile()
                 rules = try rulesFile.map { (file) throws(UsageError) in try Arguments.rules(at: file) } ?? rules
@@ -97,7 +97,7 @@ struct PreviewCommand {
     /// Refuses to write to a file that is read, or twice to one file.
     private func checkOutputs() throws(UsageError) {
         var files = FileRoles()
-        for path in paths + [look.templateFile, look.fontFile, rulesFile].compactMap(\.self) { files.reads(path) }
+        for path in paths + look.fontFiles + [look.templateFile, rulesFile].compactMap(\.self) { files.reads(path) }
         for (index, output) in outputs.enumerated() {
             try files.check(output.path, option: output.option)
             if outputs[..<index].contains(where: { $0.path == output.path }) {
@@ -123,6 +123,7 @@ struct PreviewCommand {
             throw UsageError("\(error)")
         }
         if let fault { throw fault }
+        found.add(try studio.templateFindings())
         try Console.print("\(pushes.grouped) updates; \(found.text)\n")
         return found.isEmpty ? .done : .incomplete
     }
@@ -131,8 +132,9 @@ struct PreviewCommand {
         do {
             let source = PreviewSource(paths: paths, feed: feed, rules: rules, until: at)
             switch subject {
-            case .topic(let topic): return try source.moments(of: topic, all: isStory)
-            case .lineup(let topics): return try source.moments(of: topics, favourite: favourite, all: isStory)
+            case .topic(let topic): return try source.moments(of: topic, all: isStory || checks)
+            case .lineup(let topics):
+                return try source.moments(of: topics, favourite: favourite, all: isStory || checks)
             }
         } catch {
             throw UsageError("\(error)")
@@ -142,32 +144,27 @@ struct PreviewCommand {
     // MARK: - One moment
 
     private func sheet(_ moments: [PreviewMoment], _ studio: PreviewStudio) throws -> ExitStatus {
-        guard var moment = moments.last else {
+        guard let last = moments.last(where: { $0.isPush }) else {
             throw UsageError("nothing has been sent by then, so no phone shows a card")
         }
-        // Timers run on after the last push.
-        let pushedAt = moment.content.at
-        let now = max(at ?? pushedAt, pushedAt)
-        if let ending = moment.ending(by: now) {
-            guard now < ending.goneAt else {
-                throw UsageError(
-                    "the activity ended at \(ending.at), and its card has been gone since \(ending.goneAt)")
-            }
-            moment.content.isOver = true
+        let now = max(at ?? last.content.at, last.content.at)
+        let moment = last.seen(at: now)
+        let ending = last.ending(by: now)
+        let isGone = ending.map { now >= $0.goneAt } ?? false
+        // The updates before can be checked all the same.
+        let onlyChecks = checks && outputs.isEmpty
+        if let ending, isGone, !onlyChecks {
+            throw UsageError("the activity ended at \(ending.at), and its card has been gone since \(ending.goneAt)")
         }
-        moment.content.at = now
-        // A banner is how an alert is shown.
+        // A banner is how an alert is shown, for some seconds.
         let scenes = try studio.scenes(of: moment.content, on: devices.flatMap(\.places))
-            .filter { $0.place.kind != .banner || moment.alert != nil }
-        guard !scenes.isEmpty else {
+            .filter { !isGone && ($0.place.kind != .banner || last.showsBanner(at: now)) }
+        guard !scenes.isEmpty || onlyChecks else {
             throw UsageError("the activity has ended, and the system keeps it in none of these places")
         }
-        var findings: [Finding] = []
-        if checks {
-            findings = try studio.findings(of: moment.content, on: Device.all)
-        } else {
-            findings = scenes.flatMap(\.findings) + (try studio.sceneless(in: moment.content))
-        }
+        let checked = checks ? try check(now > last.content.at ? moments + [moment] : moments, studio) : nil
+        try studio.requireOwnTemplate()
+        let findings = scenes.flatMap(\.findings) + (try studio.sceneless(in: moment.content))
         if !outputs.isEmpty {
             let sheet = PreviewSheet(
                 title: moment.title, subtitle: moment.subtitle, scenes: scenes,
@@ -176,16 +173,26 @@ struct PreviewCommand {
             for output in outputs { try write(sheet, to: output) }
         }
         if !outputs.contains(where: \.isStandardOutput) {
-            try Console.print(moment.text(scenes, findings, wasChecked: checks))
+            try Console.print(moment.text(scenes, findings, checked: checked?.text))
         }
-        return checks && !findings.isEmpty ? .incomplete : .done
+        return checked?.isEmpty == false ? .incomplete : .done
+    }
+
+    /// Looks at every moment on all devices.
+    private func check(_ moments: [PreviewMoment], _ studio: PreviewStudio) throws -> FindingTally {
+        var found = FindingTally()
+        for moment in moments {
+            found.add(try studio.findings(of: moment.content, on: Device.all), in: moment.content)
+        }
+        found.add(try studio.templateFindings())
+        return found
     }
 
     private func write(_ sheet: PreviewSheet, to output: Output) throws {
         switch output {
         case .svg(let path): try OutputFile.write(sheet.svg(), to: path, option: "--svg")
         case .html(let path): try OutputFile.write(sheet.html(), to: path, option: "--html")
-        case .png(let path): try PNGFile.write(sheet.svg(), to: path, font: look.fontFile)
+        case .png(let path): try PNGFile.write(sheet.svg(), to: path, fonts: look.fontFiles)
         }
     }
 
@@ -193,19 +200,19 @@ struct PreviewCommand {
 
     private func story(_ moments: [PreviewMoment], _ studio: PreviewStudio) throws -> ExitStatus {
         guard !moments.isEmpty else { throw UsageError("nothing was sent, so there is no story") }
-        var found = FindingTally()
-        if checks {
-            for moment in moments {
-                found.add(try studio.findings(of: moment.content, on: Device.all), in: moment.content)
-            }
+        var shown = moments
+        if let dismissal = moments.last(where: { $0.dismissAfter != nil })?.dismissal {
+            shown.insert(dismissal, at: moments.firstIndex { $0.content.at > dismissal.content.at } ?? moments.count)
         }
+        let found = checks ? try check(moments, studio) : FindingTally()
         for case .html(let path) in outputs {
-            let frames = try moments.map { try studio.frame(of: $0, on: devices[0]) }
+            let frames = try shown.map { try studio.frame(of: $0, on: devices[0]) }
+            try studio.requireOwnTemplate()
             let page = StoryPage(title: moments[0].title, frames: frames, fontFace: studio.measure.fontFace())
             try OutputFile.write(page.html(), to: path, option: "--html")
         }
         if !outputs.contains(where: \.isStandardOutput) {
-            try Console.print("\(moments.count) updates\(checks ? "; " + found.text : "")\n")
+            try Console.print("\(moments.count(where: \.isPush)) updates\(checks ? "; " + found.text : "")\n")
         }
         return found.isEmpty ? .done : .incomplete
     }
@@ -263,14 +270,15 @@ extension PreviewCommand {
           --html FILE      all places as a page
           --png FILE       all places as one picture, made by rsvg-convert
           --story          every update of the feed, as a page for --html
-          --check          looks for faults on all devices: overflow, low contrast, a logo alone, an element that stands elsewhere
-                           in expanded than in compact, nothing for a screen reader, a short form that is cut; timers count
-                           at their longest; without --topic and --lineup in every update of every topic
-          --template FILE  a template of your own instead of the built-in one
+          --check          looks for faults on all devices in every update until the moment: overflow, low contrast, a logo
+                           alone, an element that stands elsewhere in expanded than in compact, nothing for a screen reader,
+                           a name that is cut, a field that is mistyped; timers count at their longest; without --topic and
+                           --lineup in every topic
+          --template FILE  a template of your own instead of the built-in one of its kind
           --print-template KIND
                            prints a built-in template, to copy: football, hockey, volleyball, transit, delivery, ride, queue,
                            workout, generic or lineup
-          --font FILE      the font that measures and draws, instead of Inter
+          --font FILE      the font that measures and draws, instead of Inter: medium; given again, the semibold one
           --rules FILE     instead of the built-in rules
           --format F       native, wyscout, dfl, pwhl, dvw or gtfs-rt; without it, recognised by content
           --kickoff T      when the first half began, for match files without metadata

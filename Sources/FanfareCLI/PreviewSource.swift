@@ -8,12 +8,18 @@ import FanfareReplay
 struct PreviewMoment {
     var content: CardContent
     let title: String
-    let cause: String
-    let alert: AlertText?
+    var cause: String
+    var alert: AlertText?
     /// What was not sent since the push before, with reason and count.
     let unsent: [String]
     /// Time for which the card stays; `nil` unless the push ends the activity.
     var dismissAfter: Duration?
+    /// Is `false` for what happens without a push: the feed's end, the system's limit, the card's dismissal.
+    var isPush = true
+    /// Is `true` once the system has removed the card.
+    var isGone = false
+    /// Time from which the card is stale; `nil` without a stale date (rule L6).
+    var staleAt: FeedTime?
     /// End at eight hours, unless the activity is renewed then; `nil` where the pushes tell of it themselves.
     var limit: Limit?
 
@@ -21,6 +27,29 @@ struct PreviewMoment {
     struct Limit {
         let at: FeedTime
         let dismissAfter: Duration
+    }
+
+    /// Time for which the system shows an alert's banner. Estimate: Apple publishes no figure.
+    private static let bannerLasts = Duration.seconds(6)
+
+    /// Returns `true` while the alert's banner is shown.
+    func showsBanner(at time: FeedTime) -> Bool {
+        alert != nil && time < content.at + PreviewMoment.bannerLasts
+    }
+
+    /// The card as people see it at a moment after the push: timers have run on, and what is stale says so.
+    func seen(at now: FeedTime) -> PreviewMoment {
+        var moment = self
+        moment.content.at = now
+        if let ending = ending(by: now) {
+            moment.content.isOver = true
+            (moment.cause, moment.staleAt) = (dismissAfter == nil ? "eight hours are over" : cause, nil)
+            if now > ending.at { moment.cause += ", ended at \(ending.at)" }
+        } else if let staleAt, now >= staleAt {
+            moment.content.state[CardContent.staleField] = true
+            moment.cause += ", stale since \(staleAt)"
+        }
+        return moment
     }
 
     /// End of the activity, if it has ended by then, and of its card.
@@ -36,7 +65,26 @@ struct PreviewMoment {
         (content.at, content.isOver) = (limit.at, true)
         return PreviewMoment(
             content: content, title: title, cause: "eight hours are over", alert: nil, unsent: [],
-            dismissAfter: limit.dismissAfter)
+            dismissAfter: limit.dismissAfter, isPush: false)
+    }
+
+    /// The moment at which the feed ends, with what was not sent after the last push.
+    func rest(_ unsent: [String], at end: FeedTime) -> PreviewMoment {
+        var content = content
+        content.at = end
+        return PreviewMoment(
+            content: content, title: title, cause: "the feed ends", alert: nil, unsent: unsent, isPush: false,
+            isGone: ending(by: end).map { $0.goneAt <= end } ?? false)
+    }
+
+    /// The moment at which the system removes the ended card; `nil` for a card that goes with its end.
+    var dismissal: PreviewMoment? {
+        guard let dismissAfter, dismissAfter > .zero else { return nil }
+        var content = content
+        content.at = content.at + dismissAfter
+        return PreviewMoment(
+            content: content, title: title, cause: "the system removes the card", alert: nil, unsent: [],
+            isPush: false, isGone: true)
     }
 
     var subtitle: String {
@@ -48,17 +96,19 @@ struct PreviewMoment {
         return Console.quoted(text)
     }
 
-    func text(_ scenes: [Scene], _ findings: [Finding], wasChecked: Bool) -> String {
-        var lines = [title, subtitle, "says     “\(scenes[0].spoken)”"]
+    /// - Parameter checked: result of the checks; `nil` where only the findings in the scenes are said.
+    func text(_ scenes: [Scene], _ findings: [Finding], checked: String?) -> String {
+        var lines = [title, subtitle]
+        lines.append(scenes.first.map { "says     “\($0.spoken)”" } ?? "the card has gone")
         for scene in scenes {
             lines.append("\(scene.place.device.name), \(scene.place.name): \(scene.size)")
         }
-        if !findings.isEmpty || wasChecked {
+        if checked == nil, !findings.isEmpty {
             lines.append("")
             lines += findings.map { "\($0)" }
-            lines.append(findings.isEmpty ? "checked: nothing is wrong" : "\(findings.count) found")
+            lines.append("\(findings.count) found")
         }
-        return lines.map { Console.quoted($0) }.joined(separator: "\n") + "\n"
+        return lines.map { Console.quoted($0) }.joined(separator: "\n") + "\n" + (checked.map { "\n\($0)\n" } ?? "")
     }
 }
 
@@ -80,7 +130,7 @@ struct PreviewSource {
         // The activity begins with the topic's first push.
         var start: FeedTime?
         var isExpired = false
-        let isKnown = try forEachPush(to: topic) { moment in
+        let rest = try forEachPush(to: topic) { moment in
             var moment = moment
             let begun = start ?? moment.content.at
             start = begun
@@ -93,21 +143,31 @@ struct PreviewSource {
             if !all { moments.removeAll(keepingCapacity: true) }
             moments.append(moment)
         }
-        guard isKnown else { throw ReplayError(description: "\(topic): the feed does not speak of it") }
+        guard let rest else { throw ReplayError(description: "\(topic): the feed does not speak of it") }
+        guard all, let last = moments.last else { return moments }
+        // The feed may go on after the last push to this activity.
+        if let limit = last.limit, rest.at >= limit.at {
+            moments.append(last.expired(at: limit))
+        } else if !rest.unsent.isEmpty, !isExpired {
+            moments.append(last.rest(rest.unsent, at: rest.at))
+        }
         return moments
     }
 
     /// Calls `body` with each push to the followers of one topic, or of every topic of the feed.
     ///
-    /// - Returns: `true` if the feed speaks of the topic.
+    /// - Returns: what was not sent after the last push, and the time of the feed's last decision; `nil` if the feed does not speak
+    ///   of the topic.
     @discardableResult func forEachPush(
         to topic: TopicID?, _ body: (PreviewMoment) -> Void
-    ) throws(ReplayError) -> Bool {
+    ) throws(ReplayError) -> (unsent: [String], at: FeedTime)? {
         var replay = try DecisionReplay(paths: paths, feed: feed, rules: rules, until: until)
         var unsent = UnsentTally()
         var isKnown = false
+        var end: FeedTime?
         while let (_, decisions) = replay.next() {
             decisions.forEachRecord { record, publication in
+                end = max(end ?? record.now, record.now)
                 guard let id = record.topic, topic == nil || id == topic else { return }
                 isKnown = true
                 guard let publication, let view = replay.core.topic(id) else {
@@ -116,19 +176,20 @@ struct PreviewSource {
                 }
                 let state = JSONObject(parsing: publication.state.bytes) ?? JSONObject()
                 let content = CardContent(
-                    topic: id, kind: view.kind, state: state, short: view.short, at: record.now,
+                    topic: id, kind: view.kind, state: state, at: record.now,
                     isOver: publication.event == .end)
                 body(
                     PreviewMoment(
                         content: content, title: "\(view.kind) \(id)", cause: record.name,
                         alert: publication.alert?.text, unsent: unsent.take(),
                         dismissAfter: content.isOver ? publication.dismissAfter : nil,
+                        staleAt: content.isOver ? nil : publication.staleAfter.map { record.now + $0 },
                         limit: content.isOver || publication.expiry.renews
                             ? nil
                             : .init(at: record.now + lifetime, dismissAfter: publication.expiry.dismissAfter)))
             }
         }
-        return isKnown
+        return isKnown ? end.map { (unsent.take(), $0) } : nil
     }
 
     /// Returns the pushes to an activity of a lineup.

@@ -4,7 +4,8 @@ import FanfarePresentation
 /// Files that decide the look of a preview.
 struct PreviewLook {
     var templateFile: String?
-    var fontFile: String?
+    /// Fonts of the weights, the lightest first; the last one serves the weights that have none.
+    var fontFiles: [String] = []
 }
 
 /// Templates and font, ready to draw contents.
@@ -12,10 +13,14 @@ final class PreviewStudio {
     let measure: TextMeasure
     private let own: CardTemplate?
     private var builtIn: [String: CardTemplate] = [:]
+    private var ownIsUsed = false
+    /// Fields of the contents that the own template has drawn.
+    private var fields: Set<String> = [CardContent.staleField]
+    private var kinds: Set<String> = []
 
     init(_ look: PreviewLook) throws(UsageError) {
         do {
-            measure = try TextMeasure(file: look.fontFile)
+            measure = try TextMeasure(files: look.fontFiles)
             own = try look.templateFile.map { try CardTemplate(file: $0) }
         } catch {
             throw UsageError("\(error)")
@@ -25,16 +30,39 @@ final class PreviewStudio {
     /// The template of an activity, and the one of the topic in its spotlight.
     private func templates(for content: CardContent) throws -> (outer: CardTemplate, inner: CardTemplate?) {
         let kind = content.kind.rawValue
-        guard content.others != nil else { return (try own ?? template(kind), nil) }
-        // A template of one's own is for the lineup or for the topics in it.
-        let isOwnLineup = own?.kind == CardTemplate.lineup
-        return (
-            try (isOwnLineup ? own : nil) ?? template(CardTemplate.lineup),
-            try (isOwnLineup ? nil : own) ?? template(kind)
-        )
+        kinds.insert(kind)
+        let isLineup = content.others != nil
+        if let own, serves(kind) || isLineup && own.kind == CardTemplate.lineup {
+            ownIsUsed = true
+            fields.formUnion(content.state.members.map(\.key))
+            for row in content.others ?? [] { fields.formUnion(row.members.map(\.key)) }
+        }
+        return isLineup ? (try template(CardTemplate.lineup), try template(kind)) : (try template(kind), nil)
+    }
+
+    /// Is `true` for the kind of the own template; one for `generic` serves all kinds without a built-in template.
+    private func serves(_ kind: String) -> Bool {
+        own?.kind == kind
+            || own?.kind == TopicKind.generic.rawValue && !CardTemplate.builtInKinds.contains(kind)
+    }
+
+    /// - Throws: `UsageError` if the template that was named is for none of the contents.
+    func requireOwnTemplate() throws(UsageError) {
+        guard let own, !ownIsUsed, !kinds.isEmpty else { return }
+        throw UsageError(
+            "--template: its kind is \(own.kind), and what is shown is of kind \(kinds.sorted().joined(separator: ", ")); "
+                + "expected a template of that kind")
+    }
+
+    /// Returns what is wrong with the own template beside all contents that it has drawn.
+    func templateFindings() throws(UsageError) -> [Finding] {
+        try requireOwnTemplate()
+        // A lineup counts what it leaves out.
+        return own?.mistypedFields(amongst: fields.union(own?.kind == CardTemplate.lineup ? ["more"] : [])) ?? []
     }
 
     private func template(_ kind: String) throws -> CardTemplate {
+        if let own, serves(kind) { return own }
         if let known = builtIn[kind] { return known }
         let template = try CardTemplate.builtIn(kind)
         builtIn[kind] = template
@@ -70,14 +98,14 @@ final class PreviewStudio {
             at: moment.content.at, cause: moment.cause, alert: moment.alert, unsent: moment.unsent,
             dismissAfter: moment.dismissAfter,
             // A card that is dismissed with its end is nowhere.
-            pictures: moment.dismissAfter == .zero
+            pictures: moment.dismissAfter == .zero || moment.isGone
                 ? []
                 : scenes.map {
                     StoryFrame.Picture(
                         place: $0.place.name, svg: $0.svg(),
                         estimates: $0.place.estimates.joined(separator: ", "))
                 },
-            spoken: scenes.first?.spoken ?? "")
+            spoken: moment.isGone ? "" : scenes.first?.spoken ?? "")
     }
 }
 
@@ -94,21 +122,23 @@ struct FindingTally {
 
     var isEmpty: Bool { first.isEmpty }
 
-    mutating func add(_ findings: [Finding], in content: CardContent) {
+    /// - Parameter content: content of the moment; `nil` for what is true at every moment.
+    mutating func add(_ findings: [Finding], in content: CardContent? = nil) {
+        let moment = content.map { "\($0.at)  \($0.topic)  " } ?? ""
         for finding in findings {
             let key = Key(kind: finding.kind, place: finding.place, element: finding.element)
             if let index = indices[key] {
                 first[index].count += 1
             } else {
                 indices[key] = first.count
-                first.append((finding, "\(content.at)  \(content.topic)", 1))
+                first.append((finding, moment, 1))
             }
         }
     }
 
     var text: String {
         guard !isEmpty else { return "checked: nothing is wrong" }
-        let lines = first.map { "\($0.moment)  \($0.finding)" + ($0.count > 1 ? " (\($0.count) times)" : "") }
+        let lines = first.map { "\($0.moment)\($0.finding)" + ($0.count > 1 ? " (\($0.count) times)" : "") }
         return "\(first.count) found\n" + lines.map { Console.quoted($0) }.joined(separator: "\n")
     }
 }

@@ -25,7 +25,7 @@ package struct CardContent: Sendable {
         self.more = more
         self.at = at
         self.isOver = isOver
-        // Every presentation needs short forms (rule M3); a state without has those of its lineup row.
+        // The spotlight's short forms are in its row of the lineup; the state of a single topic has its own, or none.
         guard let short else { return }
         for (key, text) in [
             ("compactLeading", short.compactLeading), ("compactTrailing", short.compactTrailing),
@@ -34,6 +34,9 @@ package struct CardContent: Sendable {
             self.state[key] = .string(text)
         }
     }
+
+    /// Field that templates may ask for, which `ActivityViewContext.isStale` tells the app: the stale date has passed (rule L6).
+    package static let staleField = "isStale"
 
     /// Key of the field that caused the alert (rule A4).
     var highlight: String? { state["highlight"]?.stringValue }

@@ -23,6 +23,7 @@ extension CardTemplate {
         spokenWords = table.words("spokenWords")
         words = table.words("words")
         accent = table.color("accent") ?? Color(red: 1, green: 0.8, blue: 0)
+        lightAccent = table.color("lightAccent")
         background = table.color("background")
         elements = CardElement.all(in: table)
         var sections: [Section: [CardRow]] = [:]
@@ -117,7 +118,7 @@ extension CardElement {
 
 extension CardElement.Form {
     /// Fields that the element shows.
-    fileprivate var fields: Set<String> {
+    var fields: Set<String> {
         switch self {
         case .text(let template): template.fields
         case .timer(let timer): [timer.field]

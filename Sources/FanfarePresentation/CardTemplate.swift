@@ -17,6 +17,8 @@ package struct CardTemplate: Sendable {
     let spoken: [Template]
     let spokenWords: [String: [String: String]]
     let accent: Color
+    /// Accent where the background is light; `nil`: the same.
+    let lightAccent: Color?
     /// Background of the Lock Screen presentation; `nil`: the system's (rule P4).
     let background: Color?
 
@@ -24,10 +26,14 @@ package struct CardTemplate: Sendable {
     func rows(of section: Section) -> [CardRow] { sections[section] ?? sections[.compact] ?? [] }
 
     /// What a screen reader says (rule P3): the rules' own words, else the template's. A part of which a field is missing is
-    /// not said, nor is one that repeats another.
+    /// not said, nor is one that repeats another. A timer that is shown is a field of its element's name.
     package func spoken(_ content: CardContent) -> String {
         if let own = content.state["spoken"]?.stringValue, !own.isEmpty { return own }
-        let state = content.state.worded(words.merging(spokenWords) { shown, said in shown.merging(said) { $1 } })
+        var state = content.state.worded(words.merging(spokenWords) { shown, said in shown.merging(said) { $1 } })
+        for case (let name, let element) in elements where element.isShown(in: content.state) {
+            guard case .timer(let timer) = element.form, !content.isOver else { continue }
+            state[name] = timer.spoken(in: content.state, at: content.at).map(JSONValue.string)
+        }
         let parts = spoken.filter { $0.fields.allSatisfy { state[$0].map { $0.asText != "" } ?? false } }
         // Words without a field say nothing of the state.
         guard parts.contains(where: { !$0.fields.isEmpty }) else { return "" }
@@ -43,9 +49,11 @@ package struct CardTemplate: Sendable {
     func spoken(_ content: CardContent, inner: CardTemplate) -> String {
         var content = content
         let spotlight = inner.spoken(content)
+        // A number of other topics alone says nothing of them.
+        guard !spotlight.isEmpty else { return "" }
         let others = (content.others?.count ?? 0) + content.more
         content.state["spoken"] = nil
-        content.state["spotlight"] = spotlight.isEmpty ? nil : .string(spotlight)
+        content.state["spotlight"] = .string(spotlight)
         content.state["others"] = others == 0 ? nil : .int(Int64(others))
         return spoken(content)
     }
@@ -104,6 +112,14 @@ struct CardTimer: Sendable {
     func longestText(in state: JSONObject, at now: FeedTime) -> String? {
         // A timer that counts down is longest now.
         text(in: state, at: countsDown ? now : now + CardTimer.lifetimeMax)
+    }
+
+    /// Returns what a screen reader says of the timer; `nil` without a date.
+    func spoken(in state: JSONObject, at now: FeedTime) -> String? {
+        seconds(in: state, at: now).map { seconds in
+            let minutes = unit == .minutes ? (seconds + 59) / 60 : seconds / 60
+            return minutes == 1 ? "1 minute" : "\(minutes) minutes"
+        }
     }
 
     /// Time after which the system ends every activity (rule L1).

@@ -17,27 +17,54 @@ extension Scene {
         }
     }
 
-    /// Notes texts that contrast too little with what is behind them, as the place shows both.
+    /// Notes texts and bars that contrast too little with what is behind them, as the place shows both.
     mutating func findContrast() {
         for item in items {
-            guard case .text(let text, _, _) = item.form else { continue }
+            let subject: String
+            let least: Double
+            switch item.form {
+            case .text(let text, _, _): (subject, least) = ("“\(text)”", Color.contrastMin)
+            case .box where item.isFill: (subject, least) = ("what the bar has filled", Color.barContrastMin)
+            default: continue
+            }
             let (color, behind) = (place.appearance.shown(item.color), place.appearance.shown(item.behind))
             let contrast = color.contrast(with: behind)
-            guard contrast < Color.contrastMin else { continue }
+            guard contrast < least else { continue }
             find(
                 .contrast, item.element,
-                "“\(text)” has a contrast of \(contrast.points) : 1, \(color.hex) on \(behind.hex); expected "
-                    + "\(Color.contrastMin.points) : 1")
+                "\(subject) has a contrast of \(contrast.points) : 1, \(color.hex) on \(behind.hex); expected "
+                    + "\(least.points) : 1")
         }
     }
 
-    /// Notes a compact or minimal presentation that shows icons only.
+    /// Notes names of which people cannot tell whose they are: letters without a word, or two names that look the same.
+    mutating func findAbbreviations() {
+        var names: [String: String] = [:]
+        for item in items {
+            guard let whole = item.whole, case .text(let text, _, _) = item.form else { continue }
+            if text.isStump(of: whole) {
+                find(
+                    .cut, item.element,
+                    "“\(text)” stands for “\(whole)”; expected a whole word or three letters of it")
+            } else if let other = names[text], other != whole {
+                find(.cut, item.element, "“\(text)” stands for “\(other)” and for “\(whole)”")
+            }
+            names[text] = whole
+        }
+    }
+
+    /// Notes a compact or minimal presentation that shows icons and words only, which never change.
     mutating func findLogo(_ group: [MeasuredElement]) {
-        guard !group.contains(where: \.isText), !group.contains(where: \.isBar) else { return }
-        find(
-            .logoAlone, group.first?.element.name,
-            group.isEmpty
-                ? "nothing is shown; expected live data" : "an icon stands alone; expected live data beside it")
+        guard !group.contains(where: \.isLive) else { return }
+        let fault: String
+        if group.isEmpty {
+            fault = "nothing is shown; expected live data"
+        } else if group.contains(where: \.isText) {
+            fault = "words that never change stand alone; expected live data beside them"
+        } else {
+            fault = "an icon stands alone; expected live data beside it"
+        }
+        find(.logoAlone, group.first?.element.name, fault)
     }
 
     /// Moves the items down and gives the card its height.
@@ -45,13 +72,8 @@ extension Scene {
         var scene = Scene(
             place: place, width: width, height: height, radius: radius, background: background, spoken: spoken)
         scene.findings = findings
-        scene.items = items.map { item in
-            var frame = item.frame
-            frame.y += distance
-            return Item(
-                form: item.form, element: item.element, frame: frame, color: item.color, behind: item.behind,
-                overflow: item.overflow, isTimer: item.isTimer)
-        }
+        scene.items = items
+        for index in items.indices { scene.items[index].frame.y += distance }
         return scene
     }
 }
@@ -89,8 +111,19 @@ extension CardTemplate {
 }
 
 extension CardContent {
-    /// Notes short forms that have been cut to their width (rule M4).
+    /// Notes short forms that have been cut to their width (rule M4), and a spoken form that has been cut to its bytes (rule P3).
     package var cutForms: [Finding] {
+        let spoken = state["spoken"]?.stringValue ?? ""
+        return cutShortForms
+            + (spoken.isCut
+                ? [
+                    Finding(
+                        kind: .cut, place: "spoken form", element: "spoken",
+                        text: "“\(spoken)” is cut; expected shorter words, or more `spoken.bytes` in the rules")
+                ] : [])
+    }
+
+    private var cutShortForms: [Finding] {
         ([state] + (others ?? [])).flatMap { row in
             ["compactLeading", "compactTrailing", "minimal"].compactMap { key in
                 guard let text = row[key]?.stringValue, text.isCut else { return nil }
@@ -98,6 +131,56 @@ extension CardContent {
                     kind: .cut, place: "short forms", element: key,
                     text: "“\(text)” is cut; expected shorter words, or a larger `short.width` in the rules")
             }
+        }
+    }
+}
+
+extension CardTemplate {
+    /// Notes fields of the template that no update has and that are nearly named like one that some update has: typing errors, whose
+    /// elements would never be shown.
+    package func mistypedFields(amongst known: Set<String>) -> [Finding] {
+        let rows = sections.values.flatMap(\.self) + spotlight
+        let parts: [(name: String?, fields: Set<String>)] =
+            elements.values.sorted { $0.name < $1.name }.map { ($0.name, $0.namedFields) }
+            + [(nil, Set(spoken.flatMap(\.fields)).subtracting(elements.keys))]
+            + [(nil, Set(rows.flatMap { $0.when.namedFields }))]
+        return parts.flatMap { part in
+            part.fields.subtracting(known).sorted().compactMap { field in
+                field.nearest(of: known.sorted()).map { nearest in
+                    Finding(
+                        kind: .field, place: "template \(kind)", element: part.name,
+                        text: "no update has the field \(field); did you mean \(nearest)?")
+                }
+            }
+        }
+    }
+}
+
+extension CardElement {
+    /// Fields without which the element lacks something: those of its texts, its colour and its conditions.
+    fileprivate var namedFields: Set<String> {
+        var fields = form.fields.union(short?.fields ?? []).union(when.namedFields)
+        if case .field(let field) = color { fields.insert(field) }
+        return fields.subtracting(when.optionalFields)
+    }
+}
+
+extension [Condition] {
+    fileprivate var namedFields: Set<String> { Set(map(\.key)).subtracting(optionalFields) }
+
+    /// Fields that may be missing, as a condition says.
+    fileprivate var optionalFields: Set<String> {
+        Set(compactMap { if case .present = $0.test { $0.key } else { nil } })
+    }
+}
+
+extension String {
+    /// Is `true` for an abbreviation in capitals that is neither a whole word of the text nor three letters of one.
+    fileprivate func isStump(of whole: String) -> Bool {
+        let words = whole.uppercased().split(separator: " ")
+        return split(separator: " ").contains { part in
+            part.count != 3 && part == part.uppercased() && !words.contains(part)
+                && words.contains { $0.hasPrefix(part) }
         }
     }
 }

@@ -67,6 +67,8 @@ package struct Color: Sendable, Hashable {
 
     /// Least contrast of a text with what is behind it (rule P2).
     package static let contrastMin = 4.5
+    /// Least contrast of the filled part of a bar with the rest of it (WCAG 2, 1.4.11).
+    package static let barContrastMin = 3.0
 
     func mixed(_ share: Double, with other: Color) -> Color {
         func mix(_ a: Double, _ b: Double) -> Double { a * share + b * (1 - share) }
@@ -120,6 +122,7 @@ struct Palette {
     let appearance: Appearance
     let background: Color
     let accent: Color
+    let lightAccent: Color?
 
     /// Share of the primary colour in the secondary one; Night Mode has less contrast to give away.
     private var secondaryShare: Double { appearance == .night ? 0.88 : 0.68 }
@@ -127,5 +130,7 @@ struct Palette {
     var primary: Color { background.opposite }
     var secondary: Color { primary.mixed(secondaryShare, with: background) }
     /// Night Mode has one hue only, in which an accent is the lightest.
-    var shownAccent: Color { appearance == .night ? primary : accent }
+    var shownAccent: Color {
+        appearance == .night ? primary : background.opposite == .black ? lightAccent ?? accent : accent
+    }
 }

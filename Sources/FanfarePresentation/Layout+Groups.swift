@@ -84,7 +84,7 @@ extension Layout {
         _ alignment: Alignment, _ scene: inout Scene
     ) {
         let name = element.element.name
-        let color = color(of: element.element)
+        let color = color(of: element.element, &scene)
         switch element.content {
         case .icon(let icon):
             let frame = Rect(
@@ -115,7 +115,9 @@ extension Layout {
             var filled = frame
             filled.width = max(element.height, frame.width * share)
             scene.items.append(
-                .init(form: .box(radius: radius), element: name, frame: filled, color: color, behind: track))
+                .init(
+                    form: .box(radius: radius), element: name, frame: filled, color: color, behind: track, isFill: true)
+            )
         }
     }
 
@@ -150,6 +152,7 @@ extension Layout {
                 form: .text(line, size: fitting.size, weight: element.element.style.weight), element: name,
                 frame: frame, color: color, behind: behind)
             if case .timer = element.element.form { item.isTimer = true }
+            item.whole = fitting.whole
             if fitting.isTooWide {
                 item.overflow = width
                 scene.find(
@@ -164,13 +167,22 @@ extension Layout {
 
     private var behind: Color { palette.background }
 
-    private func color(of element: CardElement) -> Color {
+    private func color(of element: CardElement, _ scene: inout Scene) -> Color {
         switch element.color {
         case .primary: palette.primary
         case .secondary: palette.secondary
         case .accent: palette.shownAccent
         case .fixed(let color): color
-        case .field(let key): content.state[key]?.stringValue.flatMap(Color.init(hex:)) ?? palette.secondary
+        case .field(let key): color(of: key, element, &scene)
         }
+    }
+
+    private func color(of key: String, _ element: CardElement, _ scene: inout Scene) -> Color {
+        guard let value = content.state[key], value != .null else { return palette.secondary }
+        if let color = value.stringValue.flatMap(Color.init(hex:)) { return color }
+        scene.find(
+            .color, element.name,
+            "\(key) is “\(value.asText)”, which is no colour; expected one such as #1F5AE0")
+        return palette.secondary
     }
 }

@@ -26,7 +26,8 @@ package struct Layout {
         self.measure = measure
         self.timers = timers
         palette = Palette(
-            appearance: place.appearance, background: place.background(of: template), accent: template.accent)
+            appearance: place.appearance, background: place.background(of: template), accent: template.accent,
+            lightAccent: template.lightAccent)
     }
 
     /// - Parameter inner: template of the topic in a lineup's spotlight.
@@ -43,6 +44,7 @@ package struct Layout {
         // Timers run on, so what they come to has to fit as well.
         if scene.items.contains(where: \.isTimer), !content.isOver { scene.findOverflow(of: drawn(.longest)) }
         scene.findContrast()
+        scene.findAbbreviations()
         if scene.items.isEmpty { scene.find(.logoAlone, nil, "nothing is shown; expected at least one field") }
         if scene.spoken.isEmpty {
             scene.find(.description, nil, "nothing for a screen reader to say; expected `spoken`")
@@ -229,8 +231,10 @@ package struct Layout {
         } else if leading.isEmpty || trailing.isEmpty {
             sideMax = (frame.width, frame.width)
         } else {
-            let right = min(naturalWidth(trailing), frame.width)
-            sideMax = (frame.width - right - gap, right)
+            // Of two sides that do not both fit, the larger one gives way.
+            let room = frame.width - gap
+            let right = min(naturalWidth(trailing), max(room - naturalWidth(leading), room / 2))
+            sideMax = (room - right, right)
         }
         let rooms = [(leading, sideMax.0), (center, middle), (trailing, sideMax.1)]
         let height = rooms.map { tallest(of: $0.0, in: $0.1) }.max() ?? 0

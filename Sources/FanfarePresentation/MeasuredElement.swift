@@ -10,6 +10,8 @@ struct MeasuredElement {
         var width: Double
         /// Width that the text may have.
         var room: Double
+        /// Whole text, where the short form stands for it.
+        var whole: String?
         /// Is `true` when the text is wider than the space for it.
         var isTooWide = false
     }
@@ -35,6 +37,8 @@ struct MeasuredElement {
     static let barHeight = 6.0
 
     var isBar: Bool { if case .bar = content { true } else { false } }
+    /// Is `true` for what an update can change or the phone runs by itself.
+    var isLive: Bool { !element.form.fields.isEmpty }
     var isText: Bool { if case .text = content { true } else { false } }
     private var padding: Double { isHighlighted && isText ? 2 * MeasuredElement.pillPadding.x : 0 }
 
@@ -115,14 +119,17 @@ struct MeasuredElement {
                 return Fitting(lines: lines, size: size, lineHeight: lineHeight, width: widest, room: room)
             }
         }
-        if let short, let fitting = whole(short) { return fitting }
+        if let short, var fitting = whole(short) {
+            fitting.whole = full
+            return fitting
+        }
         let last = short ?? full
         let needed = width(last, size)
         let scale = max(element.shrink, min(1, room / needed))
         let isTooWide = needed * scale > room + slack
         return Fitting(
             lines: [last], size: size * scale, lineHeight: lineHeight, width: needed * scale, room: room,
-            isTooWide: isTooWide)
+            whole: short == nil ? nil : full, isTooWide: isTooWide)
     }
 
     private func wrapped(_ text: String, _ room: Double, _ width: (String) -> Double) -> [String] {

@@ -13,6 +13,8 @@ extension Scene {
             + "viewBox=\"0 0 \(width.points) \(height.points)\" data-place=\"\(place.name.escapedForMarkup)\" "
             + "data-device=\"\(place.device.id)\""
         if !findings.isEmpty { svg += " data-findings=\"\(findings.count)\"" }
+        // A text that does not fit is seen whole.
+        if items.contains(where: { $0.overflow != nil }) { svg += " overflow=\"visible\"" }
         svg += ">\n<title>\(spoken.escapedForMarkup)</title>\n<desc>\(note.escapedForMarkup)</desc>\n"
         if let fontFace { svg += "<style>\(fontFace)</style>\n" }
         svg += contents

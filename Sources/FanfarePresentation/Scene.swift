@@ -27,7 +27,7 @@ package struct Scene: Sendable {
         let form: Form
         /// Name of the element; `nil` for what the system draws.
         let element: String?
-        let frame: Rect
+        var frame: Rect
         /// Colour as the template wants it; the place's appearance changes it.
         let color: Color
         /// Colour behind the item.
@@ -36,6 +36,10 @@ package struct Scene: Sendable {
         var overflow: Double?
         /// A timer runs by itself.
         var isTimer = false
+        /// The filled part of a bar, which tells how far something is.
+        var isFill = false
+        /// Text for which the shown one stands, for want of room.
+        var whole: String?
     }
 
     package let place: Place
@@ -57,13 +61,17 @@ package struct Finding: Sendable, Hashable, CustomStringConvertible {
         case overflow
         /// Too little contrast with what is behind (rule P2).
         case contrast
+        /// A field that should be a colour and is none.
+        case color
+        /// A field of the template that no update has, and whose name is nearly that of one.
+        case field
         /// A compact or minimal presentation without live data (rules M3, P5).
         case logoAlone
         /// An element on another side in compact than in expanded (rule P2).
         case moved
         /// Nothing for a screen reader to say (rule P3).
         case description
-        /// A short form that the rules have cut for want of room (rule M4).
+        /// A short form or a name that lacks so many letters that people cannot tell it (rule M4).
         case cut
         /// A character that the font lacks, whose width is a guess.
         case glyph

@@ -66,14 +66,22 @@ package final class TextMeasure {
         let text: String
     }
 
-    /// - Parameter file: font file for all weights; `nil`: Inter, where the system has it.
-    package init(file: String? = nil) throws(FontError) {
+    /// - Parameter files: font files of the weights, the lightest first, the last one for all that follow; empty: Inter, where the
+    ///   system has it.
+    package init(files: [String] = []) throws(FontError) {
         var fonts: [Weight: HarfBuzzFont] = [:]
-        if let file {
-            guard let font = HarfBuzzFont(file: file) else {
-                throw FontError(description: "\(file): cannot be read as a font; expected an OpenType file")
+        guard files.count <= Weight.allCases.count else {
+            throw FontError(
+                description: "\(files[Weight.allCases.count]): expected two fonts at most, medium and semibold")
+        }
+        if !files.isEmpty {
+            for (index, weight) in Weight.allCases.enumerated() {
+                let file = files[min(index, files.count - 1)]
+                guard let font = HarfBuzzFont(file: file) else {
+                    throw FontError(description: "\(file): cannot be read as a font; expected an OpenType file")
+                }
+                fonts[weight] = font
             }
-            for weight in Weight.allCases { fonts[weight] = font }
         } else {
             for weight in Weight.allCases {
                 let paths = TextMeasure.folders.map { "\($0)/\(weight.fileName)" }

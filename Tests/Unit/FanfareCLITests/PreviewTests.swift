@@ -22,6 +22,20 @@ import Testing
         try PreviewCommand(line.split(separator: " ").map(String.init))
     }
 
+    /// Weights have fonts of their own.
+    @Test func twoFontsMeasureTwoWeights() throws {
+        let folder = "/usr/share/fonts/opentype/inter/"
+        func widths(_ names: [String]) throws -> [Double] {
+            let measure = try TextMeasure(files: names.map { folder + $0 })
+            return Weight.allCases.map { measure.width(of: "Northspire", size: 17, weight: $0) }
+        }
+        let one = try widths(["Inter-Medium.otf"])
+        #expect(one[0] == one[1])
+        let two = try widths(["Inter-Medium.otf", "Inter-SemiBold.otf"])
+        #expect(two[0] == one[0] && two[1] > one[1])
+        #expect(throws: FontError.self) { try widths(["Inter-Medium.otf", "Inter-Medium.otf", "Inter-Medium.otf"]) }
+    }
+
     @Test func everyOptionArrives() throws {
         let command = try parse(
             "day.ndjson --lineup a,b --favourite b --at 2026-06-13T14:00:00Z --svg a.svg --html b.html --png c.png --check"
@@ -149,11 +163,105 @@ import Testing
             let svg =
                 "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"80\" height=\"20\"><text y=\"15\" "
                 + "font-family=\"Inter\">Kestrel 1</text></svg>"
-            try PNGFile.write(svg, to: path, font: font)
+            try PNGFile.write(svg, to: path, fonts: [font])
             return try Data(contentsOf: URL(filePath: path))
         }
         let folder = "/usr/share/fonts/opentype/inter/"
         #expect(try picture(folder + "Inter-Black.otf") != picture(folder + "Inter-Thin.otf"))
+    }
+
+    /// A feed whose second update of three is too long for the card.
+    private func crowded(kind: String = "parcel") throws -> String {
+        func line(_ time: String, _ leading: String) -> String {
+            #"{"topic":"parcel/5","topicKind":"\#(kind)","at":"2026-06-13T\#(time)Z","set":{"compactLeading":"\#(leading)","#
+                + #""compactTrailing":"1","minimal":"1","status":"on its way"}}"#
+        }
+        return try written([
+            line("10:00:00", "A"), line("10:01:00", "MMMMMMMM MMMMMMMM"), line("10:02:00", "B"),
+        ])
+    }
+
+    @Test func everyUpdateOfATopicIsChecked() throws {
+        let feed = try crowded()
+        let picture = feed + ".svg"
+        defer { for file in [feed, picture] { try? FileManager.default.removeItem(atPath: file) } }
+        let line = "\(feed) --topic parcel/5 --svg \(picture)"
+        #expect(try parse(line).run() == .done)
+        #expect(try parse(line + " --check").run() == .incomplete)
+        #expect(try parse(line + " --check --at 2026-06-13T10:00:30Z").run() == .done, "the future is not checked")
+    }
+
+    @Test func aTemplateOfAnotherKindIsRefused() throws {
+        let feed = try crowded()
+        let template = try written([try #require(CardTemplate.builtInFile("ride"))])
+        defer { for file in [feed, template] { try? FileManager.default.removeItem(atPath: file) } }
+        for line in ["--topic parcel/5", "--check"] {
+            let error = #expect(throws: UsageError.self) { try parse("\(feed) \(line) --template \(template)").run() }
+            #expect(error?.description.contains("its kind is ride, and what is shown is of kind parcel") == true)
+        }
+    }
+
+    @Test func aMistypedFieldOfATemplateIsFound() throws {
+        let feed = try written([
+            #"{"topic":"parcel/5","topicKind":"parcel","at":"2026-06-13T10:00:00Z","set":{"compactLeading":"A","#
+                + #""compactTrailing":"1","minimal":"1","status":"on its way"}}"#
+        ])
+        let good = try #require(CardTemplate.builtInFile("generic"))
+        let bad = try written([good.replacing("{status}", with: "{stattus}")])
+        let own = try written([good])
+        defer { for file in [feed, bad, own] { try? FileManager.default.removeItem(atPath: file) } }
+        #expect(try parse("\(feed) --topic parcel/5 --check --template \(own)").run() == .done)
+        #expect(try parse("\(feed) --topic parcel/5 --check --template \(bad)").run() == .incomplete)
+        #expect(try parse("\(feed) --check --template \(bad)").run() == .incomplete)
+    }
+
+    /// What the app does not get is not drawn for it.
+    @Test func M3_aStateWithoutShortFormsIsSaid() throws {
+        let (feed, rules) = try parcel()
+        defer { try? FileManager.default.removeItem(atPath: feed) }
+        let source = PreviewSource(paths: [feed], feed: FeedOptions(), rules: rules, until: nil)
+        let moment = try #require(try source.moments(of: TopicID("parcel/5"), all: false).last)
+        #expect(moment.content.state["compactLeading"] == nil)
+        let findings = try PreviewStudio(PreviewLook()).findings(of: moment.content, on: [Device.phones[0]])
+        #expect(findings.contains { $0.kind == .logoAlone && $0.place.hasSuffix("compact") })
+    }
+
+    @Test func L6_anOldCardIsStaleAndItsBannerHasGone() throws {
+        let (feed, rules) = try parcel("staleAfter = \"20 min\"")
+        defer { try? FileManager.default.removeItem(atPath: feed) }
+        let source = PreviewSource(
+            paths: [feed], feed: FeedOptions(), rules: rules, until: FeedTime(rfc3339: "2026-06-13T12:30:00Z"))
+        var moment = try #require(try source.moments(of: TopicID("parcel/5"), all: false).last)
+        let pushedAt = moment.content.at
+        let fresh = moment.seen(at: pushedAt + .seconds(1199))
+        #expect(fresh.content.state[CardContent.staleField] == nil)
+        let stale = moment.seen(at: pushedAt + .seconds(1200))
+        #expect(stale.content.state[CardContent.staleField] == true)
+        #expect(stale.subtitle.contains("stale since 2026-06-13T12:20:00"))
+        #expect(!moment.showsBanner(at: pushedAt))
+        moment.alert = AlertText(title: "Here", body: "")
+        #expect(moment.showsBanner(at: pushedAt))
+        #expect(!moment.showsBanner(at: pushedAt + .seconds(60)))
+    }
+
+    /// Passes after the last push, and the card's end.
+    @Test func aStoryTellsWhatHappensAfterTheLastPush() throws {
+        let source = PreviewSource(
+            paths: [Self.examples + "Ending/feed.ndjson"], feed: FeedOptions(), rules: .builtIn, until: nil)
+        let moments = try source.moments(of: TopicID("match/74"), all: true)
+        #expect(moments.last?.cause == "the feed ends")
+        #expect(moments.last?.unsent.isEmpty == false)
+        #expect(moments.last?.isPush == false)
+        let end = try #require(moments.last { $0.dismissAfter != nil })
+        let dismissal = try #require(end.dismissal)
+        #expect(dismissal.content.at == end.content.at + (try #require(end.dismissAfter)))
+        #expect(try PreviewStudio(PreviewLook()).frame(of: dismissal, on: Device.phones[0]).pictures.isEmpty)
+        let restaurant = Self.examples + "Queue/"
+        let queue = PreviewSource(
+            paths: [restaurant + "feed.ndjson"], feed: FeedOptions(),
+            rules: try Arguments.rules(at: restaurant + "rules.toml"), until: nil)
+        #expect(
+            try queue.moments(of: TopicID("table/31"), all: true).last?.dismissal == nil, "its card goes with its end")
     }
 
     private func findings(in paths: [String], rules: String? = nil, until: String? = nil) throws -> (Int, String) {

@@ -88,6 +88,38 @@ import Testing
         #expect(queue.template.spoken(queue.content(["progress": 0.5])) == "", "words alone say nothing")
     }
 
+    @Test func P3_theSpokenFormTellsTheShootOutAndTheMinutes() throws {
+        let football = try Studio(builtIn: "football")
+        var state: JSONObject = [
+            "home": "Northspire", "homeScore": 1, "away": "Kestrel Bay", "awayScore": 1, "period": "PEN",
+            "homeShootout": 4, "awayShootout": 3,
+        ]
+        #expect(
+            football.template.spoken(football.content(state))
+                == "Northspire one, Kestrel Bay one, 4 to 3 on penalties, penalty shoot-out")
+        state["homeShootout"] = nil
+        (state["period"], state["periodStartedAt"]) = ("2H", .double(803_052_000 - 61))
+        let playing = football.content(state)
+        #expect(football.template.spoken(playing) == "Northspire one, Kestrel Bay one, second half, 46 minutes")
+        #expect(
+            football.template.spoken(football.content(state, isOver: true))
+                == "Northspire one, Kestrel Bay one, second half", "an ended card has no clock")
+        let ride = try Studio(builtIn: "ride")
+        let arriving: JSONObject = ["status": "arriving", "arrivesAt": .double(803_052_000 + 59)]
+        #expect(ride.template.spoken(ride.content(arriving)) == "driver is almost there, in 1 minute")
+    }
+
+    /// A number of other topics is no description of a lineup.
+    @Test func P3_aLineupSaysWhatItsSpotlightSays() throws {
+        let (lineup, inner) = (try CardTemplate.builtIn("lineup"), try CardTemplate.builtIn("football"))
+        let studio = try Studio(builtIn: "football")
+        var content = studio.content(["home": "Northspire", "homeScore": 1])
+        content.others = [JSONObject(), JSONObject()]
+        #expect(lineup.spoken(content, inner: inner) == "Northspire one, and 2 more")
+        content.state = ["minimal": "1–0"]
+        #expect(lineup.spoken(content, inner: inner) == "")
+    }
+
     @Test func P3_aValueKeepsItsCommas() throws {
         let studio = try Studio(builtIn: "generic")
         let state: JSONObject = [

@@ -152,13 +152,110 @@ import Testing
         content.others = [["compactLeading": "A", "compactTrailing": "B", "minimal": "1…"]]
         #expect(content.cutForms.map(\.element) == ["compactLeading", "minimal"])
         content.state["compactLeading"] = "NOR 1"
+        content.state["spoken"] = "Northspire one, Kestrel…"
         content.others = nil
+        #expect(content.cutForms.map(\.place) == ["spoken form"])
+        content.state["spoken"] = "Northspire one"
         #expect(content.cutForms.isEmpty)
     }
 
     @Test func aCharacterWithoutAGlyphIsFound() throws {
         let studio = try Studio(Studio.template())
         #expect(kinds(try studio.scene(["name": "東京"], .compact)) == [.glyph])
+    }
+
+    /// WCAG 2 wants 3 : 1 between the filled part of a bar and the rest of it.
+    @Test func P2_aFaintBarIsFound() throws {
+        func kinds(_ accents: String, _ appearance: Appearance) throws -> [Finding.Kind] {
+            let template = Studio.template("[elements.bar]\nprogress = \"share\"\ncolor = \"accent\"")
+                .replacing("kind = \"test\"", with: "kind = \"test\"\n\(accents)")
+                .replacing("[lockScreen]\nrows = [{", with: "[lockScreen]\nrows = [{ trailing = [\"bar\"] }, {")
+            return self.kinds(try Studio(template).scene(["name": "A", "share": 0.5], .lockScreen, appearance))
+        }
+        #expect(try kinds("accent = \"#FF9F0A\"", .light) == [.contrast])
+        #expect(try kinds("accent = \"#FF9F0A\"", .dark) == [])
+        #expect(try kinds("accent = \"#FF9F0A\"\nlightAccent = \"#8A4B00\"", .light) == [])
+        #expect(try kinds("accent = \"#8A4B00\"", .dark) == [.contrast])
+    }
+
+    /// Words that never change tell no more than a logo.
+    @Test func P5_aWordAloneIsFound() throws {
+        let template = Studio.template(
+            "[elements.word]\ntext = \"LIVE\"\n[elements.logo]\nicon = \"disc\"",
+            compact: "leading = [\"logo\"]\ntrailing = [\"word\"]")
+        let scene = try Studio(template).scene(["name": "A"], .compact)
+        #expect(kinds(scene) == [.logoAlone])
+        #expect(scene.findings.first?.text.contains("never change") == true)
+    }
+
+    @Test func aColourThatCannotBeReadIsFound() throws {
+        let template = Studio.template("[elements.team]\ntext = \"{name}\"\ncolor = \"{colour}\"")
+            .replacing("rows = [{ leading = [\"name\"] }]", with: "rows = [{ leading = [\"team\"] }]")
+        let studio = try Studio(template)
+        #expect(kinds(try studio.scene(["name": "A", "colour": "reddish"], .lockScreen)) == [.color])
+        #expect(kinds(try studio.scene(["name": "A", "colour": 7], .lockScreen)) == [.color])
+        #expect(kinds(try studio.scene(["name": "A", "colour": "#ffffff"], .lockScreen)) == [])
+        #expect(kinds(try studio.scene(["name": "A"], .lockScreen)) == [], "a state may lack it")
+    }
+
+    /// Letters of which people cannot tell whose name they are.
+    @Test(arguments: [
+        ("{name:2}", "NO", "KE", 2), ("{name:3}", "NOR", "KES", 0), ("{name:12}", "NORTHERNMOST", "KESTREL", 1),
+    ]) func M4_anAbbreviationIsAWordOrThreeLetters(short: String, home: String, away: String, found: Int) throws {
+        let scene = try names("Northernmoster Wanderers", "Kestrel Bay United Rovers", short: short)
+        #expect(scene.items.count == 2)
+        #expect(scene.svg().contains(">\(home)<") && scene.svg().contains(">\(away)<"))
+        #expect(scene.findings.filter { $0.kind == .cut }.count == found, "\(scene.findings)")
+    }
+
+    @Test func M4_twoNamesDoNotLookTheSame() throws {
+        let scene = try names("Borussia Westerburg Town", "Borussia Oosterbeek City", short: "{name:12}")
+        #expect(scene.findings.map(\.kind) == [.cut])
+        #expect(scene.findings.first?.text.contains("for “Borussia Westerburg Town” and for") == true)
+    }
+
+    private func names(_ home: String, _ away: String, short: String) throws -> Scene {
+        func element(_ name: String) -> String {
+            """
+            [elements.\(name)]
+            text = "{\(name)}"
+            short = "\(short.replacing("name", with: name))"
+            style = "title2"
+
+            """
+        }
+        let template = Studio.template(element("home") + element("away"))
+            .replacing(
+                "[lockScreen]\nrows = [{ leading = [\"name\"] }]",
+                with: "[lockScreen]\nrows = [{ leading = [\"home\"], trailing = [\"away\"] }]")
+        return try Studio(template).scene(["name": "A", "home": .string(home), "away": .string(away)], .lockScreen)
+    }
+
+    /// Of two names that do not both fit, each has half of the row at least.
+    @Test func P5_aLongNameLeavesRoomForTheOther() throws {
+        let scene = try names("Northspire", "Kestrel Bay United Rovers of the North", short: "{name:3}")
+        #expect(scene.findings.isEmpty)
+        #expect(scene.svg().contains(">Northspire<") && scene.svg().contains(">KES<"))
+    }
+
+    @Test func aMistypedFieldIsFound() throws {
+        let template = try Studio(
+            Studio.template(
+                "[elements.score]\ntext = \"{homeScor}\"\n[elements.tram]\nicon = \"tram\"\ncolor = \"{colour}\"\n"
+                    + "[elements.rest]\ntext = \"{nme}\"\nwhen = { nme = { present = true } }")
+        ).template
+        let findings = template.mistypedFields(amongst: ["name", "homeScore", "color"])
+        #expect(findings.map(\.element) == ["score", "tram"], "a condition says that a field may be missing")
+        #expect(findings.first?.text == "no update has the field homeScor; did you mean homeScore?")
+        #expect(template.mistypedFields(amongst: ["name", "homeScor", "colour"]).isEmpty)
+        #expect(template.mistypedFields(amongst: ["name", "elsewhere"]).isEmpty, "a field may come later")
+    }
+
+    /// A picture alone has to show what does not fit.
+    @Test func whatIsTooWideIsNotClipped() throws {
+        let studio = try Studio(Studio.template())
+        #expect(try studio.scene(["name": "Rovers 10"], .compact).svg().contains("overflow=\"visible\""))
+        #expect(!(try studio.scene(["name": "A"], .compact).svg().contains("overflow=")))
     }
 
     @Test func contrastIsThatOfTheStandard() {

@@ -51,8 +51,8 @@ import Testing
     }
 
     @Test func aFileThatIsNoFontIsNamed() {
-        let error = #expect(throws: FontError.self) { try TextMeasure(file: #filePath) }
+        let error = #expect(throws: FontError.self) { try TextMeasure(files: [#filePath]) }
         #expect(error?.description.contains("cannot be read as a font") == true)
-        #expect(throws: FontError.self) { try TextMeasure(file: "/nowhere.otf") }
+        #expect(throws: FontError.self) { try TextMeasure(files: ["/nowhere.otf"]) }
     }
 }
