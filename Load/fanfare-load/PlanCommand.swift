@@ -74,16 +74,24 @@ struct PlanCommand {
         return LoadCommand.passed
     }
 
+    /// Share by which a prediction may be off.
+    private static let errorMax = 0.2
+
     /// Predicts the goals of a result, and compares.
     private func check(_ result: LoadResult, _ costs: MeasuredCosts) throws -> Int32 {
+        var errors: [Double] = []
         for (goal, measured) in result.runs.flatMap(\.goals).compactMap({ goal in goal.last.map { (goal, $0) } }) {
             let prediction = GoalPrediction(goal, of: result.scenario, processors: result.machine.processors)
             let predicted = prediction.last(costs)
+            errors.append(abs(predicted / measured - 1))
             print(
                 "\(goal.topic), \(Int(prediction.audience).spaced) activities: predicted \(predicted.shortened) s, measured "
                     + "\(measured.shortened) s, \((100 * (predicted / measured - 1)).shortened) % off")
         }
-        return LoadCommand.passed
+        guard let worst = errors.max() else {
+            throw LaboratoryError("the result has no goal that reached its last activity")
+        }
+        return worst <= PlanCommand.errorMax ? LoadCommand.passed : LoadCommand.broken
     }
 
     func calibrate() throws -> Int32 {

@@ -79,6 +79,7 @@ struct ReportCommand {
         var results: [LoadResult] = []
         for file in files {
             guard !file.hasPrefix("--") else { throw UsageError("\(file): no such option") }
+            guard files.count(where: { $0 == file }) == 1 else { throw UsageError("\(file): is named twice") }
             let result = try LoadResult(file: file)
             guard result.runs.count == 1 else {
                 throw LaboratoryError("\(file): has \(result.runs.count) runs; merge takes results of one run each")

@@ -32,7 +32,7 @@ extension LoadRun {
         }
         intervals = LoadRun.sideBySide(runs.map(\.intervals))
         mergeGoals(runs)
-        funnel = LoadRun.sum(runs.map(\.funnel))
+        funnel = LoadRun.sum(runs.map(\.funnel)) { $0.hasPrefix("pushes") }
         answers = LoadRun.sum(runs.map(\.answers))
         suppressed = LoadRun.sum(runs.map(\.suppressed))
         threads = runs.enumerated().flatMap { index, run in
@@ -71,14 +71,17 @@ extension LoadRun {
         if isWhole { latencies += [firsts, lasts].compactMap { $0 } }
     }
 
-    /// Figures that are sums over engines; those of histograms and intervals are computed again.
+    /// Figures that are sums over engines; those of histograms and intervals are computed again. Each engine decides all events.
     private static let added = [
-        "pushes.accepted", "pushes.sent", "pushes.missing", "events", "updates", "goals", "activities",
+        "pushes.accepted", "pushes.sent", "pushes.missing", "pushes.dead", "pushes.held", "pushes.throttled",
+        "pushes.failed",
+        "pushes.uncertain", "pushes.notProcessed", "pushes.conserved", "pushes.untracked", "activities",
         "arrivals.missing", "connections", "connections.opened", "cpu.core", "cpu.shards", "cpu.generator",
-        "cpu.process",
+        "cpu.process", "goals.unfinished",
     ]
     private static let greatest = [
-        "turn.core.max", "turn.shard.max", "rings.commands.max", "rings.arrivals.max", "engine.full",
+        "events", "updates", "goals", "growth.memory", "growth.threads", "growth.descriptors", "turn.core.max",
+        "turn.shard.max", "rings.commands.max", "rings.arrivals.max", "engine.full",
     ]
 
     private func mergedFigures(_ runs: [LoadRun]) -> [String: Double] {
@@ -101,10 +104,12 @@ extension LoadRun {
         return figures
     }
 
-    private static func sum(_ lists: [[Count]]) -> [Count] {
+    /// - Parameter isAdded: `false` for counts of which each engine has the whole.
+    private static func sum(_ lists: [[Count]], isAdded: (String) -> Bool = { _ in true }) -> [Count] {
         lists.joined().reduce(into: []) { sums, count in
             if let index = sums.firstIndex(where: { $0.name == count.name }) {
-                sums[index].count += count.count
+                sums[index].count =
+                    isAdded(count.name) ? sums[index].count + count.count : max(sums[index].count, count.count)
             } else {
                 sums.append(count)
             }
@@ -117,7 +122,7 @@ extension LoadRun {
             let parts = lists.compactMap { $0.indices.contains(index) ? $0[index] : nil }
             var whole = Interval(second: parts.map(\.second).max() ?? 0)
             for part in parts {
-                whole.events += part.events
+                whole.events = max(whole.events, part.events)
                 whole.sent += part.sent
                 whole.accepted += part.accepted
                 whole.owed += part.owed

@@ -35,18 +35,26 @@ struct RunFigures {
         addThroughput(pushes, reading, to: &figures)
         addCosts(pushes, to: &figures)
         addGrowth(intervals, to: &figures)
+        let goals = goals(reading)
+        let unfinished = goals.count { $0.last == nil }
+        figures["goals.unfinished"] = Double(unfinished)
         var run = LoadRun(
             verdict: Verdict(faults: faults(reading), thresholds: scenario.thresholds.map { $0.judge(figures) }),
             seconds: length)
         run.figures = figures
         run.latencies = latencies
         run.intervals = intervals
-        run.goals = goals(reading)
+        run.goals = goals
         run.funnel = funnel(pushes)
         run.answers = answers(pushes)
         run.suppressed = suppressed()
         run.threads = threads()
         run.notes = notes(reading)
+        if unfinished > 0 {
+            run.notes.append(
+                "\(unfinished) of \(run.goals.count) goals had not reached all of their activities at the end; goal.last is without them"
+            )
+        }
         return run
     }
 

@@ -28,6 +28,9 @@ package struct MeasuredCosts: Codable, Sendable, Equatable {
         func isOfLineups(_ result: LoadResult) -> Bool {
             result.scenario.hasLineups ?? (result.scenario.name == "lineups")
         }
+        for run in results.flatMap(\.runs) where !run.verdict.faults.isEmpty {
+            throw LaboratoryError("a run has a fault, so its costs say nothing: \(run.verdict.faults[0])")
+        }
         let topics = figures { !isOfLineups($0) }
         guard let push = median("cpu.per.push", topics) else {
             throw LaboratoryError("no result has the figure cpu.per.push: run a scenario with pushes first")

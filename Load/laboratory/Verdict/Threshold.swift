@@ -26,6 +26,17 @@ package struct Threshold: Sendable, Equatable {
         ("k", 1e3), ("M", 1e6), ("G", 1e9), ("KB", 1e3), ("MB", 1e6), ("GB", 1e9),
     ]
 
+    private static let timeUnits = ["ns", "us", "µs", "ms", "s", "min", "h"]
+
+    /// Returns `true` for a figure in seconds, whose bound without a unit would nearly always hold or never.
+    private static func isTime(_ figure: String) -> Bool {
+        let parts = figure.split(separator: ".")
+        if ["turn", "cpu"].contains(parts.first) { return true }
+        return parts.count > 1 && ["p50", "p90", "p99", "p999", "p9999"].contains(parts.last)
+            || parts.last == "max" && (parts.count == 3 && parts.first != "pushes" && parts.first != "rings")
+            || figure == "lateness.max"
+    }
+
     /// - Throws: `ThresholdError` with the expected form.
     package init(_ text: String) throws(ThresholdError) {
         let form = "a threshold is a figure, < <= = >= or >, and a number with a unit, as in \"goal.last.p99 < 2.5 s\""
@@ -48,6 +59,10 @@ package struct Threshold: Sendable, Equatable {
                 "\(text): \(unit): unknown unit"
                     + (unit.nearest(of: names).map { "; did you mean \($0)?" }
                         ?? "; expected one of \(names.joined(separator: ", "))"))
+        }
+        if Threshold.isTime(name), !Threshold.timeUnits.contains(unit) {
+            throw ThresholdError(
+                "\(text): \(name) is a time; expected a unit of \(Threshold.timeUnits.joined(separator: ", "))")
         }
         expression = words
         figure = name

@@ -38,8 +38,20 @@ struct MergedRunTests {
         // The goal at 0 s is in both, that at 4 s in one.
         #expect(whole.goals.map(\.audience) == [40_000, 20_000])
         #expect(whole.goals.map(\.planned) == whole.goals.map(\.planned).sorted())
-        // A share of one engine says nothing of all.
-        #expect(whole.figures["growth.memory"] == nil)
+        // Growth in any engine is growth.
+        #expect(whole.figures["growth.memory"] == [long, short].compactMap { $0.figures["growth.memory"] }.max())
+    }
+
+    /// Each engine decides all events, and pushes to its own people.
+    @Test func eventsAreThoseOfOneEngineAndPushesThoseOfAll() throws {
+        var run = exampleRun()
+        run.figures = ["events": 40, "updates": 7, "pushes.sent": 100, "pushes.dead": 3, "growth.threads": 0.5]
+        run.funnel = [Count("events decided", 40), Count("pushes sent", 100)]
+        let whole = try #require(LoadRun(simultaneous: [run, run]))
+        #expect(whole.figures["events"] == 40 && whole.figures["updates"] == 7)
+        #expect(whole.figures["pushes.sent"] == 200 && whole.figures["pushes.dead"] == 6)
+        #expect(whole.figures["growth.threads"] == 0.5)
+        #expect(whole.funnel.map(\.count) == [40, 200])
     }
 
     /// The last activity of a goal is the last one of all engines, and a threshold is judged by the whole.

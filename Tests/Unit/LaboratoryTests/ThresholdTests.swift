@@ -20,6 +20,7 @@ import Testing
         ("goal.last.p99 2.5 s", "a threshold is a figure"), ("< 2.5 s", "is no figure"),
         ("goal.last.p99 < soon", "is no number"), ("goal.last.p99 < 2.5 sx", "unknown unit"),
         ("goal last < 2 s", "is no figure"), ("goal.last.p99 < nan", "is no number"),
+        ("goal.last.max < 2500", "is a time"), ("cpu.per.push < 1 k", "is a time"), ("lateness.p99 < 5 %", "is a time"),
     ])
     func `A threshold that cannot be read is refused with what was expected`(_ text: String, _ reason: String) {
         let error = #expect(throws: ThresholdError.self) { try Threshold(text) }
