@@ -125,10 +125,10 @@ struct Fold: Sendable {
         case .contentState(let content): replace(with: content)
         case .nothing, .fact, .retraction, .operation: return nil
         }
-        if overlay != overlayBefore || hidden != hiddenBefore { refreshState() }
-        // Redacted values are stored as well, so their size must be bounded, too.
-        guard state != stateBefore || kindRules.hidesFields else { return nil }
-        let size = max(bytesBeyond(state), kindRules.hidesFields ? bytesBeyond(overlay) : 0)
+        guard overlay != overlayBefore || hidden != hiddenBefore else { return nil }
+        refreshState()
+        // Values that are redacted, or that the kind's own forms replace, are stored as well, so their size must be bounded, too.
+        let size = max(bytesBeyond(state), bytesStoredBeyond(overlay))
         guard size > 0 else { return nil }
         (overlay, hidden, state) = (overlayBefore, hiddenBefore, stateBefore)
         return size
@@ -237,6 +237,12 @@ struct Fold: Sendable {
         let presented = withShortForms(state)
         guard presented.bytesBound > kindRules.stateBytesMax else { return 0 }
         let bytes = EncodedState(presented).bytes.count
+        return bytes > kindRules.stateBytesMax ? bytes : 0
+    }
+
+    private func bytesStoredBeyond(_ overlay: JSONObject) -> Int {
+        guard overlay.bytesBound > kindRules.stateBytesMax else { return 0 }
+        let bytes = EncodedState(overlay).bytes.count
         return bytes > kindRules.stateBytesMax ? bytes : 0
     }
 

@@ -199,8 +199,16 @@ final class Audience: LaneMember {
 
     // MARK: What a member gets
 
-    /// Returns the stamp of the newest version for an activity (`StampedPayloads`).
-    func stamp(after last: Int64, at moment: Moment) -> Int64? { payloads.stamp(target, after: last, at: moment) }
+    /// Returns whether an activity's last stamp is so far ahead that a stamp behind it is for that activity alone. A shared stamp moves on by a
+    /// second now and then; a card that has had a state every moment for minutes must not take the others along.
+    func isFarAhead(_ last: Int64, at moment: Moment) -> Bool {
+        last > max(payloads.stamp, moment.stampSecond) + StampedPayloads.leadMax
+    }
+
+    /// Returns the stamp of the newest version for an activity (`StampedPayloads`), or one for that activity alone.
+    func stamp(after last: Int64, isShared: Bool = true, at moment: Moment) -> Int64? {
+        isShared ? payloads.stamp(target, after: last, at: moment) : Stamp.next(after: last, at: moment)
+    }
 
     /// Returns the payload of the newest version with its stamp, made once for all members that get this variant. In an audience of one
     /// member it is not kept: most lineups have one member, and a payload is larger than their other state.

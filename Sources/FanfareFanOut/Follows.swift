@@ -35,7 +35,7 @@ final class Follows {
         }
         guard !returns(id, key, token: token, preferences, at: moment) else { return }
         // The token of a renewed card may come late (spec §11, observed): it belongs to the old card, the rest of the command to its successor.
-        if let card = membership.store.slot(of: id) { starter.takeToken(token, of: card, at: moment) }
+        if let card = membership.store.slot(of: id) { starter.takeToken(token, of: card, age: age, at: moment) }
         if let slot = lifecycle.slot(of: id) {
             if let preferences { lifecycle.prefer(preferences, for: slot) }
             moves.move(slot, to: key, at: moment)

@@ -78,12 +78,17 @@ final class Lifecycle {
     /// - Parameter age: age of the card on its phone; more than the lifetime counts as the lifetime.
     func insertActivity(_ id: ActivityID, token: [UInt8], age: Duration = .zero, at moment: Moment) -> ActivitySlot {
         let slot = membership.store.insert(id, token: token)
+        note(age: age, of: slot, at: moment)
+        return slot
+    }
+
+    /// Notes the age of a card that its app has started.
+    func note(age: Duration, of slot: ActivitySlot, at moment: Moment) {
         let seconds = min(max(0, age.components.seconds), ageScanner.lifetime / 1_000_000_000)
         membership.store[slot].startedAt = moment.monotonicSeconds &- UInt32(seconds)
         let due = moment.monotonicNanoseconds + max(0, ageScanner.renewAge - seconds * 1_000_000_000)
         ageScanner.expect(due)
         scheduleAgeScan(at: due)
-        return slot
     }
 
     /// Ensures that the scan goes on at `due` or earlier.

@@ -249,11 +249,11 @@ struct LineupTable {
     // MARK: Alerts
 
     /// Returns whether the lineup had an alert with the same cause and text before this one: one fact may be in two topics of a lineup. Facts
-    /// of different topics may share an id, but then their texts differ.
+    /// of different topics may share an id, but then their texts differ. A topic that begins again may repeat an alert of its earlier turn.
     func hasHeard(_ alert: IssuedAlert, _ row: Int) -> Bool {
         links(of: row).contains { link in
             topics[Int(links.topics[link])]?.alerts.contains {
-                $0.words == alert.words && $0 !== alert && $0.news > rows[row].born && $0.news < alert.news
+                $0.words == alert.words && $0.topic != alert.topic && $0.news > rows[row].born && $0.news < alert.news
                     && $0.saysTheSame(as: alert)
             } == true
         }

@@ -78,7 +78,8 @@ final class PushSender {
         }
         // A repeat of the same version may have the same stamp.
         let last = Int64(activity.stamp) - (activity.sending == audience.target ? 1 : 0)
-        guard let stamp = audience.stamp(after: last, at: moment) else {
+        let isFarAhead = audience.isFarAhead(last, at: moment)
+        guard let stamp = audience.stamp(after: last, isShared: !isFarAhead, at: moment) else {
             awaitClock(slot, at: moment)
             return 1
         }
@@ -101,12 +102,12 @@ final class PushSender {
             missed: missed, priority: grant.priority)
         // Alerts that are carried along have no version here to identify the variant.
         let payload =
-            carries
+            carries || isFarAhead
             ? makePayload(request, for: audience, at: moment, into: &batch)
             : sharedPayload(request, of: audience, at: moment, into: &batch)
         let push = Push(
             payload: payload, version: audience.target, alert: chance, wish: wish, grant: grant, minute: minute)
-        let count = send(push, to: slots, into: &batch)
+        let count = send(push, to: isFarAhead ? slots.prefix(1) : slots, into: &batch)
         if grant.priority < wish.priority { membership.counts.pushes.conserved += count }
         audience.ledger.depart(count)
         noteSent(count, having: activity.delivered, of: audience, at: moment)

@@ -82,7 +82,7 @@ package final class Shard: DeliverySource {
     package var isQuiet: Bool {
         membership.counts.owed == 0 && sender.inFlight == 0 && lifecycle.leaving == 0 && membership.lineupsWaiting == 0
             && membership.lineups.openNews == 0
-            && lifecycle.starts.waitingCount == 0
+            && lifecycle.starts.waitingCount == 0 && !publisher.isShowingAgain
     }
 
     /// Number of pushes that are pending now, or will be after the next change for the largest audience.
@@ -100,7 +100,10 @@ package final class Shard: DeliverySource {
 
     /// The time at which to call `wakeDue` or `pull` again although nothing new has arrived, monotonic nanoseconds. It is `nil` while the
     /// shard `isHeldUp`, which ends when the core makes room.
-    package var nextDue: Int64? { isHeldUp ? nil : dispatcher.cutShortAt ?? membership.timers.nextDue }
+    package var nextDue: Int64? {
+        if isHeldUp { return nil }
+        return publisher.isShowingAgain ? 0 : dispatcher.cutShortAt ?? membership.timers.nextDue
+    }
 
     /// Is `true` while the core does not take feedback. Nothing is pulled then, and the caller must not apply commands, so that the waiting
     /// feedback stays bounded.

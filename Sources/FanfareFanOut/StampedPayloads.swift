@@ -5,7 +5,7 @@ import FanfareModel
 /// A new stamp drops the payloads: all of them have the stamp, the version and the dates of one moment.
 struct StampedPayloads {
     /// Stamp of the last push for all members, the version that it was used for, and the second of the wall clock at that time.
-    private var stamp: Int64 = 0
+    private(set) var stamp: Int64 = 0
     private var stampedVersion: UInt32 = 0
     private var stampedAt: Int64 = 0
     private var variants: [(Variant, payload: Payload)] = []
@@ -17,6 +17,9 @@ struct StampedPayloads {
         let beside: [UInt32]
         let priority: Priority
     }
+
+    /// Seconds by which one activity's stamp may take the shared one ahead.
+    static let leadMax: Int64 = 60
 
     /// Age at which a payload is stamped anew. Devices accept stamps one to ten seconds old (spec §3.3, observed).
     static let refreshSeconds: Int64 = 5

@@ -31,8 +31,12 @@ final class Starter {
     }
 
     /// Takes an update token that the app has reported; it may be the activity's first one.
-    func takeToken(_ token: [UInt8], of slot: ActivitySlot, at moment: Moment) {
+    ///
+    /// - Parameter age: age of the card on its phone, as far as the app tells it.
+    func takeToken(_ token: [UInt8], of slot: ActivitySlot, age: Duration = .zero, at moment: Moment) {
         if membership.store[slot].flags.contains(.tokenless) {
+            // A start that has not left made no card: the app has, and the time of the request says nothing of it.
+            if lifecycle.starts[slot]?.phase != .sent { lifecycle.note(age: age, of: slot, at: moment) }
             register(slot, token: token, at: moment)
         } else if !membership.hasToken(token, slot) {
             retries.replaceToken(of: slot, with: token)

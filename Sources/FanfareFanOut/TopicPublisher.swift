@@ -7,6 +7,11 @@ final class TopicPublisher {
     private let lineupPublisher: LineupPublisher
     /// `Moment.stampEpoch` of the last `wakeDue`.
     var stampEpoch: UInt32 = 0
+    /// Index of the next audience whose state is to be sent once more after a clock step; `nil` if all have been.
+    private var shownAgain: Int?
+    var isShowingAgain: Bool { shownAgain != nil }
+    /// Maximum of audiences in one turn of a repeat after a clock step: a few milliseconds' work.
+    private static let shownAgainMax = 4096
 
     init(_ reporter: FeedbackReporter, _ membership: Membership, _ lineupPublisher: LineupPublisher) {
         self.reporter = reporter
@@ -45,9 +50,11 @@ final class TopicPublisher {
     /// Sends the newest state of all audiences once more, silently, after a clock was put right: phones may have dropped accepted pushes
     /// because of their stamps.
     func showAgainAfterClockStep(at moment: Moment) {
-        guard moment.stampEpoch != stampEpoch else { return }
-        stampEpoch = moment.stampEpoch
-        for index in membership.audiences.indices {
+        if moment.stampEpoch != stampEpoch { (stampEpoch, shownAgain) = (moment.stampEpoch, 0) }
+        guard let begun = shownAgain else { return }
+        let end = min(membership.audiences.count, begun + TopicPublisher.shownAgainMax)
+        shownAgain = end < membership.audiences.count ? end : nil
+        for index in begun..<max(begun, end) {
             let audience = membership.awake(index)
             guard let version = audience.versionAgain() else { continue }
             membership.publish(

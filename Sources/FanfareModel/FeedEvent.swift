@@ -12,8 +12,11 @@ public struct TopicID: Hashable, Sendable, CustomStringConvertible {
     public var description: String { rawValue }
 
     // Inlinable, because each event, and in each shard each publication, looks up its topic in a table.
-    /// Returns `true` if the ids' texts are equal.
-    @inlinable public static func == (a: TopicID, b: TopicID) -> Bool { a.rawValue == b.rawValue }
+    /// Returns `true` if the ids' texts are equal byte for byte. Texts that only look alike, as `é` in one character or in two, are different
+    /// ids: the core and the shards must agree, and decision logs compare bytes.
+    @inlinable public static func == (a: TopicID, b: TopicID) -> Bool {
+        a.rawValue == b.rawValue && a.rawValue.utf8.elementsEqual(b.rawValue.utf8)
+    }
     /// Feeds the text to the hasher. Swift keys it per process, so attackers cannot choose ids that collide.
     @inlinable public func hash(into hasher: inout Hasher) { hasher.combine(rawValue) }
 

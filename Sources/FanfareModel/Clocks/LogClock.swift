@@ -13,14 +13,20 @@ package struct LogClock: Sendable {
     package init(at moment: Moment, continuing latest: FeedTime) {
         self.init(at: moment)
         let latest = ClockBounds.wall(latest.milliseconds)
-        log = min(max(log, latest), latest + LogClock.stepMax)
+        log = min(max(ClockBounds.wall(moment.wallMilliseconds), latest), latest + LogClock.stepMax)
     }
 
     private static let stepMax: Int64 = 30_000_000_000
 
+    /// Beginning of log time if the wall clock shows a time that no event may have: no timer would ever fire then. The year 2026, because
+    /// log time never goes back.
+    private static let unknown: Int64 = 1_767_225_600_000_000_000
+    private static let latest = FeedTime.plausible.upperBound.milliseconds * 1_000_000 - 1
+
     /// Creates a clock that starts at the wall clock's time.
     package init(at moment: Moment) {
-        log = ClockBounds.wall(moment.wallMilliseconds)
+        let wall = ClockBounds.wall(moment.wallMilliseconds)
+        log = wall <= LogClock.latest ? wall : LogClock.unknown
         at = moment.monotonicNanoseconds
     }
 
@@ -36,7 +42,7 @@ package struct LogClock: Sendable {
         let next =
             wall > log + elapsed
             ? min(wall, log + elapsed + adjustment) : max(wall, log + elapsed - adjustment)
-        log = min(next, ClockBounds.latest)
+        log = min(next, LogClock.latest)
         return now
     }
 

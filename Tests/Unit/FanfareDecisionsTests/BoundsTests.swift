@@ -36,6 +36,16 @@ import Testing
         #expect(story.publications.count == 1)
     }
 
+    /// A kind's own short forms take the place of a member, and what is behind them would grow for ever.
+    @Test func whatShortFormsReplaceIsBounded() {
+        var story = Scripted()
+        story.apply(feed.start(0))
+        let half = JSONValue.string(String(repeating: "x", count: 2000))
+        let first = story.apply(feed.event(1, "note", .patch(["minimal": .object(["a": half])])))
+        let second = story.apply(feed.event(2, "note", .patch(["minimal": .object(["b": half])])))
+        #expect(first.outcome != .rejected && second.outcome == .rejected, "\(second.reason)")
+    }
+
     @Test func names() {
         var story = Scripted()
         let long = String(repeating: "x", count: 600)

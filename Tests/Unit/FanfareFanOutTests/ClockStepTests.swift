@@ -374,4 +374,39 @@ import Testing
     }
 
     private func moment(_ wall: Int64) -> Moment { Moment(wallMilliseconds: wall, monotonicNanoseconds: 1) }
+
+    /// A clock is put right with a million lineups: commands and answers do not wait for all of them.
+    @Test func manyAudiencesAreShownAgainInParts() throws {
+        let shard = Shard()
+        var moment = Moment(wallMilliseconds: 1_790_000_000_000, monotonicNanoseconds: 1_000_000_000)
+        let count = 10_000
+        for number in 0..<count {
+            let topic = TopicID("order/\(number)")
+            shard.apply(
+                .follow(
+                    ActivityID(hashing: "\(number)"), .topic(topic),
+                    token: [1, UInt8(number >> 8), UInt8(number & 255)],
+                    preferences: nil, age: .zero), at: moment)
+            shard.apply(
+                .publish(
+                    Publication(
+                        serial: UInt64(number + 1), topicID: topic, topicKind: .delivery, version: 1, event: .update,
+                        state: EncodedState(["n": 1]), priority: .immediate, alert: nil, staleAfter: nil,
+                        dismissAfter: nil)), at: moment)
+        }
+        var batch = DeliveryBatch()
+        shard.pull(limit: 2 * count, at: moment, into: &batch)
+        shard.complete(
+            batch.deliveries.map { Completion(slot: $0.slot, generation: $0.generation, outcome: .accepted) },
+            at: moment)
+        try #require(shard.isQuiet && batch.deliveries.count == count)
+        _ = shard.takeFeedback()
+        moment.stampEpoch += 1
+        shard.wakeDue(at: moment)
+        #expect((1..<count / 2).contains(shard.membership.counts.owed))
+        #expect(!shard.isQuiet && shard.nextDue ?? .max <= moment.monotonicNanoseconds)
+        for _ in 0..<3 { shard.wakeDue(at: moment) }
+        #expect(shard.membership.counts.owed == count)
+        #expect(shard.nextDue ?? .max > moment.monotonicNanoseconds)
+    }
 }

@@ -373,6 +373,20 @@ import Testing
         #expect(pushes.map(\.event) == [.end])
     }
 
+    /// The app has started the card itself before the push that was to do so: the card is as old as the app says, and not as the request.
+    @Test(arguments: [Int64(0), 600]) func L1_aCardThatItsAppHasStartedIsNotAsOldAsARequestThatWaits(age: Int64) {
+        stage.start()
+        #expect(stage.passUntilPush(seconds: 12 * hour).pushes.isEmpty)
+        stage.follow(age: .seconds(age))
+        stage.publish(1)
+        #expect(stage.settle().map(\.event) == [.update])
+        let (after, pushes) = stage.passUntilPush(seconds: 8 * hour)
+        let whole = Int64(after) + 1 + age
+        #expect(
+            (Int64(8 * hour) - 600...Int64(8 * hour) - 299).contains(whole) && pushes.map(\.event) == [.end],
+            "\(whole) s")
+    }
+
     @Test func aStartThatNothingComesForIsGivenUpAfterAWeek() {
         stage.start()
         for _ in 0..<7 * 24 * 60 - 1 {

@@ -26,6 +26,15 @@ import Testing
         #expect(topics.violatedInvariant() == nil)
     }
 
+    /// One character or two: the core takes them for two topics, too.
+    @Test mutating func idsThatLookAlikeAreTwoTopics() {
+        let composed = publish("match/caf\u{E9}", 1, 1)
+        let decomposed = publish("match/cafe\u{301}", 2, 2)
+        #expect(composed != decomposed && topics.count == 2)
+        #expect(topics.index(of: TopicID("match/caf\u{E9}")) == composed)
+        #expect(topics.violatedInvariant() == nil)
+    }
+
     @Test mutating func aPlaceIsAnotherTopicsWhenTheFirstIsForgotten() {
         let first = publish("order/1", 4, 9)
         topics[first].followers = 0

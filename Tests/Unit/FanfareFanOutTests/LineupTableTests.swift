@@ -148,6 +148,17 @@ import Testing
         #expect(table.alertsHeard(row).map(\.alert.cause) == ["goal", "another"])
     }
 
+    /// A topic begins again under its id, and its facts' ids with it.
+    @Test func aTopicsNextTurnMaySayTheSame() {
+        var table = LineupTable()
+        let row = table.insert(.init(topics: [1, 2], pinned: nil), audience: 0)
+        publish(1, of: 1, in: &table, cause: "next")
+        publish(2, of: 1, in: &table, cause: "next")
+        table.take(row)
+        let heard = table.taken.compactMap(\.news.alert).map { table.hasHeard($0, row) }
+        #expect(heard == [false, false])
+    }
+
     @Test func revokingAnAlertIsOneWriteForAll() {
         var table = LineupTable()
         let rows = (0..<3).map { table.insert(.init(topics: [1, 2 + $0], pinned: nil), audience: $0) }

@@ -39,6 +39,11 @@ import Testing
         #expect(said == 256)
     }
 
+    @Test func aWordThatTheCoreRejectsIsNotKept() {
+        var words = UnknownWords(rules: .builtIn)
+        #expect(words.notice(of: fact(String(repeating: "x", count: 1 << 20))) == nil)
+    }
+
     @Test func roomForTopicsIsSaidBeforeItIsUsedUp() {
         var room = TopicRoom(topicsMax: 100)
         let said = (0...100).filter { room.notice(of: $0) != nil }

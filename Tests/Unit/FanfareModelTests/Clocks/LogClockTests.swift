@@ -86,4 +86,16 @@ import Testing
             #expect((interval * 15 / 16 - 1...interval * 17 / 16 + 1).contains(run.now - before), "seed \(seed)")
         }
     }
+
+    /// A clock source in microseconds, or a machine whose clock is garbage at boot: intervals end nevertheless.
+    @Test(arguments: [5_680_281_600_000, Int64.max]) func aTimeThatNoEventMayHaveIsNoBeginning(wall: Int64) {
+        var clock = LogClock(at: Moment(wallMilliseconds: wall, monotonicNanoseconds: 0))
+        let begin = clock.now
+        #expect(begin.isPlausible)
+        let later = clock.advance(to: Moment(wallMilliseconds: wall, monotonicNanoseconds: 60_000_000_000))
+        #expect(later.isPlausible && later >= begin + .seconds(60))
+        let corrected = clock.advance(
+            to: Moment(wallMilliseconds: 1_790_000_000_000, monotonicNanoseconds: 120_000_000_000))
+        #expect(corrected >= later + .seconds(56) && corrected.isPlausible)
+    }
 }
