@@ -327,8 +327,7 @@ final class Connection: Candidate {
                 let request = requests.remove(response.tag)
                 soonest = min(soonest, moment.monotonicNanoseconds - request.sentAt)
                 if response.status == 200 {
-                    let time = moment.monotonicNanoseconds - request.sentAt
-                    times.noteAccepted(after: time, at: moment.monotonicNanoseconds)
+                    noteAccepted(request, at: moment)
                     proved()
                     finalAnswers.note(isFinal: false)
                     pool.accepted(request, at: moment)
@@ -369,6 +368,14 @@ final class Connection: Candidate {
         } else if phase == .draining, inFlight == 0 {
             leave(at: moment.monotonicNanoseconds)
         }
+    }
+
+    /// Records the time of an accepted push. While all connections are full, the peer may have a queue, in which a new connection's first push
+    /// waits, too.
+    private func noteAccepted(_ request: RequestTable.Request, at moment: Moment) {
+        guard pool.load.hadRoom else { return }
+        let now = moment.monotonicNanoseconds
+        times.noteAccepted(after: now - request.sentAt, at: now)
     }
 
     /// Records an answer, which shows that APNs knows our JWT and that answers arrive. A connection starts with one request, as APNs

@@ -59,7 +59,7 @@ extension ConnectionPool {
         let path = path
         // A path that was measured with a queue, ours or the peer's, does not show the distance.
         if load.hadRoom || plannedPath == nil || path == nil { plannedPath = path }
-        // A push that was alone had no queue, even if others have one now: the first pushes of a load show how late a peer answers.
+        // The first pushes of a load show how late a peer answers.
         if let service, let planned = plannedPath { plannedPath?.roundTrip = max(planned.roundTrip, service) }
         size.note(demand: source.demand, at: now)
         size.review(plannedPath, at: now)
@@ -105,9 +105,16 @@ extension ConnectionPool {
         return size.shrinksAt.map { max($0, reviewDue) }
     }
 
+    /// Minimum of connections on which pushes that were alone have been answered, before their times are believed: one answer may be late for
+    /// its token, a lost segment, or a pause of this machine.
+    private static let witnessesMin = 4
+
     /// Quickest answer to a push that was alone on its connection; the peer's work may take longer than the way to it and back.
     private var service: Int64? {
-        seats.lazy.compactMap(\.connection).filter(\.isOpen).compactMap(\.times.service.least).min()
+        let open = seats.lazy.compactMap(\.connection).filter(\.isOpen)
+        let times = open.compactMap(\.times.service.least)
+        guard times.count >= min(ConnectionPool.witnessesMin, max(2, open.count)) else { return nil }
+        return times.min()
     }
 
     /// Median of the measurements of the open connections.

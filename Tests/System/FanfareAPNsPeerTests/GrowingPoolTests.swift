@@ -93,6 +93,31 @@ import Testing
         harness.close()
     }
 
+    /// One answer may be late for its token, a lost segment, or a pause of the machine.
+    @Test func oneLateAnswerIsNoDistance() throws {
+        var late: [AnsweringServer.Request] = []
+        let (server, harness) = try scratch.growingWorld(activities: 1000, demand: 10_000) {
+            late.append($0)
+            return []
+        }
+        server.pongsAfter = .zero
+        harness.run("being ready") { harness.pool.isReady }
+        let planned = server.connections
+        harness.source.mayHandOut = 1
+        harness.pool.workAvailable()
+        harness.run("a push") { late.count == 1 }
+        harness.time.leap(.milliseconds(600))
+        for request in late { server.write(AnsweringServer.accepted(request), on: request.connection) }
+        late = []
+        harness.run("its answer") { harness.source.settled == 1 }
+        let leaps = harness.leaps(of: .milliseconds(10))
+        let begins = harness.time.passed
+        harness.run("some reviews") { harness.time.passed - begins > .seconds(2) }
+        leaps.close()
+        #expect(server.connections == planned, "\(server.connections) of \(planned)")
+        harness.close()
+    }
+
     @Test func aFewPeopleGetTwoConnections() throws {
         let (server, harness) = try scratch.growingWorld(activities: 1, demand: 100)
         harness.run("being ready") { harness.pool.isReady }
