@@ -74,8 +74,9 @@ extension ConnectionPool {
             notProcessed(request, evidence == .service ? .notProcessed : .serviceError)
         } else {
             lost(request)
-            connection.lost(request, evidence, isOverdue: isOverdue)
         }
+        // A peer that gives no window back leaves bodies unsent; that is as much a doubt about the connection as a missing answer.
+        if code != .refusedStream || isOverdue { connection.lost(request, evidence, isOverdue: isOverdue) }
         let what = isOverdue ? "leaves requests unanswered" : "resets requests (\(code))"
         // Without a pause, a server that resets everything would be asked again once per round trip.
         noteTrouble(evidence, "\(configuration.endpoint) \(what)", at: now)

@@ -49,8 +49,16 @@ struct SigningKeys {
                 + "(or leave the file its name, AuthKey_<id>.p8, and say none); the key \(current.id) is used"
             return false
         }
-        change(to: key, keeping: isGood ? current : nil, isFallback: false)
+        change(to: key, keeping: fallback(for: key), isFallback: false)
         return true
+    }
+
+    /// Returns the key that signs again if APNs refuses `key`: the newest one that APNs has accepted. A key that waits for its
+    /// first answer is none, and does not displace the one before it; neither is an accepted key that APNs refuses now.
+    private func fallback(for key: ProviderToken.Key) -> ProviderToken.Key? {
+        if isGood || isFallback { return current }
+        guard !isAccepted, let spare, spare.id != key.id else { return nil }
+        return spare
     }
 
     mutating func accepted() {

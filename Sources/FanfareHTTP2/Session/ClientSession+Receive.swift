@@ -265,9 +265,6 @@ extension ClientSession {
     private mutating func receiveReset(_ header: FrameHeader, _ payload: Span<UInt8>) throws(ConnectionError) {
         try require(header, length: 4, "RST_STREAM")
         guard let position = try openStream(header, "RST_STREAM") else { return try countIdleFrame() }
-        let code = ErrorCode(rawValue: payload.bigEndian32(at: 0))
-        let tag = streams[position].tag
-        events.events.append(code == .refusedStream ? .notProcessed(tag: tag) : .lost(tag: tag, code: code))
-        streams.close(position)
+        wasReset(position, ErrorCode(rawValue: payload.bigEndian32(at: 0)))
     }
 }

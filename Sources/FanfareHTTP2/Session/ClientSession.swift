@@ -162,7 +162,8 @@
         output.appendGoAway(.noError, lastStream: 0, debug: "")
     }
 
-    /// Cancels one request, for example after its timeout: it ends in `Event.lost` with `cancel`. O(`streamsMax`); returns
+    /// Cancels one request, for example after its timeout: it ends in `Event.lost` with `cancel`, or in
+    /// `notProcessed` if its body still waits for a window. O(`streamsMax`); returns
     /// `false` when no such request is in flight.
     @discardableResult
     package mutating func cancel(tag: UInt64) -> Bool {
@@ -186,11 +187,19 @@
         stalled.removeAll()
     }
 
-    /// Ends one stream with RST_STREAM; its request is lost.
+    /// Ends one stream with RST_STREAM.
     mutating func reset(_ position: Int, _ code: ErrorCode) {
+        output.appendReset(code, stream: streams[position].id)
+        wasReset(position, code)
+    }
+
+    /// Closes a stream that one of the sides has reset. The peer cannot have processed a request whose body still waits for a window,
+    /// because the end of that stream was never written.
+    mutating func wasReset(_ position: Int, _ code: ErrorCode) {
         let stream = streams[position]
-        output.appendReset(code, stream: stream.id)
-        events.events.append(.lost(tag: stream.tag, code: code))
+        let wasWritten = stream.endsAt != .max
+        events.events.append(
+            code == .refusedStream || !wasWritten ? .notProcessed(tag: stream.tag) : .lost(tag: stream.tag, code: code))
         streams.close(position)
     }
 

@@ -34,6 +34,8 @@ package final class TCPStream: ReadingHandle {
     private var isPaused = false
     /// Error that occurred where no callback may be called; reported at the end of the turn.
     private var failure: LoopError?
+    /// `true` if `failure` is that of a write, so that the system may still hold bytes that the peer sent before it went.
+    private var hasFailedToWrite = false
     private var isFinishing = false
     private var isShutDown = false
     private var owesDrain = false
@@ -133,8 +135,9 @@ package final class TCPStream: ReadingHandle {
 
     override func ended(_ code: CInt) {
         if uv_errno_t(code) == UV_EOF {
+            let failure = self.failure
             transmit()
-            return end(nil)
+            return end(failure)
         }
         end(LoopError(code: code, call: "read", place: peer))
     }
@@ -185,7 +188,7 @@ package final class TCPStream: ReadingHandle {
         var buffer = TCPStream.buffer(sending.bytes)
         let taken = uv_try_write(pointer(), &buffer, 1)
         if taken < 0, uv_errno_t(taken) != UV_EAGAIN {
-            return failLater(LoopError(code: taken, call: "write", place: peer))
+            return failToWrite(taken)
         }
         sentBytes = Int(max(0, taken))
         guard sentBytes < sending.count else {
@@ -195,7 +198,7 @@ package final class TCPStream: ReadingHandle {
         }
         var rest = TCPStream.buffer(UnsafeRawBufferPointer(rebasing: sending.bytes[sentBytes...]))
         let code = uv_write(writeRequest, pointer(), &rest, 1, streamWritten)
-        guard code >= 0 else { return failLater(LoopError(code: code, call: "write", place: peer)) }
+        guard code >= 0 else { return failToWrite(code) }
         isSending = true
     }
 
@@ -211,16 +214,16 @@ package final class TCPStream: ReadingHandle {
         loop?.spareMemory.takeBack(&sending)
         sentBytes = 0
         guard !isClosed else { return }
-        guard code >= 0 else { return end(LoopError(code: code, call: "write", place: peer)) }
+        guard code >= 0 else { return failToWrite(code) }
         atTurnEnd()
     }
 
     override func turnEnded() {
-        if let failure { return end(failure) }
+        if let failure { return end(after: failure) }
         guard phase == .open else { return }
         onTurnEnd?()
         transmit()
-        if let failure { return end(failure) }
+        if let failure { return end(after: failure) }
         guard !isClosed, !isSending else { return }
         if isFinishing { return shutDown() }
         if owesDrain, let onDrain {
@@ -244,6 +247,36 @@ package final class TCPStream: ReadingHandle {
         guard failure == nil else { return }
         failure = error
         atTurnEnd()
+    }
+
+    private func failToWrite(_ code: CInt) {
+        hasFailedToWrite = true
+        failLater(LoopError(code: code, call: "write", place: peer))
+    }
+
+    /// Ends the stream after it has passed on what the peer sent before the write failed: a peer that resets the connection may have
+    /// answered, and have said why it goes.
+    private func end(after failure: LoopError) {
+        if hasFailedToWrite, phase == .open, !isPaused { readRest() }
+        guard !isClosed else { return }
+        end(failure)
+    }
+
+    /// Most bytes that are read after a write has failed; a connection that is gone brings no more than the system's buffer holds.
+    private static let restBytesMax = 16 << 20
+
+    /// Passes on the bytes that the system still holds. libuv would read them in its next turn only, and not at all if the write's
+    /// error left the connection alive.
+    private func readRest() {
+        var socket: uv_os_fd_t = -1
+        guard let buffer = loop?.readBuffer, uv_fileno(pointer(), &socket) == 0 else { return }
+        var left = TCPStream.restBytesMax
+        while left > 0, !isClosed, !isPaused {
+            let count = recv(socket, buffer.baseAddress, buffer.count, CInt(MSG_DONTWAIT))
+            guard count > 0 else { return }
+            left -= count
+            received(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+        }
     }
 
     private func end(_ error: LoopError?) {

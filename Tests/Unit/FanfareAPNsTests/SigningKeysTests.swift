@@ -51,6 +51,18 @@ import Testing
         #expect(keys.current.publicKey == "new")
     }
 
+    /// Somebody corrects the file twice within a minute: the key that APNs has accepted is still the one to fall back on.
+    @Test func aSecondNewKeyLeavesTheAcceptedOneToFallBackOn() {
+        let newest = ProviderToken.Key(id: "NEWEST", publicKey: "newest") { _ in [] }
+        var keys = SigningKeys(old)
+        keys.accepted()
+        let areTaken = [keys.found(new, in: "AuthKey_NEW.p8"), keys.found(newest, in: "AuthKey_NEWEST.p8")]
+        #expect(areTaken == [true, true])
+        let changes = (0..<10).map { keys.refused(at: $0) }
+        #expect(changes.firstIndex(of: true) == 9)
+        #expect(keys.current.id == "OLD")
+    }
+
     @Test func aNewKeyThatIsRefusedLeavesTheOneBeforeInUse() {
         var keys = SigningKeys(old)
         keys.accepted()

@@ -480,6 +480,23 @@ func windowUpdate(_ stream: UInt32, _ increment: UInt32) -> [UInt8] {
         }
     }
 
+    /// Whoever resets it: a stream whose end was never written cannot have been processed.
+    @Test func aResetOfABodyThatWaitsForAWindowSaysThatItWasNotProcessed() {
+        for isWhole in [false, true] {
+            let c = Connection(settings: [(4, isWhole ? 50 : 10)])
+            for tag in 1...2 as ClosedRange<UInt64> { c.request(tag, body: [UInt8](repeating: 7, count: 50)) }
+            c.session.take(c.session.outputCount)
+            c.receive(frame(FrameType.resetStream, stream: 1, big(8)))
+            c.session.cancel(tag: 2)
+            #expect(
+                c.events()
+                    == (isWhole
+                        ? [.lost(tag: 1, code: .cancel), .lost(tag: 2, code: .cancel)]
+                        : [.notProcessed(tag: 1), .notProcessed(tag: 2)]))
+            #expect(c.openStreams == 0)
+        }
+    }
+
     @Test func bytesMayBeCutAnywhere() {
         let whole =
             settings([(3, 100)]) + headers(1, status: "400", end: false)

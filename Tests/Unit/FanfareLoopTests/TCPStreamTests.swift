@@ -77,6 +77,45 @@ import Testing
         #expect(endings == [nil, nil])
     }
 
+    /// A server that goes says why, and then resets the connection. The client that writes first must hear it all the same.
+    @Test func aFailedWriteComesAfterWhatThePeerHasSaid() throws {
+        var heard: [UInt8] = []
+        var failure: LoopError?
+        try withLoop { loop in
+            var server: TCPStream?
+            let address = try listen(loop) { server = $0 }
+            let stream = try TCPStream(loop: loop)
+            stream.onRead = { heard += $0 }
+            stream.onClose = { error in
+                failure = error
+                loop.stop()
+            }
+            var hasRequested = false
+            stream.onConnect = {
+                stream.pauseReading()
+                stream.write(Array("request".utf8))
+            }
+            stream.onDrain = { hasRequested = true }
+            var hasAnswered = false
+            let next = LoopTimer(loop: loop) {
+                guard let accepted = server, hasRequested else { return }
+                guard hasAnswered else {
+                    accepted.onDrain = { hasAnswered = true }
+                    return accepted.write(Array("answer, goodbye".utf8))
+                }
+                server = nil
+                // The system resets a connection that is closed with unread bytes.
+                accepted.close()
+                stream.resumeReading()
+                stream.write(Array("next request".utf8))
+            }
+            next.start(after: .milliseconds(1), repeating: .milliseconds(1))
+            stream.connect(to: address)
+        }
+        #expect(String(decoding: heard, as: UTF8.self) == "answer, goodbye")
+        #expect(failure?.call == "write")
+    }
+
     @Test func backpressureHoldsTheWriterBack() throws {
         let total = 32 << 20
         let chunk = Pattern(seed: 4).bytes(at: 0, count: 65_536)
