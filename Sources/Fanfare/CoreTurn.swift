@@ -244,9 +244,10 @@ final class CoreTurn {
             core.apply(event, now: now, wall: event.at == now ? nil : wall)
         case .command(let command, let subscriber, let app): core.send(command, forSubscriber: subscriber, app: app)
         case .follow(let new, let app):
-            let age = age(of: new.startedAt, at: moment)
+            let startedAt = startDate(new.startedAt, at: moment)
             core.send(
-                .follow(new.activity, new.audience, token: new.token, preferences: new.preferences, age: age),
+                .follow(
+                    new.activity, new.audience, token: new.token, preferences: new.preferences, startedAt: startedAt),
                 forSubscriber: new.subscriber, app: app)
         case .trustDeadAnswers: core.broadcast(.trustDeadAnswers)
         case .counts(let answer): answer(core.counts)
@@ -297,13 +298,13 @@ final class CoreTurn {
         if let line = reports.admit(line, at: now) { tell(line + figures) }
     }
 
-    /// Returns an activity's age by the believed wall clock: a clock that is eight hours ahead for a moment must not end young activities.
-    private func age(of startedAt: FeedTime?, at moment: Moment) -> Duration {
-        guard let startedAt else { return .zero }
-        if let age = Engine.age(of: startedAt, now: FeedTime(milliseconds: moment.wallMilliseconds)) { return age }
+    /// Returns the date of a card's start; `nil`, which counts as just now, if no card can have started then.
+    private func startDate(_ startedAt: FeedTime?, at moment: Moment) -> FeedTime? {
+        guard let startedAt else { return nil }
+        if Engine.isStart(startedAt, now: FeedTime(milliseconds: moment.wallMilliseconds)) { return startedAt }
         report(
             "follow: \(Engine.noSuchStart), so it counts as started just now", with: ": startedAt \(startedAt)")
-        return .zero
+        return nil
     }
 
     private func report(step: Duration) {

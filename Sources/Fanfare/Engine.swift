@@ -236,10 +236,9 @@ public final class Engine: Sendable {
     static let noSuchStart =
         "no Live Activity was started before October 2022 or in the future (milliseconds? seconds? a default?)"
 
-    /// - Returns: time since the activity began; `nil` if it cannot have begun at `startedAt`.
-    static func age(of startedAt: FeedTime, now: FeedTime) -> Duration? {
-        guard startedAt >= firstStart, startedAt <= now + clockSkewMax else { return nil }
-        return max(.zero, now - startedAt)
+    /// Returns `true` if an activity can have begun at `startedAt`.
+    static func isStart(_ startedAt: FeedTime, now: FeedTime) -> Bool {
+        startedAt >= firstStart && startedAt <= now + clockSkewMax
     }
 
     private static let shardCounts = 1...256

@@ -31,6 +31,7 @@ final class ShardThreads {
         let expected = max(0, min(subscribers?.expectedCount ?? 0, ShardThreads.expectedMax))
         var threads: [ShardThread] = []
         var queues: [[LoadingQueue]] = []
+        options.clock.proof.isAwaited = !apps.isEmpty
         do {
             for (app, makeTransport) in makeTransports.enumerated() {
                 queues.append([])

@@ -59,14 +59,15 @@ extension SubscriberSource {
                 guard let known = apps.firstIndex(of: id) else { return "\(id): no app that is pushed to" }
                 app = known
             }
-            var age = Duration.zero
-            if let startedAt = subscription.startedAt {
-                if let known = Engine.age(of: startedAt, now: now) { age = known } else { faults.noteStart(startedAt) }
+            var startedAt = subscription.startedAt
+            if let date = startedAt, !Engine.isStart(date, now: now) {
+                faults.noteStart(date)
+                startedAt = nil
             }
             let shard = ShardPlace.index(ofSubscriber: subscription.subscriber, of: queues[app].count)
             let command = ShardCommand.follow(
                 subscription.activity, subscription.audience, token: subscription.token,
-                preferences: subscription.preferences, age: age)
+                preferences: subscription.preferences, startedAt: startedAt)
             if let fault = command.fault(topicIDBytesMax: limits.topicIDBytesMax) { return fault.description }
             batches[app][shard].append(command)
             if batches[app][shard].count == LoadingQueue.batchMax {

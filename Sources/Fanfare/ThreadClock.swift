@@ -12,17 +12,28 @@ extension ClockSource {
 package final class ThreadClock {
     private let source: ClockSource
     private var estimate: WallEstimate
+    /// Monotonic nanoseconds from which on the clock counts as right without a proof.
+    private let assumedAt: Int64
 
     package init(_ source: ClockSource) {
         self.source = source
-        estimate = WallEstimate(
-            wallMilliseconds: source.wallMilliseconds(), monotonicNanoseconds: source.monotonicNanoseconds())
+        let now = source.monotonicNanoseconds()
+        estimate = WallEstimate(wallMilliseconds: source.wallMilliseconds(), monotonicNanoseconds: now)
+        let (due, overflow) = now.addingReportingOverflow(WallTrust.patience.milliseconds * 1_000_000)
+        assumedAt = overflow ? .max : due
     }
 
     package func now() -> Moment {
-        estimate.read(
+        let proof = source.proof.origin
+        var moment = estimate.read(
             wallMilliseconds: source.wallMilliseconds(), monotonicNanoseconds: source.monotonicNanoseconds(),
-            provenOrigin: source.proof.origin)
+            provenOrigin: proof)
+        if proof != nil {
+            moment.trust = .proven
+        } else if source.proof.isAwaited, moment.monotonicNanoseconds < assumedAt {
+            moment.trust = .awaitsProof
+        }
+        return moment
     }
 
     /// Step by which the wall clock was set between the last two readings; `nil` if there was none.

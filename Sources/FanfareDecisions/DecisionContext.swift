@@ -6,15 +6,20 @@ struct DecisionContext {
     let now: FeedTime
     /// Upper bound for the time of an event that arrives now: log time, or the wall clock if that is ahead.
     let latest: FeedTime
+    /// Time at which the event arrived: the wall clock's, or log time without one. Log time may be hours from the truth for days after a
+    /// start under a wrong clock, so the age of news at its arrival is not told by it.
+    let arrivedAt: FeedTime
     /// Place of the topic in the core's table.
     let place: UInt32
     var verdict: Verdict
     /// Serial number of the last publication of any topic.
     private(set) var serial: UInt64
 
-    init(now: FeedTime, latest: FeedTime, place: Int, serial: UInt64, reason: String) {
+    /// - Parameter wall: the wall clock, if it is known and plausible.
+    init(now: FeedTime, wall: FeedTime? = nil, place: Int, serial: UInt64, reason: String) {
         self.now = now
-        self.latest = latest
+        latest = max(now, wall ?? now)
+        arrivedAt = wall ?? now
         self.place = UInt32(place)
         self.serial = serial
         verdict = Verdict(reason: reason)

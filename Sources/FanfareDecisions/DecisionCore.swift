@@ -42,23 +42,23 @@ public import FanfareModel
     ) {
         advance(to: now, into: &decisions)
         guard isSound(event, into: &decisions) else { return }
-        let latest = max(clock, wall.flatMap { $0.isPlausible ? $0 : nil } ?? clock)
-        guard event.at.milliseconds - latest.milliseconds <= DecisionCore.aheadMilliseconds else {
-            return take(early: event, latest: latest, into: &decisions)
+        let wall = wall.flatMap { $0.isPlausible ? $0 : nil }
+        guard event.at.milliseconds - max(clock, wall ?? clock).milliseconds <= DecisionCore.aheadMilliseconds else {
+            return take(early: event, wall: wall, into: &decisions)
         }
-        take(event, latest: latest, into: &decisions)
+        take(event, wall: wall, into: &decisions)
     }
 
     private static let aheadMilliseconds = FeedEvent.aheadMax.milliseconds
 
-    private mutating func take(_ event: FeedEvent, latest: FeedTime, into decisions: inout [Decision]) {
+    private mutating func take(_ event: FeedEvent, wall: FeedTime?, into decisions: inout [Decision]) {
         guard event.topic != .every else { return order(event, into: &decisions) }
         let known = table.count
         guard let place = admit(event, into: &decisions) else { return }
         let decided = decisions.count
         let before = end(at: place)
         var context = DecisionContext(
-            now: clock, latest: latest, place: place, serial: serial, reason: "nothing people can see")
+            now: clock, wall: wall, place: place, serial: serial, reason: "nothing people can see")
         table[place].apply(event, in: &context, into: &decisions)
         serial = context.serial
         // A refused event begins no topic; nor does one that came too late to be shown.
@@ -78,10 +78,11 @@ public import FanfareModel
 
     /// Takes an event whose time is too far ahead of both log time and the wall clock, dated to the later of the two. Later events
     /// are dated by the wall clock if log time is behind it, so this one is, too.
-    private mutating func take(early event: FeedEvent, latest: FeedTime, into decisions: inout [Decision]) {
+    private mutating func take(early event: FeedEvent, wall: FeedTime?, into decisions: inout [Decision]) {
+        let latest = max(clock, wall ?? clock)
         var dated = event
         dated.at = latest
-        take(dated, latest: latest, into: &decisions)
+        take(dated, wall: wall, into: &decisions)
         guard case .record(var record)? = decisions.popLast() else { return }
         record.at = event.at
         record.reason += "; its time is \((event.at - latest).inSeconds) ahead, so it counts as now"
@@ -324,7 +325,7 @@ public import FanfareModel
             }
             let before = end(at: place)
             let now = timer.deadline
-            var context = DecisionContext(now: now, latest: now, place: place, serial: serial, reason: "")
+            var context = DecisionContext(now: now, place: place, serial: serial, reason: "")
             table[place].fire(timer.kind, in: &context, into: &decisions)
             serial = context.serial
             note(end(at: place), after: before, at: place)

@@ -8,8 +8,8 @@ extension Topic {
         var rule = occasionRule?.alert
         guard rule != nil || news.event.asksForAlert else { return nil }
         let now = context.now
-        // Age of the event that counts against the alert's freshness: relative to the newest event, at most that by log time.
-        let age = news.age.map { min($0, max(now - news.event.at, .zero)) } ?? .zero
+        // Age of the event that counts against the alert's freshness: relative to the newest event, at most that at its arrival.
+        let age = news.age.map { min($0, max(context.arrivedAt - news.event.at, .zero)) } ?? .zero
         var freshFor = (rule ?? rules.requestedAlerts).freshFor - age
         let cause: String
         switch news.entry {
@@ -19,10 +19,10 @@ extension Topic {
             freshFor = (rule ?? rules.requestedAlerts).freshFor
             cause = fact.id + "/cancelled"
         case .fact(let fact):
-            if isTooLate(news, for: rule, now: now) { return nil }
+            if isTooLate(news, for: rule, arrivedAt: context.arrivedAt) { return nil }
             cause = fact.id
         case nil:
-            if isTooLate(news, for: rule, now: now) { return nil }
+            if isTooLate(news, for: rule, arrivedAt: context.arrivedAt) { return nil }
             cause = news.event.id ?? "\(news.event.kind)/\(shown.version + 1)"
         }
         guard let text = news.event.alert ?? rule.flatMap({ text(by: $0, of: news, occasion) }) else { return nil }
@@ -51,11 +51,11 @@ extension Topic {
     /// Returns `true` if the news is too old to alert. An essential alert is too old only when it is no longer fresh: people do not
     /// forgive a missed goal that was entered a minute after the next pass.
     ///
-    /// The first event of a topic has no other event to be compared with. If it is older by log time than an alert stays fresh, it
+    /// The first event of a topic has no other event to be compared with. If it is older at its arrival than an alert stays fresh, it
     /// belongs to a forgotten topic, corrects it the morning after, or is repeated after a restart; the events that follow are as old.
-    private func isTooLate(_ news: News, for rule: AlertRule?, now: FeedTime) -> Bool {
+    private func isTooLate(_ news: News, for rule: AlertRule?, arrivedAt: FeedTime) -> Bool {
         let governing = rule ?? rules.requestedAlerts
-        if news.isBacklog, now > news.event.at, now - news.event.at > governing.freshFor { return true }
+        if news.isBacklog, arrivedAt > news.event.at, arrivedAt - news.event.at > governing.freshFor { return true }
         guard let age = news.age else { return false }
         return age > (governing.class == .essential ? governing.freshFor : min(rules.lateAfter, governing.freshFor))
     }

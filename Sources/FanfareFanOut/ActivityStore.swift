@@ -26,8 +26,7 @@ struct Activity {
     /// Greatest `aps.timestamp` ever sent, Unix seconds. It stays with the activity when the audience changes.
     var stamp: UInt32 = 0
     /// The time at which the card appeared or its start left, as far as known; before that, the time of the request.
-    /// `Moment.monotonicSeconds`.
-    var startedAt: UInt32 = 0
+    var startedAt = CardStart()
     /// Use of the activity's limits, as of `stamp`.
     var spent = SubscriberGovernor.Spent()
 

@@ -27,7 +27,7 @@ final class Follows {
     }
 
     func follow(
-        _ id: ActivityID, _ key: AudienceKey, token: [UInt8], _ preferences: Preferences?, age: Duration,
+        _ id: ActivityID, _ key: AudienceKey, token: [UInt8], _ preferences: Preferences?, startedAt: FeedTime?,
         at moment: Moment
     ) {
         if let refusal = membership.refusal(of: token) ?? membership.refusal(of: key) {
@@ -35,13 +35,15 @@ final class Follows {
         }
         guard !returns(id, key, token: token, preferences, at: moment) else { return }
         // The token of a renewed card may come late (spec §11, observed): it belongs to the old card, the rest of the command to its successor.
-        if let card = membership.store.slot(of: id) { starter.takeToken(token, of: card, age: age, at: moment) }
+        if let card = membership.store.slot(of: id) {
+            starter.takeToken(token, of: card, startedAt: startedAt, at: moment)
+        }
         if let slot = lifecycle.slot(of: id) {
             if let preferences { lifecycle.prefer(preferences, for: slot) }
             moves.move(slot, to: key, at: moment)
         } else {
             let index = publisher.audienceIndex(key, at: moment)
-            let slot = lifecycle.insertActivity(id, token: token, age: age, at: moment)
+            let slot = lifecycle.insertActivity(id, token: token, startedAt: startedAt, at: moment)
             if let preferences { membership.store.setPreferences(of: slot, to: preferences) }
             membership.join(slot, index)
         }

@@ -16,6 +16,7 @@ final class Lifecycle {
     /// Index of the audience whose newest state ends an activity for its age, by activity. It is kept until the end is accepted.
     var lastStates: [ActivitySlot: Int] = [:]
     var ageScanner: AgeScanner
+    private var cardAges = CardAges()
     /// Number of activities that have left their audience and await the outcome of their private end.
     var leaving = 0
 
@@ -75,20 +76,30 @@ final class Lifecycle {
 
     /// Inserts an activity that is new to the shard.
     ///
-    /// - Parameter age: age of the card on its phone; more than the lifetime counts as the lifetime.
-    func insertActivity(_ id: ActivityID, token: [UInt8], age: Duration = .zero, at moment: Moment) -> ActivitySlot {
+    /// - Parameter startedAt: date at which the card appeared on its phone; `nil`: just now.
+    func insertActivity(
+        _ id: ActivityID, token: [UInt8], startedAt: FeedTime? = nil, at moment: Moment
+    ) -> ActivitySlot {
         let slot = membership.store.insert(id, token: token)
-        note(age: age, of: slot, at: moment)
+        note(startedAt: startedAt, of: slot, at: moment)
         return slot
     }
 
-    /// Notes the age of a card that its app has started.
-    func note(age: Duration, of slot: ActivitySlot, at moment: Moment) {
-        let seconds = min(max(0, age.components.seconds), ageScanner.lifetime / 1_000_000_000)
-        membership.store[slot].startedAt = moment.monotonicSeconds &- UInt32(seconds)
-        let due = moment.monotonicNanoseconds + max(0, ageScanner.renewAge - seconds * 1_000_000_000)
+    /// Notes the start of a card that its app has started.
+    func note(startedAt: FeedTime?, of slot: ActivitySlot, at moment: Moment) {
+        followClock(at: moment)
+        membership.store[slot].startedAt = cardAges.start(startedAt, at: moment)
+        let due = moment.monotonicNanoseconds + max(0, ageScanner.renewAge - age(of: slot, at: moment))
         ageScanner.expect(due)
         scheduleAgeScan(at: due)
+    }
+
+    /// Goes by the moment's wall clock if it is more trusted than the one before. The scan then looks at all cards, because those whose
+    /// starts are dates may be old.
+    func followClock(at moment: Moment) {
+        guard cardAges.follow(moment) else { return }
+        ageScanner.revisit(at: moment.monotonicNanoseconds)
+        scheduleAgeScan(at: moment.monotonicNanoseconds)
     }
 
     /// Ensures that the scan goes on at `due` or earlier.
@@ -110,7 +121,7 @@ final class Lifecycle {
     func hasLostName(_ slot: ActivitySlot) -> Bool { reporter.surrogates.contains(membership.store[slot].id) }
 
     func age(of slot: ActivitySlot, at moment: Moment) -> Int64 {
-        Int64(moment.monotonicSeconds &- membership.store[slot].startedAt) * 1_000_000_000
+        cardAges.age(of: membership.store[slot].startedAt, at: moment)
     }
 
     /// Makes the scan check an old activity again, after a change that affects its end or renewal.
@@ -271,11 +282,6 @@ final class Lifecycle {
         guard activity.flags.contains(.needsPush) else { return .none }
         return membership.isRefused(activity, membership.awake(Int(activity.audience))) ? .refused : .pending
     }
-}
-
-extension Moment {
-    /// Seconds of the monotonic clock, which wrap around after 136 years.
-    var monotonicSeconds: UInt32 { UInt32(truncatingIfNeeded: monotonicNanoseconds / 1_000_000_000) }
 }
 
 extension Duration {

@@ -131,8 +131,8 @@ package final class Shard: DeliverySource {
             membership.carriedAlerts.revoke(cause: cause, topic: topic)
         case .forget(let topic): membership.topics.forget(topic)
         case .republish: publisher.republish(at: moment)
-        case .follow(let id, let key, let token, let preferences, let age):
-            follows.follow(id, key, token: token, preferences, age: age, at: moment)
+        case .follow(let id, let key, let token, let preferences, let startedAt):
+            follows.follow(id, key, token: token, preferences, startedAt: startedAt, at: moment)
         case .start(let request, let key): starter.start(request, key, at: moment)
         case .prefer(let id, let preferences):
             if let slot = lifecycle.slot(of: id) {
@@ -187,6 +187,7 @@ package final class Shard: DeliverySource {
     package func wakeDue(at moment: Moment) {
         dispatcher.cutShortAt = nil
         guard !isHeldUp else { return }
+        lifecycle.followClock(at: moment)
         publisher.showAgainAfterClockStep(at: moment)
         // A goal begins a dwell time in each of its lineups, and a million of these may end together: the bound keeps a pull short.
         for _ in 0..<Shard.wakeUpsMax {

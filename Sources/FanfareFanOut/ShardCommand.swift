@@ -11,9 +11,9 @@ package enum ShardCommand: Sendable {
     /// Sends the newest state of every topic that has not ended once more, silently.
     case republish
     /// The activity exists on a phone, has this update token, and shows this audience's state from now on. If the activity is known already,
-    /// the command moves it and replaces a different token; its age is ignored, and `nil` keeps its preferences.
+    /// the command moves it and replaces a different token; its start is ignored, and `nil` keeps its preferences.
     indirect case follow(
-        ActivityID, AudienceKey, token: [UInt8], preferences: Preferences? = nil, age: Duration = .zero)
+        ActivityID, AudienceKey, token: [UInt8], preferences: Preferences? = nil, startedAt: FeedTime? = nil)
     /// Starts the activity on a phone by a push; it shows this audience's state from now on.
     indirect case start(StartRequest, AudienceKey)
     indirect case prefer(ActivityID, Preferences)

@@ -32,11 +32,11 @@ final class Starter {
 
     /// Takes an update token that the app has reported; it may be the activity's first one.
     ///
-    /// - Parameter age: age of the card on its phone, as far as the app tells it.
-    func takeToken(_ token: [UInt8], of slot: ActivitySlot, age: Duration = .zero, at moment: Moment) {
+    /// - Parameter startedAt: date at which the card appeared on its phone, as far as the app tells it.
+    func takeToken(_ token: [UInt8], of slot: ActivitySlot, startedAt: FeedTime? = nil, at moment: Moment) {
         if membership.store[slot].flags.contains(.tokenless) {
             // A start that has not left made no card: the app has, and the time of the request says nothing of it.
-            if lifecycle.starts[slot]?.phase != .sent { lifecycle.note(age: age, of: slot, at: moment) }
+            if lifecycle.starts[slot]?.phase != .sent { lifecycle.note(startedAt: startedAt, of: slot, at: moment) }
             register(slot, token: token, at: moment)
         } else if !membership.hasToken(token, slot) {
             retries.replaceToken(of: slot, with: token)
@@ -144,7 +144,7 @@ final class Starter {
         }
         lifecycle.starts.send(
             slot, showing: PendingStart.Shown(version: audience.target, display: audience.ledger.newestDisplay))
-        membership.store[slot].startedAt = moment.monotonicSeconds
+        membership.store[slot].startedAt = CardStart(monotonic: moment.monotonicSeconds)
         let payload = sender.makePayload(
             PayloadRequest(
                 event: .start, stamp: stamp,

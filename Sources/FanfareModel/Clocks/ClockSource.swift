@@ -18,6 +18,8 @@ public struct ClockSource: Sendable {
 
     /// A source with the same clocks and no evidence.
     package var unproven: ClockSource {
-        ClockSource(wallMilliseconds: wallMilliseconds, monotonicNanoseconds: monotonicNanoseconds)
+        let other = ClockSource(wallMilliseconds: wallMilliseconds, monotonicNanoseconds: monotonicNanoseconds)
+        other.proof.isAwaited = proof.isAwaited
+        return other
     }
 }

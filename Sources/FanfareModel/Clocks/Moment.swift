@@ -6,17 +6,21 @@
     @usableFromInline package var stampLead: Int64
     /// Number of clock changes since the start after which phones may have dropped earlier stamps.
     @usableFromInline package var stampEpoch: UInt32
+    /// Grounds for going by the wall clock.
+    @usableFromInline package var trust: WallTrust
     /// Nanoseconds from an arbitrary start; never goes back. For backoff, freshness and every measurement.
     @usableFromInline package var monotonicNanoseconds: Int64
 
     /// - Parameter stampMilliseconds: the time of stamps; `nil` uses the wall clock's.
     @inlinable package init(
-        wallMilliseconds: Int64, monotonicNanoseconds: Int64, stampMilliseconds: Int64? = nil, stampEpoch: UInt32 = 0
+        wallMilliseconds: Int64, monotonicNanoseconds: Int64, stampMilliseconds: Int64? = nil, stampEpoch: UInt32 = 0,
+        trust: WallTrust = .assumed
     ) {
         self.wallMilliseconds = wallMilliseconds
         self.monotonicNanoseconds = monotonicNanoseconds
         stampLead = stampMilliseconds.map { $0 - wallMilliseconds } ?? 0
         self.stampEpoch = stampEpoch
+        self.trust = trust
     }
 
     /// Unix milliseconds for stamps only: never behind the wall clock, and never back unless the clock is corrected by many hours.

@@ -8,12 +8,19 @@ import Synchronization
 /// so its accesses need no ordering.
 package final class WallProof: Sendable {
     private let value = Atomic<Int64>(WallProof.none)
+    private let awaited = Atomic(false)
     private static let none = Int64.min
     /// Difference to its own clock that APNs tolerates in a JWT's time, in either direction (spec §9.1). A clock that differs more
     /// from an accepted one is wrong.
     package static let tolerance = Duration.seconds(3600)
 
     package init() {}
+
+    /// Is `true` for an engine that pushes to APNs. Written before the engine's threads start.
+    package var isAwaited: Bool {
+        get { awaited.load(ordering: .relaxed) }
+        set { awaited.store(newValue, ordering: .relaxed) }
+    }
 
     /// Unix nanoseconds of the proven clock at the start of the monotonic clock. `nil` before APNs has accepted a JWT, and after it
     /// has refused the time it accepted before.

@@ -25,6 +25,19 @@ import Testing
         }
     }
 
+    /// Log time began eight hours ahead, or years behind, because the machine's clock was wrong at its start. It takes days to agree with the
+    /// clock again, which has been right since.
+    @Test(arguments: [8 * 3600.0, -2_000_000]) func logTimeThatIsWrongNeitherSilencesNewsNorLetsABacklogAlert(
+        error: Double
+    ) {
+        for (delay, verdict) in [(2.0, AlertVerdict?.some(.granted)), (12 * 3600, nil)] {
+            var story = Scripted()
+            let arrived = 3_000_000 + delay
+            let goal = story.apply(feed.goal(3_000_000, "g7"), now: at(arrived + error), wall: at(arrived))
+            #expect(goal.outcome == .published && goal.alert == verdict, "after \(delay) s")
+        }
+    }
+
     /// The source replays the match from the beginning after a restart, in no time.
     @Test(arguments: [0.01, 2]) func oldFactsOfABacklogCauseNoAlert(pace: Double) {
         var story = Scripted()

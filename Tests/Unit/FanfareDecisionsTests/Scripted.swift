@@ -10,8 +10,8 @@ struct Scripted {
 
     /// Applies an event with `now` = its time, or the given one, and returns its record.
     @discardableResult
-    mutating func apply(_ event: FeedEvent, now: FeedTime? = nil) -> DecisionRecord {
-        core.apply(event, now: now ?? event.at, into: &decisions)
+    mutating func apply(_ event: FeedEvent, now: FeedTime? = nil, wall: FeedTime? = nil) -> DecisionRecord {
+        core.apply(event, now: now ?? event.at, wall: wall, into: &decisions)
         guard case .record(let record)? = decisions.last else {
             preconditionFailure("an event always ends with a record")
         }

@@ -67,9 +67,15 @@ import Testing
             read()
         }
 
+        /// Grounds on which the shard's thread goes by its clock.
+        var trust = WallTrust.assumed
+
         var moment: Moment {
-            estimate == nil
+            var moment =
+                estimate == nil
                 ? Moment(wallMilliseconds: (now + error) * 1000, monotonicNanoseconds: monotonic) : believed
+            moment.trust = trust
+            return moment
         }
 
         /// Time of the phones.
@@ -91,8 +97,9 @@ import Testing
 
         func apply(_ command: ShardCommand) { shard.apply(command, at: moment) }
 
-        func follow(_ id: UInt64, _ key: AudienceKey = .topic(TopicID("match"))) {
-            apply(.follow(ActivityID(id), key, token: [UInt8(id)]))
+        func follow(_ id: UInt64, _ key: AudienceKey = .topic(TopicID("match")), startedAgo: Int64? = nil) {
+            let startedAt = startedAgo.map { FeedTime(seconds: now - $0) }
+            apply(.follow(ActivityID(id), key, token: [UInt8(id)], startedAt: startedAt))
         }
 
         func start(_ name: String, token: UInt8) {
@@ -347,6 +354,40 @@ import Testing
         #expect(stage.settle().map { $0.alert != nil } == [true])
     }
 
+    /// The machine's clock is eight hours ahead at its start, until its time service corrects it. The cards began an hour ago; one began nearly
+    /// eight hours ago and is ended when APNs has accepted a JWT.
+    @Test func L1_cardsAreAsOldAsTheirDatesSayOnceTheClockIsProven() {
+        let stage = Stage()
+        stage.error = 8 * 3600
+        stage.trust = .awaitsProof
+        for card in UInt64(1)...3 { stage.follow(card, startedAgo: 3600) }
+        stage.follow(4, startedAgo: 8 * 3600 - 900)
+        stage.publish()
+        stage.settle()
+        for _ in 0..<120 {
+            stage.pass(seconds: 5)
+            stage.settle()
+        }
+        #expect(stage.shard.statistics.activities == 4)
+        stage.error = 0
+        stage.trust = .proven
+        for _ in 0..<120 {
+            stage.pass(seconds: 5)
+            stage.settle()
+        }
+        #expect(stage.shard.statistics.activities == 3)
+        #expect(stage.phones[4]?.isOver == true)
+        #expect((UInt8(1)...3).allSatisfy { stage.phones[$0]?.isOver == false })
+        // The dates were read once: a clock that is set wrongly later changes no age.
+        stage.error = 8 * 3600
+        for _ in 0..<120 {
+            stage.pass(seconds: 5)
+            stage.settle()
+        }
+        #expect(stage.shard.statistics.activities == 3)
+        #expect(stage.shard.violatedInvariant() == nil)
+    }
+
     @Test(arguments: [.min, -1, 0, 4_294_967_295_000, 4_294_967_296_000, 1 << 60, .max] as [Int64])
     func noReadingOfTheClockStopsAShard(_ wall: Int64) {
         let shard = Shard()
@@ -386,7 +427,7 @@ import Testing
                 .follow(
                     ActivityID(hashing: "\(number)"), .topic(topic),
                     token: [1, UInt8(number >> 8), UInt8(number & 255)],
-                    preferences: nil, age: .zero), at: moment)
+                    preferences: nil), at: moment)
             shard.apply(
                 .publish(
                     Publication(

@@ -42,10 +42,11 @@ final class StartStage {
         _ activity: String = "card", token: UInt8 = 1, in topic: TopicID? = nil, preferences: Preferences? = nil,
         age: Duration = .zero
     ) {
+        let startedAt = FeedTime(milliseconds: moment.wallMilliseconds) + (.zero - age)
         shard.apply(
             .follow(
                 ActivityID(hashing: activity), .topic(topic ?? self.topic), token: [token], preferences: preferences,
-                age: age), at: moment)
+                startedAt: startedAt), at: moment)
     }
 
     func move(_ activity: String = "card", to topic: TopicID) {

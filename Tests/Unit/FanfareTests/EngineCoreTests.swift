@@ -6,18 +6,18 @@ import Testing
 @testable import Fanfare
 
 @Suite struct EngineCoreTests {
-    @Test func L1_whatTheAppHasStartedIsAsOldAsItSays() {
+    @Test func L1_aCardCannotHaveStartedBeforeLiveActivitiesExistedOrInTheFuture() {
         let now = FeedTime(seconds: 1_790_000_000)
-        #expect(Engine.age(of: now + .seconds(-7 * 3600), now: now) == .seconds(7 * 3600))
-        #expect(Engine.age(of: now + .seconds(-400 * 86_400), now: now) == .seconds(400 * 86_400), "it is over")
-        for recent in [now, now + .seconds(300)] { #expect(Engine.age(of: recent, now: now) == .zero) }
+        #expect(Engine.isStart(now + .seconds(-7 * 3600), now: now))
+        #expect(Engine.isStart(now + .seconds(-400 * 86_400), now: now), "it is over")
+        for recent in [now, now + .seconds(300)] { #expect(Engine.isStart(recent, now: now)) }
         // A default; Unix seconds instead of milliseconds, and the reverse; the seconds of `Date`'s own reference date.
         for impossible in [
             FeedTime(milliseconds: 0), FeedTime(milliseconds: 1_790_000_000), FeedTime(seconds: 1_790_000_000_000),
             FeedTime(seconds: 811_692_800), now + .seconds(301), FeedTime(seconds: -1),
             FeedTime(milliseconds: .max), FeedTime(milliseconds: .min),
         ] {
-            #expect(Engine.age(of: impossible, now: now) == nil, "\(impossible)")
+            #expect(!Engine.isStart(impossible, now: now), "\(impossible)")
         }
     }
 
