@@ -41,7 +41,8 @@ extension Engine {
             core = try EngineCore(
                 loop: loop, rules: options.rules, limits: options.limits, shards: options.shards,
                 pinsShards: options.pinsShards, makeTransports: makeTransports, apps: apps, clock: options.clock,
-                subscribers: people ?? options.subscribers, tellsRemovals: people != nil, report: { early.reports.say($0) })
+                subscribers: people ?? options.subscribers, tellsRemovals: people != nil,
+                report: { early.reports.say($0) })
             do {
                 if let log, let people {
                     for line in people.faults { early.reports.say(line) }

@@ -161,7 +161,7 @@ extension Card {
         // Another token after an unfollow is another card (`Follows`).
         let isNew = known.phase == .leaving && known.token != token
         if !isNew { card.startedAt = known.startedAt }
-        card.generation = known.generation + (known.token == token ? 0 : 1)
+        card.generation = known.generation &+ (known.token == token ? 0 : 1)
         return card
     }
 
@@ -169,7 +169,7 @@ extension Card {
         switch entry {
         case .move(_, let audience): if phase != .leaving { self.audience = audience }
         case .replaceToken(_, let new):
-            if token != new { generation += 1 }
+            if token != new { generation &+= 1 }
             token = new
             if phase == .starting { phase = .shown }
         case .prefer(_, let preferences): self.preferences = preferences
