@@ -56,8 +56,11 @@ import Testing
             makeTransports: [
                 { _, shard, _ in
                     NotingTransport(shard) { payload, token in
-                        if case .text(let title)? = payload.alert?.title { Witness.note(title, in: witness.alerts) }
-                        pushed(payload.event, String(decoding: token, as: UTF8.self))
+                        let phone = String(decoding: token, as: UTF8.self)
+                        if case .text(let title)? = payload.alert?.title {
+                            Witness.note("\(title) to \(phone)", in: witness.alerts)
+                        }
+                        pushed(payload.event, phone)
                     }
                 }
             ])
