@@ -11,8 +11,8 @@ extension Engine {
             case event(FeedEvent)
             /// Event that happens when the core takes it.
             case happening(@Sendable (_ now: FeedTime) -> FeedEvent)
-            case follow(Subscription)
-            case card(ShardCommand, subscriber: UInt64)
+            case follow(Subscription, SubscriberID)
+            case card(ShardCommand, SubscriberID)
             case trustDeadAnswers
             case refused(Refusal)
         }
@@ -94,7 +94,7 @@ extension Engine.Command {
         let subscription = Subscription(
             audience: audience, activity: activity, subscriber: subscriber, token: token,
             preferences: preferences, startedAt: startedAt)
-        return Self(.follow(subscription), of: subscriber.app)
+        return Self(.follow(subscription, subscriber), of: subscriber.app)
     }
 
     /// Makes a known activity show another topic or lineup from now on, by one silent push. For an unknown or ended activity the engine
@@ -154,6 +154,6 @@ extension Engine.Command {
     }
 
     private static func card(_ command: ShardCommand, of subscriber: SubscriberID) -> Self {
-        Self(.card(command, subscriber: subscriber.key), of: subscriber.app)
+        Self(.card(command, subscriber), of: subscriber.app)
     }
 }

@@ -28,6 +28,7 @@ extension CoreTurn {
             guard let item = intake.take() else { break }
             switch item {
             case .entry(let entry, _): decide(entry)
+            case .person(_, let request, _): if let request { carryOut(request, now, moment) }
             case .request(let request): carryOut(request, now, moment)
             }
         }
@@ -76,6 +77,7 @@ extension CoreTurn {
     ) {
         switch request {
         case .acknowledged(let request, let acknowledge): hold(request, acknowledge, through: intake, now, wall)
+        case .person(let entry, let request, let acknowledge): intake.hold(.person(entry, request, acknowledge))
         case .event(let event): intake.hold(.entry(entry(of: event, now, wall: wall), acknowledge))
         case .eventNow(let make):
             let event = happening(make, now, wall)

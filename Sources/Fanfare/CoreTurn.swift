@@ -1,5 +1,6 @@
 import FanfareDecisions
 import FanfareFanOut
+import FanfareLog
 import FanfareModel
 import Synchronization
 
@@ -13,6 +14,8 @@ final class CoreTurn {
         case event(FeedEvent)
         /// Request that changes decisions, of a caller that waits until it is durable. Only an engine with a store takes it.
         indirect case acknowledged(Request, Intake.Acknowledge)
+        /// Request that changes a card, and its entry. Only an engine with a store takes it.
+        indirect case person(PeopleEntry, Request, Intake.AcknowledgePerson?)
         /// Event that happens when the core takes it.
         case eventNow(@Sendable (_ now: FeedTime) -> FeedEvent)
         case command(ShardCommand, subscriber: UInt64, app: Int)
@@ -236,6 +239,7 @@ final class CoreTurn {
         case .acknowledged(let request, let acknowledge):
             carryOut(request, now, moment)
             acknowledge(nil)
+        case .person(_, let request, _): carryOut(request, now, moment)
         case .event(let event):
             core.apply(event, now: now, wall: FeedTime(milliseconds: moment.wallMilliseconds))
         case .eventNow(let make):
@@ -322,10 +326,10 @@ final class CoreTurn {
 }
 
 extension CoreTurn.Request {
-    /// Is `true` if the request changes what the engine decides.
+    /// Is `true` if a store keeps what the request changes.
     var isLogged: Bool {
         switch self {
-        case .event, .eventNow, .acknowledged: true
+        case .event, .eventNow, .acknowledged, .person: true
         case .command, .follow, .trustDeadAnswers, .counts, .freshness, .disposition, .settle, .topicState: false
         }
     }
@@ -336,7 +340,7 @@ extension CoreTurn.Request {
         case .command(let command, _, _): command.fault(topicIDBytesMax: topicIDBytesMax)
         case .follow(let new, _):
             ShardCommand.follow(new.activity, new.audience, token: new.token).fault(topicIDBytesMax: topicIDBytesMax)
-        case .acknowledged(let request, _): request.fault(topicIDBytesMax: topicIDBytesMax)
+        case .acknowledged(let request, _), .person(_, let request, _): request.fault(topicIDBytesMax: topicIDBytesMax)
         case .event, .eventNow, .trustDeadAnswers, .counts, .freshness, .disposition, .settle, .topicState: nil
         }
     }

@@ -37,15 +37,19 @@ extension Engine {
             var early = Announcer(announcements)
             var report: ((String) -> Void)?
             let log = try options.store?.open()
+            let people = try options.store?.openPeople(beside: options.subscribers)
             core = try EngineCore(
                 loop: loop, rules: options.rules, limits: options.limits, shards: options.shards,
                 pinsShards: options.pinsShards, makeTransports: makeTransports, apps: apps, clock: options.clock,
-                subscribers: options.subscribers, report: { early.reports.say($0) })
+                subscribers: people ?? options.subscribers, tellsRemovals: people != nil,
+                report: { early.reports.say($0) })
             do {
-                if let log {
+                if let log, let people {
+                    for line in people.faults { early.reports.say(line) }
+                    people.endLeaving(in: core, apps: apps)
                     try core.recall(log, under: options.rules)
-                    let commits = try CommitQueue(log, loop: loop)
-                    store = (Intake { commits.append($0) }, commits)
+                    let commits = try CommitQueue(log, people: people.register, loop: loop)
+                    store = (Intake { commits.append($0, people: $1) }, commits)
                 }
                 var work: () -> Void = {}
                 wakeup = try Wakeup(loop: loop) { work() }
@@ -61,12 +65,20 @@ extension Engine {
             connectStore()
             core.delegate = self
             report = { [unowned self] in announcer.reports.say($0) }
+            for card in people?.starting ?? [] { giveUp(card) }
+        }
+
+        /// Reports a start that an earlier engine may have sent. It is not sent again.
+        private func giveUp(_ card: Card) {
+            coreDidLearn(.notStarted(.uncertain), of: card.id)
+            coreDidRemove(card.id.rawValue, token: card.token.keyedHash)
         }
 
         private func connectStore() {
             store?.commits.onReport = { [unowned self] in turn.report($0) }
             store?.commits.onDurable = { [unowned self] _, first in
-                store?.intake.entriesAreDurable(from: first)
+                guard let store else { return }
+                store.intake.entriesAreDurable(from: first, kept: store.commits.keptPeople)
                 work()
             }
         }
@@ -95,6 +107,11 @@ extension Engine {
             if decisions.isHeard { announcer.decisions.say(record) }
         }
         func coreDidLoseToken(of activity: ActivityID) { announcer.deadTokens.say(activity) }
+        func coreDidRemove(_ activity: UInt64, token: UInt64) {
+            guard let intake = store?.intake else { return }
+            if !intake.hasRemovals { signal.signal() }
+            intake.note(removal: .removed(activity, token: token))
+        }
         func coreDidLearn(_ fate: ActivityFate, of activity: ActivityID) {
             announcer.activityEvents.say(ActivityEvent(activity: activity, fate: fate))
         }

@@ -44,8 +44,8 @@ public final class Engine: Sendable {
         /// Activities that are on phones already. They are loaded before `init` returns; `Observer.report` receives the number of those left
         /// out, and the reasons.
         public var subscribers: (any SubscriberSource)?
-        /// Place in which the engine keeps feed events and orders; `nil`: they are lost with the process. An engine with a store reads it
-        /// before `init` returns, and goes on where the last one stopped.
+        /// Place in which the engine keeps feed events, orders and people; `nil`: they are lost with the process. An engine with a store
+        /// reads it before `init` returns, and goes on where the last one stopped.
         public var store: StoreChoice?
         /// Clock of the engine; another one than the system's is for tests.
         public var clock = ClockSource.system
@@ -160,7 +160,7 @@ public final class Engine: Sendable {
     /// - Parameters:
     ///   - command: checked before the wait.
     ///   - patience: longest wait for room; `nil`: no limit.
-    /// - Returns: the receipt. With a store, that of a feed event, an order or a correction comes when it is durable; a task that is
+    /// - Returns: the receipt. With a store, that of anything but `trustDeadAnswers` comes when it is durable; a task that is
     ///   cancelled meanwhile gets one that says `prompt`.
     /// - Throws: `.full` if there was no room in time, `.stopped`, `.cancelled` or `.refused`. Nothing has been taken then, with one
     ///   exception: with a store, `.stopped` may also mean that the store took nothing in time.
@@ -183,6 +183,9 @@ public final class Engine: Sendable {
     }
 
     func hand(in request: CoreTurn.Request, until: Int64) async throws(EngineError) -> Receipt {
+        if case .person(let entry, let change, nil) = request {
+            return try await hand(in: change, keeping: entry, until: until)
+        }
         guard inbox.hasStore, request.isLogged else {
             return try await inbox.post(request, until: until) { signal.signal() }
         }
@@ -197,6 +200,18 @@ public final class Engine: Sendable {
         return Receipt(position: receipt.position, durability: .durable, entry: entry)
     }
 
+    /// Hands in a change of a card, and waits until the store keeps it.
+    private func hand(
+        in change: CoreTurn.Request, keeping entry: PeopleEntry, until: Int64
+    ) async throws(EngineError) -> Receipt {
+        let reply = Reply<Bool?>()
+        let request = CoreTurn.Request.person(entry, change) { reply.give(.some($0)) }
+        let receipt = try await inbox.post(request, until: until) { signal.signal() }
+        guard let answer = await reply.value() else { return receipt }
+        guard let isKept = answer else { throw .stopped }
+        return Receipt(position: receipt.position, durability: isKept ? .durable : .memory)
+    }
+
     func post(_ request: CoreTurn.Request) -> Admission {
         let admission = inbox.post(request)
         if case .taken = admission { signal.signal() }
@@ -208,8 +223,11 @@ public final class Engine: Sendable {
             switch command.body {
             case .event(let event): .success(.event(event))
             case .happening(let make): .success(.eventNow(make))
-            case .follow(let subscription): .success(.follow(subscription, app: app))
-            case .card(let card, let subscriber): .success(.command(card, subscriber: subscriber, app: app))
+            case .follow(let subscription, let subscriber):
+                .success(kept(.follow(subscription, app: app), as: entry(subscription, subscriber)))
+            case .card(let card, let subscriber):
+                .success(
+                    kept(.command(card, subscriber: subscriber.key, app: app), as: entry(card, subscriber)))
             case .trustDeadAnswers: .success(.trustDeadAnswers)
             case .refused(let refusal): .failure(.refused(refusal))
             }

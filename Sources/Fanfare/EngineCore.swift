@@ -52,12 +52,13 @@ package final class EngineCore {
     /// - Parameters:
     ///   - load: fills a shard before it starts, on its own thread.
     ///   - subscribers: loaded into the shards after `load`.
+    ///   - tellsRemovals: `true` to hear of each activity that the shards remove.
     ///   - report: receives lines for operators about the loading, before the initialiser returns.
     package convenience init(
         loop: Loop, rules: Rules = .builtIn, limits: ActivityLimits = ActivityLimits(), shards count: Int,
         pinsShards: Bool = false, makeTransports: [TransportFactory], apps: [AppID] = [], clock: ClockSource = .system,
         load: (@Sendable (Shard, ShardPlace, Moment) throws -> Void)? = nil,
-        subscribers: (any SubscriberSource)? = nil, report: (String) -> Void = { _ in }
+        subscribers: (any SubscriberSource)? = nil, tellsRemovals: Bool = false, report: (String) -> Void = { _ in }
     ) throws {
         var takeFeedback: (() -> Void)?
         let wakeup = try Wakeup(loop: loop) { takeFeedback?() }
@@ -65,7 +66,8 @@ package final class EngineCore {
         do {
             threads = try ShardThreads(
                 count,
-                ShardThread.Options(limits: limits, lineups: rules.lineups, clock: clock),
+                ShardThread.Options(
+                    limits: limits, lineups: rules.lineups, clock: clock, tellsRemovals: tellsRemovals),
                 pinned: pinsShards, makeTransports: makeTransports, apps: apps, load: load, subscribers: subscribers,
                 topicLimits: rules.limits, report: report, core: wakeup.signal)
         } catch {
@@ -266,6 +268,7 @@ package final class EngineCore {
             delegate?.coreDidComplete(serial, of: completion.topic, at: completion.at)
         case .overtaken(let serial): overtake(serial)
         case .deadToken(let id): delegate?.coreDidLoseToken(of: id)
+        case .removed(let id, let token): delegate?.coreDidRemove(id, token: token)
         case .fate(let id, let fate): delegate?.coreDidLearn(fate, of: id)
         case .disposition(let number, let disposition): questions.close(number)?(disposition)
         case .quiet(let question, let isComplete): settling.answer(question, isComplete: isComplete, from: index)

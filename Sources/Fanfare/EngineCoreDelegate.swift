@@ -24,6 +24,12 @@ package protocol EngineCoreDelegate: AnyObject {
     /// Called instead of `coreDidComplete` if the completion of a newer publication covers this one.
     func coreDidOvertake(_ serial: UInt64, of topic: TopicID)
     func coreDidLoseToken(of activity: ActivityID)
+    /// Called for each activity that a shard has removed, if the shards were told to say so.
+    ///
+    /// - Parameters:
+    ///   - activity: bits of its id.
+    ///   - token: `keyedHash` of the token that it had.
+    func coreDidRemove(_ activity: UInt64, token: UInt64)
     func coreDidLearn(_ fate: ActivityFate, of activity: ActivityID)
     /// - Parameter line: for operators. Equal lines may come any number of times.
     func coreDidReport(_ line: String)
@@ -41,6 +47,7 @@ extension EngineCoreDelegate {
     package func coreDidComplete(_ serial: UInt64, of topic: TopicID, at moment: Int64?) {}
     package func coreDidOvertake(_ serial: UInt64, of topic: TopicID) {}
     package func coreDidLoseToken(of activity: ActivityID) {}
+    package func coreDidRemove(_ activity: UInt64, token: UInt64) {}
     package func coreDidLearn(_ fate: ActivityFate, of activity: ActivityID) {}
     package func coreDidReport(_ line: String) {}
     package func coreDidBecomeReady() {}

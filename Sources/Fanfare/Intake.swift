@@ -3,15 +3,20 @@ import FanfareFanOut
 import FanfareLog
 import FanfareModel
 
-/// Requests of an engine with a store, on their way from the mailbox through the log to the core. A request that changes decisions is an
-/// entry, and is carried out when that entry is durable; the others keep their place between the entries. Has neither thread nor loop.
+/// Requests of an engine with a store, on their way from the mailbox through the store to the core. A request that changes decisions or
+/// people is an entry, and is carried out when that entry is durable; the others keep their place between the entries. Has neither thread nor loop.
 /// Confined to the core's thread.
 final class Intake {
     /// Answer to a caller that waits for its entry: the entry's position, or `nil` if the engine stops before the entry is durable.
     typealias Acknowledge = @Sendable (LogPosition?) -> Void
 
+    /// Answer to a caller that waits for an entry about a person: `true` if the store keeps it, `nil` if the engine stops before that.
+    typealias AcknowledgePerson = @Sendable (Bool?) -> Void
+
     enum Item {
         case entry(LogEntry, Acknowledge?)
+        /// Entry about a person, and the request to carry out when it is durable.
+        case person(PeopleEntry, CoreTurn.Request?, AcknowledgePerson?)
         case request(CoreTurn.Request)
     }
 
@@ -19,9 +24,12 @@ final class Intake {
     private var committing: [Item] = []
     private var ready: [Item] = []
     private var readyTaken = 0
+    /// Cards that are over and whose rows are to be removed: entries of the next commits, a part in each.
+    private var removals: [PeopleEntry] = []
+    private var removalsTaken = 0
     /// Earliest deadline among the settles, in monotonic nanoseconds.
     private(set) var settleDeadline = Int64.max
-    private let commit: ([LogEntry]) -> Void
+    private let commit: ([LogEntry], [PeopleEntry]) -> Void
     /// Time of the last `commit`, in monotonic nanoseconds.
     private(set) var committingSince: Int64 = 0
     /// Time of the commit of which operators have been told that it is slow, in monotonic nanoseconds.
@@ -33,11 +41,13 @@ final class Intake {
     /// Requests that changed decisions and were given up, because the store did not answer.
     private(set) var lost = 0
 
+    /// Removals in a commit: some 10 ms, for which a goal may have to wait. A million cards may be over at once.
+    static let removalsMax = 512
     /// Items in hand. Beyond that number requests stay in the mailbox.
     static let itemsMax = 1 << 12
 
     /// - Parameter commit: makes entries durable; `entriesAreDurable` follows, later. It is not called again before that.
-    init(commit: @escaping ([LogEntry]) -> Void) { self.commit = commit }
+    init(commit: @escaping ([LogEntry], [PeopleEntry]) -> Void) { self.commit = commit }
 
     var isCommitting: Bool { !committing.isEmpty }
     /// Is `true` if an entry waits for the next commit.
@@ -48,35 +58,67 @@ final class Intake {
 
     func hold(_ item: Item) {
         switch item {
-        case .entry: holdsEntry = true
+        case .entry, .person: holdsEntry = true
         case .request(.settle(let until, _)): settleDeadline = min(settleDeadline, until)
         case .request: break
         }
         held.append(item)
     }
 
+    /// Notes that a card is over, so that its row is removed soon. The card is lost to nobody if that does not happen: after a restart it
+    /// ends once more.
+    func note(removal: PeopleEntry) { removals.append(removal) }
+
+    var hasRemovals: Bool { removalsTaken < removals.count }
+
+    private func holdRemovals() {
+        guard hasRemovals else { return }
+        let part = removals[removalsTaken...].prefix(Intake.removalsMax)
+        for removal in part { hold(.person(removal, nil, nil)) }
+        removalsTaken += part.count
+        guard !hasRemovals else { return }
+        removals = []
+        removalsTaken = 0
+    }
+
     /// Begins to make durable what is held, unless something is being made durable. What needs no entry is ready if no entry precedes it.
     func send(at now: Int64) {
-        guard !isCommitting, !held.isEmpty else { return }
-        let first = held.firstIndex { if case .entry = $0 { true } else { false } } ?? held.endIndex
+        guard !isCommitting else { return }
+        holdRemovals()
+        guard !held.isEmpty else { return }
+        let first = held.firstIndex { if case .request = $0 { false } else { true } } ?? held.endIndex
         ready += held[..<first]
         held.removeFirst(first)
         guard !held.isEmpty else { return }
-        let entries = held.compactMap { item -> LogEntry? in
-            if case .entry(let entry, _) = item { entry } else { nil }
+        var entries: [LogEntry] = []
+        var people: [PeopleEntry] = []
+        for item in held {
+            switch item {
+            case .entry(let entry, _): entries.append(entry)
+            case .person(let entry, _, _): people.append(entry)
+            case .request: break
+            }
         }
         swap(&committing, &held)
         holdsEntry = false
         committingSince = now
-        commit(entries)
+        commit(entries, people)
     }
 
-    /// - Parameter first: position of the first entry.
-    func entriesAreDurable(from first: LogPosition) {
+    /// - Parameters:
+    ///   - first: position of the first entry.
+    ///   - kept: for each entry about people, if the store keeps it.
+    func entriesAreDurable(from first: LogPosition, kept: [Bool] = []) {
         var position = first
-        for case .entry(_, let acknowledge) in committing {
-            acknowledge?(position)
-            position += 1
+        var kept = kept[...]
+        for item in committing {
+            switch item {
+            case .entry(_, let acknowledge):
+                acknowledge?(position)
+                position += 1
+            case .person(_, _, let acknowledge): acknowledge?(kept.popFirst() ?? false)
+            case .request: break
+            }
         }
         ready += committing
         committing.removeAll(keepingCapacity: true)
@@ -123,6 +165,10 @@ final class Intake {
             case .entry(let entry, let acknowledge):
                 acknowledge?(nil)
                 if entry.isRequest { lost += 1 }
+                return nil
+            case .person(_, let request, let acknowledge):
+                acknowledge?(nil)
+                if request != nil { lost += 1 }
                 return nil
             }
         }

@@ -17,6 +17,7 @@ final class ShardThread {
         var limits = ActivityLimits()
         var lineups = LineupRules()
         var clock = ClockSource.system
+        var tellsRemovals = false
     }
 
     /// Starts the thread without waiting for it; `opened()` waits.
@@ -35,6 +36,7 @@ final class ShardThread {
             do {
                 let clock = ThreadClock(options.clock)
                 let shard = Shard(lineups: options.lineups, limits: options.limits)
+                if options.tellsRemovals { shard.tellRemovals() }
                 try load(shard, clock.now())
                 let driver = try Driver(loop, rings, shard, clock, core)
                 let context = TransportContext(clock: clock.now, proof: options.clock.proof) { [unowned driver] in

@@ -1,14 +1,15 @@
 import FanfareLog
 
-/// Place in which an engine keeps what it is told of feeds, so that an engine that is created later goes on where this one stopped.
+/// Place in which an engine keeps what it is told of feeds and people, so that an engine that is created later goes on where this one
+/// stopped.
 ///
-/// The store keeps feed events, orders and corrections. It does not keep people: a program hands in its activities again, by
-/// `Engine.Options.subscribers` or by `follow`.
+/// The store keeps feed events, orders, corrections, and the activities of `follow` and `start` with all that changes them. Activities of
+/// `Engine.Options.subscribers` are not in the store until they are followed.
 public struct StoreChoice: Sendable {
     enum Place: Sendable {
         case folder(String)
-        /// Log that a test makes.
-        case log(any Log)
+        /// Log and people that a test makes.
+        case log(any Log, any PeopleStore = MemoryPeopleStore())
     }
 
     let place: Place
@@ -19,8 +20,18 @@ public struct StoreChoice: Sendable {
     func open() throws -> any Log {
         switch place {
         case .folder(let path): try LMDBLog(folder: path)
-        case .log(let log): log
+        case .log(let log, _): log
         }
+    }
+
+    /// - Parameter others: activities that the program hands in beside the store's.
+    func openPeople(beside others: (any SubscriberSource)?) throws -> StoredCards {
+        let store: any PeopleStore =
+            switch place {
+            case .folder(let path): try LMDBPeopleStore(store: path)
+            case .log(_, let people): people
+            }
+        return try StoredCards(PeopleRegister(store), beside: others)
     }
 }
 

@@ -34,6 +34,8 @@ public enum StartFailure: Sendable, Hashable, CustomStringConvertible {
     case over
     /// The activity that has this name is still being ended.
     case nameTaken
+    /// The engine stopped while the start waited or was unanswered, and the start is not sent again. A card may be there.
+    case uncertain
 
     /// The failure in a few words for people.
     public var description: String {
@@ -44,6 +46,7 @@ public enum StartFailure: Sendable, Hashable, CustomStringConvertible {
         case .waitedTooLong: "in seven days there was nothing to start it with"
         case .over: "what it was to show has ended"
         case .nameTaken: "the activity of this name is still being ended: start it under another one"
+        case .uncertain: "the engine stopped before the answer to its start was known"
         }
     }
 }

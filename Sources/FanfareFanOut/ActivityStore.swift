@@ -2,7 +2,12 @@ import FanfareModel
 
 /// The shard's record of one activity: 48 bytes, and its token.
 struct Activity {
-    var id: ActivityID
+    /// Bits of the id. The id itself has room for its text, which no shard needs.
+    private var idBits: UInt64
+    var id: ActivityID {
+        get { ActivityID(idBits) }
+        set { idBits = newValue.rawValue }
+    }
     var token = TokenStore.Reference()
     // These two fill up the eight bytes that the token's reference begins.
     var flags: Flags = []
@@ -29,6 +34,8 @@ struct Activity {
     var startedAt = CardStart()
     /// Use of the activity's limits, as of `stamp`.
     var spent = SubscriberGovernor.Spent()
+
+    init(id: ActivityID) { idBits = id.rawValue }
 
     struct Flags: OptionSet {
         let rawValue: UInt8

@@ -8,6 +8,8 @@ final class FeedbackReporter {
     @exclusivity(unchecked) var publications = PublicationTracker()
     @exclusivity(unchecked) var freshness = FreshnessTable()
     private var feedback: FeedbackQueue
+    /// Is `true` if the core wants to know of each activity that is removed.
+    var tellsRemovals = false
 
     init(feedbackMax: Int) { feedback = FeedbackQueue(limit: feedbackMax) }
 
@@ -34,6 +36,12 @@ final class FeedbackReporter {
     func reportOvertaken(_ serial: UInt64) { feedback.append(.overtaken(serial: serial)) }
 
     func reportDead(_ id: ActivityID) { if !surrogates.contains(id) { feedback.append(.deadToken(id)) } }
+
+    /// Reports that an activity is about to be removed. A card that has lost its name to another one has none in the store either.
+    func reportRemoval(of id: ActivityID, token: @autoclosure () -> ArraySlice<UInt8>) {
+        guard tellsRemovals, !surrogates.contains(id) else { return }
+        feedback.append(.removed(id.rawValue, token: token().keyedHash))
+    }
 
     func report(_ fate: ActivityFate, of id: ActivityID) {
         if !surrogates.contains(id) { feedback.append(.fate(id, fate)) }

@@ -70,7 +70,9 @@ final class Lifecycle {
         forgetStart(slot, at: moment)
         membership.carriedAlerts.remove(slot)
         membership.leaveAudience(slot, at: moment)
-        reporter.surrogates.remove(membership.store[slot].id)
+        let id = membership.store[slot].id
+        reporter.reportRemoval(of: id, token: membership.store.tokens[membership.store[slot].token])
+        reporter.surrogates.remove(id)
         membership.store.remove(slot)
     }
 

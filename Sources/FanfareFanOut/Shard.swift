@@ -60,6 +60,9 @@ package final class Shard: DeliverySource {
         dispatcher = Dispatcher(membership, lineupPublisher, missedAlerts, lifecycle, sender, starter)
     }
 
+    /// Makes the shard report each activity that it removes, for a store that keeps people.
+    package func tellRemovals() { reporter.tellsRemovals = true }
+
     /// Reserves room for this many activities, so that loading them does not copy the arrays repeatedly.
     package func reserve(activities: Int) { membership.store.reserve(activities) }
 

@@ -20,8 +20,8 @@ package enum ShardCommand: Sendable {
     /// A known activity shows another audience's state from now on. An activity that has been removed meanwhile stays removed.
     indirect case move(ActivityID, AudienceKey)
     /// Ends the activity by a push of its own, dismissed at once, and removes it.
-    case unfollow(ActivityID)
-    case replaceToken(ActivityID, token: [UInt8])
+    indirect case unfollow(ActivityID)
+    indirect case replaceToken(ActivityID, token: [UInt8])
     /// Requests a `disposition` with the same number for the alert with this cause.
     indirect case tellDisposition(UInt64, ActivityID, TopicID, cause: String)
     /// Confirms that the tokens answered as dead are dead, so that the guard no longer keeps their activities from being removed.
@@ -42,7 +42,10 @@ package enum ShardFeedback: Sendable {
     case overtaken(serial: UInt64)
     /// The activity was removed because its token is dead. Reported once.
     case deadToken(ActivityID)
-    case fate(ActivityID, ActivityFate)
+    indirect case fate(ActivityID, ActivityFate)
+    /// The shard has removed the activity, whatever the reason: bits of its id, and hash of the token that it had. Reported if the
+    /// engine's store keeps people.
+    case removed(UInt64, token: UInt64)
     indirect case disposition(UInt64, AlertDisposition)
     /// Answers this question and all before it. `isComplete` is `true` if no activity was refused its newest state for good.
     case quiet(UInt64, isComplete: Bool)

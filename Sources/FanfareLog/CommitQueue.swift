@@ -4,25 +4,33 @@ package import FanfareLoop
 /// that it has not got back: so no push leaves before its entry is durable. Confined to the loop's thread.
 package final class CommitQueue {
     private let log: any Log
+    private let people: PeopleRegister?
     private let writer: LogWriter
     private let reports = Locked<[String]>([])
     private let wakeup: Wakeup
     private let isDurable = Locked(false)
     /// Entries that are being made durable, in order; empty while there are none.
     private var pending: [LogEntry] = []
+    /// Is `true` while entries are being made durable.
+    package private(set) var isCommitting = false
     /// Called on the loop with entries that have become durable, in order, and the position of the first one.
     package var onDurable: ([LogEntry], LogPosition) -> Void = { _, _ in }
+    /// For each entry about people of the last append: `true` if the store keeps it. Read in `onDurable`.
+    package var keptPeople: [Bool] { people?.kept ?? [] }
     /// Called on the loop with lines for operators.
     package var onReport: (String) -> Void = { _ in }
 
-    /// - Parameter log: a log that nobody else uses while entries are being made durable.
-    package init(_ log: any Log, loop: Loop) throws(LoopError) {
+    /// - Parameters:
+    ///   - log: a log that nobody else uses while entries are being made durable.
+    ///   - people: the same; takes the entries about people.
+    package init(_ log: any Log, people: PeopleRegister? = nil, loop: Loop) throws(LoopError) {
         self.log = log
+        self.people = people
         var wake: () -> Void = {}
         wakeup = try Wakeup(loop: loop) { wake() }
         let signal = wakeup.signal
         do throws(LoopError) {
-            writer = try LogWriter(log) { [reports] line in
+            writer = try LogWriter(log, people: people) { [reports] line in
                 reports.withLock { $0.append(line) }
                 signal.signal()
             }
@@ -33,16 +41,14 @@ package final class CommitQueue {
         wake = { [unowned self] in hear() }
     }
 
-    /// Is `true` while entries are being made durable. Nothing else may be appended meanwhile.
-    package var isCommitting: Bool { !pending.isEmpty }
-
-    /// Makes entries durable; `onDurable` follows.
-    package func append(_ entries: [LogEntry]) {
-        guard !entries.isEmpty else { return }
+    /// Makes entries durable; `onDurable` follows. Nothing else may be appended before that.
+    package func append(_ entries: [LogEntry], people: [PeopleEntry] = []) {
+        guard !entries.isEmpty || !people.isEmpty else { return }
         precondition(!isCommitting, "entries are being made durable")
         pending = entries
+        isCommitting = true
         let signal = wakeup.signal
-        writer.append(entries) { [isDurable] in
+        writer.append(entries, people: people) { [isDurable] in
             isDurable.withLock { $0 = true }
             signal.signal()
         }
@@ -53,6 +59,7 @@ package final class CommitQueue {
         writer.close()
         writer.join(within: timeout)
         pending = []
+        isCommitting = false
         hear()
         wakeup.close()
     }
@@ -70,6 +77,7 @@ package final class CommitQueue {
         guard isDurable, isCommitting else { return }
         let entries = pending
         pending = []
+        isCommitting = false
         // The writer rests until the next append, so the log's end may be read.
         onDurable(entries, log.end + 1 - LogPosition(entries.count))
     }

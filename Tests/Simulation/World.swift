@@ -594,7 +594,7 @@ package final class World {
                 }
             case .quiet(let question, let isComplete):
                 falsehood = falsehood ?? judgeAnswer(to: question, isComplete: isComplete, from: node)
-            case .disposition, .counted, .fresh, .ready: break
+            case .disposition, .counted, .fresh, .ready, .removed: break
             }
         }
         if !tell(node), heard < limit {

@@ -15,12 +15,16 @@ package final class LMDBPeopleStore: PeopleStore, @unchecked Sendable {
     }
 
     package let folder: String
-    private let environment: LMDBEnvironment
+    /// `nil` after a write that failed, until the next call.
+    private var environment: LMDBEnvironment?
+    private let mapBytes: Int
+    private let isReadOnly: Bool
     /// Lock of the folder; `nil` for a reader.
     private let lock: StoreFolder?
     private var head: Head
 
     package var position: LogPosition { head.position }
+    package var nextSerial: UInt64 { head.nextSerial }
 
     private static let tables = ["head"] + (0..<Card.slices).map { "slice \($0)" }
     /// Rows per transaction of a reader. A transaction that stays open keeps LMDB from using pages again.
@@ -42,6 +46,8 @@ package final class LMDBPeopleStore: PeopleStore, @unchecked Sendable {
         store: String, isReadOnly: Bool = false, mapBytes: Int = LMDBLog.mapBytesFirst
     ) throws(LogError) {
         folder = store + "/people"
+        self.mapBytes = mapBytes
+        self.isReadOnly = isReadOnly
         if isReadOnly {
             guard LMDBPeopleStore.exists(store: store) else {
                 throw LogError("\(store): has no people that can be read; `fanfare people import` makes such a folder")
@@ -53,18 +59,33 @@ package final class LMDBPeopleStore: PeopleStore, @unchecked Sendable {
             }
             lock = try StoreFolder(folder)
         }
+        head = Head()
+        do throws(LMDBEnvironment.Failure) { _ = try opened() } catch {
+            throw LogError("\(folder): cannot be opened as a store: \(error.reason) (\(error.call))")
+        }
+        head = try readHead()
+        if !isReadOnly { try StoreFolder.syncNames(folder) }
+    }
+
+    private func opened() throws(LMDBEnvironment.Failure) -> LMDBEnvironment {
+        if let environment { return environment }
+        let opened = try LMDBEnvironment(
+            folder: folder, tables: LMDBPeopleStore.tables, mapBytes: mapBytes, isReadOnly: isReadOnly)
+        environment = opened
+        return opened
+    }
+
+    private func readHead() throws(LogError) -> Head {
         var row: [UInt8]?
         do throws(LMDBEnvironment.Failure) {
-            environment = try LMDBEnvironment(
-                folder: folder, tables: LMDBPeopleStore.tables, mapBytes: mapBytes, isReadOnly: isReadOnly)
-            try environment.scan(0, from: 0) { _, bytes in
+            try opened().scan(0, from: 0) { _, bytes in
                 row = Array(bytes)
                 return false
             }
         } catch {
-            throw LogError("\(folder): cannot be opened as a store: \(error.reason) (\(error.call))")
+            throw unreadable(error)
         }
-        head = try LMDBPeopleStore.head(row, folder)
+        return try LMDBPeopleStore.head(row, folder)
     }
 
     package func apply(_ changes: [PeopleChange], upTo position: LogPosition) throws(LogError) {
@@ -83,10 +104,39 @@ package final class LMDBPeopleStore: PeopleStore, @unchecked Sendable {
             }
         }
         rows.append(.init(key: 0, row: LMDBPeopleStore.bytes(head)))
-        do throws(LMDBEnvironment.Failure) { try environment.write(rows) } catch {
+        do throws(LMDBEnvironment.Failure) {
+            if environment == nil, position > self.head.position, try isWritten(position) {
+                try opened().sync()
+            } else {
+                try opened().write(rows)
+            }
+        } catch {
+            // LMDB refuses all further writes of an environment after some failures, so the next try opens it anew.
+            environment = nil
             throw LogError("\(folder): cannot be written: \(error.reason) (\(error.call))")
         }
         self.head = head
+    }
+
+    /// Is `true` if a commit that reported a failure has been written all the same; it is not durable yet.
+    private func isWritten(_ position: LogPosition) throws(LMDBEnvironment.Failure) -> Bool {
+        do throws(LogError) { return try readHead().position == position } catch {
+            throw LMDBEnvironment.Failure(call: error.description, code: EIO)
+        }
+    }
+
+    package func card(_ key: CardKey) throws(LogError) -> Card? {
+        var bytes: [UInt8]?
+        do throws(LMDBEnvironment.Failure) {
+            try opened().scan(key.slice + 1, from: key.serial) { found, row in
+                if found == key.serial { bytes = Array(row) }
+                return false
+            }
+        } catch {
+            throw unreadable(error)
+        }
+        guard let bytes else { return nil }
+        do throws(SerialError) { return try Card(bytes, serial: key.serial) } catch { return nil }
     }
 
     private func row(_ card: Card, _ key: CardKey, isLast: Bool) throws(LogError) -> LMDBEnvironment.Change {
@@ -100,7 +150,7 @@ package final class LMDBPeopleStore: PeopleStore, @unchecked Sendable {
     }
 
     package func count(slice: Int) throws(LogError) -> Int {
-        do throws(LMDBEnvironment.Failure) { return try environment.count(in: slice + 1) } catch {
+        do throws(LMDBEnvironment.Failure) { return try opened().count(in: slice + 1) } catch {
             throw unreadable(error)
         }
     }
@@ -113,7 +163,7 @@ package final class LMDBPeopleStore: PeopleStore, @unchecked Sendable {
         while true {
             var rows: [(serial: UInt64, bytes: [UInt8])] = []
             do throws(LMDBEnvironment.Failure) {
-                try environment.scan(slice + 1, from: next) { found, row in
+                try opened().scan(slice + 1, from: next) { found, row in
                     rows.append((found, Array(row)))
                     return rows.count < LMDBPeopleStore.rowsPerRead
                 }

@@ -14,9 +14,15 @@ package enum PeopleChange: Sendable, Equatable {
 package protocol PeopleStore: AnyObject, Sendable {
     /// Position of the people log that the cards have reached; 0 for cards that were imported only.
     var position: LogPosition { get }
+    /// Serial that the next inserted card gets; those behind it count up.
+    var nextSerial: UInt64 { get }
 
-    /// Makes the changes, in order, and moves the position. All are durable when the call returns; on an error none was made.
+    /// Makes the changes, in order, and moves the position. All are durable when the call returns. After an error the same call may be
+    /// repeated; `position` says if the changes were made all the same.
     func apply(_ changes: [PeopleChange], upTo position: LogPosition) throws(LogError)
+
+    /// Returns the card with this key; `nil` if there is none, or its row cannot be read.
+    func card(_ key: CardKey) throws(LogError) -> Card?
 
     /// Number of cards in a slice.
     func count(slice: Int) throws(LogError) -> Int
@@ -58,7 +64,7 @@ extension PeopleStore {
 /// `Sendable` is unchecked because `PeopleStore` confines it to one thread at a time.
 package final class MemoryPeopleStore: PeopleStore, @unchecked Sendable {
     private var slices = [[(serial: UInt64, card: Card)]](repeating: [], count: Card.slices)
-    private var nextSerial: UInt64 = 1
+    package private(set) var nextSerial: UInt64 = 1
     package private(set) var position: LogPosition = 0
 
     package init() {}
@@ -92,6 +98,8 @@ package final class MemoryPeopleStore: PeopleStore, @unchecked Sendable {
         }
         return low
     }
+
+    package func card(_ key: CardKey) -> Card? { index(of: key).map { slices[key.slice][$0].card } }
 
     package func count(slice: Int) -> Int { slices[slice].count }
 

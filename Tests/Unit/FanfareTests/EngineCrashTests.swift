@@ -21,6 +21,8 @@ import Testing
         var store: String { folder + "/store" }
         var acknowledged: String { folder + "/acknowledged" }
         var alerts: String { folder + "/alerts" }
+        /// What callers were about to do to a card, and what the engine acknowledged: `try CARD STEP`, `did CARD STEP`.
+        var people: String { folder + "/people" }
         /// A line for each program so far.
         var rounds: String { folder + "/rounds" }
 
@@ -40,7 +42,10 @@ import Testing
     /// Acknowledgements after which the first program dies; the second one dies after twice as many, and so on.
     private static let acknowledgementsPerRound = 37
 
-    static func engine(_ witness: Witness, _ observer: Engine.Observer = Engine.Observer()) throws -> Engine {
+    static func engine(
+        _ witness: Witness, _ observer: Engine.Observer = Engine.Observer(),
+        pushed: @escaping @Sendable (Payload.Event, _ token: String) -> Void = { _, _ in }
+    ) throws -> Engine {
         var kind = TopicRules(
             requestedAlerts: AlertRule(.essential, burst: 1000, refill: .seconds(1), freshFor: .seconds(300)))
         kind.minimumInterval = .zero
@@ -50,7 +55,13 @@ import Testing
             options, observer: observer, apps: [],
             makeTransports: [
                 { _, shard, _ in
-                    NotingTransport(shard) { alert in Witness.note(alert, in: witness.alerts) }
+                    NotingTransport(shard) { payload, token in
+                        let phone = String(decoding: token, as: UTF8.self)
+                        if case .text(let title)? = payload.alert?.title {
+                            Witness.note("\(title) to \(phone)", in: witness.alerts)
+                        }
+                        pushed(payload.event, phone)
+                    }
                 }
             ])
     }
@@ -84,6 +95,9 @@ import Testing
                             return
                         }
                         Witness.note(event.id ?? "", in: witness.acknowledged)
+                        if number.isMultiple(of: 2) {
+                            await EngineCrashTests.change("\(caller)/\(round)/\(number)", engine, witness)
+                        }
                         let isLast = left.withLock { left in
                             left -= 1
                             return left == 0
@@ -95,7 +109,82 @@ import Testing
         }
     }
 
-    /// No acknowledged event is lost, and no alert leaves twice, however often the program is killed.
+    /// Steps in the life of a card; each begins when the one before it is acknowledged.
+    private enum Step: String, CaseIterable {
+        case follow, replaceToken, move, unfollow
+
+        /// Token that a push of the card's topic reaches after the step, and that topic's number.
+        func reached(_ card: String, of caller: Int) -> (token: String, topic: Int)? {
+            switch self {
+            case .follow: (card, caller)
+            case .replaceToken: (card + "/new", caller)
+            case .move: (card + "/new", callers)
+            case .unfollow: nil
+            }
+        }
+    }
+
+    /// Takes a card through some of its steps, and notes each one before and after.
+    private static func change(_ card: String, _ engine: Engine, _ witness: Witness) async {
+        let numbers = card.split(separator: "/").compactMap { Int($0) }
+        let (caller, id) = (numbers[0], ActivityID("people/" + card))
+        let subscriber = SubscriberID("people \(caller)")
+        let (token, new) = (Array(card.utf8), Array((card + "/new").utf8))
+        for step in Step.allCases.prefix(1 + numbers[2] / 2 % Step.allCases.count) {
+            Witness.note("try \(card) \(step)", in: witness.people)
+            let receipt =
+                switch step {
+                case .follow:
+                    try? await engine.follow(
+                        .topic(TopicID("topic/\(caller)")), activity: id, subscriber: subscriber, token: token)
+                case .replaceToken: try? await engine.replaceToken(activity: id, subscriber: subscriber, with: new)
+                case .move:
+                    try? await engine.move(
+                        activity: id, subscriber: subscriber, to: .topic(TopicID("topic/\(callers)")))
+                case .unfollow: try? await engine.unfollow(activity: id, subscriber: subscriber)
+                }
+            guard receipt?.durability == .durable else { return }
+            Witness.note("did \(card) \(step)", in: witness.people)
+        }
+    }
+
+    /// Checks that a change of each topic reaches each card as its last acknowledged step says, or the one that the kill interrupted.
+    private func checkPeople(_ witness: Witness) async throws {
+        var lives: [String: (did: Step?, tried: Step?)] = [:]
+        for line in Witness.lines(of: witness.people) {
+            let words = line.split(separator: " ").map(String.init)
+            let step = try #require(Step(rawValue: words[2]))
+            if words[0] == "did" { lives[words[1], default: (nil, nil)].did = step }
+            if words[0] == "try" { lives[words[1], default: (nil, nil)].tried = step }
+        }
+        #expect(lives.values.filter { $0.did != nil }.count > 50, "\(lives.count) cards are too few to say anything")
+        let reached = Locked<[String: Int]>([:])
+        let engine = try Self.engine(
+            witness,
+            pushed: { event, token in
+                if event == .update { reached.withLock { $0[token, default: 0] += 1 } }
+            })
+        #expect(await engine.settle(within: .seconds(30)))
+        for topic in 0...Self.callers {
+            reached.withLock { $0 = [:] }
+            _ = try await engine.ingest(Self.event(999_999, of: topic))
+            #expect(await engine.settle(within: .seconds(30)))
+            let found = reached.withLock { $0 }
+            for (card, life) in lives {
+                let caller = try #require(Int(card.prefix { $0 != "/" }))
+                let allowed = [life.did, life.tried].map { $0?.reached(card, of: caller) }
+                let got = [card, card + "/new"].filter { found[$0] != nil }
+                let isRight = allowed.contains { end in
+                    got == (end.flatMap { $0.topic == topic ? [$0.token] : nil } ?? [])
+                }
+                #expect(isRight, "topic \(topic) reaches \(got) of card \(card): \(life)")
+            }
+            #expect(found.values.allSatisfy { $0 == 1 })
+        }
+        #expect(await engine.shutdown().isDrained)
+    }
+
+    /// No acknowledged event or change of a card is lost, and no alert leaves twice, however often the program is killed.
     @Test(.timeLimit(.minutes(2))) func aKilledProgramGoesOnWhereItStopped() async throws {
         let witness = Witness(of: getpid())
         try FileManager.default.createDirectory(atPath: witness.folder, withIntermediateDirectories: true)
@@ -121,17 +210,18 @@ import Testing
         #expect(found.allSatisfy { $0 == .duplicate }, "\(found.filter { $0 != .duplicate }.count) were lost")
 
         let alerts = Witness.lines(of: witness.alerts)
+        try await checkPeople(witness)
         #expect(!alerts.isEmpty && Set(alerts).count == alerts.count, "an alert left twice")
     }
 }
 
-/// Answers every push at once, and notes the alerts before.
-private final class NotingTransport: Transport {
+/// Answers every push at once, and notes it before.
+final class NotingTransport: Transport {
     private unowned let source: any DeliverySource
-    private let note: (String) -> Void
+    private let note: (Payload, ArraySlice<UInt8>) -> Void
     private var batch = DeliveryBatch()
 
-    init(_ source: any DeliverySource, _ note: @escaping (String) -> Void) {
+    init(_ source: any DeliverySource, _ note: @escaping (Payload, ArraySlice<UInt8>) -> Void) {
         self.source = source
         self.note = note
     }
@@ -143,7 +233,7 @@ private final class NotingTransport: Transport {
             source.pull(limit: 64, at: .now(), into: &batch)
             if batch.deliveries.isEmpty { return }
             let completions = batch.deliveries.map { delivery in
-                if case .text(let title)? = batch.payload(of: delivery).alert?.title { note(title) }
+                note(batch.payload(of: delivery), batch.tokens[delivery.token])
                 return Completion(slot: delivery.slot, generation: delivery.generation, outcome: .accepted)
             }
             batch.removeAll()

@@ -48,7 +48,11 @@ import Testing
         let order = try await engine.order(.mute, for: .all)
         #expect(order.durability == .durable && order.entry ?? 0 > first.entry ?? 0)
         let follow = try await engine.follow(.topic(Self.match), activity: "card", subscriber: "anna", token: [1])
-        #expect(follow.durability == .memory && follow.entry == nil)
+        #expect(follow.durability == .durable && follow.entry == nil)
+        // The store has no card of which it could keep this.
+        let unknown = try await engine.unfollow(activity: "other", subscriber: "anna")
+        #expect(unknown.durability == .memory)
+        #expect(try await engine.trustDeadAnswers().durability == .memory)
         _ = await engine.shutdown()
 
         let without = try Engine(Engine.Options(transport: .discard))

@@ -5,7 +5,7 @@ import FanfareModel
 
 /// Disk of an engine in one thread: entries are durable when a test lets it sync.
 final class ManualDisk {
-    private(set) lazy var intake = Intake { [unowned self] entries in
+    private(set) lazy var intake = Intake { [unowned self] entries, _ in
         precondition(waiting.isEmpty, "entries are being made durable")
         waiting = entries
     }

@@ -1,0 +1,48 @@
+import FanfareFanOut
+import FanfareLog
+import FanfareModel
+
+/// Entries of an engine with a store, which say how a call changes a card.
+extension Engine {
+    /// Returns the request; with its entry if there is a store, and the id has its text.
+    func kept(_ request: CoreTurn.Request, as entry: @autoclosure () -> PeopleEntry?) -> CoreTurn.Request {
+        guard inbox.hasStore, let entry = entry() else { return request }
+        return .person(entry, request, nil)
+    }
+
+    func entry(_ subscription: Subscription, _ subscriber: SubscriberID) -> PeopleEntry? {
+        guard let activity = subscription.activity.text else { return nil }
+        var card = card(
+            of: subscriber, activity, subscription.audience, token: subscription.token,
+            startedAt: subscription.startedAt)
+        card.preferences = subscription.preferences
+        return .follow(card)
+    }
+
+    func entry(_ command: ShardCommand, _ subscriber: SubscriberID) -> PeopleEntry? {
+        switch command {
+        case .start(let request, let audience):
+            var card = card(of: subscriber, request.activity, audience, token: request.token, startedAt: nil)
+            card.phase = .starting
+            return .start(card)
+        case .move(let id, let audience): return .move(id, audience)
+        case .replaceToken(let id, let token): return .replaceToken(id, token)
+        case .prefer(let id, let preferences): return .prefer(id, preferences)
+        case .unfollow(let id): return .unfollow(id)
+        default: return nil
+        }
+    }
+
+    private func card(
+        of subscriber: SubscriberID, _ activity: String, _ audience: AudienceKey, token: [UInt8],
+        startedAt: FeedTime?
+    ) -> Card {
+        let now = FeedTime(milliseconds: clock.wallMilliseconds())
+        // A time that cannot be is taken for now, as the core does.
+        let began = startedAt.flatMap { Engine.age(of: $0, now: now) == nil ? nil : $0 } ?? now
+        var card = Card(
+            subscriber: subscriber.rawValue, activity: activity, token: token, audience: audience, startedAt: began)
+        card.app = subscriber.app
+        return card
+    }
+}

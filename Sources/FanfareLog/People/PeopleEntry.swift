@@ -1,0 +1,16 @@
+package import FanfareModel
+
+/// Change of a person's card, as a call or a shard asks for it. A `PeopleRegister` makes it a change of rows.
+package enum PeopleEntry: Sendable, Equatable {
+    /// The card exists on a phone, as this. A known card keeps what the entry leaves open, and its age unless it is a new card.
+    case follow(Card)
+    /// A push is to make the card appear; its token is the start token.
+    case start(Card)
+    case move(ActivityID, AudienceKey)
+    case replaceToken(ActivityID, [UInt8])
+    case prefer(ActivityID, Preferences)
+    /// The card is to be ended.
+    case unfollow(ActivityID)
+    /// The card with the id of these bits is over, unless it has got another token than the one with this `keyedHash`.
+    case removed(UInt64, token: UInt64)
+}

@@ -1,0 +1,180 @@
+package import FanfareModel
+
+/// All cards of an engine's people by name, on top of a store: it loads them, and makes entries durable as changes of rows.
+///
+/// It keeps 16 bytes for each card in memory, some 27 with the room of its table. Its calls block. `Sendable` is unchecked because one
+/// thread at a time uses it: the one that loads, then a `LogWriter`'s.
+package final class PeopleRegister: @unchecked Sendable {
+    /// `nil` once closed.
+    private var store: (any PeopleStore)?
+    /// Key of each card by the bits of its `ActivityID`: the serial in steps of 64, and the slice.
+    private var keys: [UInt64: UInt64] = [:]
+    /// For each entry of the last `apply`: `true` if the store keeps it. An entry about a card that the store does not have is not kept.
+    package private(set) var kept: [Bool] = []
+
+    package init(_ store: any PeopleStore) { self.store = store }
+
+    /// Releases the store's folder.
+    package func close() { store = nil }
+
+    /// Number of cards, before `load`.
+    package func count() throws(LogError) -> Int { try store?.count() ?? 0 }
+
+    /// Reads all cards, slice by slice. Of several cards with one name the last one counts.
+    ///
+    /// - Parameter body: called with each card, or with a line about a row that cannot be read.
+    package func load(_ body: (Result<Card, LogError>) -> Void) throws(LogError) {
+        guard let store else { return }
+        keys.reserveCapacity(try store.count())
+        try store.read { (key, found) throws(LogError) in
+            switch found {
+            case .success(let card):
+                keys[card.id.rawValue] = PeopleRegister.packed(key)
+                body(.success(card))
+            case .failure(let error):
+                body(
+                    .failure(
+                        LogError(
+                            "card \(key.serial) of slice \(key.slice): \(error); \(error.remedy)", .damaged)))
+            }
+            return true
+        }
+    }
+
+    /// Makes the entries durable, in order, in one transaction. After an error the same call may be repeated.
+    package func apply(_ entries: [PeopleEntry]) throws(LogError) {
+        kept = []
+        guard !entries.isEmpty, let store else { return }
+        var batch = Batch()
+        var kept: [Bool] = []
+        for entry in entries { kept.append(try take(entry, into: &batch, store)) }
+        try commit(batch, store)
+        self.kept = kept
+    }
+
+    /// Cards that the entries of one transaction have changed.
+    private struct Batch {
+        struct Change {
+            /// Key of the card's row; `nil` for one that has none yet.
+            var key: CardKey?
+            /// What the row is to have; `nil` to remove it.
+            var card: Card?
+        }
+
+        var changes: [UInt64: Change] = [:]
+        /// Bits of the ids in the order of their first change.
+        var order: [UInt64] = []
+
+        mutating func set(_ id: UInt64, _ change: Change) {
+            if changes.updateValue(change, forKey: id) == nil { order.append(id) }
+        }
+    }
+
+    private static func packed(_ key: CardKey) -> UInt64 { key.serial << 6 | UInt64(key.slice) }
+
+    private func change(of id: UInt64, in batch: Batch, _ store: any PeopleStore) throws(LogError) -> Batch.Change {
+        if let change = batch.changes[id] { return change }
+        guard let packed = keys[id] else { return Batch.Change() }
+        let key = CardKey(slice: Int(packed & 63), serial: packed >> 6)
+        return Batch.Change(key: key, card: try store.card(key))
+    }
+
+    /// - Returns: `true` if the store will keep the entry.
+    private func take(
+        _ entry: PeopleEntry, into batch: inout Batch, _ store: any PeopleStore
+    ) throws(LogError) -> Bool {
+        let id = entry.id
+        var change = try change(of: id, in: batch, store)
+        switch entry {
+        case .follow(let card): change.card = change.card.map { card.following($0) } ?? card
+        case .start(let card):
+            // A start of a card that exists says how to renew it, which the store does not keep.
+            if let known = change.card { return known.phase == .starting }
+            change.card = card
+        case .removed(_, let token):
+            guard let card = change.card, card.token.keyedHash == token else { return true }
+            change.card = nil
+        default:
+            guard var card = change.card else { return false }
+            card.take(entry)
+            // The card of a start that is taken back has no token for its end.
+            change.card = card.phase == .leaving && change.card?.phase == .starting ? nil : card
+        }
+        if let card = change.card {
+            let insertion = PeopleChange.insert(card)
+            do throws(LogError) { try insertion.check() } catch { return false }
+            guard card.bytes(serial: .max).count <= Card.bytesMax else { return false }
+        }
+        batch.set(id, change)
+        return true
+    }
+
+    private func commit(_ batch: Batch, _ store: any PeopleStore) throws(LogError) {
+        var changes: [PeopleChange] = []
+        var added: [(id: UInt64, key: CardKey)] = []
+        var removed: [UInt64] = []
+        var serial = store.nextSerial
+        for id in batch.order {
+            guard let change = batch.changes[id] else { continue }
+            guard let card = change.card else {
+                if let key = change.key { changes.append(.remove(key)) }
+                removed.append(id)
+                continue
+            }
+            let slice = Card.slice(ofSubscriber: card.subscriber, token: card.token)
+            // A card that has got another subscriber may belong to another slice. One without a subscriber stays where it is.
+            if let key = change.key, key.slice == slice || card.subscriber == nil {
+                changes.append(.replace(key, card))
+                continue
+            }
+            if let key = change.key { changes.append(.remove(key)) }
+            changes.append(.insert(card))
+            added.append((id, CardKey(slice: slice, serial: serial)))
+            serial += 1
+        }
+        guard !changes.isEmpty else { return }
+        try store.apply(changes, upTo: store.position + 1)
+        for id in removed { keys[id] = nil }
+        for (id, key) in added { keys[id] = PeopleRegister.packed(key) }
+    }
+}
+
+extension PeopleEntry {
+    /// Bits of the activity's id.
+    fileprivate var id: UInt64 {
+        switch self {
+        case .follow(let card), .start(let card): card.id.rawValue
+        case .move(let id, _), .replaceToken(let id, _), .prefer(let id, _), .unfollow(let id): id.rawValue
+        case .removed(let id, _): id
+        }
+    }
+}
+
+extension Card {
+    /// Id of the card's activity.
+    package var id: ActivityID { activity.map { ActivityID($0) } ?? ActivityID(token.keyedHash) }
+
+    /// Returns the card after a follow, of which `known` is the row before.
+    fileprivate func following(_ known: Card) -> Card {
+        var card = self
+        card.preferences = preferences ?? known.preferences
+        // Another token after an unfollow is another card (`Follows`).
+        let isNew = known.phase == .leaving && known.token != token
+        if !isNew { card.startedAt = known.startedAt }
+        card.generation = known.generation &+ (known.token == token ? 0 : 1)
+        return card
+    }
+
+    fileprivate mutating func take(_ entry: PeopleEntry) {
+        switch entry {
+        case .move(_, let audience): if phase != .leaving { self.audience = audience }
+        case .replaceToken(_, let new):
+            if token != new { generation &+= 1 }
+            token = new
+            if phase == .starting { phase = .shown }
+        case .prefer(_, let preferences): self.preferences = preferences
+        case .unfollow: phase = .leaving
+        case .follow, .start, .removed: break
+        }
+    }
+}

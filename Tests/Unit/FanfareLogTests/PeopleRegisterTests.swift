@@ -1,0 +1,171 @@
+import FanfareModel
+import Foundation
+import Testing
+
+@testable import FanfareLog
+
+@Suite struct PeopleRegisterTests {
+    private static let at = FeedTime(milliseconds: 1_781_359_200_123)
+
+    private static func card(_ name: String, _ token: [UInt8], subscriber: String = "anna") -> Card {
+        Card(
+            subscriber: subscriber, activity: name, token: token, audience: .topic(TopicID("m/1")), startedAt: at)
+    }
+
+    /// Returns the cards that an engine which is created now would load.
+    private static func loaded(_ store: any PeopleStore) throws -> [String: Card] {
+        var cards: [String: Card] = [:]
+        try PeopleRegister(store).load { row in
+            if case .success(let card) = row { cards[card.activity ?? ""] = card }
+        }
+        return cards
+    }
+
+    private func applied(_ entries: [PeopleEntry]) throws -> (card: Card?, kept: [Bool]) {
+        let store = MemoryPeopleStore()
+        let register = PeopleRegister(store)
+        try register.load { _ in }
+        try register.apply(entries)
+        return (try Self.loaded(store)["card"], register.kept)
+    }
+
+    @Test func aCardIsWhatItsEntriesSay() throws {
+        let calm = Preferences(alerts: .none)
+        let (card, kept) = try applied([
+            .follow(Self.card("card", [1])), .move("card", .topic(TopicID("m/2"))), .replaceToken("card", [2]),
+            .prefer("card", calm), .unfollow("other"),
+        ])
+        #expect(card?.audience == .topic(TopicID("m/2")) && card?.token == [2] && card?.preferences == calm)
+        #expect(card?.phase == .shown && card?.generation == 1 && card?.startedAt == Self.at)
+        #expect(kept == [true, true, true, true, false])
+    }
+
+    @Test func aRepeatedFollowKeepsAgeAndPreferences() throws {
+        var again = Self.card("card", [2])
+        again.startedAt = Self.at + .seconds(60)
+        let calm = Preferences(alerts: .none)
+        let (card, _) = try applied([.follow(Self.card("card", [1])), .prefer("card", calm), .follow(again)])
+        #expect(card?.token == [2] && card?.startedAt == Self.at && card?.preferences == calm)
+    }
+
+    /// The follow of another card under the name of one that is being ended.
+    @Test func aNewCardUnderAnOldNameIsNew() throws {
+        var next = Self.card("card", [2])
+        next.startedAt = Self.at + .seconds(60)
+        let (card, _) = try applied([.follow(Self.card("card", [1])), .unfollow("card"), .follow(next)])
+        #expect(
+            card
+                == {
+                    var new = next
+                    new.generation = 1
+                    return new
+                }())
+    }
+
+    @Test func anUnfollowedCardKeepsItsTokenUntilItIsOver() throws {
+        let entries: [PeopleEntry] = [.follow(Self.card("card", [1])), .unfollow("card")]
+        #expect(try applied(entries).card?.phase == .leaving)
+        let over = PeopleEntry.removed(ActivityID("card").rawValue, token: [UInt8]([1]).keyedHash)
+        #expect(try applied(entries + [over]).card == nil)
+    }
+
+    @Test func theEndOfAnEarlierTokenIsVoid() throws {
+        let over = PeopleEntry.removed(ActivityID("card").rawValue, token: [UInt8]([1]).keyedHash)
+        let card = try applied([.follow(Self.card("card", [1])), .replaceToken("card", [2]), over]).card
+        #expect(card?.token == [2])
+    }
+
+    @Test func aStartIsACardOnceItsTokenIsKnown() throws {
+        var start = Self.card("card", [9])
+        start.phase = .starting
+        #expect(try applied([.start(start)]).card?.phase == .starting)
+        let shown = try applied([.start(start), .replaceToken("card", [1])]).card
+        #expect(shown?.phase == .shown && shown?.token == [1])
+        // No end can be sent to a start token.
+        #expect(try applied([.start(start), .unfollow("card")]).card == nil)
+        let known = try applied([.follow(Self.card("card", [1])), .start(start)])
+        #expect(known.card?.phase == .shown && known.kept == [true, false])
+    }
+
+    @Test func aCardThatNoStoreTakesIsNotKept() throws {
+        let tooLong = Self.card(String(repeating: "x", count: Card.bytesMax), [1])
+        let (card, kept) = try applied([.follow(tooLong), .follow(Self.card("card", [1]))])
+        #expect(card != nil && kept == [false, true])
+    }
+
+    @Test func aCardMovesToAnotherSubscriber() throws {
+        let (card, _) = try applied(
+            [.follow(Self.card("card", [1]))] + (0..<8).map { .follow(Self.card("card", [1], subscriber: "s\($0)")) })
+        #expect(card?.subscriber == "s7")
+    }
+
+    /// Store that fails now and then, before it makes any change.
+    ///
+    /// `Sendable` is unchecked because one thread uses it.
+    private final class FailingStore: PeopleStore, @unchecked Sendable {
+        let base: any PeopleStore
+        var fails = false
+        init(_ base: any PeopleStore) { self.base = base }
+        var position: LogPosition { base.position }
+        var nextSerial: UInt64 { base.nextSerial }
+        func card(_ key: CardKey) throws(LogError) -> Card? { try base.card(key) }
+        func count(slice: Int) throws(LogError) -> Int { try base.count(slice: slice) }
+        func apply(_ changes: [PeopleChange], upTo position: LogPosition) throws(LogError) {
+            if fails { throw LogError("the disk is full") }
+            try base.apply(changes, upTo: position)
+        }
+        func read(
+            slice: Int, from serial: UInt64,
+            _ body: (CardKey, Result<Card, SerialError>) throws(LogError) -> Bool
+        ) throws(LogError) { try base.read(slice: slice, from: serial, body) }
+    }
+
+    /// Batches of any size end as single entries do, on disk and over restarts, whatever fails meanwhile.
+    @Test(arguments: [UInt64(1), 2, 3]) func batchesOnDiskEndAsSingleEntriesInMemory(seed: UInt64) throws {
+        let folder = NSTemporaryDirectory() + "fanfare-register-\(UUID())"
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        var random = SplitMix64(seed: seed)
+        let memory = MemoryPeopleStore()
+        let single = PeopleRegister(memory)
+        for _ in 0..<6 {
+            let disk = FailingStore(try LMDBPeopleStore(store: folder, mapBytes: 1 << 20))
+            let register = PeopleRegister(disk)
+            try register.load { _ in }
+            for _ in 0..<10 {
+                let entries = (0..<Int.random(in: 1...40, using: &random)).map { _ in Self.entry(&random) }
+                disk.fails = random.chance(0.3)
+                if disk.fails { #expect(throws: LogError.self) { try register.apply(entries) } }
+                disk.fails = false
+                try register.apply(entries)
+                var kept: [Bool] = []
+                for entry in entries {
+                    try single.apply([entry])
+                    kept += single.kept
+                }
+                #expect(register.kept == kept)
+            }
+            #expect(try Self.loaded(disk) == Self.loaded(memory), "seed \(seed)")
+            register.close()
+        }
+        #expect(try !Self.loaded(memory).isEmpty)
+    }
+
+    private static func entry(_ random: inout SplitMix64) -> PeopleEntry {
+        let name = "card \(Int.random(in: 0..<30, using: &random))"
+        let token = [UInt8.random(in: 0..<4, using: &random)]
+        let id = ActivityID(name)
+        let subscriber = "s\(Int.random(in: 0..<5, using: &random))"
+        switch Int.random(in: 0..<8, using: &random) {
+        case 0: return .move(id, .topic(TopicID("m/\(token[0])")))
+        case 1: return .replaceToken(id, token)
+        case 2: return .prefer(id, Preferences(alerts: .essential))
+        case 3: return .unfollow(id)
+        case 4: return .removed(id.rawValue, token: token.keyedHash)
+        case 5:
+            var start = card(name, token, subscriber: subscriber)
+            start.phase = .starting
+            return .start(start)
+        default: return .follow(card(name, token, subscriber: subscriber))
+        }
+    }
+}
