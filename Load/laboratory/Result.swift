@@ -144,6 +144,9 @@ package struct Verdict: Codable, Sendable, Equatable {
         self.thresholds = thresholds
         passes = faults.isEmpty && thresholds.allSatisfy(\.holds)
     }
+
+    /// Is `true` if the generator was late, so that the load was not the planned one.
+    package var isGeneratorLate: Bool { faults.contains { $0.contains(RunFigures.generatorLate) } }
 }
 
 /// Distribution of one stage's times over one series of publications.

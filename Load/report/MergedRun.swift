@@ -77,10 +77,10 @@ extension LoadRun {
         "pushes.failed",
         "pushes.uncertain", "pushes.notProcessed", "pushes.conserved", "pushes.untracked", "activities",
         "arrivals.missing", "connections", "connections.opened", "cpu.core", "cpu.shards", "cpu.generator",
-        "cpu.process", "goals.unfinished",
+        "cpu.process", "cpu.probes", "pushes.repeated",
     ]
     private static let greatest = [
-        "events", "updates", "goals", "growth.memory", "growth.threads", "growth.descriptors", "turn.core.max",
+        "events", "events.per.second", "updates", "goals", "goals.unfinished", "growth.memory", "growth.threads", "growth.descriptors", "turn.core.max",
         "turn.shard.max", "rings.commands.max", "rings.arrivals.max", "engine.full",
     ]
 
