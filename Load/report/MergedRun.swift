@@ -62,8 +62,9 @@ extension LoadRun {
         guard runs.count > 1 else { return }
         let firsts = Latency(series: "goal", stage: "first", seconds: goals.map(\.first))
         let lasts = Latency(series: "goal", stage: "last", seconds: goals.map(\.last))
+        // A goal that some activity lacked has no last one.
         let isWhole = runs.allSatisfy { run in
-            run.latencies.allSatisfy {
+            (run.figures["goals.unfinished"] ?? 0) == 0 && run.latencies.allSatisfy {
                 $0.series != "goal" || $0.stage != "last" || $0.histogram.count <= run.goals.count
             }
         }
