@@ -28,7 +28,8 @@ struct Engines {
         let files = (1...scenario.engines).map { folder.appending(path: "\($0).json").path }
         let engines = try files.enumerated().map { try Engine(arguments, number: $0.offset + 1, file: $0.element) }
         defer { for engine in engines { engine.end() } }
-        let signals = [SIGINT, SIGTERM].map { number in Engines.watch(number) { for engine in engines { engine.end() } } }
+        let signals = [SIGINT, SIGTERM].map { number in Engines.watch(number) { for engine in engines { engine.end() } }
+        }
         defer {
             for source in signals { source.cancel() }
             for number in [SIGINT, SIGTERM] { signal(number, SIG_DFL) }

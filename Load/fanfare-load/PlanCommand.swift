@@ -84,7 +84,8 @@ struct PlanCommand {
         }
         guard result.machine.processor == costs.processor else {
             throw LaboratoryError(
-                "the result is of \(result.machine.processor), the costs are of \(costs.processor); calibrate on the result's machine")
+                "the result is of \(result.machine.processor), the costs are of \(costs.processor); calibrate on the result's machine"
+            )
         }
         if let fault = result.runs.flatMap(\.verdict.faults).first {
             throw LaboratoryError("\(result.scenario.name): a run has a fault, so its times say nothing: \(fault)")
@@ -102,7 +103,9 @@ struct PlanCommand {
             throw LaboratoryError("the result has no goal that reached its last activity")
         }
         let unfinished = result.runs.reduce(0) { $0 + ($1.figures["goals.unfinished"] ?? 0) }
-        if unfinished > 0 { print("\(Int(unfinished)) goals had not reached their last activity, which no plan predicts") }
+        if unfinished > 0 {
+            print("\(Int(unfinished)) goals had not reached their last activity, which no plan predicts")
+        }
         return worst <= PlanCommand.errorMax && unfinished == 0 ? LoadCommand.passed : LoadCommand.broken
     }
 

@@ -64,9 +64,10 @@ extension LoadRun {
         let lasts = Latency(series: "goal", stage: "last", seconds: goals.map(\.last))
         // A goal that some activity lacked has no last one.
         let isWhole = runs.allSatisfy { run in
-            (run.figures["goals.unfinished"] ?? 0) == 0 && run.latencies.allSatisfy {
-                $0.series != "goal" || $0.stage != "last" || $0.histogram.count <= run.goals.count
-            }
+            (run.figures["goals.unfinished"] ?? 0) == 0
+                && run.latencies.allSatisfy {
+                    $0.series != "goal" || $0.stage != "last" || $0.histogram.count <= run.goals.count
+                }
         }
         latencies.removeAll { ["first", "last"].contains($0.stage) }
         if isWhole { latencies += [firsts, lasts].compactMap { $0 } }
@@ -81,7 +82,8 @@ extension LoadRun {
         "cpu.process", "cpu.probes", "pushes.repeated",
     ]
     private static let greatest = [
-        "events", "events.per.second", "updates", "goals", "goals.unfinished", "growth.memory", "growth.threads", "growth.descriptors", "turn.core.max",
+        "events", "events.per.second", "updates", "goals", "goals.unfinished", "growth.memory", "growth.threads",
+        "growth.descriptors", "turn.core.max",
         "turn.shard.max", "rings.commands.max", "rings.arrivals.max", "engine.full",
     ]
 

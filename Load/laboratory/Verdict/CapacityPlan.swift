@@ -31,7 +31,8 @@ package struct MeasuredCosts: Codable, Sendable, Equatable {
         for result in results {
             try MeasuredCosts.check(result, isOfLineups: isOfLineups(result))
             guard result.machine.processor == results[0].machine.processor else {
-                throw LaboratoryError("\(result.scenario.name): another machine's result; costs are those of one machine")
+                throw LaboratoryError(
+                    "\(result.scenario.name): another machine's result; costs are those of one machine")
             }
         }
         let topics = figures { !isOfLineups($0) }
@@ -63,7 +64,9 @@ package struct MeasuredCosts: Codable, Sendable, Equatable {
             throw refuse("ran over a distance; calibrate takes runs whose answers come at once, such as goal-burst")
         }
         for run in result.runs {
-            if let fault = run.verdict.faults.first { throw refuse("a run has a fault, so its costs say nothing: \(fault)") }
+            if let fault = run.verdict.faults.first {
+                throw refuse("a run has a fault, so its costs say nothing: \(fault)")
+            }
             if let broken = run.verdict.thresholds.first(where: { !$0.holds }) {
                 throw refuse("a run failed, so its costs are not those of an engine at work: \(broken.sentence)")
             }
@@ -72,7 +75,8 @@ package struct MeasuredCosts: Codable, Sendable, Equatable {
                 throw refuse("ran without the APNs simulator, whose cost belongs to a prediction")
             }
             guard accepted >= acceptedMin * sent else {
-                throw refuse("of \(Int(sent).spaced) pushes \(Int(accepted).spaced) were accepted; the others cost otherwise")
+                throw refuse(
+                    "of \(Int(sent).spaced) pushes \(Int(accepted).spaced) were accepted; the others cost otherwise")
             }
             let publications = run.figures["updates"] ?? 0
             guard isOfLineups || sent >= pushesPerPublicationMin * publications else {

@@ -70,15 +70,17 @@ package struct Saturation: Sendable {
         }
         switch ends {
         case (let low, let high?) where isLimitOfGenerator:
-            return "the generator was late at \(high.shortened) times the scenario's rate; the engine's knee is not known"
+            return
+                "the generator was late at \(high.shortened) times the scenario's rate; the engine's knee is not known"
                 + (low.map { ", and it lies above \($0.shortened)" } ?? "")
         case (let low?, let high?):
             return
                 "the knee lies between \(low.shortened) and \(high.shortened) times the scenario's rate: at \(low.shortened) "
                 + "\(passed(low)), at \(high.shortened) \(passed(high))"
         case (let low?, nil) where impossible < .infinity:
-            return "no threshold broke up to \(low.shortened) times the scenario's rate, and \(impossible.shortened) times are more than the "
-                + "laboratory runs"
+            return
+                "no threshold broke up to \(low.shortened) times the scenario's rate, and \(impossible.shortened) times are "
+                + "more than the laboratory runs"
         case (let low?, nil): return "no threshold broke up to \(low.shortened) times the scenario's rate"
         case (nil, let high?): return "a threshold broke even at \(high.shortened) times the scenario's rate"
         case (nil, nil): return "nothing was run"

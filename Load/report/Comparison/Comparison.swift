@@ -155,7 +155,8 @@ enum Direction {
         if parts.starts(with: ["pushes", "per", "second"]) {
             self = .moreIsBetter
         } else if ["cpu", "memory", "growth", "turn", "lateness", "rings", "bytes"].contains(parts.first)
-            || (last.hasPrefix("p") && Int(last.dropFirst()) != nil) || ["missing", "repeated", "unfinished"].contains(last)
+            || (last.hasPrefix("p") && Int(last.dropFirst()) != nil)
+            || ["missing", "repeated", "unfinished"].contains(last)
             || (last == "max" && parts.count > 2)
         {
             self = .lessIsBetter
