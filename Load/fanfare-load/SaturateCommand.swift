@@ -24,6 +24,10 @@ struct SaturateCommand {
                 continue
             }
             let run = try RunCommand.once(scenario, engines: options.ofEngines + ["--rate", "\(factor)"])
+            guard !run.verdict.isInterrupted else {
+                print("rate \(factor.shortened): the run was interrupted")
+                break
+            }
             search.note(factor, passes: run.verdict.passes, isLate: run.verdict.isGeneratorLate)
             result.runs.append(run)
             // Written after each run, so that an interruption costs one run only.

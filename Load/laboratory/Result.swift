@@ -145,6 +145,9 @@ package struct Verdict: Codable, Sendable, Equatable {
         passes = faults.isEmpty && thresholds.allSatisfy(\.holds)
     }
 
+    /// Is `true` if the run was ended before its time.
+    package var isInterrupted: Bool { faults.contains { $0.contains(RunFigures.interrupted) } }
+
     /// Is `true` if the generator was late, so that the load was not the planned one.
     package var isGeneratorLate: Bool { faults.contains { $0.contains(RunFigures.generatorLate) } }
 }

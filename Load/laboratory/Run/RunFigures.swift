@@ -293,12 +293,13 @@ struct RunFigures {
 
     private func faults(_ reading: ProbeReading) -> [String] {
         RunFigures.faults(
-            lateness: generator.lateness, limit: scenario.lateness, left: generator.left,
+            lateness: generator.lateness, limit: scenario.lateness, left: recorder.isInterrupted ? 0 : generator.left,
             planned: schedule.arrivals.count)
-            + (recorder.isInterrupted ? ["the run was interrupted"] : [])
+            + (recorder.isInterrupted ? [RunFigures.interrupted] : [])
             + (recorder.before == nil ? ["the run ended before its measurement began"] : [])
     }
 
+    static let interrupted = "the run was interrupted"
     /// First words of a fault that is the generator's.
     static let generatorLate = "generator late"
 
