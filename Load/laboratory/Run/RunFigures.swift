@@ -193,7 +193,12 @@ struct RunFigures {
         guard intervals.count >= 5 else { return }
         figures["growth.memory"] = RunFigures.growth(resident)
         figures["growth.threads"] = RunFigures.growth(intervals.map { Double($0.threads) })
-        figures["growth.descriptors"] = RunFigures.growth(intervals.map { Double($0.descriptors) })
+        figures["growth.descriptors"] = RunFigures.growth(RunFigures.descriptors(intervals))
+    }
+
+    /// Open descriptors without those of connections: a pool opens as many as the load has needed lately and keeps them for half an hour.
+    static func descriptors(_ intervals: [Interval]) -> [Double] {
+        intervals.map { Double($0.descriptors - $0.connections) }
     }
 
     /// Relative growth from the median of the first fifth to that of the last fifth.

@@ -16,6 +16,25 @@ import Testing
     }
 }
 
+@Suite struct DescriptorGrowthTests {
+    /// - Parameter leak: descriptors that stay open each second.
+    private func growth(leak: Double) -> Double {
+        RunFigures.growth(
+            RunFigures.descriptors(
+                (0..<50).map { second in
+                    var interval = Interval(second: Double(second + 1))
+                    interval.connections = 2 + second / 5
+                    interval.descriptors = 30 + interval.connections + Int(leak * Double(second))
+                    return interval
+                }))
+    }
+
+    @Test func `Connections of a pool that grows are no growth of descriptors, and a leak is`() {
+        #expect(growth(leak: 0) == 0)
+        #expect(growth(leak: 0.2) > 0.1)
+    }
+}
+
 @Suite struct RunRecorderTests {
     @Test func `After a stall each second has its own number, and the last part of one is not lost`() throws {
         let scenario = Scenario(name: "test")
