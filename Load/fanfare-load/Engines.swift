@@ -1,4 +1,6 @@
+import Dispatch
 import Foundation
+import Glibc
 import Laboratory
 import LaboratoryReport
 
@@ -26,6 +28,12 @@ struct Engines {
         let files = (1...scenario.engines).map { folder.appending(path: "\($0).json").path }
         let engines = try files.enumerated().map { try Engine(arguments, number: $0.offset + 1, file: $0.element) }
         defer { for engine in engines { engine.end() } }
+        let signals = [SIGINT, SIGTERM].map { number in Engines.watch(number) { for engine in engines { engine.end() } }
+        }
+        defer {
+            for source in signals { source.cancel() }
+            for number in [SIGINT, SIGTERM] { signal(number, SIG_DFL) }
+        }
         for engine in engines { try engine.awaitReady() }
         for engine in engines { engine.start() }
         for engine in engines { engine.wait() }
@@ -36,8 +44,18 @@ struct Engines {
         return run
     }
 
-    /// One of the programs.
-    private final class Engine {
+    /// Calls a handler for a signal instead of ending this program, whose engines would go on without it: they end early, and what they have
+    /// measured is merged.
+    private static func watch(_ number: CInt, _ handler: @escaping @Sendable () -> Void) -> any DispatchSourceSignal {
+        signal(number, SIG_IGN)
+        let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+        source.setEventHandler(handler: handler)
+        source.resume()
+        return source
+    }
+
+    /// One of the programs. `end` may be called on any thread, and `Process` allows that.
+    private final class Engine: @unchecked Sendable {
         private let process = Process()
         private let (input, output) = (Pipe(), Pipe())
         private let number: Int
@@ -63,7 +81,7 @@ struct Engines {
             }
         }
 
-        func start() { input.fileHandleForWriting.write(Data("\n".utf8)) }
+        func start() { try? input.fileHandleForWriting.write(contentsOf: Data("\n".utf8)) }
 
         func wait() {
             // Its text is that of one part; read, so that the pipe does not fill.
@@ -71,6 +89,10 @@ struct Engines {
             process.waitUntilExit()
         }
 
-        func end() { if process.isRunning { process.terminate() } }
+        /// An engine that waits for its start ends with its input.
+        func end() {
+            if process.isRunning { process.terminate() }
+            try? input.fileHandleForWriting.close()
+        }
     }
 }

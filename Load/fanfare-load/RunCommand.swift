@@ -32,19 +32,25 @@ struct RunCommand {
 
     private func once() throws -> LoadRun {
         let scenario = options.scenario
-        if scenario.engines > 1, options.engine == nil {
-            return try Engines(scenario, arguments: options.ofEngines).run()
-        }
-        guard let engine = options.engine else { return try RunCommand.once(scenario) }
+        guard let engine = options.engine else { return try RunCommand.once(scenario, engines: options.ofEngines) }
         return try RunCommand.once(scenario.part(engine - 1)) {
             // The parent's line, or that of a person who starts engines on several hosts.
             try? FileHandle.standardOutput.write(contentsOf: Data("\(Engines.ready)\n".utf8))
-            _ = readLine()
+            return readLine() != nil
         }
     }
 
+    /// Runs a scenario once, in as many programs as it asks for.
+    ///
+    /// - Parameter arguments: of `fanfare-load run` for each program.
+    static func once(_ scenario: Scenario, engines arguments: [String]) throws -> LoadRun {
+        scenario.engines > 1 ? try Engines(scenario, arguments: arguments).run() : try once(scenario)
+    }
+
     /// Runs a scenario once, with its live view on standard error.
-    static func once(_ scenario: Scenario, ready: @escaping () -> Void = {}) throws -> LoadRun {
+    ///
+    /// - Parameter ready: called when everything is prepared; the run ends there if it returns `false`.
+    static func once(_ scenario: Scenario, ready: @escaping () -> Bool = { true }) throws -> LoadRun {
         var view = LiveView(name: scenario.name, columns: Terminal.columns)
         var reported: Set<String> = []
         let run = try ScenarioRun(

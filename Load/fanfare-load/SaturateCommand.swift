@@ -6,6 +6,7 @@ struct SaturateCommand {
 
     init(_ arguments: [String]) throws {
         options = try RunOptions(arguments)
+        guard options.engine == nil else { throw UsageError("saturate: --engine belongs to run") }
         guard !options.scenario.thresholds.isEmpty else {
             throw UsageError(
                 "saturate \(options.scenario.name): without a threshold nothing can break; give --threshold")
@@ -16,14 +17,29 @@ struct SaturateCommand {
         var search = Saturation()
         var result = LoadResult(scenario: ScenarioSummary(options.scenario), machine: .here())
         while let factor = search.next {
-            let run = try RunCommand.once(options.scenario.rated(by: factor))
-            search.note(factor, passes: run.verdict.passes)
+            let scenario = options.scenario.rated(by: factor)
+            if let excess = scenario.excess {
+                print("rate \(factor.shortened): cannot be run: \(excess)")
+                search.noteImpossible(factor)
+                continue
+            }
+            let run = try RunCommand.once(scenario, engines: options.ofEngines + ["--rate", "\(factor)"])
+            guard !run.verdict.isInterrupted else {
+                print("rate \(factor.shortened): the run was interrupted")
+                break
+            }
+            search.note(factor, passes: run.verdict.passes, isLate: run.verdict.isGeneratorLate)
             result.runs.append(run)
+            // Written after each run, so that an interruption costs one run only.
+            if let file = options.jsonFile { try result.write(to: file) }
             let broken = run.verdict.faults + run.verdict.thresholds.filter { !$0.holds }.map(\.sentence)
             print("rate \(factor.shortened): \(run.verdict.passes ? "passed" : broken.joined(separator: "; "))")
         }
         print(search.sentence)
-        if let file = options.jsonFile { try result.write(to: file) }
+        let burst = options.scenario.feed.bursts.reduce(0) { $0 + $1.count }
+        if 1..<20 ~= burst {
+            print("the \(burst) arrivals of its bursts are multiplied in whole ones, so their rate is rounded")
+        }
         return search.knee == nil ? LoadCommand.broken : LoadCommand.passed
     }
 }

@@ -144,6 +144,12 @@ package struct Verdict: Codable, Sendable, Equatable {
         self.thresholds = thresholds
         passes = faults.isEmpty && thresholds.allSatisfy(\.holds)
     }
+
+    /// Is `true` if the run was ended before its time.
+    package var isInterrupted: Bool { faults.contains { $0.contains(RunFigures.interrupted) } }
+
+    /// Is `true` if the generator was late, so that the load was not the planned one.
+    package var isGeneratorLate: Bool { faults.contains { $0.contains(RunFigures.generatorLate) } }
 }
 
 /// Distribution of one stage's times over one series of publications.

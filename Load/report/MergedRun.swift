@@ -62,10 +62,12 @@ extension LoadRun {
         guard runs.count > 1 else { return }
         let firsts = Latency(series: "goal", stage: "first", seconds: goals.map(\.first))
         let lasts = Latency(series: "goal", stage: "last", seconds: goals.map(\.last))
+        // A goal that some activity lacked has no last one.
         let isWhole = runs.allSatisfy { run in
-            run.latencies.allSatisfy {
-                $0.series != "goal" || $0.stage != "last" || $0.histogram.count <= run.goals.count
-            }
+            (run.figures["goals.unfinished"] ?? 0) == 0
+                && run.latencies.allSatisfy {
+                    $0.series != "goal" || $0.stage != "last" || $0.histogram.count <= run.goals.count
+                }
         }
         latencies.removeAll { ["first", "last"].contains($0.stage) }
         if isWhole { latencies += [firsts, lasts].compactMap { $0 } }
@@ -77,10 +79,11 @@ extension LoadRun {
         "pushes.failed",
         "pushes.uncertain", "pushes.notProcessed", "pushes.conserved", "pushes.untracked", "activities",
         "arrivals.missing", "connections", "connections.opened", "cpu.core", "cpu.shards", "cpu.generator",
-        "cpu.process", "goals.unfinished",
+        "cpu.process", "cpu.probes", "pushes.repeated",
     ]
     private static let greatest = [
-        "events", "updates", "goals", "growth.memory", "growth.threads", "growth.descriptors", "turn.core.max",
+        "events", "events.per.second", "updates", "goals", "goals.unfinished", "growth.memory", "growth.threads",
+        "growth.descriptors", "turn.core.max",
         "turn.shard.max", "rings.commands.max", "rings.arrivals.max", "engine.full",
     ]
 

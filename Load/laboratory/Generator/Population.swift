@@ -41,6 +41,9 @@ package struct Population: Sendable {
         }
     }
 
+    /// Most topics that a subscriber follows.
+    package var topicsMax: Int { options.lineups?.upperBound ?? 1 }
+
     package func key(of subscriber: Int) -> UInt64 { (seed &* 0x1_0000_0001 &+ UInt64(subscriber)).mixed }
 
     package func follow(_ subscriber: Int) -> ShardCommand {

@@ -29,7 +29,7 @@ package final class Probe: DeliverySource {
         self.table = table
         self.plan = plan
         self.clock = clock
-        slots = SlotMarks(slotsMax)
+        slots = SlotMarks(slotsMax, memory: plan.memory)
         total = ProbeReading(goals: plan.goals)
         total.firsts = Array(repeating: 0, count: table.capacity + 1)
     }
@@ -51,6 +51,7 @@ package final class Probe: DeliverySource {
             position = run.upperBound
         }
         interval.sent += batch.deliveries.count - start
+        if second >= 0 { total.own += clock() - now }
         if waste > 0 { ProcessReadings.spin(waste * Int64(batch.deliveries.count - start)) }
     }
 
@@ -85,6 +86,7 @@ package final class Probe: DeliverySource {
         for completion in completions where completion.outcome == .accepted && completion.slot.rawValue < slots.count {
             interval.accepted += 1
             let serial = slots.accepts(completion)
+            if serial == 0, second >= 0 { total.repeated += 1 }
             if serial != run.serial {
                 noteAccepted(run.serial, times: run.count, at: now)
                 run = (serial, 0)
@@ -92,6 +94,7 @@ package final class Probe: DeliverySource {
             run.count += 1
         }
         noteAccepted(run.serial, times: run.count, at: now)
+        if second >= 0 { total.own += clock() - now }
         source.complete(completions, at: moment)
     }
 
@@ -143,11 +146,15 @@ package struct ProbePlan: Sendable {
     package var measured: Range<Int64>
     /// Planned goals of the measurement.
     package var goals: Int
+    /// Accepted publications that each slot remembers.
+    package var memory: Int
     package var start: ScheduleStart
     package var shelf: ReadingShelf
 
     package init(_ schedule: Schedule, population: Population, start: ScheduleStart, shelf: ReadingShelf) {
         self.population = population
+        // A lineup's spotlight returns to each of its topics; a topic's newest publication does not return.
+        memory = population.topicsMax
         followsAt = schedule.followsAt
         measured = schedule.measured
         goals = schedule.arrivals.count { arrival in
@@ -174,45 +181,57 @@ package final class ScheduleStart: Sendable {
     package func set(_ moment: Int64) { nanoseconds.store(moment, ordering: .relaxed) }
 }
 
-/// A probe's knowledge of each slot: the tenant's generation, the publication on its way, and the one accepted last. Numbers of 32 bits,
-/// because there are millions of slots.
+/// A probe's knowledge of each slot: its tenant, the publication on its way, and those accepted last. Numbers of 32 bits, because there are
+/// millions of slots.
 private final class SlotMarks {
     let count: Int
-    private let generations: UnsafeMutablePointer<UInt32>
+    /// Accepted publications that a slot remembers.
+    private let memory: Int
+    private let tenants: UnsafeMutablePointer<UInt32>
     private let sending: UnsafeMutablePointer<UInt32>
+    /// Each slot's accepted publications, the newest answer first.
     private let accepted: UnsafeMutablePointer<UInt32>
 
     private static let followBit: UInt32 = 1 << 31
-    private static let noGeneration = UInt32.max
+    private static let noTenant = UInt32.max
 
-    init(_ count: Int) {
+    init(_ count: Int, memory: Int) {
         self.count = count
-        func marks(_ value: UInt32) -> UnsafeMutablePointer<UInt32> {
+        self.memory = memory
+        func marks(_ value: UInt32, _ count: Int) -> UnsafeMutablePointer<UInt32> {
             let marks = UnsafeMutablePointer<UInt32>.allocate(capacity: count)
             marks.initialize(repeating: value, count: count)
             return marks
         }
-        generations = marks(SlotMarks.noGeneration)
-        sending = marks(0)
-        accepted = marks(0)
+        tenants = marks(SlotMarks.noTenant, count)
+        sending = marks(0, count)
+        accepted = marks(0, count * memory)
     }
 
     deinit {
-        for marks in [generations, sending, accepted] { marks.deallocate() }
+        for marks in [tenants, sending, accepted] { marks.deallocate() }
     }
 
     /// Mark of the first push to an activity that has followed.
     static func follow(_ number: Int) -> UInt32 { followBit | UInt32(truncatingIfNeeded: number) }
     static func follow(of mark: UInt32) -> Int? { mark & followBit != 0 ? Int(mark & ~followBit) : nil }
 
+    /// A generation counts tenants in steps of 256, and a tenant's waits between two of them (`Activity.generation`).
+    private static func tenant(_ generation: UInt32) -> UInt32 { generation >> 8 }
+
     /// Is `true` once for each tenant of a slot.
     func isNewTenant(_ delivery: Delivery) -> Bool {
         let slot = Int(delivery.slot.rawValue)
-        guard generations[slot] != delivery.generation else { return false }
-        generations[slot] = delivery.generation
+        let tenant = SlotMarks.tenant(delivery.generation)
+        guard tenants[slot] != tenant else { return false }
+        tenants[slot] = tenant
         sending[slot] = 0
-        accepted[slot] = 0
+        for place in slot * memory..<(slot + 1) * memory { accepted[place] = 0 }
         return true
+    }
+
+    private func hasAccepted(_ mark: UInt32, _ slot: Int) -> Bool {
+        (slot * memory..<(slot + 1) * memory).contains { accepted[$0] == mark }
     }
 
     /// - Returns: `true` unless the push is a repeat of one that was sent before.
@@ -221,17 +240,20 @@ private final class SlotMarks {
         let slot = Int(delivery.slot.rawValue)
         // The first push of a tenant that has followed stays its first until it is accepted.
         if SlotMarks.follow(of: sending[slot]) != nil { return false }
-        let isNews = sending[slot] != mark && accepted[slot] != mark
-        sending[slot] = accepted[slot] == mark ? 0 : mark
+        let isRepeat = hasAccepted(mark, slot)
+        let isNews = sending[slot] != mark && !isRepeat
+        sending[slot] = isRepeat ? 0 : mark
         return isNews
     }
 
     /// - Returns: mark of the push; 0 for a repeat of what was accepted before.
     func accepts(_ completion: Completion) -> UInt32 {
         let slot = Int(completion.slot.rawValue)
-        guard generations[slot] == completion.generation, sending[slot] != 0 else { return 0 }
+        guard tenants[slot] == SlotMarks.tenant(completion.generation), sending[slot] != 0 else { return 0 }
         let mark = sending[slot]
-        accepted[slot] = mark
+        let newest = slot * memory
+        for place in stride(from: newest + memory - 1, to: newest, by: -1) { accepted[place] = accepted[place - 1] }
+        accepted[newest] = mark
         sending[slot] = 0
         return mark
     }

@@ -32,6 +32,10 @@ package struct ProbeReading: Sendable {
     package var stateBytes = 0
     /// Pushes that were not measured, because there was no room for their slots.
     package var untracked = 0
+    /// Pushes of the measurement that were accepted although the activity had accepted their publication before.
+    package var repeated = 0
+    /// Nanoseconds of the probe's own work on its shard's thread.
+    package var own: Int64 = 0
 
     package init() {}
 
@@ -72,6 +76,8 @@ package struct ProbeReading: Sendable {
         }
         stateBytes += other.stateBytes
         untracked += other.untracked
+        repeated += other.repeated
+        own += other.own
     }
 }
 

@@ -27,4 +27,4 @@ package enum Series: Int, Sendable, CaseIterable {
 }
 
 /// Parts of a push's way, which have a histogram each.
-package enum Stage: String, Sendable, CaseIterable { case decided, first, left, accepted, last, age }
+package enum Stage: String, Sendable, CaseIterable { case taken, decided, first, left, accepted, last, age }

@@ -46,6 +46,12 @@ package struct DecisionMeter {
     package private(set) var counts = (publications: 0, visible: 0, alertsGranted: 0, alertsDemoted: 0)
     /// Highest serial that has been noted.
     package private(set) var newest: UInt64 = 0
+    /// Times from the plan until the core takes an event, of all measured events.
+    package private(set) var taken = LatencyHistogram()
+    /// Measured publications that some activity may still lack.
+    private var open: Set<UInt64> = []
+    /// Goals of the measurement that had not reached all of their activities at its end.
+    package private(set) var unfinishedGoals = 0
     /// Publications that a newer one's completion finishes, by topic.
     private var overtaken: [TopicID: [UInt64]] = [:]
 
@@ -53,6 +59,12 @@ package struct DecisionMeter {
 
     /// Is `true` for the schedule's planned moments; timers act when their deadline is in the measurement.
     private func isMeasured(_ planned: Int64) -> Bool { measured.contains(planned) }
+
+    /// Notes that the core takes the event of the cause.
+    package mutating func noteTaken(at now: Int64) {
+        guard let cause, isMeasured(cause.planned) else { return }
+        taken.record(nanoseconds: now - cause.planned)
+    }
 
     /// Notes a publication before any shard gets it.
     package mutating func note(_ publication: Publication, at now: Int64) {
@@ -66,6 +78,7 @@ package struct DecisionMeter {
         newest = max(newest, publication.serial)
         if row.isMeasured {
             counts.publications += 1
+            open.insert(publication.serial)
             decided[row.series.rawValue].record(nanoseconds: now - row.planned)
             decidedByKind[Int(row.kind)].record(nanoseconds: now - row.planned)
             if row.series == .goal, goals.count < PublicationTable.goalsMax {
@@ -111,10 +124,24 @@ package struct DecisionMeter {
 
     private mutating func finish(_ serial: UInt64, at moment: Int64?) {
         let row = table[serial]
+        open.remove(serial)
         guard let moment, row.isMeasured else { return }
         last[row.series.rawValue].record(nanoseconds: moment - row.planned)
         lastByKind[Int(row.kind)].record(nanoseconds: moment - row.planned)
         if row.goal > 0 { goals[Int(row.goal) - 1].last = moment }
+    }
+
+    /// Counts each publication that has not reached all of its activities as if its last activity had it now: it takes longer than that,
+    /// and without it the figures of `last` would be better the more is lost.
+    package mutating func close(at now: Int64) {
+        for serial in open {
+            let row = table[serial]
+            guard row.isMeasured else { continue }
+            unfinishedGoals += row.series == .goal ? 1 : 0
+            last[row.series.rawValue].record(nanoseconds: now - row.planned)
+            lastByKind[Int(row.kind)].record(nanoseconds: now - row.planned)
+        }
+        open = []
     }
 
     // MARK: Results

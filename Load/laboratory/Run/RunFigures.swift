@@ -15,8 +15,8 @@ struct RunFigures {
     let remains: [ProbedTransport.Remains]
     /// Monotonic nanoseconds of the schedule's start.
     let start: Int64
-    /// Events decided in the measurement.
-    let events: Int
+    /// Events of the measurement that were decided, and those decided before it was over.
+    let events: (decided: Int, inTime: Int)
     /// The probes' seconds.
     let seconds: [ReadingShelf.Second]
 
@@ -33,11 +33,10 @@ struct RunFigures {
         figures.merge(generator.lateness.figures("lateness")) { $1 }
         let pushes = pushDelta()
         addThroughput(pushes, reading, to: &figures)
-        addCosts(pushes, to: &figures)
+        addCosts(pushes, reading, to: &figures)
         addGrowth(intervals, to: &figures)
         let goals = goals(reading)
-        let unfinished = goals.count { $0.last == nil }
-        figures["goals.unfinished"] = Double(unfinished)
+        figures["goals.unfinished"] = Double(meter.unfinishedGoals)
         var run = LoadRun(
             verdict: Verdict(faults: faults(reading), thresholds: scenario.thresholds.map { $0.judge(figures) }),
             seconds: length)
@@ -50,11 +49,6 @@ struct RunFigures {
         run.suppressed = suppressed()
         run.threads = threads()
         run.notes = notes(reading)
-        if unfinished > 0 {
-            run.notes.append(
-                "\(unfinished) of \(run.goals.count) goals had not reached all of their activities at the end; goal.last is without them"
-            )
-        }
         return run
     }
 
@@ -83,6 +77,7 @@ struct RunFigures {
             }
         }
         add("follow", .accepted, reading.follow)
+        add("event", .taken, meter.taken)
         return all
     }
 
@@ -134,10 +129,11 @@ struct RunFigures {
         for push in pushes { figures["pushes.\(push.name)"] = Double(push.count) }
         figures["pushes.missing"] = Double(recorder.after.map { $0.counts.owed + $0.counts.refused } ?? 0)
         figures["pushes.untracked"] = Double(reading.untracked)
+        figures["pushes.repeated"] = Double(reading.repeated)
         figures["pushes.per.second"] = (figures["pushes.accepted"] ?? 0) / max(length, 1e-9)
         figures["pushes.per.second.max"] = Double(seconds.map(\.rest.accepted).max() ?? 0)
-        figures["events"] = Double(events)
-        figures["events.per.second"] = Double(events) / scenario.duration.inSeconds
+        figures["events"] = Double(events.decided)
+        figures["events.per.second"] = Double(events.inTime) / max(min(length, scenario.duration.inSeconds), 1e-9)
         figures["updates"] = Double(meter.counts.publications)
         figures["goals"] = Double(meter[.goal, .decided].count)
         figures["arrivals.missing"] = Double(generator.left)
@@ -159,13 +155,16 @@ struct RunFigures {
         }
     }
 
-    private func addCosts(_ pushes: [(name: String, count: Int)], to figures: inout [String: Double]) {
+    private func addCosts(
+        _ pushes: [(name: String, count: Int)], _ reading: ProbeReading, to figures: inout [String: Double]
+    ) {
         let threads = threads()
         func sum(_ isWanted: (String) -> Bool) -> Double {
             threads.filter { isWanted($0.name) }.reduce(0) { $0 + $1.cpuSeconds }
         }
         let shards = sum { $0.hasPrefix("fanfare shard") }
         figures["cpu.shards"] = shards
+        figures["cpu.probes"] = Double(reading.own) / 1e9
         figures["cpu.generator"] = sum { $0 == "generator" }
         let simulators = Set(recorder.companions.keys)
         figures["cpu.core"] = sum { $0 == RunFigures.coreName }
@@ -194,7 +193,12 @@ struct RunFigures {
         guard intervals.count >= 5 else { return }
         figures["growth.memory"] = RunFigures.growth(resident)
         figures["growth.threads"] = RunFigures.growth(intervals.map { Double($0.threads) })
-        figures["growth.descriptors"] = RunFigures.growth(intervals.map { Double($0.descriptors) })
+        figures["growth.descriptors"] = RunFigures.growth(RunFigures.descriptors(intervals))
+    }
+
+    /// Open descriptors without those of connections: a pool opens as many as the load has needed lately and keeps them for half an hour.
+    static func descriptors(_ intervals: [Interval]) -> [Double] {
+        intervals.map { Double($0.descriptors - $0.connections) }
     }
 
     /// Relative growth from the median of the first fifth to that of the last fifth.
@@ -232,7 +236,7 @@ struct RunFigures {
             }
         }
         return [
-            Count("events planned", planned), Count("events decided", events),
+            Count("events planned", planned), Count("events decided", events.decided),
             Count("visible changes", meter.counts.visible),
             Count("updates published", meter.counts.publications), Count("alerts granted", meter.counts.alertsGranted),
             Count("pushes sent", pushed("sent")), Count("pushes accepted", pushed("accepted")),
@@ -271,7 +275,14 @@ struct RunFigures {
     }
 
     private func mergedIntervals() -> [Interval] {
-        return recorder.intervals.enumerated().map { index, interval in
+        var intervals = recorder.intervals
+        // The shards may have had answers after the last look.
+        while let last = intervals.last, intervals.count < seconds.count {
+            var next = last
+            (next.second, next.events, next.cpuSeconds) = (Double(intervals.count + 1), 0, 0)
+            intervals.append(next)
+        }
+        return intervals.enumerated().map { index, interval in
             var interval = interval
             guard index < seconds.count else { return interval }
             interval.sent = seconds[index].rest.sent
@@ -287,11 +298,15 @@ struct RunFigures {
 
     private func faults(_ reading: ProbeReading) -> [String] {
         RunFigures.faults(
-            lateness: generator.lateness, limit: scenario.lateness, left: generator.left,
+            lateness: generator.lateness, limit: scenario.lateness, left: recorder.isInterrupted ? 0 : generator.left,
             planned: schedule.arrivals.count)
-            + (recorder.isInterrupted ? ["the run was interrupted"] : [])
+            + (recorder.isInterrupted ? [RunFigures.interrupted] : [])
             + (recorder.before == nil ? ["the run ended before its measurement began"] : [])
     }
+
+    static let interrupted = "the run was interrupted"
+    /// First words of a fault that is the generator's.
+    static let generatorLate = "generator late"
 
     /// Faults that make a run's figures worthless.
     static func faults(lateness: LatencyHistogram, limit: Duration, left: Int, planned: Int) -> [String] {
@@ -299,11 +314,11 @@ struct RunFigures {
         let p99 = Double(lateness.quantile(0.99) ?? 0) / 1e6
         if p99 > limit.inSeconds {
             faults.append(
-                "generator late: of its arrivals 1 % left more than \((p99 * 1000).shortened) ms after their planned moment, "
+                "\(generatorLate): of its arrivals 1 % left more than \((p99 * 1000).shortened) ms after their planned moment, "
                     + "and at most \(limit.milliseconds) ms are allowed; the load was not the planned one")
         }
         if left > 0 {
-            faults.append("generator late: \(left) of \(planned) arrivals were never handed over")
+            faults.append("\(generatorLate): \(left) of \(planned) arrivals were never handed over")
         }
         return faults
     }
@@ -315,6 +330,16 @@ struct RunFigures {
         }
         if meter.newest > UInt64(meter.table.capacity) {
             notes.append("publications after the first \(meter.table.capacity) were not measured")
+        }
+        if meter.unfinishedGoals > 0 {
+            notes.append(
+                "\(meter.unfinishedGoals) goals had not reached all of their activities at the end; goal.last counts each with its time "
+                    + "until then, which is less than it takes")
+        }
+        if recorder.isCutOff {
+            notes.append(
+                "the wait for the last pushes was cut off after \(scenario.drain.inSeconds.shortened) s (drain); what had not arrived is "
+                    + "in pushes.missing")
         }
         if scenario.transport.isSink {
             notes.append("a sink has no connections, and no bytes beside the content states")

@@ -53,6 +53,8 @@ final class RunRecorder {
     private var counted: (events: Int, cpu: Double) = (0, 0)
     private(set) var commandsMax = 0
     var isInterrupted = false
+    /// Is `true` if the last pushes did not arrive within the drain.
+    var isCutOff = false
     private(set) var arrivalsMax = 0
 
     init(_ scenario: Scenario, _ shelf: ReadingShelf, _ programs: Companions) {
@@ -81,7 +83,22 @@ final class RunRecorder {
             longestTurn = 0
         }
         let elapsed = look.now - measuredFrom
-        if elapsed >= Int64(intervals.count + 1) * 1_000_000_000 { append(look, seconds: Double(elapsed) / 1e9) }
+        appendSeconds(look, through: Int(elapsed / 1_000_000_000))
+    }
+
+    /// Appends the seconds that are over. After a stall several are: what was counted meanwhile belongs to the last of them, and each
+    /// keeps its own number, as the probes' seconds have theirs.
+    private func appendSeconds(_ look: Look, through last: Int) {
+        guard intervals.count < last else { return }
+        let first = intervals.count + 1
+        append(look, seconds: Double(last))
+        guard first < last, let whole = intervals.popLast() else { return }
+        for second in first..<last {
+            var interval = whole
+            (interval.second, interval.events, interval.cpuSeconds) = (Double(second), 0, 0)
+            intervals.append(interval)
+        }
+        intervals.append(whole)
     }
 
     private func append(_ look: Look, seconds: Double) {
@@ -121,8 +138,7 @@ final class RunRecorder {
         self.look(look)
         after = (look.counts, reading())
         let elapsed = look.now - measuredFrom
-        // A rest of some milliseconds is the end of the second before.
-        if before != nil, Double(elapsed) / 1e9 > (intervals.last?.second ?? 0) + 0.05 {
+        if before != nil, elapsed > Int64(intervals.count) * 1_000_000_000 {
             append(look, seconds: Double(elapsed) / 1e9)
         }
     }

@@ -22,8 +22,8 @@ package final class ScenarioRun {
     private var generator: Generator?
     private var stage = Stage.connecting
     private let madeAt = Clock.monotonicNanoseconds()
-    /// Events decided in the measurement.
-    private var events = 0
+    /// Events of the measurement that were decided, and those decided before it was over.
+    private var events = (decided: 0, inTime: 0)
     private var wakeup: Wakeup?
     private var timers = Timers()
 
@@ -36,7 +36,7 @@ package final class ScenarioRun {
         var watch: LoopTimer?
     }
 
-    private var interrupts: SignalWatcher?
+    private var interrupts: [SignalWatcher] = []
 
     /// - Throws: `LaboratoryError` for what keeps the run from beginning.
     package init(_ scenario: Scenario, output: RunOutput) throws {
@@ -59,8 +59,13 @@ package final class ScenarioRun {
         timers.deadline = LoopTimer(loop: loop) { [unowned self] in turn() }
         timers.measurement = LoopTimer(loop: loop) { [unowned self] in look() }
         timers.turns = TurnTimer(loop) { [unowned self] turn, _ in recorder.noteTurn(turn) }
-        timers.drain = LoopTimer(loop: loop) { [unowned self] in halt() }
-        interrupts = try SignalWatcher(loop: loop, signal: .interrupt) { [unowned self] in interrupt() }
+        timers.drain = LoopTimer(loop: loop) { [unowned self] in
+            recorder.isCutOff = true
+            halt()
+        }
+        interrupts = try [.interrupt, .terminate].map { signal in
+            try SignalWatcher(loop: loop, signal: signal) { [unowned self] in interrupt() }
+        }
         timers.watch = LoopTimer(loop: loop) { [unowned self] in look() }
     }
 
@@ -70,7 +75,9 @@ package final class ScenarioRun {
         timers.watch?.start(after: .milliseconds(200), repeating: .milliseconds(200))
         loop.run()
         let report = generator?.stop() ?? Generator.Report()
-        recorder.end(situation(at: now))
+        let end = now
+        recorder.end(situation(at: end))
+        meter.close(at: end)
         core.stop(within: .seconds(2))
         recorder.complete(core.counts)
         recorder.finish()
@@ -103,7 +110,7 @@ package final class ScenarioRun {
 
     private func begin() {
         guard stage == .settling else { return }
-        output.ready()
+        guard output.ready() else { return interrupt() }
         stage = .running
         let moment = now + 20_000_000
         let measured = plan.schedule.measured
@@ -159,8 +166,13 @@ package final class ScenarioRun {
     private func carryOut(_ input: consuming LoadInput, _ time: FeedTime) {
         switch input {
         case .event(let event, let planned, let occasion):
-            events += meter.measured.contains(planned) ? 1 : 0
+            let now = now
+            if meter.measured.contains(planned) {
+                events.decided += 1
+                events.inTime += now < meter.measured.upperBound ? 1 : 0
+            }
             meter.cause = DecisionMeter.Cause(topic: event.topic, planned: planned, occasion: occasion)
+            meter.noteTaken(at: now)
             meter.deadline = now
             core.apply(event, now: time)
             meter.cause = nil
@@ -216,7 +228,7 @@ package final class ScenarioRun {
 
     private func situation(at now: Int64) -> RunRecorder.Look {
         RunRecorder.Look(
-            now: now, events: events, counts: core.counts, freshness: core.freshness,
+            now: now, events: events.decided, counts: core.counts, freshness: core.freshness,
             commandsWaiting: core.commandsWaiting, arrivalsWaiting: generator?.waiting ?? 0)
     }
 
@@ -306,12 +318,12 @@ extension ScenarioRun: EngineCoreDelegate {
 package struct RunOutput {
     package var report: (String) -> Void
     package var progress: (LoadProgress) -> Void
-    /// Called once, when everything is prepared: the schedule starts when it returns.
-    package var ready: () -> Void
+    /// Called once, when everything is prepared: the schedule starts when it returns `true`, and the run ends if it returns `false`.
+    package var ready: () -> Bool
 
     package init(
         report: @escaping (String) -> Void, progress: @escaping (LoadProgress) -> Void,
-        ready: @escaping () -> Void = {}
+        ready: @escaping () -> Bool = { true }
     ) {
         self.report = report
         self.progress = progress

@@ -25,8 +25,9 @@ package final class SinkTransport: Transport {
 
     private static let batchMax = 1024
     private static let batchesPerTurn = 64
-    /// Time that a limited transport may make up for after a pause: its buffer.
-    private static let credit: Int64 = 10_000_000
+    /// Time that a limited transport may make up for after a pause: its buffer, which holds one push at least.
+    private let credit: Int64
+    private static let creditMin: Int64 = 10_000_000
 
     /// Settings that the sinks of a run share.
     package struct Setup {
@@ -55,6 +56,7 @@ package final class SinkTransport: Transport {
         self.schedule = schedule
         isDead = setup.isDead
         rate = Int64(setup.options.pushesPerSecond.map { max(1, $0 / setup.shards) } ?? 0)
+        credit = rate > 0 ? max(SinkTransport.creditMin, 1_000_000_000 / rate + 1) : SinkTransport.creditMin
         stalls = setup.options.stalls.map { stall in
             let at = setup.measuredFrom + stall.at.wholeNanoseconds
             return at..<at + stall.length.wholeNanoseconds
@@ -84,7 +86,7 @@ package final class SinkTransport: Transport {
     /// Pushes that may leave now.
     private func allowance(at now: Int64) -> Int {
         guard rate > 0 else { return SinkTransport.batchMax }
-        freeAt = max(freeAt, now - SinkTransport.credit)
+        freeAt = max(freeAt, now - credit)
         return Int(min(Int64(SinkTransport.batchMax), max(0, now - freeAt) * rate / 1_000_000_000))
     }
 

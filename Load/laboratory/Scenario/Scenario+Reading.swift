@@ -22,7 +22,7 @@ extension Scenario {
     }
 
     private static let lengths = Duration.milliseconds(1)...Duration.seconds(24 * 3600)
-    private static let moments = Duration.zero...Duration.seconds(24 * 3600)
+    fileprivate static let moments = Duration.zero...Duration.seconds(24 * 3600)
 
     private mutating func read(_ table: TableReader) {
         purpose.question = table.text("question") ?? ""
@@ -38,13 +38,13 @@ extension Scenario {
         duration = table.duration("duration", Scenario.lengths) ?? duration
         drain = table.duration("drain", Scenario.moments) ?? drain
         lateness = table.duration("lateness", Scenario.lengths) ?? lateness
-        if let reader = table.table("feed") { feed.read(reader) }
+        if let reader = table.table("feed") { feed.read(reader, duration) }
         if let reader = table.table("subscribers") { subscribers.read(reader) }
-        if let reader = table.table("follows") { churn.follows.read(reader, Scenario.moments) }
-        if let reader = table.table("unfollows") { churn.unfollows.read(reader, Scenario.moments) }
-        if let reader = table.table("rotations") { churn.rotations.read(reader, Scenario.moments) }
-        if let reader = table.table("transport") { transport = LoadTransport(reader) ?? transport }
-        if let reader = table.table("clock") { clockStep = ClockStep(reader, Scenario.moments) }
+        if let reader = table.table("follows") { churn.follows.read(reader, duration) }
+        if let reader = table.table("unfollows") { churn.unfollows.read(reader, duration) }
+        if let reader = table.table("rotations") { churn.rotations.read(reader, duration) }
+        if let reader = table.table("transport") { transport = LoadTransport(reader, duration) ?? transport }
+        if let reader = table.table("clock") { clockStep = ClockStep(reader, duration) }
         for value in table.array("thresholds") ?? [] {
             guard let text = table.read(value, for: "thresholds", "text in quotes", \.text) else { continue }
             do { thresholds.append(try Threshold(text)) } catch { table.faults.note(value.place, "\(error)") }
@@ -75,20 +75,22 @@ extension Scenario.Subscribers {
 }
 
 extension Scenario.Arrivals {
-    fileprivate mutating func read(_ table: TableReader, _ moments: ClosedRange<Duration>) {
+    fileprivate mutating func read(_ table: TableReader, _ duration: Duration) {
         perSecond = table.number("perSecond", 0...10_000_000) ?? 0
-        from = table.duration("from", moments) ?? .zero
-        until = table.duration("until", moments)
+        from = table.duration("from", Scenario.moments) ?? .zero
+        until = table.duration("until", Scenario.moments)
+        table.check(from, "from", before: duration)
         if let until, until < from { table.faults.note(table.place, "until is before from") }
         table.finish()
     }
 }
 
 extension Scenario.ClockStep {
-    fileprivate init?(_ table: TableReader, _ moments: ClosedRange<Duration>) {
-        at = table.duration("at", moments) ?? .zero
-        let ahead = table.duration("ahead", moments)
-        let back = table.duration("back", moments)
+    fileprivate init?(_ table: TableReader, _ duration: Duration) {
+        at = table.duration("at", Scenario.moments) ?? .zero
+        table.check(at, "at", before: duration)
+        let ahead = table.duration("ahead", Scenario.moments)
+        let back = table.duration("back", Scenario.moments)
         table.finish()
         guard (ahead == nil) != (back == nil) else {
             table.faults.note(table.place, "a step of the clock has ahead or back, as in ahead = \"1 h\"")
@@ -101,7 +103,7 @@ extension Scenario.ClockStep {
 extension LoadFeed {
     fileprivate static let rates = 0.0...100_000_000.0
 
-    fileprivate mutating func read(_ table: TableReader) {
+    fileprivate mutating func read(_ table: TableReader, _ duration: Duration) {
         kind = table.choice("kind", of: Kind.allCases.map { ($0.rawValue, $0) }) ?? kind
         topics = table.whole("topics", 1...2_000_000) ?? topics
         eventsPerSecond = table.number("events", LoadFeed.rates) ?? 0
@@ -111,15 +113,16 @@ extension LoadFeed {
         let recording: [String]? = table.texts("recording")
         let generator = table.text("generator")
         for value in table.array("bursts") ?? [] {
-            if let reader = table.table(value, for: "bursts") { bursts += Burst.read(reader) }
+            if let reader = table.table(value, for: "bursts") { bursts += Burst.read(reader, duration) }
         }
         if recording != nil, generator != nil {
             table.faults.note(table.place, "a feed has a recording or a generator, not both")
         }
         if let recording { source = .recording(recording) }
         if let generator { source = .generator(generator) }
-        if source != .rates, eventsPerSecond + updatesPerSecond + goalsPerSecond > 0 {
-            table.faults.note(table.place, "a recording has its own rates: leave events, updates and goals out")
+        if source != .rates, eventsPerSecond + updatesPerSecond + goalsPerSecond > 0 || !bursts.isEmpty {
+            table.faults.note(
+                table.place, "a recording has its own arrivals: leave events, updates, goals and bursts out")
         }
         table.finish()
     }
@@ -127,10 +130,9 @@ extension LoadFeed {
 
 extension LoadFeed.Burst {
     /// Reads a burst, and its repetitions if it has `every`.
-    fileprivate static func read(_ table: TableReader) -> [LoadFeed.Burst] {
-        let moments = Duration.zero...Duration.seconds(24 * 3600)
-        var burst = LoadFeed.Burst(at: table.duration("at", moments) ?? .zero)
-        burst.within = table.duration("within", moments) ?? .zero
+    fileprivate static func read(_ table: TableReader, _ duration: Duration) -> [LoadFeed.Burst] {
+        var burst = LoadFeed.Burst(at: table.duration("at", Scenario.moments) ?? .zero)
+        burst.within = table.duration("within", Scenario.moments) ?? .zero
         let occasions = Occasion.allCases.map { ($0.rawValue, $0) }
         burst.occasion = table.choice("occasion", of: occasions) ?? .goal
         burst.count = table.whole("count", 1...100_000_000) ?? 1
@@ -139,11 +141,19 @@ extension LoadFeed.Burst {
         let every = table.duration("every", Duration.milliseconds(1)...Duration.seconds(24 * 3600))
         let times = table.whole("times", 1...100_000) ?? 1
         table.finish()
-        return (0..<times).map { number in
+        let bursts = (0..<times).map { number in
             var next = burst
             next.at += (every ?? .zero) * number
             return next
         }
+        // The arrivals of a burst lie before the end of its time, so it may end with the schedule.
+        if let last = bursts.last {
+            table.check(last.at, "the last burst", before: duration)
+            if last.at < duration, last.at + last.within > duration {
+                table.faults.note(table.place, "the last burst ends after the duration; it must end within it")
+            }
+        }
+        return bursts
     }
 }
 
@@ -151,7 +161,7 @@ extension LoadTransport {
     /// Options of the simulator that a scenario may not set: where it listens, and the files that it reads and writes.
     private static let ownOptions: Set = ["--public", "--listen", "--cert", "--key", "--dump"]
 
-    fileprivate init?(_ table: TableReader) {
+    fileprivate init?(_ table: TableReader, _ duration: Duration) {
         let kinds = ["discard", "simulator", "host"]
         let kind = table.choice("kind", of: kinds.map { ($0, $0) }) ?? "discard"
         defer { table.finish() }
@@ -182,11 +192,10 @@ extension LoadTransport {
             sink.pushesPerSecond = table.whole("pushesPerSecond", 1...1_000_000_000)
             for value in table.array("stalls") ?? [] {
                 guard let reader = table.table(value, for: "stalls") else { continue }
-                let moments = Duration.zero...Duration.seconds(24 * 3600)
+                let at = reader.duration("at", Scenario.moments) ?? .zero
+                reader.check(at, "at", before: duration)
                 sink.stalls.append(
-                    Scenario.Stall(
-                        at: reader.duration("at", moments) ?? .zero, length: reader.duration("length", moments) ?? .zero
-                    ))
+                    Scenario.Stall(at: at, length: reader.duration("length", Scenario.moments) ?? .zero))
                 reader.finish()
             }
             self = .discard(sink)
@@ -195,6 +204,15 @@ extension LoadTransport {
 }
 
 extension TableReader {
+    /// Notes a moment that the run does not reach: its part of the load would be missing without a word.
+    fileprivate func check(_ moment: Duration, _ name: String, before duration: Duration) {
+        guard moment >= duration else { return }
+        faults.note(
+            place,
+            "\(name) is \(moment.inSeconds.shortened) s, and the duration is \(duration.inSeconds.shortened) s; expected an earlier moment"
+        )
+    }
+
     fileprivate func array(_ key: String) -> [TOMLValue]? {
         take(key, "an array") { if case .array(let values) = $0.content { values } else { nil } }
     }

@@ -138,18 +138,19 @@ package struct Scenario: Sendable, Equatable {
         return scenario
     }
 
-    private static func multiplied(_ count: Int, by factor: Double) -> Int {
-        // Beyond that the scenario is refused for its number of arrivals anyway.
-        Int(min(1e9, max(1, (Double(count) * factor).rounded())))
-    }
-
     /// Returns the scenario with all rates of arrivals multiplied, and its bursts with them.
     package func rated(by factor: Double) -> Scenario {
         var scenario = self
         scenario.factors.rate *= factor
         scenario.multiplyRates(by: factor, feed: true)
+        // A burst has whole arrivals; the part that one cannot have goes to the next one.
+        var rest = 0.0
         for index in scenario.feed.bursts.indices {
-            scenario.feed.bursts[index].count = Scenario.multiplied(feed.bursts[index].count, by: factor)
+            let wanted = Double(feed.bursts[index].count) * factor + rest
+            // Beyond that the scenario is refused for its number of arrivals anyway.
+            let count = min(1e9, (wanted + 1e-9).rounded(.down))
+            rest = min(1, wanted - count)
+            scenario.feed.bursts[index].count = Int(count)
         }
         return scenario
     }

@@ -28,8 +28,12 @@ package struct MeasuredCosts: Codable, Sendable, Equatable {
         func isOfLineups(_ result: LoadResult) -> Bool {
             result.scenario.hasLineups ?? (result.scenario.name == "lineups")
         }
-        for run in results.flatMap(\.runs) where !run.verdict.faults.isEmpty {
-            throw LaboratoryError("a run has a fault, so its costs say nothing: \(run.verdict.faults[0])")
+        for result in results {
+            try MeasuredCosts.check(result, isOfLineups: isOfLineups(result))
+            guard result.machine.processor == results[0].machine.processor else {
+                throw LaboratoryError(
+                    "\(result.scenario.name): another machine's result; costs are those of one machine")
+            }
         }
         let topics = figures { !isOfLineups($0) }
         guard let push = median("cpu.per.push", topics) else {
@@ -44,6 +48,43 @@ package struct MeasuredCosts: Codable, Sendable, Equatable {
         }
         cpuPerSimulatedPush = simulated.isEmpty ? 0 : simulated.sorted()[simulated.count / 2]
         processor = results.first?.machine.processor ?? ""
+    }
+
+    /// Fewest pushes of a publication, on average, whose cost is that of a push: with few of them the publication's own cost prevails.
+    private static let pushesPerPublicationMin = 1000.0
+    /// Share of pushes that must have been accepted: retries and dead tokens cost otherwise.
+    private static let acceptedMin = 0.999
+
+    /// Refuses a result whose costs are those of something else than of pushes that arrive.
+    private static func check(_ result: LoadResult, isOfLineups: Bool) throws(LaboratoryError) {
+        let name = result.scenario.name
+        func refuse(_ reason: String) -> LaboratoryError { LaboratoryError("\(name): \(reason)") }
+        if result.machine.isDebugBuild { throw refuse("a debug build, whose costs say nothing") }
+        if (result.scenario.roundTrip ?? 0) + (result.scenario.answerDelay ?? 0) > 0 {
+            throw refuse("ran over a distance; calibrate takes runs whose answers come at once, such as goal-burst")
+        }
+        for run in result.runs {
+            if let fault = run.verdict.faults.first {
+                throw refuse("a run has a fault, so its costs say nothing: \(fault)")
+            }
+            if let broken = run.verdict.thresholds.first(where: { !$0.holds }) {
+                throw refuse("a run failed, so its costs are not those of an engine at work: \(broken.sentence)")
+            }
+            let (sent, accepted) = (run.figures["pushes.sent"] ?? 0, run.figures["pushes.accepted"] ?? 0)
+            guard run.figures["cpu.apns-simulator"] != nil else {
+                throw refuse("ran without the APNs simulator, whose cost belongs to a prediction")
+            }
+            guard accepted >= acceptedMin * sent else {
+                throw refuse(
+                    "of \(Int(sent).spaced) pushes \(Int(accepted).spaced) were accepted; the others cost otherwise")
+            }
+            let publications = run.figures["updates"] ?? 0
+            guard isOfLineups || sent >= pushesPerPublicationMin * publications else {
+                throw refuse(
+                    "a publication has \((sent / publications).shortened) pushes on average; calibrate takes "
+                        + "\(Int(pushesPerPublicationMin).spaced) at least, as goal-burst has")
+            }
+        }
     }
 
     package init(file path: String) throws {

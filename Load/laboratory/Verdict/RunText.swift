@@ -16,7 +16,7 @@ package struct RunText {
         lines.append("question   \(scenario.question)")
         lines.append("good       \(scenario.good)")
         lines.append(row("", ["count", "p50", "p90", "p99", "p99.9", "p99.99", "max"]))
-        for latency in run.latencies where ["goal", "follow", "all"].contains(latency.series) {
+        for latency in run.latencies where ["event", "goal", "follow", "all"].contains(latency.series) {
             lines.append(self.latency("\(latency.series) \(latency.stage)", latency.histogram))
         }
         lines += costs

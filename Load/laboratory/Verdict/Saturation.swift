@@ -8,7 +8,9 @@ package struct Saturation: Sendable {
     private let precision: Double
     /// Runs of each end.
     private let repetitions: Int
-    private var trials: [(factor: Double, passes: Bool)] = []
+    private var trials: [(factor: Double, passes: Bool, isLate: Bool)] = []
+    /// Least factor at which the laboratory cannot run the scenario.
+    private var impossible = Double.infinity
 
     /// Factors beyond which the search gives up.
     private static let factors = 1.0 / 1024...1024.0
@@ -38,7 +40,7 @@ package struct Saturation: Sendable {
         let (low, high) = ends
         switch (low, high) {
         case (nil, nil): return 1
-        case (let low?, nil): return low * 2 <= Saturation.factors.upperBound ? low * 2 : nil
+        case (let low?, nil): return low * 2 <= Saturation.factors.upperBound && low * 2 < impossible ? low * 2 : nil
         case (nil, let high?): return high / 2 >= Saturation.factors.lowerBound ? high / 2 : nil
         case (let low?, let high?):
             if high / low > precision { return (low * high).squareRoot() }
@@ -46,7 +48,19 @@ package struct Saturation: Sendable {
         }
     }
 
-    package mutating func note(_ factor: Double, passes: Bool) { trials.append((factor, passes)) }
+    /// - Parameter isLate: `true` if the generator was late, so that the run says nothing of the engine.
+    package mutating func note(_ factor: Double, passes: Bool, isLate: Bool = false) {
+        trials.append((factor, passes && !isLate, isLate))
+    }
+
+    /// Notes that the laboratory cannot run the scenario at this factor.
+    package mutating func noteImpossible(_ factor: Double) { impossible = min(impossible, factor) }
+
+    /// Is `true` if the upper end is the generator's and not the engine's.
+    private var isLimitOfGenerator: Bool {
+        guard let high = ends.high else { return false }
+        return trials.contains { $0.factor == high && $0.isLate }
+    }
 
     /// The knee with its confidence, in one sentence.
     package var sentence: String {
@@ -55,10 +69,18 @@ package struct Saturation: Sendable {
             return "\(share.passed) of \(share.runs) runs passed"
         }
         switch ends {
+        case (let low, let high?) where isLimitOfGenerator:
+            return
+                "the generator was late at \(high.shortened) times the scenario's rate; the engine's knee is not known"
+                + (low.map { ", and it lies above \($0.shortened)" } ?? "")
         case (let low?, let high?):
             return
                 "the knee lies between \(low.shortened) and \(high.shortened) times the scenario's rate: at \(low.shortened) "
                 + "\(passed(low)), at \(high.shortened) \(passed(high))"
+        case (let low?, nil) where impossible < .infinity:
+            return
+                "no threshold broke up to \(low.shortened) times the scenario's rate, and \(impossible.shortened) times are "
+                + "more than the laboratory runs"
         case (let low?, nil): return "no threshold broke up to \(low.shortened) times the scenario's rate"
         case (nil, let high?): return "a threshold broke even at \(high.shortened) times the scenario's rate"
         case (nil, nil): return "nothing was run"
@@ -66,7 +88,7 @@ package struct Saturation: Sendable {
     }
 
     package var knee: ClosedRange<Double>? {
-        guard case (let low?, let high?) = ends else { return nil }
+        guard case (let low?, let high?) = ends, !isLimitOfGenerator else { return nil }
         return low...high
     }
 }

@@ -23,12 +23,29 @@ package struct Threshold: Sendable, Equatable {
     private static let units: [(name: String, factor: Double)] = [
         ("", 1), ("%", 0.01), ("ns", 1e-9), ("us", 1e-6), ("µs", 1e-6), ("ms", 1e-3), ("s", 1), ("min", 60),
         ("h", 3600),
-        ("k", 1e3), ("M", 1e6), ("G", 1e9), ("KB", 1e3), ("MB", 1e6), ("GB", 1e9),
+        ("k", 1e3), ("M", 1e6), ("G", 1e9), ("B", 1), ("KB", 1e3), ("MB", 1e6), ("GB", 1e9),
     ]
 
     private static let timeUnits = ["ns", "us", "µs", "ms", "s", "min", "h"]
 
-    /// Returns `true` for a figure in seconds, whose bound without a unit would nearly always hold or never.
+    private static let byteUnits = ["B", "KB", "MB", "GB"]
+    private static let countUnits = ["", "k", "M", "G"]
+
+    /// Returns the units of a figure and its kind for messages; `nil` for a figure of another program. A bound in a wrong unit would nearly
+    /// always hold, or never: 5 is 500 %.
+    private static func units(of figure: String) -> (names: [String], kind: String)? {
+        if isTime(figure) { return (timeUnits, "a time") }
+        switch figure.split(separator: ".").first {
+        case "growth", "engine": return (["%"], "a share")
+        case "memory": return (byteUnits, "a number of bytes")
+        case "bytes": return (byteUnits + countUnits, "a number of bytes")
+        case "pushes", "goals", "events", "updates", "rings", "connections", "activities", "arrivals":
+            return (countUnits, "a count")
+        default: return nil
+        }
+    }
+
+    /// Returns `true` for a figure in seconds.
     private static func isTime(_ figure: String) -> Bool {
         let parts = figure.split(separator: ".")
         if ["turn", "cpu"].contains(parts.first) { return true }
@@ -60,9 +77,9 @@ package struct Threshold: Sendable, Equatable {
                     + (unit.nearest(of: names).map { "; did you mean \($0)?" }
                         ?? "; expected one of \(names.joined(separator: ", "))"))
         }
-        if Threshold.isTime(name), !Threshold.timeUnits.contains(unit) {
-            throw ThresholdError(
-                "\(text): \(name) is a time; expected a unit of \(Threshold.timeUnits.joined(separator: ", "))")
+        if let (names, kind) = Threshold.units(of: name), !names.contains(unit) {
+            let expected = names.map { $0.isEmpty ? "none" : $0 }.joined(separator: ", ")
+            throw ThresholdError("\(text): \(name) is \(kind); expected a unit of \(expected)")
         }
         expression = words
         figure = name

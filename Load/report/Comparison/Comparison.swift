@@ -37,7 +37,12 @@ package struct Comparison: Sendable {
     /// Figures that are compared unless others are asked for: cost, delay, memory and throughput.
     package static let usual = [
         "cpu.per.push", "goal.last.p50", "goal.last.p99", "all.accepted.p99", "memory.peak", "pushes.per.second.max",
+        "pushes.missing", "pushes.repeated", "goals.unfinished",
     ]
+
+    /// Usual figures that count what went wrong: a build that loses pushes has less to do for the others, and one that repeats them a lower
+    /// cost of each.
+    private static let losses: Set = ["pushes.missing", "pushes.repeated", "goals.unfinished"]
 
     /// Fault of an input, in one sentence.
     package struct InputError: Error, Hashable, CustomStringConvertible {
@@ -91,7 +96,10 @@ package struct Comparison: Sendable {
     }
 
     private static func row(_ name: String, _ a: [LoadRun], _ b: [LoadRun], isPaired: Bool, error: Double) -> Row {
-        let (a, b) = (a.map { $0.figures[name] ?? 0 }, b.map { $0.figures[name] ?? 0 })
+        var (a, b) = (a.map { $0.figures[name] ?? 0 }, b.map { $0.figures[name] ?? 0 })
+        let (medianA, medianB) = (median(a), median(b))
+        // A loss is none at all in most runs, and nothing has no ratio: a count of losses is compared as one more than it is.
+        if losses.contains(name) { (a, b) = (a.map { $0 + 1 }, b.map { $0 + 1 }) }
         let ratio: Ratio?
         let call: Call
         if (a + b).allSatisfy({ $0 > 0 && $0.isFinite }) {
@@ -103,7 +111,7 @@ package struct Comparison: Sendable {
                 a + b == [Double](repeating: a[0], count: a.count + b.count)
                 ? .same : Comparison.callOfZeros(a, b, Direction(figure: name))
         }
-        return Row(figure: name, medianA: median(a), medianB: median(b), ratio: ratio, call: call)
+        return Row(figure: name, medianA: medianA, medianB: medianB, ratio: ratio, call: call)
     }
 
     /// Judges a figure that has no ratio: one side is 0 throughout, and the other side never.
@@ -147,7 +155,8 @@ enum Direction {
         if parts.starts(with: ["pushes", "per", "second"]) {
             self = .moreIsBetter
         } else if ["cpu", "memory", "growth", "turn", "lateness", "rings", "bytes"].contains(parts.first)
-            || (last.hasPrefix("p") && Int(last.dropFirst()) != nil) || last == "missing"
+            || (last.hasPrefix("p") && Int(last.dropFirst()) != nil)
+            || ["missing", "repeated", "unfinished"].contains(last)
             || (last == "max" && parts.count > 2)
         {
             self = .lessIsBetter

@@ -129,6 +129,25 @@ struct ComparisonTests {
         #expect(try Comparison(other.a, other.b, figures: ["own.figure"]).rows[0].call == .different)
     }
 
+    /// Lost pushes cost nothing, and repeated ones lower the cost of each: both are worse, however cheap the rest.
+    @Test(arguments: ["pushes.missing", "pushes.repeated", "goals.unfinished"])
+    func aBuildThatLosesOrRepeatsPushesIsWorse(figure: String) throws {
+        func set(_ losses: [Double], cost: Double) throws -> RunSet {
+            try RunSet(
+                losses.map { loss in
+                    var result = exampleResult()
+                    result.runs[0].figures = ["cpu.per.push": cost, figure: loss]
+                    return ("a", result)
+                })
+        }
+        let none = try set(Array(repeating: 0, count: 20), cost: 2)
+        // Not every run loses some.
+        let some = try set((0..<20).map { $0 % 10 == 0 ? 0 : Double($0) }, cost: 1)
+        #expect(try Comparison(none, some).isWorse)
+        #expect(try !Comparison(none, none).isDifferent)
+        #expect(try Comparison(some, none).rows.first { $0.figure == figure }?.call == .better)
+    }
+
     @Test func aDifferenceTooSmallToMatterIsNone() throws {
         func set(_ value: Double) throws -> RunSet {
             var result = exampleResult()

@@ -16,6 +16,44 @@ import Testing
     }
 }
 
+@Suite struct DescriptorGrowthTests {
+    /// - Parameter leak: descriptors that stay open each second.
+    private func growth(leak: Double) -> Double {
+        RunFigures.growth(
+            RunFigures.descriptors(
+                (0..<50).map { second in
+                    var interval = Interval(second: Double(second + 1))
+                    interval.connections = 2 + second / 5
+                    interval.descriptors = 30 + interval.connections + Int(leak * Double(second))
+                    return interval
+                }))
+    }
+
+    @Test func `Connections of a pool that grows are no growth of descriptors, and a leak is`() {
+        #expect(growth(leak: 0) == 0)
+        #expect(growth(leak: 0.2) > 0.1)
+    }
+}
+
+@Suite struct RunRecorderTests {
+    @Test func `After a stall each second has its own number, and the last part of one is not lost`() throws {
+        let scenario = Scenario(name: "test")
+        let recorder = RunRecorder(scenario, ReadingShelf(), try Companions(scenario))
+        func look(_ milliseconds: Int64, events: Int) -> RunRecorder.Look {
+            RunRecorder.Look(
+                now: milliseconds * 1_000_000, events: events, counts: ShardCounts(), freshness: FreshnessReport(),
+                commandsWaiting: 0, arrivalsWaiting: 0)
+        }
+        recorder.begin(at: 0)
+        for (milliseconds, events) in [(0, 0), (1100, 10), (4200, 40)] as [(Int64, Int)] {
+            recorder.look(look(milliseconds, events: events))
+        }
+        recorder.end(look(5020, events: 45))
+        #expect(recorder.intervals.map(\.second) == [1, 2, 3, 4, 5, 5.02])
+        #expect(recorder.intervals.map(\.events) == [10, 0, 0, 30, 5, 0])
+    }
+}
+
 @Suite struct ProcessReadingsTests {
     @Test func `The kernel tells this process's memory, threads, descriptors and processor time`() {
         let memory = ProcessReadings.memory()
@@ -57,10 +95,11 @@ import Testing
         var now: Int64 = 0
         let probe: Probe
 
-        init() {
+        init(lineups: ClosedRange<Int>? = nil) {
             var scenario = Scenario(name: "test")
             scenario.warmUp = .zero
             scenario.subscribers.count = 10
+            scenario.subscribers.lineups = lineups
             let schedule = Schedule(scenario)
             let table = PublicationTable(capacity: 10)
             for serial in 1...3 as ClosedRange<UInt64> {
@@ -117,12 +156,33 @@ import Testing
 
     @Test func `The next tenant of a slot is another activity`() {
         let stage = Stage()
-        for generation in 0..<3 as Range<UInt32> {
+        for generation in [0, 256, 512] as [UInt32] {
             stage.pull(1, 3, generation: generation, at: 10)
             stage.answer(.accepted, 1, generation: generation, at: 11)
         }
         stage.answer(.accepted, 1, generation: 0, at: 12)
         #expect(stage.probe.finish()[.goal, .accepted].count == 3)
+    }
+
+    @Test func `An activity that has waited, or has a new token, is the tenant that it was`() {
+        let stage = Stage()
+        for generation in 256..<259 as Range<UInt32> {
+            stage.pull(1, 3, generation: generation, at: 10)
+            stage.answer(.accepted, 1, generation: generation, at: 11)
+        }
+        let reading = stage.probe.finish()
+        #expect(reading[.goal, .accepted].count == 1 && reading.repeated == 2)
+    }
+
+    @Test func `A spotlight that returns to a topic brings no goal again`() {
+        let stage = Stage(lineups: 2...3)
+        for (serial, milliseconds) in [(1, 10), (2, 20), (1, 900), (2, 950)] as [(UInt64, Int64)] {
+            stage.pull(1, serial, at: milliseconds)
+            stage.answer(.accepted, 1, at: milliseconds + 1)
+        }
+        let reading = stage.probe.finish()
+        #expect(reading[.goal, .accepted].count == 2 && reading[.goal, .accepted].max == 21_000)
+        #expect(reading[.goal, .left].count == 2 && reading.repeated == 2)
     }
 
     @Test func `A push beyond the known slots is passed on and counted as not measured`() {

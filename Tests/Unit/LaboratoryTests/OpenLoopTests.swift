@@ -54,6 +54,32 @@ import Testing
         #expect(
             outcome.reading[.goal, .age].max == 0, "the states were fresh when they left, for they were decided late")
         #expect(outcome.lateness.max == 0)
+        #expect(outcome.taken == expected, "the events waited before the core")
+    }
+
+    /// A figure without the goals that never arrived would be the better the more of them are lost.
+    @Test func `A goal that has not reached its last activity at the end counts with the time until then`() {
+        var scenario = goalEveryFiveMilliseconds()
+        scenario.drain = .seconds(1)
+        var sink = Scenario.Sink()
+        sink.stalls = [Scenario.Stall(at: .seconds(9), length: .seconds(60))]
+        scenario.transport = .discard(sink)
+        let outcome = VirtualLaboratory(scenario).run()
+        #expect(outcome.unfinishedGoals == 200)
+        #expect(outcome.last.count == 200)
+        // The last goal is planned at 9.995 s, and the run ends a second later.
+        #expect(outcome.last.min == 1_000_000 && outcome.last.max == 1_995_000)
+        #expect(outcome.reading[.goal, .accepted].count == 1800)
+    }
+
+    @Test func `A sink of less than a hundred pushes a second sends them at its rate`() {
+        var scenario = goalEveryFiveMilliseconds()
+        scenario.feed.bursts[0].count = 10
+        scenario.drain = .seconds(30)
+        var sink = Scenario.Sink()
+        sink.pushesPerSecond = 50
+        scenario.transport = .discard(sink)
+        #expect(VirtualLaboratory(scenario).run().reading[.goal, .accepted].count == 10)
     }
 
     @Test func `The seconds of a run show the stall where it was`() {

@@ -27,6 +27,22 @@ import Testing
         #expect(broken.search.knee == nil && broken.search.sentence.hasPrefix("a threshold broke even at"))
     }
 
+    @Test func `A generator that is late is no knee of the engine`() {
+        var search = Saturation()
+        while let factor = search.next { search.note(factor, passes: factor <= 5, isLate: factor > 5) }
+        #expect(search.knee == nil)
+        #expect(search.sentence.hasPrefix("the generator was late at ") && search.sentence.contains("it lies above"))
+    }
+
+    @Test func `A rate beyond the laboratory ends the search with what was found`() {
+        var search = Saturation()
+        while let factor = search.next {
+            if factor > 10 { search.noteImpossible(factor) } else { search.note(factor, passes: true) }
+        }
+        #expect(search.knee == nil)
+        #expect(search.sentence.hasPrefix("no threshold broke up to 8 times the scenario's rate, and 16 times are"))
+    }
+
     @Test func `Runs that contradict each other near the knee end the search, too`() {
         let (search, runs) = search { factor, run in factor < 3 || factor < 4 && run % 2 == 0 }
         #expect(search.knee != nil && runs < 100)
@@ -34,16 +50,37 @@ import Testing
 }
 
 @Suite struct CapacityPlanTests {
-    private func costs() throws -> MeasuredCosts {
+    private func costs() throws -> MeasuredCosts { try MeasuredCosts([result()]) }
+
+    private func result() -> LoadResult {
         var run = LoadRun(verdict: Verdict(faults: [], thresholds: []), seconds: 1)
         run.figures = [
             "cpu.per.push": 0.6e-6, "memory.per.activity": 200, "bytes.per.push": 300, "cpu.apns-simulator": 0.5,
-            "pushes.sent": 1_000_000,
+            "pushes.sent": 1_000_000, "pushes.accepted": 1_000_000, "updates": 2,
         ]
         let scenario = ScenarioSummary(
             name: "goal-burst", question: "", good: "", subscribers: 1, topics: 1, shards: 1, transport: "", seed: 1,
             scale: 1, rate: 1)
-        return try MeasuredCosts([LoadResult(scenario: scenario, machine: Machine(), runs: [run])])
+        return LoadResult(scenario: scenario, machine: Machine(), runs: [run])
+    }
+
+    @Test func `Costs of anything else than pushes that arrive are refused`() throws {
+        func reason(_ change: (inout LoadResult) -> Void) -> String {
+            var result = result()
+            change(&result)
+            do { _ = try MeasuredCosts([self.result(), result]) } catch { return "\(error)" }
+            return "accepted"
+        }
+        #expect(reason { _ in } == "accepted")
+        #expect(reason { $0.machine.isDebugBuild = true }.contains("a debug build"))
+        #expect(reason { $0.machine.processor = "another" }.contains("another machine's"))
+        #expect(reason { $0.scenario.roundTrip = 0.08 }.contains("ran over a distance"))
+        #expect(reason { $0.runs[0].verdict = Verdict(faults: ["generator late"], thresholds: []) }.contains("a fault"))
+        let broken = try Threshold("pushes.missing = 0").judge(["pushes.missing": 5])
+        #expect(reason { $0.runs[0].verdict = Verdict(faults: [], thresholds: [broken]) }.contains("a run failed"))
+        #expect(reason { $0.runs[0].figures["pushes.accepted"] = 900_000 }.contains("900,000 were accepted"))
+        #expect(reason { $0.runs[0].figures["updates"] = 500_000 }.contains("2 pushes on average"))
+        #expect(reason { $0.runs[0].figures["cpu.apns-simulator"] = nil }.contains("without the APNs simulator"))
     }
 
     @Test func `A plan is the wish times the costs`() throws {

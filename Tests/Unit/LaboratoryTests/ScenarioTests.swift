@@ -1,6 +1,7 @@
 import FanfareTOML
-import Laboratory
 import Testing
+
+@testable import Laboratory
 
 @Suite struct ScenarioTests {
     private func scenario(_ toml: String) throws(TOMLError) -> Scenario {
@@ -67,6 +68,24 @@ import Testing
         ("[clock]\nat = \"1 s\"", "a step of the clock has ahead or back"),
         ("[feed]\ntopics = 4\n[subscribers]\nlineups = [3, 8]", "lineups of up to 8 topics need as many"),
         ("shards = ", "test.toml:3:"),
+        (
+            "duration = \"5 s\"\n[feed]\nbursts = [{ at = \"3 s\", every = \"2 s\", times = 2 }]",
+            "test.toml:5:11: the last burst is 5 s, and the duration is 5 s"
+        ),
+        (
+            "duration = \"5 s\"\n[feed]\nbursts = [{ at = \"3 s\", within = \"3 s\" }]",
+            "test.toml:5:11: the last burst ends after the duration"
+        ),
+        ("duration = \"5 s\"\n[clock]\nat = \"6 s\"\nahead = \"1 h\"", "at is 6 s, and the duration is 5 s"),
+        ("duration = \"5 s\"\n[follows]\nperSecond = 1\nfrom = \"9 s\"", "from is 9 s, and the duration is 5 s"),
+        (
+            "duration = \"5 s\"\n[transport]\nstalls = [{ at = \"9 s\", length = \"1 s\" }]",
+            "at is 9 s, and the duration is 5 s"
+        ),
+        (
+            "[feed]\nrecording = [\"x\"]\nbursts = [{ at = \"1 s\" }]",
+            "a recording has its own arrivals: leave events, updates, goals and bursts out"
+        ),
     ])
     func `A fault in a scenario is told with its line, its column and what was expected`(
         _ toml: String, _ fault: String
@@ -112,6 +131,15 @@ import Testing
             }
             let (once, twice) = (visible(scenario), visible(scenario.rated(by: 2)))
             #expect(Double(twice) > 1.5 * Double(once), "\(name): \(once) and \(twice)")
+        }
+    }
+
+    @Test func `Bursts of one goal each have the arrivals of the rate together`() {
+        var scenario = Scenario(name: "test")
+        scenario.feed.bursts = (0..<10).map { LoadFeed.Burst(at: .seconds($0)) }
+        for factor in [0.5, 1.1, 1.7, 3] {
+            let counts = scenario.rated(by: factor).feed.bursts.map(\.count)
+            #expect(abs(Double(counts.reduce(0, +)) - 10 * factor) < 1, "\(factor): \(counts)")
         }
     }
 

@@ -21,6 +21,9 @@ import Testing
         ("goal.last.p99 < soon", "is no number"), ("goal.last.p99 < 2.5 sx", "unknown unit"),
         ("goal last < 2 s", "is no figure"), ("goal.last.p99 < nan", "is no number"),
         ("goal.last.max < 2500", "is a time"), ("cpu.per.push < 1 k", "is a time"), ("lateness.p99 < 5 %", "is a time"),
+        ("growth.memory < 5", "is a share"), ("engine.full < 1 s", "is a share"),
+        ("memory.peak < 500", "is a number of bytes"), ("pushes.missing = 0 s", "is a count"),
+        ("pushes.missing < 1 %", "is a count"), ("bytes.per.push < 1 s", "is a number of bytes"),
     ])
     func `A threshold that cannot be read is refused with what was expected`(_ text: String, _ reason: String) {
         let error = #expect(throws: ThresholdError.self) { try Threshold(text) }

@@ -50,6 +50,9 @@ final class VirtualLaboratory {
         var reading: ProbeReading
         /// Times from the plan to the last activity, of goals.
         var last: LatencyHistogram
+        var unfinishedGoals: Int
+        /// Times from the plan until the core takes an event.
+        var taken: LatencyHistogram
         var seconds: [ProbeReading.Interval]
         var lateness: LatencyHistogram
     }
@@ -79,8 +82,10 @@ final class VirtualLaboratory {
             }
         }
         settle(until: now + scenario.drain.wholeNanoseconds)
+        meter.close(at: now)
         return Outcome(
-            reading: probe.finish(), last: meter[.goal, .last], seconds: shelf.all.map(\.interval),
+            reading: probe.finish(), last: meter[.goal, .last], unfinishedGoals: meter.unfinishedGoals,
+            taken: meter.taken, seconds: shelf.all.map(\.interval),
             lateness: dispatcher.lateness)
     }
 
@@ -105,6 +110,7 @@ final class VirtualLaboratory {
 
     private func decide(_ event: FeedEvent, _ cause: DecisionMeter.Cause?) {
         meter.cause = cause
+        meter.noteTaken(at: now)
         meter.deadline = now
         var decisions: [Decision] = []
         core.apply(event, now: time, into: &decisions)
