@@ -17,14 +17,16 @@ extension Scene {
         }
     }
 
-    /// Notes texts and bars that contrast too little with what is behind them, as the place shows both.
+    /// Notes texts, icons and bars that contrast too little with what is behind them, as the place shows both.
     mutating func findContrast() {
         for item in items {
             let subject: String
             let least: Double
             switch item.form {
             case .text(let text, _, _): (subject, least) = ("“\(text)”", Color.contrastMin)
-            case .box where item.isFill: (subject, least) = ("what the bar has filled", Color.barContrastMin)
+            case .box where item.isFill: (subject, least) = ("what the bar has filled", Color.graphicContrastMin)
+            case .icon(let icon) where !item.isDecoration:
+                (subject, least) = ("the icon \(icon.rawValue)", Color.graphicContrastMin)
             default: continue
             }
             let (color, behind) = (place.appearance.shown(item.color), place.appearance.shown(item.behind))
@@ -53,6 +55,16 @@ extension Scene {
         }
     }
 
+    /// Notes a description that is missing, or longer than people listen to before they look (rule P3).
+    mutating func findDescription() {
+        if spoken.isEmpty { find(.description, nil, "nothing for a screen reader to say; expected `spoken`") }
+        let length = spoken.count
+        guard length > CardTemplate.spokenMax else { return }
+        find(
+            .description, nil,
+            "a screen reader has \(length) characters to say; expected \(CardTemplate.spokenMax) at most, in `spoken`")
+    }
+
     /// Notes a compact or minimal presentation that shows icons and words only, which never change.
     mutating func findLogo(_ group: [MeasuredElement]) {
         guard !group.contains(where: \.isLive) else { return }
@@ -79,6 +91,9 @@ extension Scene {
 }
 
 extension CardTemplate {
+    /// Characters of a description: ten to fifteen seconds of a screen reader at its usual pace. An estimate; no limit is published.
+    static let spokenMax = 200
+
     /// Notes elements that stand on one side in compact and on no such side in expanded (rule P2). Conditions count, because what is
     /// not shown stands nowhere.
     package func movedElements(in content: CardContent, device: Device) -> [Finding] {

@@ -67,8 +67,8 @@ package struct Color: Sendable, Hashable {
 
     /// Least contrast of a text with what is behind it (rule P2).
     package static let contrastMin = 4.5
-    /// Least contrast of the filled part of a bar with the rest of it (WCAG 2, 1.4.11).
-    package static let barContrastMin = 3.0
+    /// Least contrast of an icon, or of the filled part of a bar, with what is beside it (WCAG 2, 1.4.11).
+    package static let graphicContrastMin = 3.0
 
     func mixed(_ share: Double, with other: Color) -> Color {
         func mix(_ a: Double, _ b: Double) -> Double { a * share + b * (1 - share) }

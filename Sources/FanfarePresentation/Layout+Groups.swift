@@ -89,7 +89,9 @@ extension Layout {
         case .icon(let icon):
             let frame = Rect(
                 x: slot.x, y: slot.midY - element.height / 2, width: element.natural, height: element.height)
-            scene.items.append(.init(form: .icon(icon), element: name, frame: frame, color: color, behind: behind))
+            var item = Scene.Item(form: .icon(icon), element: name, frame: frame, color: color, behind: behind)
+            if case .field = element.element.color { item.isDecoration = true }
+            scene.items.append(item)
         case .bar(let parts): put(parts, name, element, in: slot, color, &scene)
         case .text:
             guard let fitting else { return }

@@ -46,9 +46,7 @@ package struct Layout {
         scene.findContrast()
         scene.findAbbreviations()
         if scene.items.isEmpty { scene.find(.logoAlone, nil, "nothing is shown; expected at least one field") }
-        if scene.spoken.isEmpty {
-            scene.find(.description, nil, "nothing for a screen reader to say; expected `spoken`")
-        }
+        scene.findDescription()
         return scene
     }
 

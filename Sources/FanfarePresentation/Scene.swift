@@ -38,6 +38,8 @@ package struct Scene: Sendable {
         var isTimer = false
         /// The filled part of a bar, which tells how far something is.
         var isFill = false
+        /// An icon in a colour of the feed, such as a club's: it decorates the name beside it, and must tell nothing that the name does not.
+        var isDecoration = false
         /// Text for which the shown one stands, for want of room.
         var whole: String?
     }

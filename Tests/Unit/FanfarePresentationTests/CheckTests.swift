@@ -33,6 +33,32 @@ import Testing
         #expect(kinds(try studio.scene(["name": "A", "colour": "#9a9a9a"], .lockScreen, .light)) == [.contrast])
     }
 
+    /// A club's mark stands beside its name, so its colour need not be seen everywhere.
+    @Test func P2_anIconWithoutContrastIsFoundUnlessItDecorates() throws {
+        func found(_ color: String, _ appearance: Appearance) throws -> [Finding] {
+            let template = Studio.template("[elements.mark]\nicon = \"disc\"\ncolor = \"\(color)\"")
+                .replacing("rows = [{ leading = [\"name\"] }]", with: "rows = [{ leading = [\"mark\", \"name\"] }]")
+            let state: JSONObject = ["name": "A", "colour": "#101010"]
+            return try Studio(template).scene(state, .lockScreen, appearance).findings
+        }
+        #expect(try found("#101010", .light).isEmpty)
+        let dark = try found("#101010", .dark)
+        #expect(dark.map(\.kind) == [.contrast] && dark.first?.element == "mark")
+        #expect(dark.first?.text.hasPrefix("the icon disc has a contrast of 1.") == true)
+        #expect(try found("{colour}", .dark).isEmpty)
+    }
+
+    @Test func P3_aDescriptionThatNobodyListensToIsFound() throws {
+        let studio = try Studio(Studio.template())
+        func found(_ count: Int) throws -> [Finding] {
+            let state: JSONObject = ["name": "A", "spoken": .string(String(repeating: "é", count: count))]
+            return try studio.scene(state, .lockScreen).findings
+        }
+        #expect(try found(200).isEmpty)
+        #expect(try found(201).map(\.kind) == [.description])
+        #expect(try found(201).first?.text.contains("201 characters") == true)
+    }
+
     /// Black is read on a light card and not on a dark one.
     @Test func P2_contrastIsThatOfEachAppearance() throws {
         let template = Studio.template("[elements.team]\ntext = \"x\"\ncolor = \"#000000\"")
