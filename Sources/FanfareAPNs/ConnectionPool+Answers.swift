@@ -16,6 +16,7 @@ extension ConnectionPool {
 
     private func finish(_ request: RequestTable.Request, _ outcome: DeliveryOutcome) {
         inFlight -= 1
+        gate.ended(sentAt: request.sentAt)
         completions.append(Completion(slot: request.slot, generation: request.generation, outcome: outcome))
     }
 
@@ -30,7 +31,7 @@ extension ConnectionPool {
     /// - Returns: the activity's earlier failure, if it was on one connection only.
     @discardableResult
     private func answered(_ request: RequestTable.Request) -> Suspects.Failure? {
-        gate.answered()
+        gate.answered(sentAt: request.sentAt)
         let failure = suspects.isEmpty ? nil : suspects.clear(request.slot)
         if trouble != nil || connectionsInVain > 0 { (trouble, connectionsInVain) = (nil, 0) }
         if request.tokenSerial != acceptedTokenSerial { prove(request) }
@@ -79,13 +80,16 @@ extension ConnectionPool {
         if code != .refusedStream || isOverdue { connection.lost(request, evidence, isOverdue: isOverdue) }
         let what = isOverdue ? "leaves requests unanswered" : "resets requests (\(code))"
         // Without a pause, a server that resets everything would be asked again once per round trip.
-        noteTrouble(evidence, "\(configuration.endpoint) \(what)", at: now)
+        noteTrouble(evidence, "\(configuration.endpoint) \(what)", of: request, at: now)
         doubt(connection, what, at: now)
     }
 
     /// Records a failed push for which the service may be responsible.
-    private func noteTrouble(_ evidence: Suspects.Evidence, _ text: String, at now: Int64) {
-        let hasClosed = gate.trouble(isEvidence: evidence == .service, at: now, using: &random) != nil
+    private func noteTrouble(
+        _ evidence: Suspects.Evidence, _ text: String, of request: RequestTable.Request, at now: Int64
+    ) {
+        let hasClosed =
+            gate.trouble(isEvidence: evidence == .service, sentAt: request.sentAt, at: now, using: &random) != nil
         guard hasClosed && evidence == .service || servesNobody(at: now) else { return }
         trouble(.service, "\(text); pushes wait and go on when it recovers", at: now)
     }
@@ -122,7 +126,7 @@ extension ConnectionPool {
             notProcessed(request, .serviceError)
             let evidence = suspects.fail(request.slot, on: connection.serial)
             connection.erred(evidence)
-            noteTrouble(evidence, answer, at: now)
+            noteTrouble(evidence, answer, of: request, at: now)
             doubt(connection, "answers every request \(status) \(rule.reason)", at: now)
         case .reconnect:
             notProcessed(request)
@@ -132,7 +136,7 @@ extension ConnectionPool {
             notProcessed(request)
             if replaceToken(of: request, as: .expired, on: connection, answer, at: moment) { return }
             connection.refused(suspects.fail(request.slot, on: connection.serial))
-            if fault(isEvidence: true, on: connection, at: now) {
+            if fault(of: request, isEvidence: true, on: connection, at: now) {
                 stopped("\(answer) to a JWT minted just now: check this machine's clock", at: now)
             }
         case .configurationFault where request.tokenSerial <= formerKeysTokenSerial:
@@ -169,7 +173,7 @@ extension ConnectionPool {
             connection.refused(evidence)
         }
         let text = rule.advice.map { "\(answer): \($0)" } ?? answer
-        let hasStopped = fault(isEvidence: isEvidence, on: connection, at: now)
+        let hasStopped = fault(of: request, isEvidence: isEvidence, on: connection, at: now)
         if rule.class == .stranger || hasStopped || gate.isEverybodys(of: connectionsOpen) {
             report(text, at: now)
         }
@@ -207,9 +211,12 @@ extension ConnectionPool {
     }
 
     /// - Returns: `true` if the fault stops all pushes.
-    private func fault(isEvidence: Bool, on connection: Connection, at now: Int64) -> Bool {
+    private func fault(
+        of request: RequestTable.Request, isEvidence: Bool, on connection: Connection, at now: Int64
+    ) -> Bool {
         gate.fault(
-            isEvidence: isEvidence, on: connection.serial, of: connectionsOpen, at: now, using: &random)
+            isEvidence: isEvidence, on: connection.serial, of: connectionsOpen, sentAt: request.sentAt, at: now,
+            using: &random)
     }
 
     /// Handles a refusal of the request's JWT.

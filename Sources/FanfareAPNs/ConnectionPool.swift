@@ -227,7 +227,7 @@ package final class ConnectionPool: Transport {
             return false
         }
         if gate.closedUntil != nil, keySerial != 0 { noticeMended(at: moment) }
-        let gateRoom = gate.room(inFlight: inFlight, at: now)
+        let gateRoom = gate.room(at: now)
         guard gateRoom > 0 else { return false }
         guard let (connection, room) = nextConnection(at: now), let issue = issue(at: moment) else { return false }
         let limit = min(room, gateRoom, ConnectionPool.pullMax)
@@ -258,6 +258,7 @@ package final class ConnectionPool: Transport {
             let form = requestFields.form(of: payload, body: body, authorization: authorization)
             let sent = connection.send(run, of: batch, as: form, at: now)
             inFlight += sent
+            gate.sent(sent)
             statistics.sent += UInt64(sent)
             statistics.bodyBytes += UInt64(sent * bodyBytes)
             // The connection has just run out of stream IDs, and the peer has not seen the remaining pushes.
@@ -347,7 +348,7 @@ package final class ConnectionPool: Transport {
         } else if !credentials.knowsAnotherTime(at: moment) {
             return
         }
-        gate.tryNow()
+        gate.tryNow(at: moment.monotonicNanoseconds)
     }
 
     /// Interval between two checks for a repair while nothing is sent.

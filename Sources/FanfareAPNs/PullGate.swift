@@ -6,7 +6,8 @@
 ///
 /// The gate judges the service by many activities: the failure of one that has failed before is no evidence (see
 /// `Suspects`), neither for closing nor for a longer wait. `isDrought` detects that no push is answered well even if all
-/// activities have failed before. All times are monotonic nanoseconds.
+/// activities have failed before. Once the gate has closed, only pushes of its tries and later ones count: those that were sent before say
+/// nothing about now, and a connection that leaves them unanswered must not keep the others' waiting. All times are monotonic nanoseconds.
 struct PullGate {
     /// Excess of 5xx answers, resets and timeouts over good answers that closes the gate. The gate thus closes soon once
     /// half of the answers are such errors, and stays open below that: each error costs its own push, which is sent again,
@@ -38,6 +39,10 @@ struct PullGate {
     }
 
     private var state = State.open
+    /// Time of the latest try; pushes that were sent earlier do not count.
+    private var triedAt = Int64.min
+    /// Pushes in flight that were sent since the latest try.
+    private var inFlight = 0
     /// End of `opening`; 0 until time has passed in that state.
     private var openBy: Int64 = 0
     private var troubleBalance = 0
@@ -74,26 +79,40 @@ struct PullGate {
     }
 
     /// Returns the number of further pushes that may be sent now.
-    mutating func room(inFlight: Int, at now: Int64) -> Int {
+    mutating func room(at now: Int64) -> Int {
         pass(to: now)
         switch state {
         case .open: return .max
         case .opening(let limit): return max(0, limit - inFlight)
         case .closed(let until):
             guard now >= until else { return 0 }
-            state = .trying
+            beginTry(at: now)
             fallthrough
         case .trying: return inFlight == 0 ? 1 : 0
         }
     }
 
+    private mutating func beginTry(at now: Int64) {
+        state = .trying
+        triedAt = now
+        inFlight = 0
+    }
+
+    /// Records pushes that leave.
+    mutating func sent(_ count: Int) { inFlight += count }
+
+    /// Records that a push is in flight no more, whatever came of it.
+    mutating func ended(sentAt: Int64) {
+        if sentAt >= triedAt { inFlight -= 1 }
+    }
+
     /// Records a push that was accepted, or whose token was judged: the service works and accepts our JWT.
-    mutating func answered() {
+    mutating func answered(sentAt: Int64) {
         if faultsInARow > 0 { forgetFaults() }
         failuresInARow = 0
         hasWorked = true
         troubleBalance = max(-Self.creditMax, troubleBalance - 1)
-        guard state != .open else { return }
+        guard state != .open, sentAt >= triedAt else { return }
         switch state {
         case .trying:
             state = .opening(2)
@@ -102,17 +121,20 @@ struct PullGate {
             backoff.reset()
             suspectBackoff.reset()
         case .opening(let limit): state = limit < Self.openingMax ? .opening(limit + 1) : .open
-        // A push that was sent before the gate closed says nothing about now.
         case .open, .closed: break
         }
     }
 
     /// Records a failure that may be the service's: a 5xx, a 410 without a reason, a reset or a timeout.
-    /// - Parameter isEvidence: `true` if the activity had not failed before.
+    ///
+    /// - Parameters:
+    ///   - isEvidence: `true` if the activity had not failed before.
+    ///   - sentAt: time at which the push was sent.
     /// - Returns: the wait, if this failure has closed the gate.
-    mutating func trouble(isEvidence: Bool, at now: Int64, using random: inout some RandomNumberGenerator) -> Duration?
-    {
-        if case .closed = state { return nil }
+    mutating func trouble(
+        isEvidence: Bool, sentAt: Int64, at now: Int64, using random: inout some RandomNumberGenerator
+    ) -> Duration? {
+        guard closedUntil == nil, sentAt >= triedAt else { return nil }
         noteFailure(at: now)
         guard isEvidence else { return tryAnother(at: now, using: &random) }
         // Good answers offset only the trouble that comes together with them.
@@ -127,12 +149,13 @@ struct PullGate {
     ///   - isEvidence: `true` if the activity had not failed before, or no push is answered well.
     ///   - connection: serial of the connection.
     ///   - connections: number of open connections.
+    ///   - sentAt: time at which the push was sent.
     /// - Returns: `true` if this fault closed the gate.
     mutating func fault(
-        isEvidence: Bool, on connection: UInt64, of connections: Int, at now: Int64,
+        isEvidence: Bool, on connection: UInt64, of connections: Int, sentAt: Int64, at now: Int64,
         using random: inout some RandomNumberGenerator
     ) -> Bool {
-        guard closedUntil == nil else { return false }
+        guard closedUntil == nil, sentAt >= triedAt else { return false }
         noteFailure(at: now)
         guard isEvidence || !hasWorked else {
             _ = tryAnother(at: now, using: &random)
@@ -184,8 +207,8 @@ struct PullGate {
     }
 
     /// Permits one push at once, because the cause of the closing may have been repaired.
-    mutating func tryNow() {
-        if closedUntil != nil { state = .trying }
+    mutating func tryNow(at now: Int64) {
+        if closedUntil != nil { beginTry(at: now) }
     }
 
     private mutating func close(for wait: Duration, at now: Int64) -> Duration {

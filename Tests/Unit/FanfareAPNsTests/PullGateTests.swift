@@ -8,7 +8,7 @@ import Testing
     private var now: Int64 = 1_000_000_000
 
     @Test mutating func isOpenAtFirst() {
-        let room = gate.room(inFlight: 5000, at: now)
+        let room = gate.room(at: now)
         #expect(room == .max)
     }
 
@@ -18,10 +18,10 @@ import Testing
         var draws = SplitMix(state: seed)
         for _ in 0..<100_000 {
             if Double.random(in: 0..<1, using: &draws) < share {
-                let closed = gate.trouble(isEvidence: true, at: now, using: &random)
+                let closed = gate.trouble(isEvidence: true, sentAt: now, at: now, using: &random)
                 #expect(closed == nil, "seed \(seed)")
             } else {
-                gate.answered()
+                gate.answered(sentAt: now)
             }
         }
     }
@@ -29,9 +29,9 @@ import Testing
     /// All answers of a connection come in one read, the refusals after the others.
     @Test mutating func refusalsThatComeTogetherDoNotClose() {
         for _ in 0..<100 {
-            for _ in 0..<800 { gate.answered() }
+            for _ in 0..<800 { gate.answered(sentAt: now) }
             for _ in 0..<200 {
-                let closed = gate.trouble(isEvidence: true, at: now, using: &random)
+                let closed = gate.trouble(isEvidence: true, sentAt: now, at: now, using: &random)
                 #expect(closed == nil)
             }
         }
@@ -39,10 +39,10 @@ import Testing
 
     /// A connection's worth of pushes at most is sent in vain, however many were accepted before.
     @Test mutating func aServiceThatFailsCloses() {
-        for _ in 0..<100_000 { gate.answered() }
+        for _ in 0..<100_000 { gate.answered(sentAt: now) }
         var sent = 0
         while gate.closedUntil == nil, sent < 5000 {
-            _ = gate.trouble(isEvidence: true, at: now, using: &random)
+            _ = gate.trouble(isEvidence: true, sentAt: now, at: now, using: &random)
             sent += 1
         }
         #expect(sent <= PullGate.creditMax + PullGate.troubleMax)
@@ -51,8 +51,10 @@ import Testing
     @Test mutating func twoInThreeClose() {
         var closed = false
         for _ in 0..<PullGate.troubleMax where !closed {
-            for _ in 0..<2 where !closed { closed = gate.trouble(isEvidence: true, at: now, using: &random) != nil }
-            gate.answered()
+            for _ in 0..<2 where !closed {
+                closed = gate.trouble(isEvidence: true, sentAt: now, at: now, using: &random) != nil
+            }
+            gate.answered(sentAt: now)
         }
         #expect(closed)
     }
@@ -60,24 +62,63 @@ import Testing
     @Test mutating func opensByOnePush() throws {
         try close()
         #expect(gate.closedUntil != nil)
-        let shut = gate.room(inFlight: 0, at: now)
+        let shut = gate.room(at: now)
         #expect(shut == 0)
         now = try #require(gate.closedUntil)
-        let early = gate.room(inFlight: 3, at: now)
-        #expect(early == 0, "answers to pushes from before are still out")
-        let one = gate.room(inFlight: 0, at: now)
+        let one = gate.room(at: now)
         #expect(one == 1)
-        let second = gate.room(inFlight: 1, at: now)
+        gate.sent(1)
+        let second = gate.room(at: now)
         #expect(second == 0)
-        gate.answered()
-        let two = gate.room(inFlight: 0, at: now)
+        gate.answered(sentAt: now)
+        gate.ended(sentAt: now)
+        let two = gate.room(at: now)
         #expect(two == 2, "a service that has just come back does not meet everybody at once")
+    }
+
+    /// A connection leaves the pushes unanswered that it had when the gate closed. The others are tried at once, and the outcome of the old
+    /// ones, good or bad, neither opens the gate nor closes it, nor takes up its room.
+    @Test mutating func pushesFromBeforeTheClosingSayNothingAndHoldNothing() throws {
+        gate.sent(300)
+        let before = now
+        try close()
+        now = try #require(gate.closedUntil)
+        let one = gate.room(at: now)
+        #expect(one == 1)
+        gate.sent(1)
+        gate.answered(sentAt: before)
+        gate.ended(sentAt: before)
+        #expect(gate.isTrying, "an old answer does not open the gate")
+        let second = gate.room(at: now)
+        #expect(second == 0)
+        let old = gate.trouble(isEvidence: true, sentAt: before, at: now, using: &random)
+        #expect(old == nil && gate.isTrying)
+        gate.answered(sentAt: now)
+        gate.ended(sentAt: now)
+        let two = gate.room(at: now)
+        #expect(two == 2)
+        for _ in 0..<298 {
+            let closed = gate.trouble(isEvidence: true, sentAt: before, at: now, using: &random)
+            #expect(closed == nil)
+            gate.ended(sentAt: before)
+        }
+        let still = gate.room(at: now)
+        #expect(still == 2)
+    }
+
+    /// The connection ends, and the peer has not processed the try: another one may leave.
+    @Test mutating func aTryThatWasNotProcessedIsTriedAgain() throws {
+        try closeAndTry()
+        gate.sent(1)
+        gate.ended(sentAt: now)
+        let again = gate.room(at: now + 1)
+        #expect(again == 1)
     }
 
     /// The gate opens although no push is due, so that no connection asks for room.
     @Test mutating func gateOpensAfterAWhileWithoutAnyQuestion() throws {
         try closeAndTry()
-        gate.answered()
+        gate.answered(sentAt: now)
         gate.pass(to: now)
         #expect(!gate.isOpen)
         gate.pass(to: now + PullGate.openingTime.nanoseconds - 1)
@@ -89,13 +130,13 @@ import Testing
     /// Each answer releases two more pushes: ten round trips.
     @Test mutating func openingDoublesWithEachRoundTripAndEnds() throws {
         try closeAndTry()
-        gate.answered()
+        gate.answered(sentAt: now)
         var rooms: [Int] = []
         while rooms.count < 20 {
-            let room = gate.room(inFlight: 0, at: now)
+            let room = gate.room(at: now)
             rooms.append(room)
             guard room < .max else { break }
-            for _ in 0..<room { gate.answered() }
+            for _ in 0..<room { gate.answered(sentAt: now) }
         }
         #expect(rooms == [2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, .max])
     }
@@ -103,13 +144,14 @@ import Testing
     /// Few pushes were due, and a round trip may take seconds.
     @Test mutating func openingEndsAfterTenSecondsWhateverIsAnswered() throws {
         try closeAndTry()
-        gate.answered()
-        _ = gate.room(inFlight: 2, at: now)
+        gate.answered(sentAt: now)
+        _ = gate.room(at: now)
+        gate.sent(2)
         let soon = try #require(gate.opensWhollyAt)
         #expect(soon == now + 10_000_000_000)
-        let before = gate.room(inFlight: 2, at: soon - 1)
+        let before = gate.room(at: soon - 1)
         #expect(before == 0)
-        let after = gate.room(inFlight: 2, at: soon)
+        let after = gate.room(at: soon)
         #expect(after == .max)
     }
 
@@ -117,10 +159,10 @@ import Testing
 
     @Test mutating func activitiesThatHaveFailedBeforeNeverClose() {
         for _ in 0..<100_000 {
-            let closed = gate.trouble(isEvidence: false, at: now, using: &random)
+            let closed = gate.trouble(isEvidence: false, sentAt: now, at: now, using: &random)
             #expect(closed == nil)
         }
-        let room = gate.room(inFlight: 0, at: now)
+        let room = gate.room(at: now)
         #expect(room == .max)
     }
 
@@ -129,16 +171,16 @@ import Testing
         try close()
         for _ in 0..<100 {
             now = try #require(gate.closedUntil)
-            _ = gate.room(inFlight: 0, at: now)
-            let wait = gate.trouble(isEvidence: false, at: now, using: &random)
+            _ = gate.room(at: now)
+            let wait = gate.trouble(isEvidence: false, sentAt: now, at: now, using: &random)
             #expect(wait.map { $0 <= .seconds(1) } == true)
         }
     }
 
     @Test mutating func oneActivityWhoseFaultLastsDoesNotStopTheOthers() {
-        gate.answered()
+        gate.answered(sentAt: now)
         for _ in 0..<100 {
-            let closed = gate.fault(isEvidence: false, on: 1, of: 1, at: now, using: &random)
+            let closed = gate.fault(isEvidence: false, on: 1, of: 1, sentAt: now, at: now, using: &random)
             #expect(!closed)
         }
     }
@@ -146,10 +188,10 @@ import Testing
     /// Some activities always fail, but another one is served now and then: operators need no report.
     @Test mutating func aGoodAnswerEndsADrought() {
         for _ in 0..<100 {
-            for _ in 0..<100 { _ = gate.trouble(isEvidence: false, at: now, using: &random) }
+            for _ in 0..<100 { _ = gate.trouble(isEvidence: false, sentAt: now, at: now, using: &random) }
             now += 4_000_000_000
             #expect(!gate.isDrought(at: now))
-            gate.answered()
+            gate.answered(sentAt: now)
             now += 4_000_000_000
         }
     }
@@ -159,8 +201,8 @@ import Testing
             #expect(!gate.isDrought(at: now + 5_000_000_000))
             _ =
                 failure % 2 == 0
-                ? gate.trouble(isEvidence: false, at: now, using: &random) != nil
-                : gate.fault(isEvidence: false, on: 1, of: 1, at: now, using: &random)
+                ? gate.trouble(isEvidence: false, sentAt: now, at: now, using: &random) != nil
+                : gate.fault(isEvidence: false, on: 1, of: 1, sentAt: now, at: now, using: &random)
         }
         #expect(!gate.isDrought(at: now + 4_999_999_999))
         #expect(gate.isDrought(at: now + 5_000_000_000))
@@ -168,12 +210,14 @@ import Testing
 
     /// Answers accepted minutes ago give no credit: sixteen faults are then enough.
     @Test mutating func creditDoesNotOutlastADrought() {
-        for _ in 0..<10_000 { gate.answered() }
-        for _ in 0..<PullGate.droughtFailures { _ = gate.trouble(isEvidence: false, at: now, using: &random) }
+        for _ in 0..<10_000 { gate.answered(sentAt: now) }
+        for _ in 0..<PullGate.droughtFailures {
+            _ = gate.trouble(isEvidence: false, sentAt: now, at: now, using: &random)
+        }
         now += PullGate.droughtTime.nanoseconds
         var sent = 0
         while gate.closedUntil == nil, sent < 1000 {
-            _ = gate.trouble(isEvidence: true, at: now, using: &random)
+            _ = gate.trouble(isEvidence: true, sentAt: now, at: now, using: &random)
             sent += 1
         }
         #expect(sent == PullGate.troubleMax)
@@ -183,7 +227,7 @@ import Testing
     @Test mutating func beforeAnythingHasWorkedEveryFaultCounts() {
         var faults = 0
         while gate.closedUntil == nil, faults < 100 {
-            _ = gate.fault(isEvidence: false, on: 1, of: 1, at: now, using: &random)
+            _ = gate.fault(isEvidence: false, on: 1, of: 1, sentAt: now, at: now, using: &random)
             faults += 1
         }
         #expect(faults == PullGate.faultsInARowMax)
@@ -194,8 +238,8 @@ import Testing
         var waits: [Duration] = []
         for _ in 0..<14 {
             now = try #require(gate.closedUntil)
-            _ = gate.room(inFlight: 0, at: now)
-            waits.append(try #require(gate.trouble(isEvidence: true, at: now, using: &random)))
+            _ = gate.room(at: now)
+            waits.append(try #require(gate.trouble(isEvidence: true, sentAt: now, at: now, using: &random)))
         }
         #expect(waits[0] >= .milliseconds(50) && waits[0] <= .milliseconds(100))
         #expect(waits.last.map { $0 >= .seconds(2.5) && $0 <= .seconds(5) } == true)
@@ -206,26 +250,26 @@ import Testing
         try close()
         let until = gate.closedUntil
         for _ in 0..<1000 {
-            let again = gate.trouble(isEvidence: true, at: now + 1, using: &random)
+            let again = gate.trouble(isEvidence: true, sentAt: now, at: now + 1, using: &random)
             #expect(again == nil)
         }
-        gate.answered()
+        gate.answered(sentAt: now)
         #expect(gate.closedUntil == until)
     }
 
     @Test mutating func faultsInARowClose() {
         for _ in 1..<PullGate.faultsInARowMax {
-            let closed = gate.fault(isEvidence: true, on: 1, of: 1, at: now, using: &random)
+            let closed = gate.fault(isEvidence: true, on: 1, of: 1, sentAt: now, at: now, using: &random)
             #expect(!closed)
         }
-        let closed = gate.fault(isEvidence: true, on: 1, of: 1, at: now, using: &random)
+        let closed = gate.fault(isEvidence: true, on: 1, of: 1, sentAt: now, at: now, using: &random)
         #expect(closed)
-        let straggler = gate.fault(isEvidence: true, on: 1, of: 1, at: now, using: &random)
+        let straggler = gate.fault(isEvidence: true, on: 1, of: 1, sentAt: now, at: now, using: &random)
         #expect(!straggler, "reported once")
         #expect(gate.closedUntil == now + 60_000_000_000)
         now += 60_000_000_000
-        _ = gate.room(inFlight: 0, at: now)
-        let again = gate.fault(isEvidence: true, on: 1, of: 1, at: now, using: &random)
+        _ = gate.room(at: now)
+        let again = gate.fault(isEvidence: true, on: 1, of: 1, sentAt: now, at: now, using: &random)
         #expect(again, "one try is enough")
     }
 
@@ -233,15 +277,16 @@ import Testing
     /// include a few such.
     @Test(arguments: [(2, 2), (8, 2), (24, 3), (64, 8), (1000, 10)])
     mutating func faultsOfFewConnectionsDoNotClose(connections: Int, needed: Int) {
-        gate.answered()
+        gate.answered(sentAt: now)
         for connection in 1..<needed {
             for _ in 0..<1000 {
                 let closed = gate.fault(
-                    isEvidence: true, on: UInt64(connection), of: connections, at: now, using: &random)
+                    isEvidence: true, on: UInt64(connection), of: connections, sentAt: now, at: now, using: &random)
                 #expect(!closed && !gate.isEverybodys(of: connections))
             }
         }
-        let closed = gate.fault(isEvidence: true, on: UInt64(needed), of: connections, at: now, using: &random)
+        let closed = gate.fault(
+            isEvidence: true, on: UInt64(needed), of: connections, sentAt: now, at: now, using: &random)
         #expect(closed && gate.isEverybodys(of: connections))
     }
 
@@ -249,48 +294,51 @@ import Testing
     @Test mutating func anAcceptedPushSpeaksForTheConnectionsBefore() {
         for connection in 0..<100 {
             for _ in 0..<100 {
-                let closed = gate.fault(isEvidence: true, on: UInt64(connection), of: 8, at: now, using: &random)
+                let closed = gate.fault(
+                    isEvidence: true, on: UInt64(connection), of: 8, sentAt: now, at: now, using: &random)
                 #expect(!closed)
             }
-            gate.answered()
+            gate.answered(sentAt: now)
             #expect(!gate.isEverybodys(of: 8))
         }
     }
 
     /// The other connections may have no room, or hang.
     @Test mutating func faultsOfOneConnectionCloseWhenTheOthersSayNothing() {
-        gate.answered()
-        for _ in 0..<100 { _ = gate.fault(isEvidence: true, on: 1, of: 8, at: now, using: &random) }
+        gate.answered(sentAt: now)
+        for _ in 0..<100 { _ = gate.fault(isEvidence: true, on: 1, of: 8, sentAt: now, at: now, using: &random) }
         now += 5_000_000_000
-        let closed = gate.fault(isEvidence: true, on: 1, of: 8, at: now, using: &random)
+        let closed = gate.fault(isEvidence: true, on: 1, of: 8, sentAt: now, at: now, using: &random)
         #expect(closed)
     }
 
     @Test mutating func aTryThatFailsClosesOnOneConnection() throws {
         try closeAndTry()
-        let closed = gate.fault(isEvidence: true, on: 1, of: 64, at: now, using: &random)
+        let closed = gate.fault(isEvidence: true, on: 1, of: 64, sentAt: now, at: now, using: &random)
         #expect(closed)
     }
 
     @Test mutating func anAcceptedPushForgivesFaults() {
         for _ in 0..<100 {
             for _ in 1..<PullGate.faultsInARowMax {
-                let closed = gate.fault(isEvidence: true, on: 1, of: 1, at: now, using: &random)
+                let closed = gate.fault(isEvidence: true, on: 1, of: 1, sentAt: now, at: now, using: &random)
                 #expect(!closed)
             }
-            gate.answered()
+            gate.answered(sentAt: now)
         }
     }
 
     private mutating func closeAndTry() throws {
         try close()
         now = try #require(gate.closedUntil)
-        let one = gate.room(inFlight: 0, at: now)
+        let one = gate.room(at: now)
         try #require(one == 1)
     }
 
     private mutating func close() throws {
-        for _ in 0..<100 where gate.closedUntil == nil { _ = gate.trouble(isEvidence: true, at: now, using: &random) }
+        for _ in 0..<100 where gate.closedUntil == nil {
+            _ = gate.trouble(isEvidence: true, sentAt: now, at: now, using: &random)
+        }
         try #require(gate.closedUntil != nil)
     }
 }
