@@ -74,4 +74,25 @@ extension Engine {
     public func unfollow(activity: ActivityID, subscriber: SubscriberID) async throws(EngineError) -> Receipt {
         try await send(.unfollow(activity: activity, subscriber: subscriber))
     }
+
+    /// Ends activities of one subscriber or of many, as when people turn Live Activities off in Settings: each gets one last end, in case
+    /// the report was wrong, and after that nothing. A start that has not left never leaves.
+    ///
+    /// - Parameter cards: for each subscriber the ids of the activities that the backend has registered, or started.
+    /// - Returns: the receipt of the last one, which is durable after all others; `nil` for no activities.
+    /// - Throws: as every verb; `.refused` before any activity is ended. After another error the same call may be repeated, because the
+    ///   end of an activity that has ended does nothing.
+    @discardableResult
+    public func unfollow(_ cards: [SubscriberID: [ActivityID]]) async throws(EngineError) -> Receipt? {
+        var requests: [CoreTurn.Request] = []
+        for (subscriber, activities) in cards {
+            for activity in activities {
+                requests.append(try request(for: .unfollow(activity: activity, subscriber: subscriber)).get())
+            }
+        }
+        guard let last = requests.popLast() else { return nil }
+        // Without a wait for the store at each one: commands become durable in their order.
+        for request in requests { _ = try await queue(request, until: .max) }
+        return try await hand(in: last, until: .max)
+    }
 }

@@ -187,17 +187,20 @@ public final class Engine: Sendable {
             return try await hand(in: change, keeping: entry, until: until)
         }
         guard inbox.hasStore, request.isLogged else {
-            return try await inbox.post(request, until: until) { signal.signal() }
+            return try await queue(request, until: until)
         }
         // Of the reply, the inner `nil` is the engine's: it has stopped before the entry was known to be durable.
         let reply = Reply<UInt64?>()
-        let receipt = try await inbox.post(.acknowledged(request) { reply.give(.some($0)) }, until: until) {
-            signal.signal()
-        }
+        let receipt = try await queue(.acknowledged(request) { reply.give(.some($0)) }, until: until)
         // A task that is cancelled waits no longer for what was taken.
         guard let answer = await reply.value() else { return receipt }
         guard let entry = answer else { throw .stopped }
         return Receipt(position: receipt.position, durability: .durable, entry: entry)
+    }
+
+    /// Waits for room only.
+    func queue(_ request: CoreTurn.Request, until: Int64) async throws(EngineError) -> Receipt {
+        try await inbox.post(request, until: until) { signal.signal() }
     }
 
     /// Hands in a change of a card, and waits until the store keeps it.
@@ -206,7 +209,7 @@ public final class Engine: Sendable {
     ) async throws(EngineError) -> Receipt {
         let reply = Reply<Bool?>()
         let request = CoreTurn.Request.person(entry, change) { reply.give(.some($0)) }
-        let receipt = try await inbox.post(request, until: until) { signal.signal() }
+        let receipt = try await queue(request, until: until)
         guard let answer = await reply.value() else { return receipt }
         guard let isKept = answer else { throw .stopped }
         return Receipt(position: receipt.position, durability: isKept ? .durable : .memory)
@@ -218,7 +221,7 @@ public final class Engine: Sendable {
         return admission
     }
 
-    private func request(for command: Command) -> Result<CoreTurn.Request, EngineError> {
+    func request(for command: Command) -> Result<CoreTurn.Request, EngineError> {
         index(of: command.app).flatMap { app in
             switch command.body {
             case .event(let event): .success(.event(event))

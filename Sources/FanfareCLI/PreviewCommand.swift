@@ -22,6 +22,8 @@ struct PreviewCommand {
     private var rules = Rules.builtIn
     private var rulesFile: String?
     private var look = PreviewLook()
+    private var phoneFile: String?
+    private var phone: PhoneScript?
 
     /// One device of each family is drawn; all are checked.
     private static let drawn = [Device.phones[0], Device.pads[1], Device.watches[0], Device.cars[0]]
@@ -37,6 +39,7 @@ struct PreviewCommand {
             case .option("--at"): at = try arguments.time()
             case .option("--device"): devices = [try arguments.device()]
             case .option("--story"): isStory = true
+            case .option("--phone"): phoneFile = try arguments.text("a file with a phone's events")
             case .option("--check"): checks = true
             case .option("--svg"): outputs.append(.svg(try arguments.text("a file to write, or -")))
             case .option("--html"): outputs.append(.html(try arguments.text("a file to write, or -")))
@@ -72,6 +75,9 @@ struct PreviewCommand {
             }
         }
         if isStory { try requireStory() }
+        guard let phoneFile else { return }
+        guard isStory else { throw UsageError("--phone: only means something with --story") }
+        phone = try PhoneScript(file: phoneFile)
     }
 
     private func requireStory() throws(UsageError) {
@@ -91,13 +97,14 @@ struct PreviewCommand {
         let studio = try PreviewStudio(look)
         guard let subject else { return try checkAll(studio) }
         let moments = try moments(of: subject)
-        return isStory ? try story(moments, studio) : try sheet(moments, studio)
+        return isStory ? try story(phone?.played(over: moments) ?? moments, studio) : try sheet(moments, studio)
     }
 
     /// Refuses to write to a file that is read, or twice to one file.
     private func checkOutputs() throws(UsageError) {
         var files = FileRoles()
-        for path in paths + look.fontFiles + [look.templateFile, rulesFile].compactMap(\.self) { files.reads(path) }
+        let named = [look.templateFile, rulesFile, phoneFile].compactMap(\.self)
+        for path in paths + look.fontFiles + named { files.reads(path) }
         for (index, output) in outputs.enumerated() {
             try files.check(output.path, option: output.option)
             if outputs[..<index].contains(where: { $0.path == output.path }) {
@@ -115,7 +122,11 @@ struct PreviewCommand {
             let source = PreviewSource(paths: paths, feed: feed, rules: rules, until: at)
             try source.forEachPush(to: nil) { moment in
                 pushes += 1
-                do { found.add(try studio.findings(of: moment.content, on: Device.all), in: moment.content) } catch {
+                do {
+                    for content in moment.looks {
+                        found.add(try studio.findings(of: content, on: Device.all), in: content)
+                    }
+                } catch {
                     fault = fault ?? error
                 }
             }
@@ -182,7 +193,9 @@ struct PreviewCommand {
     private func check(_ moments: [PreviewMoment], _ studio: PreviewStudio) throws -> FindingTally {
         var found = FindingTally()
         for moment in moments {
-            found.add(try studio.findings(of: moment.content, on: Device.all), in: moment.content)
+            for content in moment.looks {
+                found.add(try studio.findings(of: content, on: Device.all), in: content)
+            }
         }
         found.add(try studio.templateFindings())
         return found
@@ -201,9 +214,16 @@ struct PreviewCommand {
     private func story(_ moments: [PreviewMoment], _ studio: PreviewStudio) throws -> ExitStatus {
         guard !moments.isEmpty else { throw UsageError("nothing was sent, so there is no story") }
         var shown = moments
-        if let dismissal = moments.last(where: { $0.dismissAfter != nil })?.dismissal {
+        if let dismissal = moments.last(where: { $0.dismissAfter != nil })?.dismissal,
+            !moments.contains(where: { $0.isGone && $0.content.at < dismissal.content.at })
+        {
             shown.insert(dismissal, at: moments.firstIndex { $0.content.at > dismissal.content.at } ?? moments.count)
         }
+        // What comes after the last moment is unknown.
+        shown =
+            zip(shown, shown.dropFirst()).flatMap { moment, next in
+                [moment] + [moment.turnedStale(before: next.content.at)].compactMap(\.self)
+            } + shown.suffix(1)
         let found = checks ? try check(moments, studio) : FindingTally()
         for case .html(let path) in outputs {
             let frames = try shown.map { try studio.frame(of: $0, on: devices[0]) }
@@ -270,6 +290,8 @@ extension PreviewCommand {
           --html FILE      all places as a page
           --png FILE       all places as one picture, made by rsvg-convert
           --story          every update of the feed, as a page for --html
+          --phone FILE     what happens to the card on one phone of the story beside pushes: the app's own updates, and the
+                           person who turns Live Activities off, as lines of JSON
           --check          looks for faults on all devices in every update until the moment: overflow, low contrast, a logo
                            alone, an element that stands elsewhere in expanded than in compact, nothing for a screen reader,
                            a name that is cut, a field that is mistyped; timers count at their longest; without --topic and

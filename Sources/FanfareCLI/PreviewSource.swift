@@ -11,7 +11,7 @@ struct PreviewMoment {
     var cause: String
     var alert: AlertText?
     /// What was not sent since the push before, with reason and count.
-    let unsent: [String]
+    var unsent: [String]
     /// Time for which the card stays; `nil` unless the push ends the activity.
     var dismissAfter: Duration?
     /// Is `false` for what happens without a push: the feed's end, the system's limit, the card's dismissal.
@@ -52,6 +52,15 @@ struct PreviewMoment {
         return moment
     }
 
+    /// The moment at which the card becomes stale; `nil` if it ends before, or something else is shown by `next`.
+    func turnedStale(before next: FeedTime) -> PreviewMoment? {
+        guard let staleAt, staleAt < next, !isGone, ending(by: staleAt) == nil else { return nil }
+        var moment = seen(at: staleAt)
+        (moment.cause, moment.alert, moment.unsent) = ("the card is stale: no update has come", nil, [])
+        (moment.isPush, moment.staleAt) = (false, nil)
+        return moment
+    }
+
     /// End of the activity, if it has ended by then, and of its card.
     func ending(by time: FeedTime) -> (at: FeedTime, goneAt: FeedTime)? {
         if let dismissAfter { return (content.at, content.at + dismissAfter) }
@@ -87,6 +96,9 @@ struct PreviewMoment {
             isPush: false, isGone: true)
     }
 
+    /// The contents to check: as the moment begins, and as it is once it is stale.
+    var looks: [CardContent] { [content] + (turnedStale(before: .end).map { [$0.content] } ?? []) }
+
     var subtitle: String {
         var text = "\(content.at) · \(cause)"
         if let alert {
@@ -110,6 +122,10 @@ struct PreviewMoment {
         }
         return lines.map { Console.quoted($0) }.joined(separator: "\n") + "\n" + (checked.map { "\n\($0)\n" } ?? "")
     }
+}
+
+extension FeedTime {
+    fileprivate static let end = FeedTime(milliseconds: .max)
 }
 
 /// Time after which the system ends an activity.
@@ -210,7 +226,7 @@ struct PreviewSource {
                 content: content, title: "lineup of \(topics.count)",
                 cause: causes.isEmpty ? "rotation" : causes.joined(separator: ", "), alert: display.alert,
                 unsent: display.unseen > 0 ? ["nothing to see in the lineup \(display.unseen)"] : [],
-                dismissAfter: display.dismissAfter)
+                dismissAfter: display.dismissAfter, staleAt: display.staleAt)
         }
     }
 

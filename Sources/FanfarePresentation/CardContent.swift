@@ -38,6 +38,9 @@ package struct CardContent: Sendable {
     /// Field that templates may ask for, which `ActivityViewContext.isStale` tells the app: the stale date has passed (rule L6).
     package static let staleField = "isStale"
 
+    /// Is `true` once the stale date has passed.
+    var isStale: Bool { state[CardContent.staleField] != nil }
+
     /// Key of the field that caused the alert (rule A4).
     var highlight: String? { state["highlight"]?.stringValue }
 }

@@ -28,6 +28,12 @@ package struct CardTemplate: Sendable {
     /// What a screen reader says (rule P3): the rules' own words, else the template's. A part of which a field is missing is
     /// not said, nor is one that repeats another. A timer that is shown is a field of its element's name.
     package func spoken(_ content: CardContent) -> String {
+        let said = words(of: content)
+        let saysStale = spoken.contains { $0.fields.contains(CardContent.staleField) }
+        return content.isStale && !said.isEmpty && !saysStale ? said + ", not up to date" : said
+    }
+
+    private func words(of content: CardContent) -> String {
         if let own = content.state["spoken"]?.stringValue, !own.isEmpty { return own }
         var state = content.state.worded(words.merging(spokenWords) { shown, said in shown.merging(said) { $1 } })
         for case (let name, let element) in elements where element.isShown(in: content.state) {
@@ -48,7 +54,7 @@ package struct CardTemplate: Sendable {
     /// What a screen reader says of a lineup: by its own template, whose field `spotlight` is what the inner one says.
     func spoken(_ content: CardContent, inner: CardTemplate) -> String {
         var content = content
-        let spotlight = inner.spoken(content)
+        let spotlight = inner.words(of: content)
         // A number of other topics alone says nothing of them.
         guard !spotlight.isEmpty else { return "" }
         let others = (content.others?.count ?? 0) + content.more

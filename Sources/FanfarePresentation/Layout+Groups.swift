@@ -163,7 +163,7 @@ extension Layout {
             scene.items.append(item)
         }
         if let strange = measure.missing(fitting.lines.joined(), weight: element.element.style.weight) {
-            scene.find(.glyph, name, "the font has no “\(strange)”, so the width is a guess")
+            scene.find(.glyph, name, "no font has “\(strange)”, so the width is a guess")
         }
     }
 
@@ -171,7 +171,8 @@ extension Layout {
 
     private func color(of element: CardElement, _ scene: inout Scene) -> Color {
         switch element.color {
-        case .primary: palette.primary
+        // Old data look old, in places without room for a word, too (rule L6).
+        case .primary: content.isStale ? palette.secondary : palette.primary
         case .secondary: palette.secondary
         case .accent: palette.shownAccent
         case .fixed(let color): color

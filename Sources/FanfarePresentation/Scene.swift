@@ -75,7 +75,7 @@ package struct Finding: Sendable, Hashable, CustomStringConvertible {
         case description
         /// A short form or a name that lacks so many letters that people cannot tell it (rule M4).
         case cut
-        /// A character that the font lacks, whose width is a guess.
+        /// A character that no font has, whose width is a guess.
         case glyph
     }
 

@@ -43,6 +43,8 @@ package final class LineupPreview {
         package var unseen = 0
         /// Time for which the card stays; `nil` unless the push ends the activity.
         package var dismissAfter: Duration?
+        /// Time from which the phone shows the card as stale.
+        package var staleAt: FeedTime?
     }
 
     package let topics: [TopicID]
@@ -151,6 +153,7 @@ extension LineupPreview.Display {
             spotlight: spotlight?["index"]?.intValue.map(Int.init), state: spotlight?["state"]?.objectValue ?? [:],
             highlight: content["highlight"]?.stringValue, link: content["link"]?.stringValue, alert: payload.alert,
             priority: payload.priority, bytes: payload.state.count, cost: PushCost(payload))
+        staleAt = isEnd ? nil : payload.staleDate.map { FeedTime(seconds: $0) }
         guard isEnd else { return }
         // A dismissal date in the past removes the card at once.
         dismissAfter = payload.dismissalDate.map { max(.zero, FeedTime(seconds: $0) - now) }

@@ -52,6 +52,11 @@ final class HarfBuzzFont {
         return hb_font_get_nominal_glyph(font, scalar.value, &glyph) != 0
     }
 
+    /// Returns `true` if the font has glyphs for all scalars of a character that are to be seen.
+    func has(_ character: Character) -> Bool {
+        character.unicodeScalars.allSatisfy { $0.properties.isDefaultIgnorableCodePoint || has($0) }
+    }
+
     /// Returns a font file with the glyphs of these characters only; `nil` if HarfBuzz cannot make one.
     func subset(_ characters: Set<Unicode.Scalar>) -> Data? {
         guard let input = hb_subset_input_create_or_fail() else { return nil }

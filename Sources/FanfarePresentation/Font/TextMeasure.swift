@@ -46,7 +46,8 @@ package struct FontError: Error, CustomStringConvertible, Sendable {
     package let description: String
 }
 
-/// Widths of texts, by the metrics of a font: Inter, whose widths are near those of the system's font.
+/// Widths of texts, by the metrics of a font: Inter, whose widths are near those of the system's font. Other scripts have other fonts, as on a
+/// phone.
 ///
 /// Confined to one thread.
 package final class TextMeasure {
@@ -56,9 +57,26 @@ package final class TextMeasure {
         "/usr/local/share/fonts", "/Library/Fonts",
     ]
 
-    private let fonts: [Weight: HarfBuzzFont]
-    /// Characters measured so far, by weight: those that a subset needs.
-    private var characters: [Weight: Set<Unicode.Scalar>] = [:]
+    /// Fonts for scripts that Inter lacks, in the order in which they are asked: those of Debian's fonts-dejavu-core, fonts-noto-core and
+    /// fonts-noto-cjk. Which of them are installed decides what can be measured.
+    private static let fallbackFiles: [Weight: [String]] = [
+        .medium: [
+            "truetype/dejavu/DejaVuSans.ttf", "truetype/noto/NotoSansDevanagari-Medium.ttf",
+            "truetype/noto/NotoSansBengali-Medium.ttf", "truetype/noto/NotoSansTamil-Medium.ttf",
+            "truetype/noto/NotoSansThai-Medium.ttf", "opentype/noto/NotoSansCJK-Medium.ttc",
+        ],
+        .semibold: [
+            "truetype/dejavu/DejaVuSans-Bold.ttf", "truetype/noto/NotoSansDevanagari-SemiBold.ttf",
+            "truetype/noto/NotoSansBengali-SemiBold.ttf", "truetype/noto/NotoSansTamil-SemiBold.ttf",
+            "truetype/noto/NotoSansThai-SemiBold.ttf", "opentype/noto/NotoSansCJK-Bold.ttc",
+        ],
+    ]
+
+    /// The chosen font of each weight; those for other scripts follow once a text needs them.
+    private var fonts: [Weight: [HarfBuzzFont]]
+    private var hasFallbacks = false
+    /// Characters measured so far, by weight and font: those that a subset needs.
+    private var characters: [Weight: [Set<Unicode.Scalar>]] = [:]
     private var widths: [Key: Double] = [:]
 
     private struct Key: Hashable {
@@ -93,21 +111,55 @@ package final class TextMeasure {
                 fonts[weight] = font
             }
         }
-        self.fonts = fonts
+        self.fonts = fonts.mapValues { [$0] }
     }
 
     /// Returns the width in points.
     package func width(of text: String, size: Double, weight: Weight = .medium) -> Double {
-        guard !text.isEmpty, let font = fonts[weight] else { return 0 }
+        guard !text.isEmpty else { return 0 }
         let key = Key(weight: weight, text: text)
         if let width = widths[key] { return width * size }
         // A long recording has as many texts as updates; their widths need not all be kept.
         if widths.count >= 1 << 14 { widths.removeAll() }
-        let width = font.width(of: text)
+        var width = 0.0
+        for run in runs(of: text, weight) {
+            guard let font = fonts[weight]?[run.font] else { continue }
+            width += font.width(of: run.text)
+            var used = characters[weight] ?? []
+            while used.count <= run.font { used.append([]) }
+            used[run.font].formUnion(run.text.unicodeScalars)
+            characters[weight] = used
+        }
         widths[key] = width
-        characters[weight, default: []].formUnion(text.unicodeScalars)
         return width * size
     }
+
+    /// Splits a text by the fonts that have its characters, as a browser does. A character that no font has is left to the chosen one.
+    private func runs(of text: String, _ weight: Weight) -> [(font: Int, text: String)] {
+        if TextMeasure.isPlain(text) || text.allSatisfy({ fonts[weight]?[0].has($0) ?? true }) { return [(0, text)] }
+        var runs: [(font: Int, text: String)] = []
+        for character in text {
+            let font = self.font(of: character, weight) ?? 0
+            if runs.last?.font == font {
+                runs[runs.count - 1].text.append(character)
+            } else {
+                runs.append((font, String(character)))
+            }
+        }
+        return runs
+    }
+
+    private func font(of character: Character, _ weight: Weight) -> Int? {
+        if let index = fonts[weight]?.firstIndex(where: { $0.has(character) }) { return index }
+        guard !hasFallbacks else { return nil }
+        hasFallbacks = true
+        for (weight, files) in TextMeasure.fallbackFiles {
+            fonts[weight]? += files.compactMap { HarfBuzzFont(file: "/usr/share/fonts/" + $0) }
+        }
+        return self.font(of: character, weight)
+    }
+
+    private static func isPlain(_ text: String) -> Bool { text.utf8.allSatisfy { (0x20..<0x7F).contains($0) } }
 
     /// Returns the digit that is widest, which a timer shows sooner or later.
     func widestDigit(_ weight: Weight) -> Character {
@@ -117,20 +169,23 @@ package final class TextMeasure {
             ?? "0"
     }
 
-    /// Returns the first character that the font lacks.
+    /// Returns the first character that no font has.
     func missing(_ text: String, weight: Weight) -> Character? {
-        guard let font = fonts[weight], !text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) else { return nil }
-        return text.first { $0.unicodeScalars.contains { !$0.properties.isDefaultIgnorableCodePoint && !font.has($0) } }
+        TextMeasure.isPlain(text) ? nil : text.first { font(of: $0, weight) == nil }
     }
 
     /// Returns the `@font-face` rules for everything measured so far, with the glyphs in them, so that a picture needs no installed
     /// font.
     package func fontFace() -> String {
-        Weight.allCases.compactMap { weight in
-            guard let used = characters[weight], !used.isEmpty, let font = fonts[weight] else { return nil }
-            guard let data = font.subset(used) else { return nil }
-            return "@font-face{font-family:\"\(TextMeasure.family)\";font-weight:\(weight.rawValue);"
-                + "src:url(data:font/otf;base64,\(data.base64EncodedString())) format(\"opentype\")}"
+        Weight.allCases.flatMap { weight in
+            (characters[weight] ?? []).enumerated().compactMap { index, used in
+                guard !used.isEmpty, let data = fonts[weight]?[index].subset(used) else { return nil }
+                // A font for another script serves the characters that it alone has.
+                let range = used.map(\.value).sorted().map { "U+" + String($0, radix: 16, uppercase: true) }
+                return "@font-face{font-family:\"\(TextMeasure.family)\";font-weight:\(weight.rawValue);"
+                    + "src:url(data:font/otf;base64,\(data.base64EncodedString())) format(\"opentype\")"
+                    + (index == 0 ? "" : ";unicode-range:\(range.joined(separator: ","))") + "}"
+            }
         }.joined(separator: "\n")
     }
 

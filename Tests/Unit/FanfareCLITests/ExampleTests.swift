@@ -8,7 +8,8 @@ import Testing
 @Suite struct ExampleTests {
     private static let folder = #filePath.components(separatedBy: "/Tests/")[0] + "/Examples/"
     private static let names = [
-        "CancelledGoal", "Delivery", "Ending", "Goal", "Queue", "Ride", "Shootout", "Slate", "Train", "Workout",
+        "CancelledGoal", "Delivery", "Ending", "Goal", "LocalUpdates", "Queue", "Ride", "Shootout", "Slate", "Train",
+        "TurnedOff", "Workout",
     ]
 
     /// A folder that the list above lacks would not be checked.

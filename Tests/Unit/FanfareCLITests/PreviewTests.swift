@@ -58,6 +58,8 @@ import Testing
         ("d --topic a --device iphone", "--device iphone: expected one of"), ("d --topic a --dark", "unknown option"),
         ("--print-template cricket", "expected one of football"),
         ("d --topic a --font /nowhere", "cannot be read as a font"),
+        ("d --topic a --phone p", "--phone: only means something with --story"),
+        ("d --topic a --story --html h --phone /nowhere", "--phone /nowhere: cannot be read"),
     ]) func aWrongLineIsRefused(line: String, message: String) throws {
         let error = #expect(throws: (any Error).self) { try parse(line).run() }
         #expect(error.map { "\($0)".contains(message) } == true, "\(error.map { "\($0)" } ?? "")")

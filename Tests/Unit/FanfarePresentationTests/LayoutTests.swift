@@ -1,4 +1,5 @@
 import FanfareModel
+import Foundation
 import Testing
 
 @testable import FanfarePresentation
@@ -130,5 +131,50 @@ import Testing
         #expect(svg.contains("aria-label="))
         #expect(svg.contains("data-width="))
         #expect(svg.contains("Estimates: corner radius"))
+    }
+
+    /// A state that every built-in template shows something of.
+    private static let anyState: JSONObject = [
+        "compactLeading": "A 1", "compactTrailing": "0 B", "minimal": "1–0", "status": "running", "home": "Alderholm",
+        "away": "Port Serrin", "homeScore": 1, "awayScore": 0, "homeSets": 1, "awaySets": 0, "homePoints": 12,
+        "awayPoints": 9, "set": 2, "period": "2H", "lastEvent": "Goal", "position": 4, "progress": 0.5, "line": "F",
+        "destination": "Harbour", "nextStop": "Mill", "metres": 1200, "pace": "5:30",
+    ]
+
+    /// Old data look old: fainter in each place, and in words where there is room and for a screen reader.
+    @Test(arguments: CardTemplate.builtInKinds.filter { $0 != "lineup" })
+    func L6_aStaleCardLooksStaleInEachPlace(kind: String) throws {
+        let studio = try Studio(builtIn: kind)
+        var stale = Self.anyState
+        stale[CardContent.staleField] = true
+        for place in [Place.Kind.compact, .minimalAttached, .expanded, .lockScreen] {
+            let (was, now) = (try studio.scene(Self.anyState, place), try studio.scene(stale, place))
+            func bright(_ scene: Scene) -> Int {
+                scene.items.count { item in
+                    if case .text = item.form { item.color == .white } else { false }
+                }
+            }
+            #expect(bright(was) > 0, "\(place)")
+            #expect(bright(now) == 0, "\(place)")
+            let hasRoom = place == .expanded || place == .lockScreen
+            #expect(now.items.contains { $0.element == "stale" } == hasRoom, "\(place)")
+            #expect(!was.items.contains { $0.element == "stale" })
+            #expect(now.findings.isEmpty, "\(place): \(now.findings)")
+            #expect(now.spoken == was.spoken + ", not up to date")
+        }
+    }
+
+    @Test func L6_aStaleLineupSaysItOnce() throws {
+        let (lineup, inner) = (try Studio(builtIn: "lineup"), try CardTemplate.builtIn("football"))
+        var content = CardContent(
+            topic: TopicID("t/1"), kind: .football, state: Self.anyState, others: [["compactLeading": "C 1"]],
+            at: FeedTime(seconds: 1_781_359_200))
+        content.state[CardContent.staleField] = true
+        let place = Place(kind: .lockScreen, appearance: .light, device: .small)
+        let scene = try #require(
+            Layout.scene(of: content, by: lineup.template, inner: inner, on: place, lineup.measure))
+        #expect(scene.items.count { $0.element == "stale" } == 1)
+        #expect(scene.spoken.components(separatedBy: "not up to date").count == 2)
+        #expect(scene.spoken.hasSuffix("and 1 more, not up to date"))
     }
 }

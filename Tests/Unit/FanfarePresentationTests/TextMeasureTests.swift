@@ -50,6 +50,28 @@ import Testing
         #expect(measure.fontFace().utf8.count > few.utf8.count)
     }
 
+    /// Inter has no Arabic and no Hebrew; DejaVu Sans has both.
+    @Test(arguments: ["القاهرة", "תל אביב 2"]) func otherScriptsHaveAFontOfTheirOwn(name: String) throws {
+        let measure = try TextMeasure()
+        for weight in Weight.allCases {
+            #expect(measure.missing(name, weight: weight) == nil)
+            #expect(measure.width(of: name, size: 10, weight: weight) > 20)
+        }
+        let faces = measure.fontFace().split(separator: "\n").filter { $0.contains("unicode-range:U+") }
+        #expect(faces.count == Weight.allCases.count)
+        // A name in two scripts is as wide as its parts.
+        let (one, other) = (measure.width(of: name, size: 10), measure.width(of: "FC ", size: 10))
+        #expect(abs(measure.width(of: "FC \(name)", size: 10) - one - other) < 0.1)
+    }
+
+    /// A hieroglyph: the width is a guess, and the text's other characters keep theirs.
+    @Test func aCharacterThatNoFontHasIsNamed() throws {
+        let measure = try TextMeasure()
+        #expect(measure.missing("A\u{13000}B", weight: .medium) == "\u{13000}")
+        #expect(measure.width(of: "A\u{13000}B", size: 10) > measure.width(of: "AB", size: 10))
+        #expect(measure.missing("Ångvik", weight: .medium) == nil)
+    }
+
     @Test func aFileThatIsNoFontIsNamed() {
         let error = #expect(throws: FontError.self) { try TextMeasure(files: [#filePath]) }
         #expect(error?.description.contains("cannot be read as a font") == true)
