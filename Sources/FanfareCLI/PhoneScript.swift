@@ -14,11 +14,16 @@ struct PhoneScript {
     }
 
     private struct Line {
+        let number: Int
         let at: FeedTime
         let event: Event
     }
 
+    private let file: String
     private let lines: [Line]
+
+    /// Is `true` if the app updates the card.
+    var hasUpdates: Bool { lines.contains { if case .update = $0.event { true } else { false } } }
 
     /// Greatest file that is read: far more than a person writes.
     private static let bytesMax = 1 << 20
@@ -35,15 +40,16 @@ struct PhoneScript {
         for (index, text) in data.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated() {
             guard text.contains(where: { !" \t\r".utf8.contains($0) }) else { continue }
             do {
-                let line = try PhoneScript.line(Array(text))
+                let line = try PhoneScript.line(Array(text), number: index + 1)
                 if let last = lines.last, line.at < last.at { throw UsageError("at: is before the line above") }
                 lines.append(line)
             } catch { throw UsageError("\(file):\(index + 1): \(error)") }
         }
+        self.file = file
         self.lines = lines
     }
 
-    private static func line(_ bytes: [UInt8]) throws(UsageError) -> Line {
+    private static func line(_ bytes: [UInt8], number: Int) throws(UsageError) -> Line {
         guard let object = JSONObject(parsing: bytes) else { throw UsageError("is no JSON object") }
         guard let at = object["at"]?.stringValue.flatMap({ FeedTime(rfc3339: $0) }) else {
             throw UsageError("at: expected a time, as 2026-06-13T14:00:00Z")
@@ -53,12 +59,14 @@ struct PhoneScript {
         }
         switch (object["update"], object["turnedOff"]) {
         case (.object(let fields), nil):
-            guard let named = object["stamp"] else { return Line(at: at, event: .update(fields, stamp: at)) }
+            guard let named = object["stamp"] else {
+                return Line(number: number, at: at, event: .update(fields, stamp: at))
+            }
             guard let stamp = named.stringValue.flatMap({ FeedTime(rfc3339: $0) }) else {
                 throw UsageError("stamp: expected a time, as 2026-06-13T14:00:00Z")
             }
-            return Line(at: at, event: .update(fields, stamp: stamp))
-        case (nil, .bool(true)) where object["stamp"] == nil: return Line(at: at, event: .turnedOff)
+            return Line(number: number, at: at, event: .update(fields, stamp: stamp))
+        case (nil, .bool(true)) where object["stamp"] == nil: return Line(number: number, at: at, event: .turnedOff)
         default:
             throw UsageError(
                 "expected either update, an object with the fields that the app changes, or turnedOff = true")
@@ -68,18 +76,26 @@ struct PhoneScript {
     /// Returns the moments of an activity as this phone has them.
     ///
     /// - Parameter moments: those of a phone to which nothing else happens, in order of time.
-    func played(over moments: [PreviewMoment]) -> [PreviewMoment] {
+    /// - Throws: `UsageError` for an event at a time at which the phone has no card.
+    func played(over moments: [PreviewMoment]) throws(UsageError) -> [PreviewMoment] {
         var card = PhoneCard()
         var rest = lines[...]
         for moment in moments {
             while let line = rest.first, line.at < moment.content.at {
-                card.take(line.event, at: line.at)
+                try take(line, on: &card)
                 rest.removeFirst()
             }
             card.take(moment)
         }
-        for line in rest { card.take(line.event, at: line.at) }
+        for line in rest { try take(line, on: &card) }
         return card.story
+    }
+
+    private func take(_ line: Line, on card: inout PhoneCard) throws(UsageError) {
+        guard card.isShown(at: line.at) else {
+            throw UsageError("\(file):\(line.number): at \(line.at) the phone has no card")
+        }
+        card.take(line.event, at: line.at)
     }
 }
 
@@ -126,9 +142,15 @@ private struct PhoneCard {
         moments.append(moment)
     }
 
+    /// Returns `true` while there is a card that could be changed or turned off.
+    func isShown(at time: FeedTime) -> Bool {
+        guard let shown, !isOff else { return false }
+        return shown.ending(by: time).map { time < $0.goneAt } ?? true
+    }
+
+    /// - Parameter time: a time at which the card is shown.
     mutating func take(_ event: PhoneScript.Event, at time: FeedTime) {
-        // There is nothing on the phone that could be changed or turned off.
-        guard let known = shown, !isOff, known.ending(by: time).map({ time < $0.goneAt }) ?? true else { return }
+        guard let known = shown else { return }
         switch event {
         case .update(let fields, let newer):
             var content = known.content

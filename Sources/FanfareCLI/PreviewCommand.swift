@@ -31,13 +31,14 @@ struct PreviewCommand {
     init(_ words: [String]) throws(UsageError) {
         var arguments = Arguments(words)
         var asked: [ExplainCommand.Subject] = []
+        var named: [Device] = []
         while let word = try arguments.next() {
             switch word {
             case .option("--topic"): asked.append(.topic(TopicID(try arguments.text("a topic's id, as match/1001"))))
             case .option("--lineup"): asked.append(.lineup(try arguments.topics()))
             case .option("--favourite"): favourite = TopicID(try arguments.text("one of the lineup's topics"))
             case .option("--at"): at = try arguments.time()
-            case .option("--device"): devices = [try arguments.device()]
+            case .option("--device"): named.append(try arguments.device())
             case .option("--story"): isStory = true
             case .option("--phone"): phoneFile = try arguments.text("a file with a phone's events")
             case .option("--check"): checks = true
@@ -57,6 +58,7 @@ struct PreviewCommand {
             }
         }
         guard printed == nil else { return }
+        if !named.isEmpty { devices = named }
         guard !paths.isEmpty else { throw UsageError("the feed is missing: files or folders") }
         guard !paths.contains("-") else {
             throw UsageError("-: a preview is made of a feed that is at hand; write it to a file and name that")
@@ -77,7 +79,11 @@ struct PreviewCommand {
         if isStory { try requireStory() }
         guard let phoneFile else { return }
         guard isStory else { throw UsageError("--phone: only means something with --story") }
-        phone = try PhoneScript(file: phoneFile)
+        let script = try PhoneScript(file: phoneFile)
+        if case .lineup = subject, script.hasUpdates {
+            throw UsageError("--phone \(phoneFile): updates of the app are drawn for --topic only, not for a lineup")
+        }
+        phone = script
     }
 
     private func requireStory() throws(UsageError) {
@@ -181,7 +187,7 @@ struct PreviewCommand {
                 title: moment.title, subtitle: moment.subtitle, scenes: scenes,
                 findings: findings.filter { finding in !scenes.contains { $0.findings.contains(finding) } },
                 studio.measure)
-            for output in outputs { try write(sheet, to: output) }
+            for output in outputs { try write(sheet, to: output, studio) }
         }
         if !outputs.contains(where: \.isStandardOutput) {
             try Console.print(moment.text(scenes, findings, checked: checked?.text))
@@ -201,11 +207,14 @@ struct PreviewCommand {
         return found
     }
 
-    private func write(_ sheet: PreviewSheet, to output: Output) throws {
+    private func write(_ sheet: PreviewSheet, to output: Output, _ studio: PreviewStudio) throws {
         switch output {
         case .svg(let path): try OutputFile.write(sheet.svg(), to: path, option: "--svg")
         case .html(let path): try OutputFile.write(sheet.html(), to: path, option: "--html")
-        case .png(let path): try PNGFile.write(sheet.svg(), to: path, fonts: look.fontFiles)
+        case .png(let path):
+            // Those of other scripts draw beside the fonts that were named.
+            let fonts = look.fontFiles.isEmpty ? [] : look.fontFiles + studio.measure.fallbacksUsed
+            try PNGFile.write(sheet.svg(), to: path, fonts: fonts)
         }
     }
 
@@ -285,7 +294,8 @@ extension PreviewCommand {
           --favourite T    the lineup's topic that has the spotlight while nothing happens elsewhere
           --at TIME        the moment; without it, the last push
           --device D       iphone-393, iphone-430, ipad-1366, ipad-1194, ipad-1012, ipad-1080, ipad-1024, watch-40, watch-41,
-                           watch-44, watch-45, watch-49, carplay-170, carplay-240 or carplay-240-tall; without it, one of each
+                           watch-44, watch-45, watch-49, carplay-170, carplay-240 or carplay-240-tall; may be repeated; without it,
+                           one of each
           --svg FILE       all places as one picture
           --html FILE      all places as a page
           --png FILE       all places as one picture, made by rsvg-convert

@@ -46,7 +46,7 @@ struct PreviewMoment {
             (moment.cause, moment.staleAt) = (dismissAfter == nil ? "eight hours are over" : cause, nil)
             if now > ending.at { moment.cause += ", ended at \(ending.at)" }
         } else if let staleAt, now >= staleAt {
-            moment.content.state[CardContent.staleField] = true
+            moment.content.isStale = true
             moment.cause += ", stale since \(staleAt)"
         }
         return moment
@@ -103,7 +103,7 @@ struct PreviewMoment {
         var text = "\(content.at) · \(cause)"
         if let alert {
             let lines = [alert.title.description, alert.body.description].filter { !$0.isEmpty }
-            text += " · alert: " + lines.joined(separator: " – ")
+            text += " · alert: " + lines.joined(separator: " – ").replacing("\n", with: " – ")
         }
         return Console.quoted(text)
     }
@@ -154,12 +154,14 @@ struct PreviewSource {
                 if !isExpired, all { moments.append(moments[moments.count - 1].expired(at: limit)) }
                 isExpired = true
             }
+            // A topic that begins again after its end has another activity.
+            defer { if moment.content.isOver { (start, isExpired) = (nil, false) } }
             guard !isExpired else { return }
             moment.limit = moment.limit.map { .init(at: begun + lifetime, dismissAfter: $0.dismissAfter) }
             if !all { moments.removeAll(keepingCapacity: true) }
             moments.append(moment)
         }
-        guard let rest else { throw ReplayError(description: "\(topic): the feed does not speak of it") }
+        guard let rest else { throw try unknown(topic) }
         guard all, let last = moments.last else { return moments }
         // The feed may go on after the last push to this activity.
         if let limit = last.limit, rest.at >= limit.at {
@@ -168,6 +170,27 @@ struct PreviewSource {
             moments.append(last.rest(rest.unsent, at: rest.at))
         }
         return moments
+    }
+
+    /// Maximum of topics that an error names.
+    private static let namedMax = 10
+
+    /// Returns an error that helps to find the topic that was meant.
+    private func unknown(_ topic: TopicID) throws(ReplayError) -> ReplayError {
+        var replay = try DecisionReplay(paths: paths, feed: feed, rules: rules)
+        var known: [TopicID] = []
+        while let (item, _) = replay.next(), known.count <= PreviewSource.namedMax {
+            guard case .event(let event) = item else { continue }
+            if event.topic == topic {
+                return ReplayError(description: "\(topic): the feed first speaks of it at \(event.at)")
+            }
+            if !known.contains(event.topic) { known.append(event.topic) }
+        }
+        let names = known.prefix(PreviewSource.namedMax).map(\.rawValue).joined(separator: ", ")
+        let hint =
+            known.isEmpty
+            ? "it has no topics" : "its topics are \(names)\(known.count > PreviewSource.namedMax ? " and others" : "")"
+        return ReplayError(description: "\(topic): the feed does not speak of it; \(hint)")
     }
 
     /// Calls `body` with each push to the followers of one topic, or of every topic of the feed.

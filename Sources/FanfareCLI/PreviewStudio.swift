@@ -74,10 +74,13 @@ final class PreviewStudio {
         return places.compactMap { Layout.scene(of: content, by: outer, inner: inner, on: $0, measure) }
     }
 
-    /// Returns findings that no single scene has: elements that stand on another side in expanded than in compact, and short forms that
-    /// are cut.
+    /// Returns findings that no single scene has: elements that stand on another side in expanded than in compact, short forms that
+    /// are cut, and values that their elements cannot show.
     func sceneless(in content: CardContent) throws -> [Finding] {
-        try templates(for: content).outer.movedElements(in: content, device: Device.phones[0]) + content.cutForms
+        let (outer, inner) = try templates(for: content)
+        // Elements of a lineup show its rows, not the state of its spotlight.
+        return outer.movedElements(in: content, device: Device.phones[0]) + content.cutForms
+            + (inner ?? outer).mistypedValues(in: content)
     }
 
     func findings(of content: CardContent, on devices: [Device]) throws -> [Finding] {

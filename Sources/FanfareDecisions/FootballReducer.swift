@@ -138,14 +138,16 @@ package struct FootballReducer: Reducer {
     package func shortForms(of state: JSONObject) -> ShortForms? {
         guard let home = state["homeScore"]?.intValue, let away = state["awayScore"]?.intValue else { return nil }
         // A score that does not fit costs the name a letter: `HO 10`.
-        func side(_ key: String, _ form: (_ name: String) -> String) -> String {
-            let name = state[key]?.stringValue ?? ""
-            let letters = (1...3).last { form(name.abbreviated(to: $0)).width <= ShortForms.widthMax * 100 }
-            return form(name.abbreviated(to: letters ?? 1))
+        func side(_ key: String, besides other: String, _ form: (_ name: String) -> String) -> String {
+            let (name, other) = (state[key]?.stringValue ?? "", state[other]?.stringValue ?? "")
+            func formed(_ letters: Int) -> String { form(name.abbreviated(to: letters, besides: other)) }
+            let letters = (1...3).last { formed($0).width <= ShortForms.widthMax * 100 }
+            return formed(letters ?? 1)
         }
         func forms(_ home: Int64, _ away: Int64, _ mark: String) -> ShortForms {
             ShortForms(
-                compactLeading: side("home") { "\($0) \(home)" }, compactTrailing: side("away") { "\(away) \($0)" },
+                compactLeading: side("home", besides: "away") { "\($0) \(home)" },
+                compactTrailing: side("away", besides: "home") { "\(away) \($0)" },
                 minimal: "\(home)–\(away)\(mark)")
         }
         guard let home = state["homeShootout"]?.intValue, let away = state["awayShootout"]?.intValue else {

@@ -107,12 +107,28 @@ extension String {
     package func abbreviated(to letters: Int) -> String {
         // Most names are ASCII, where a byte is a character and costs a hundredth of one.
         guard utf8.allSatisfy({ $0 < 0x80 }) else {
-            return String(name(in: self, \.isWhitespace, \.isNumber, \.isUppercase).prefix(letters)).uppercased()
+            let own = name(in: self, \.isWhitespace, \.isNumber, \.isUppercase)
+            return String(own.lazy.filter { $0.isLetter || $0.isNumber }.prefix(letters)).uppercased()
         }
         let own = name(
             in: utf8, { $0 == 0x20 || (0x09...0x0D).contains($0) }, { (0x30...0x39).contains($0) },
             { (0x41...0x5A).contains($0) })
-        return String(Substring(own.prefix(letters))).uppercased()
+        var kept: [UInt8] = []
+        for byte in own where kept.count < letters && (byte.isASCIILetter || (0x30...0x39).contains(byte)) {
+            kept.append(byte)
+        }
+        return String(decoding: kept, as: UTF8.self).uppercased()
+    }
+
+    /// Returns letters of this name that tell it from another one with the same letters: `MCI` and `MUN` of Manchester's two, the first
+    /// letter and those of the first word that the other one lacks.
+    package func abbreviated(to letters: Int, besides other: String) -> String {
+        let own = abbreviated(to: letters)
+        guard letters > 1, self != other, own == other.abbreviated(to: letters) else { return own }
+        func words(_ name: String) -> [Substring] { name.split { !$0.isLetter && !$0.isNumber } }
+        let others = words(other)
+        guard let telling = words(self).first(where: { !others.contains($0) }) else { return own }
+        return (own.prefix(1) + telling.prefix(letters - 1)).uppercased()
     }
 
     private func name<Text: Collection>(
@@ -123,4 +139,8 @@ extension String {
         let own = words.first { word in !word.contains(where: isNumber) && word.count(where: isUppercase) < 2 }
         return own ?? words.first ?? text.prefix(0)
     }
+}
+
+extension UInt8 {
+    fileprivate var isASCIILetter: Bool { (0x41...0x5A).contains(self & 0xDF) }
 }

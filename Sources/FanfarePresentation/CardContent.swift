@@ -25,6 +25,8 @@ package struct CardContent: Sendable {
         self.more = more
         self.at = at
         self.isOver = isOver
+        // The system alone knows whether a card is stale, whatever the feed has under this name.
+        self.state[CardContent.staleField] = nil
         // The spotlight's short forms are in its row of the lineup; the state of a single topic has its own, or none.
         guard let short else { return }
         for (key, text) in [
@@ -38,9 +40,11 @@ package struct CardContent: Sendable {
     /// Field that templates may ask for, which `ActivityViewContext.isStale` tells the app: the stale date has passed (rule L6).
     package static let staleField = "isStale"
 
-    /// Is `true` once the stale date has passed.
-    var isStale: Bool { state[CardContent.staleField] != nil }
+    /// Is `true` once the stale date has passed. The state has the field for templates then.
+    package var isStale = false {
+        didSet { state[CardContent.staleField] = isStale ? true : nil }
+    }
 
-    /// Key of the field that caused the alert (rule A4).
-    var highlight: String? { state["highlight"]?.stringValue }
+    /// Key of the field that caused the alert (rule A4). What is old draws no attention.
+    var highlight: String? { isStale ? nil : state["highlight"]?.stringValue }
 }

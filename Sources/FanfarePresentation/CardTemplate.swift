@@ -25,6 +25,12 @@ package struct CardTemplate: Sendable {
     /// Rows of a section. A place that has none of its own shows the compact pair.
     func rows(of section: Section) -> [CardRow] { sections[section] ?? sections[.compact] ?? [] }
 
+    /// Rows of a topic in a lineup's spotlight.
+    func spotlightRows(in section: Section) -> [CardRow] {
+        if section == .small { return rows(of: .small) }
+        return spotlight.isEmpty ? rows(of: .lockScreen) : spotlight
+    }
+
     /// What a screen reader says (rule P3): the rules' own words, else the template's. A part of which a field is missing is
     /// not said, nor is one that repeats another. A timer that is shown is a field of its element's name.
     package func spoken(_ content: CardContent) -> String {

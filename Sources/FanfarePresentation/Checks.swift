@@ -129,13 +129,23 @@ extension CardContent {
     /// Notes short forms that have been cut to their width (rule M4), and a spoken form that has been cut to its bytes (rule P3).
     package var cutForms: [Finding] {
         let spoken = state["spoken"]?.stringValue ?? ""
-        return cutShortForms
+        return cutShortForms + ([state] + (others ?? [])).compactMap(CardContent.twins)
             + (spoken.isCut
                 ? [
                     Finding(
                         kind: .cut, place: "spoken form", element: "spoken",
                         text: "“\(spoken)” is cut; expected shorter words, or more `spoken.bytes` in the rules")
                 ] : [])
+    }
+
+    /// Notes a compact pair whose two sides have the same letters: nobody can tell whose number is whose.
+    private static func twins(_ row: JSONObject) -> Finding? {
+        func letters(_ key: String) -> String { row[key]?.stringValue?.filter(\.isLetter) ?? "" }
+        let (leading, trailing) = (letters("compactLeading"), letters("compactTrailing"))
+        guard !leading.isEmpty, leading == trailing else { return nil }
+        return Finding(
+            kind: .cut, place: "short forms", element: "compactLeading",
+            text: "“\(leading)” stands on both sides; expected words that differ, by the rules' `short`")
     }
 
     private var cutShortForms: [Finding] {
@@ -167,6 +177,42 @@ extension CardTemplate {
                         text: "no update has the field \(field); did you mean \(nearest)?")
                 }
             }
+        }
+    }
+}
+
+extension CardTemplate {
+    /// Notes fields that a state has in a type that their element cannot show.
+    package func mistypedValues(in content: CardContent) -> [Finding] {
+        elements.values.filter { $0.isShown(in: content.state) }.sorted { $0.name < $1.name }.flatMap { element in
+            element.form.faults(in: content).map { text in
+                Finding(kind: .field, place: "template \(kind)", element: element.name, text: text)
+            }
+        }
+    }
+
+    /// Greatest distance of a date from its update. Far more than a card lasts; Unix seconds, taken for ActivityKit's, are 31 years ahead.
+    fileprivate static let dateDistanceMax = Duration.seconds(366 * 86_400)
+}
+
+extension CardElement.Form {
+    fileprivate func faults(in content: CardContent) -> [String] {
+        func fault(_ field: String, _ expected: String, _ isRight: (JSONValue) -> Bool) -> String? {
+            guard let value = content.state[field], value != .null, !isRight(value) else { return nil }
+            return "\(field) is \(value.asText); expected \(expected)"
+        }
+        let near = content.at + (.zero - CardTemplate.dateDistanceMax)...content.at + CardTemplate.dateDistanceMax
+        func date(_ field: String) -> String? {
+            fault(field, "a date within a year, in seconds since 2001") { $0.dateValue.map(near.contains) ?? false }
+        }
+        switch self {
+        // A value that is none of the steps hides them.
+        case .text, .icon, .steps: return []
+        case .timer(let timer): return [date(timer.field)].compactMap(\.self)
+        case .interval(let from, let until): return [date(from), date(until)].compactMap(\.self)
+        case .progress(let field):
+            return [fault(field, "a number from 0 to 1") { $0.doubleValue.map { (0...1).contains($0) } ?? false }]
+                .compactMap(\.self)
         }
     }
 }

@@ -189,7 +189,7 @@ package struct Layout {
                 }
             case .spotlight:
                 guard let inner else { continue }
-                let rows = inner.spotlight.isEmpty ? inner.rows(of: .lockScreen) : inner.spotlight
+                let rows = inner.spotlightRows(in: place.section)
                 for row in rows where row.when.hold(in: content.state) {
                     guard case .groups(let leading, let center, let trailing) = row.content else { continue }
                     let groups = [leading, center, trailing].map { elements($0, of: inner) }
@@ -220,7 +220,11 @@ package struct Layout {
         let gap = Layout.gap.x
         let top = frame.y
         let sideMax: (Double, Double)
-        let middle = min(naturalWidth(center), frame.width)
+        // A bar takes what the sides leave, on both of them.
+        let sides = [leading, trailing].filter { !$0.isEmpty }.map { naturalWidth($0) + gap }.max() ?? 0
+        let middle =
+            center.contains(where: \.isBar)
+            ? max(0, frame.width - 2 * sides) : min(naturalWidth(center), frame.width)
         if place.kind == .expanded, isFirst, center.isEmpty {
             let side = (scene.width - place.device.cameraWidth) / 2 - frame.x - gap
             sideMax = (side, side)
@@ -231,7 +235,8 @@ package struct Layout {
         } else {
             // Of two sides that do not both fit, the larger one gives way.
             let room = frame.width - gap
-            let right = min(naturalWidth(trailing), max(room - naturalWidth(leading), room / 2))
+            let wanted = trailing.contains(where: \.isBar) ? room : naturalWidth(trailing)
+            let right = min(wanted, max(room - naturalWidth(leading), room / 2))
             sideMax = (room - right, right)
         }
         let rooms = [(leading, sideMax.0), (center, middle), (trailing, sideMax.1)]

@@ -13,8 +13,8 @@ extension Scene {
             + "viewBox=\"0 0 \(width.points) \(height.points)\" data-place=\"\(place.name.escapedForMarkup)\" "
             + "data-device=\"\(place.device.id)\""
         if !findings.isEmpty { svg += " data-findings=\"\(findings.count)\"" }
-        // A text that does not fit is seen whole.
-        if items.contains(where: { $0.overflow != nil }) { svg += " overflow=\"visible\"" }
+        // A text that does not fit is seen whole, and so are rows.
+        if items.contains(where: { $0.overflow != nil }) || rowsOverflow { svg += " overflow=\"visible\"" }
         svg += ">\n<title>\(spoken.escapedForMarkup)</title>\n<desc>\(note.escapedForMarkup)</desc>\n"
         if let fontFace { svg += "<style>\(fontFace)</style>\n" }
         svg += contents
@@ -34,11 +34,12 @@ extension Scene {
             + "fill=\"\(shown(background).hex)\"/>\n"
         if place.kind == .compact || place.kind == .expanded { svg += camera }
         for item in items { svg += item.svg(shown(item.color).hex) }
-        for finding in findings where finding.kind == .overflow && finding.element == nil {
-            svg += Scene.mark(Rect(x: 0, y: 0, width: width, height: height))
-        }
+        if rowsOverflow { svg += Scene.mark(Rect(x: 0, y: 0, width: width, height: height)) }
         return svg
     }
+
+    /// Is `true` for rows that are higher than their place.
+    private var rowsOverflow: Bool { findings.contains { $0.kind == .overflow && $0.element == nil } }
 
     /// The camera's housing, which hides what stands behind it.
     private var camera: String {

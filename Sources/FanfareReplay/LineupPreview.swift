@@ -78,20 +78,23 @@ package final class LineupPreview {
         decisions.forEachStep { record, commands in
             pass(to: record.now, show: show)
             guard !commands.isEmpty else { return }
+            if let topic = record.topic, topics.contains(topic) { begin(at: record.now) }
             for command in commands { shard.apply(command, at: moment(record.now)) }
             isTold = true
             if let topic = record.topic, topics.contains(topic) { news.append(record) }
         }
     }
 
+    /// Begins the activity with the first news of one of its topics. The feed of other topics may begin months before.
+    private func begin(at now: FeedTime) {
+        guard last == nil else { return }
+        last = now
+        shard.apply(follow, at: moment(now))
+    }
+
     /// Advances log time to `now`, and the rotation with it.
     package func pass(to now: FeedTime, show: (Display) -> Void) {
-        guard let last else {
-            last = now
-            shard.apply(follow, at: moment(now))
-            return
-        }
-        guard last < now else { return }
+        guard let last, last < now else { return }
         pull(at: last, show: show)
         while let due, due <= now { pull(at: due, show: show) }
         self.last = now

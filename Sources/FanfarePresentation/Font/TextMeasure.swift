@@ -75,6 +75,8 @@ package final class TextMeasure {
     /// The chosen font of each weight; those for other scripts follow once a text needs them.
     private var fonts: [Weight: [HarfBuzzFont]]
     private var hasFallbacks = false
+    /// Files of the fonts for other scripts; empty until a text has needed one.
+    package private(set) var fallbacksUsed: [String] = []
     /// Characters measured so far, by weight and font: those that a subset needs.
     private var characters: [Weight: [Set<Unicode.Scalar>]] = [:]
     private var widths: [Key: Double] = [:]
@@ -154,7 +156,11 @@ package final class TextMeasure {
         guard !hasFallbacks else { return nil }
         hasFallbacks = true
         for (weight, files) in TextMeasure.fallbackFiles {
-            fonts[weight]? += files.compactMap { HarfBuzzFont(file: "/usr/share/fonts/" + $0) }
+            for file in files.map({ "/usr/share/fonts/" + $0 }) {
+                guard let font = HarfBuzzFont(file: file) else { continue }
+                fonts[weight]?.append(font)
+                fallbacksUsed.append(file)
+            }
         }
         return self.font(of: character, weight)
     }

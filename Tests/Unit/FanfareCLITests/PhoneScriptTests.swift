@@ -32,7 +32,7 @@ import Testing
 
     @Test func aLocalUpdateShowsUntilTheNextPush() throws {
         let phone = try script(#"{"at":"2026-06-13T14:00:10Z","update":{"b":2,"c":null}}"#)
-        let story = phone.played(over: [push(5, ["a": 1, "c": 3]), push(20, ["a": 4, "c": 3])])
+        let story = try phone.played(over: [push(5, ["a": 1, "c": 3]), push(20, ["a": 4, "c": 3])])
         #expect(states(story) == [#"{"a":1,"c":3}"#, #"{"a":1,"b":2}"#, #"{"a":4,"c":3}"#])
         #expect(story.map(\.isPush) == [true, false, true])
     }
@@ -41,7 +41,7 @@ import Testing
     @Test func aNewerStampHidesPushesUntilTheyAreAsNew() throws {
         let phone = try script(
             #"{"at":"2026-06-13T14:00:10Z","update":{"a":2},"stamp":"2026-06-13T14:00:30.900Z"}"#)
-        let story = phone.played(over: [push(5, ["a": 1]), push(20, ["a": 3]), push(30, ["a": 4])])
+        let story = try phone.played(over: [push(5, ["a": 1]), push(20, ["a": 3]), push(30, ["a": 4])])
         #expect(states(story) == [#"{"a":1}"#, #"{"a":2}"#, #"{"a":2}"#, #"{"a":4}"#])
         #expect(story[2].cause.hasSuffix("newer stamp"))
         #expect(!story[2].isPush)
@@ -50,11 +50,9 @@ import Testing
 
     @Test func anOlderStampAndAnEndedActivityIgnoreLocalUpdates() throws {
         let phone = try script(
-            #"{"at":"2026-06-13T14:00:01Z","update":{"a":9}}"#,
             #"{"at":"2026-06-13T14:00:10Z","update":{"a":9},"stamp":"2026-06-13T14:00:04Z"}"#, "",
-            #"{"at":"2026-06-13T14:00:30Z","update":{"a":9}}"#,
-            #"{"at":"2026-06-13T14:00:50Z","update":{"a":9}}"#)
-        let story = phone.played(over: [push(5, ["a": 1]), push(20, ["a": 2], ends: .seconds(20))])
+            #"{"at":"2026-06-13T14:00:30Z","update":{"a":9}}"#)
+        let story = try phone.played(over: [push(5, ["a": 1]), push(20, ["a": 2], ends: .seconds(20))])
         #expect(states(story) == [#"{"a":1}"#, #"{"a":1}"#, #"{"a":2}"#, #"{"a":2}"#])
         #expect(story[1].cause.contains("older"))
         #expect(story[3].cause.contains("has ended"))
@@ -62,11 +60,20 @@ import Testing
 
     @Test func nothingIsSentToAPhoneThatIsTurnedOff() throws {
         let phone = try script(
-            #"{"at":"2026-06-13T14:00:10Z","turnedOff":true}"#, #"{"at":"2026-06-13T14:00:12Z","update":{"a":9}}"#)
-        let story = phone.played(over: [push(5, ["a": 1]), push(20, ["a": 2]), push(30, ["a": 3], ends: .zero)])
+            #"{"at":"2026-06-13T14:00:10Z","turnedOff":true}"#)
+        let story = try phone.played(over: [push(5, ["a": 1]), push(20, ["a": 2]), push(30, ["a": 3], ends: .zero)])
         #expect(states(story) == [#"{"a":1}"#, "gone", "gone"])
         #expect(story[2].unsent == ["to an unfollowed card 2"])
         #expect(story[2].content.at == time(30))
+    }
+
+    /// A wrong year would otherwise pass for an update without effect.
+    @Test(arguments: ["14:00:01", "14:00:41", "15:00:00"]) func anEventWithoutACardIsNamed(time: String) throws {
+        let phone = try script(#"{"at":"2026-06-13T\#(time)Z","update":{"a":9}}"#)
+        let error = #expect(throws: UsageError.self) {
+            try phone.played(over: [push(5, ["a": 1]), push(20, ["a": 2], ends: .seconds(20))])
+        }
+        #expect(error?.description.contains(":1: at 2026-06-13T\(time).000Z the phone has no card") == true)
     }
 
     @Test(arguments: [

@@ -154,6 +154,57 @@ import Testing
         #expect(moments.dropLast().allSatisfy { $0.dismissAfter == nil })
     }
 
+    /// The eight hours of an activity begin with the first news of one of its topics, however long ago other topics began.
+    @Test func L1_aLineupBeginsWithItsOwnTopics() throws {
+        func line(_ time: String, _ topic: String, _ score: Int) -> String {
+            #"{"topic":"\#(topic)","topicKind":"game","at":"2026-\#(time)Z","set":{"score":\#(score)}}"#
+        }
+        let feed = try written([
+            line("03-01T10:00:00", "other", 1), line("06-13T10:00:00", "a", 1), line("06-13T11:00:00", "b", 2),
+        ])
+        defer { try? FileManager.default.removeItem(atPath: feed) }
+        let source = PreviewSource(paths: [feed], feed: FeedOptions(), rules: .builtIn, until: nil)
+        let moments = try source.moments(of: [TopicID("a"), TopicID("b")], favourite: nil, all: true)
+        #expect(moments.first?.content.at == FeedTime(rfc3339: "2026-06-13T10:00:00Z"))
+        #expect(moments.allSatisfy { !$0.content.isOver && $0.content.others != nil })
+    }
+
+    /// The topic is the same, and its second activity has eight hours of its own.
+    @Test func L1_aTopicThatBeginsAgainHasAnotherActivity() throws {
+        func line(_ time: String, _ seq: Int, _ rest: String) -> String {
+            #"{"topic":"t","topicKind":"queue","at":"2026-06-\#(time)Z","seq":\#(seq),\#(rest)}"#
+        }
+        let feed = try written([
+            line("12T18:00:00", 1, #""kind":"start","set":{"currentPositionInQueue":5}"#),
+            line("12T18:20:00", 2, #""kind":"end","set":{"currentPositionInQueue":0}"#),
+            line("13T18:00:00", 3, #""kind":"start","set":{"currentPositionInQueue":9}"#),
+            line("13T18:30:00", 4, #""set":{"currentPositionInQueue":2}"#),
+        ])
+        let file = try written(["[queue]", "reducer = \"patches\"", "reopens = \"afresh\""])
+        defer { for path in [feed, file] { try? FileManager.default.removeItem(atPath: path) } }
+        let source = PreviewSource(
+            paths: [feed], feed: FeedOptions(), rules: try Arguments.rules(at: file), until: nil)
+        let moments = try source.moments(of: TopicID("t"), all: true)
+        #expect(moments.map { $0.content.state["currentPositionInQueue"] } == [5, 0, 9, 2])
+        #expect(moments.last?.limit?.at == FeedTime(rfc3339: "2026-06-14T02:00:00Z"))
+    }
+
+    @Test func anUnknownTopicIsToldWhichThereAre() throws {
+        func error(_ topic: String, until: String? = nil) -> String {
+            let source = PreviewSource(
+                paths: [Self.goal], feed: FeedOptions(), rules: .builtIn, until: until.flatMap { FeedTime(rfc3339: $0) }
+            )
+            do {
+                _ = try source.moments(of: TopicID(topic), all: false)
+                return ""
+            } catch { return error.description }
+        }
+        #expect(error("match/72") == "match/72: the feed does not speak of it; its topics are match/71")
+        #expect(
+            error("match/71", until: "2026-06-13T10:00:00Z")
+                == "match/71: the feed first speaks of it at 2026-06-13T13:50:00.000Z")
+    }
+
     /// The program that makes pictures is not on every machine; where it is, it draws with the font that measured.
     @Test(
         .enabled(
@@ -275,16 +326,17 @@ import Testing
         var fault: (any Error)?
         try source.forEachPush(to: nil) { moment in
             updates += 1
-            do { tally.add(try studio.findings(of: moment.content, on: Device.all), in: moment.content) } catch {
-                fault = error
-            }
+            do {
+                for content in moment.looks { tally.add(try studio.findings(of: content, on: Device.all), in: content) }
+            } catch { fault = error }
         }
         if let fault { throw fault }
         return (updates, tally.text)
     }
 
     @Test(arguments: [
-        "CancelledGoal", "Delivery", "Ending", "Goal", "Queue", "Ride", "Shootout", "Slate", "Train", "Workout",
+        "CancelledGoal", "Delivery", "Ending", "Goal", "LocalUpdates", "Queue", "Ride", "Shootout", "Slate", "Train",
+        "TurnedOff", "Workout",
     ]) func everyUpdateOfAnExampleFits(name: String) throws {
         let rules = Self.examples + name + "/rules.toml"
         let (updates, text) = try findings(
@@ -300,7 +352,9 @@ import Testing
         let studio = try PreviewStudio(PreviewLook())
         let moments = try source.moments(of: (81...88).map { TopicID("match/\($0)") }, favourite: nil, all: true)
         var tally = FindingTally()
-        for moment in moments { tally.add(try studio.findings(of: moment.content, on: Device.all), in: moment.content) }
+        for content in moments.flatMap(\.looks) {
+            tally.add(try studio.findings(of: content, on: Device.all), in: content)
+        }
         #expect(moments.count > 20)
         #expect(moments.contains { $0.content.others?.count == 7 })
         #expect(tally.text == "checked: nothing is wrong")

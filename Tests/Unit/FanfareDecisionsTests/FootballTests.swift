@@ -183,6 +183,20 @@ import Testing
         #expect(forms?.compactLeading == "\(short) 1")
     }
 
+    @Test(arguments: [
+        ("Manchester City", "Manchester United", "MCI", "MUN"), ("Manchester City", "Manchester", "MCI", "MAN"),
+        ("Sheffield United FC", "Sheffield Wednesday FC", "SUN", "SWE"), ("Real Madrid", "Real Sociedad", "RMA", "RSO"),
+        ("Same", "Same", "SAM", "SAM"), ("Al-Nassr", "Al-Hilal", "ALN", "ALH"), ("Al-Ahli", "Kestrel", "ALA", "KES"),
+        ("(الأهلي)", "Kestrel", "الأ", "KES"), ("Tottenham Hotspur", "Leicester City", "TOT", "LEI"),
+    ])
+    func M3_twoTeamsDoNotLookAlike(home: String, away: String, homeShort: String, awayShort: String) {
+        let forms = FootballReducer().shortForms(of: [
+            "home": .string(home), "away": .string(away), "homeScore": 1, "awayScore": 0,
+        ])
+        #expect(forms?.compactLeading == "\(homeShort) 1")
+        #expect(forms?.compactTrailing == "0 \(awayShort)")
+    }
+
     /// The short forms are on the phone, but are no reason for a push.
     @Test func M3_shortFormsRepeatWhatIsSeen() {
         var rules = Rules.builtIn

@@ -48,6 +48,41 @@ import Testing
         #expect(try found("{colour}", .dark).isEmpty)
     }
 
+    @Test func M4_aPairWithTheSameLettersIsFound() throws {
+        let studio = try Studio(builtIn: "football")
+        func found(_ leading: String, _ trailing: String) -> [Finding] {
+            studio.content(["compactLeading": .string(leading), "compactTrailing": .string(trailing)]).cutForms
+        }
+        #expect(
+            found("MAN 0", "1 MAN").map(\.text) == [
+                "“MAN” stands on both sides; expected words that differ, by the rules' `short`"
+            ])
+        #expect(found("MCI 0", "1 MUN").isEmpty)
+        #expect(found("3", "12").isEmpty)
+    }
+
+    @Test(
+        arguments: [
+            ("progress = \"share\"", ["share": 148], "share is 148; expected a number from 0 to 1"),
+            ("progress = \"share\"", ["share": "half"], "share is half; expected a number from 0 to 1"),
+            (
+                "timer = \"when\"", ["when": "soon"],
+                "when is soon; expected a date within a year, in seconds since 2001"
+            ),
+            (
+                "timer = \"when\"", ["when": 1_781_359_200],
+                "when is 1781359200; expected a date within a year, in seconds since 2001"
+            ), ("timer = \"when\"", ["when": 803_052_000], nil),
+            ("progress = \"share\"", ["share": 0.5], nil), ("progress = \"share\"", ["share": .null], nil),
+            ("timer = \"when\"", [:], nil),
+        ] as [(String, JSONObject, String?)])
+    func aValueThatItsElementCannotShowIsFound(form: String, state: JSONObject, fault: String?) throws {
+        let studio = try Studio(Studio.template("[elements.part]\n\(form)"))
+        let found = studio.template.mistypedValues(in: studio.content(state))
+        #expect(found.map(\.text) == (fault.map { [$0] } ?? []))
+        #expect(found.allSatisfy { $0.kind == .field && $0.element == "part" })
+    }
+
     @Test func P3_aDescriptionThatNobodyListensToIsFound() throws {
         let studio = try Studio(Studio.template())
         func found(_ count: Int) throws -> [Finding] {
@@ -282,6 +317,35 @@ import Testing
         let studio = try Studio(Studio.template())
         #expect(try studio.scene(["name": "Rovers 10"], .compact).svg().contains("overflow=\"visible\""))
         #expect(!(try studio.scene(["name": "A"], .compact).svg().contains("overflow=")))
+    }
+
+    @Test func rowsThatAreTooHighAreSeenWhole() throws {
+        let rows = Array(repeating: "{ leading = [\"name\"] }", count: 9).joined(separator: ", ")
+        let studio = try Studio(
+            Studio.template().replacing(
+                "[lockScreen]\nrows = [{ leading = [\"name\"] }]", with: "[lockScreen]\nrows = [\(rows)]"))
+        let scene = try studio.scene(["name": "A"], .lockScreen)
+        #expect(scene.findings.map(\.kind) == [.overflow])
+        #expect(scene.svg().contains("overflow=\"visible\""))
+    }
+
+    /// A bar takes the room that the others leave, wherever it stands.
+    @Test(arguments: [
+        "{ leading = [\"name\"], trailing = [\"bar\"] }", "{ center = [\"bar\"] }",
+        "{ leading = [\"name\"], center = [\"bar\"] }",
+    ]) func aBarHasRoomOnEachSide(row: String) throws {
+        let template = Studio.template("[elements.bar]\nprogress = \"share\"").replacing(
+            "[lockScreen]\nrows = [{ leading = [\"name\"] }]", with: "[lockScreen]\nrows = [\(row)]")
+        let scene = try Studio(template).scene(["name": "AB", "share": 0.5], .lockScreen)
+        #expect(scene.findings.isEmpty)
+        #expect(scene.items.first { $0.element == "bar" }.map { $0.frame.width > 200 } == true)
+    }
+
+    /// The name of the field is the system's.
+    @Test func aFeedCannotMakeACardStale() throws {
+        let studio = try Studio(builtIn: "football")
+        #expect(!studio.content(["isStale": false]).isStale)
+        #expect(!studio.content(["isStale": true]).isStale)
     }
 
     @Test func contrastIsThatOfTheStandard() {

@@ -122,6 +122,20 @@ import Testing
         }
     }
 
+    /// In the smallest places a lineup shows its spotlight as the topic's own card does.
+    @Test func aLineupShowsItsSpotlightInTheSmartStack() throws {
+        let (outer, inner) = (try Studio(builtIn: CardTemplate.lineup), try Studio(builtIn: "football"))
+        var content = inner.content(Self.anyState)
+        let place = Place(kind: .smartStack, appearance: .dark, device: Device.watches[0])
+        let alone = try #require(Layout.scene(of: content, by: inner.template, on: place, outer.measure))
+        content.others = [["compactLeading": "C 1", "compactTrailing": "0 D"]]
+        let scene = try #require(
+            Layout.scene(of: content, by: outer.template, inner: inner.template, on: place, outer.measure))
+        #expect(scene.findings.isEmpty)
+        #expect(scene.items.map(\.element) == alone.items.map(\.element))
+        #expect(scene.items.contains { $0.element == "period" })
+    }
+
     /// A state can hold any text; none breaks the picture.
     @Test func markupInAStateIsText() throws {
         let studio = try Studio(Studio.template())
@@ -145,10 +159,16 @@ import Testing
     @Test(arguments: CardTemplate.builtInKinds.filter { $0 != "lineup" })
     func L6_aStaleCardLooksStaleInEachPlace(kind: String) throws {
         let studio = try Studio(builtIn: kind)
-        var stale = Self.anyState
-        stale[CardContent.staleField] = true
-        for place in [Place.Kind.compact, .minimalAttached, .expanded, .lockScreen] {
-            let (was, now) = (try studio.scene(Self.anyState, place), try studio.scene(stale, place))
+        var fresh = Self.anyState
+        fresh["highlight"] = "period"
+        var stale = studio.content(fresh)
+        stale.isStale = true
+        for (place, device) in [
+            (Place.Kind.compact, Device.small), (.minimalAttached, .small), (.expanded, .small), (.lockScreen, .small),
+            (.smartStack, Device.watches[0]), (.carPlay, Device.cars[0]),
+        ] {
+            let was = try studio.scene(fresh, place, on: device)
+            let now = try #require(studio.scene(of: stale, place, on: device))
             func bright(_ scene: Scene) -> Int {
                 scene.items.count { item in
                     if case .text = item.form { item.color == .white } else { false }
@@ -156,7 +176,15 @@ import Testing
             }
             #expect(bright(was) > 0, "\(place)")
             #expect(bright(now) == 0, "\(place)")
-            let hasRoom = place == .expanded || place == .lockScreen
+            let hasRoom = place != .compact && place != .minimalAttached
+            #expect(!now.items.contains { $0.element?.hasPrefix("clock") ?? false }, "a clock looks live")
+            func emphasised(_ scene: Scene) -> Bool {
+                scene.items.contains { item in
+                    if case .text = item.form { item.behind == studio.template.accent } else { false }
+                }
+            }
+            #expect(!emphasised(now), "a highlight looks new")
+            #expect(emphasised(was) || kind != "football" || !hasRoom)
             #expect(now.items.contains { $0.element == "stale" } == hasRoom, "\(place)")
             #expect(!was.items.contains { $0.element == "stale" })
             #expect(now.findings.isEmpty, "\(place): \(now.findings)")
@@ -169,7 +197,7 @@ import Testing
         var content = CardContent(
             topic: TopicID("t/1"), kind: .football, state: Self.anyState, others: [["compactLeading": "C 1"]],
             at: FeedTime(seconds: 1_781_359_200))
-        content.state[CardContent.staleField] = true
+        content.isStale = true
         let place = Place(kind: .lockScreen, appearance: .light, device: .small)
         let scene = try #require(
             Layout.scene(of: content, by: lineup.template, inner: inner, on: place, lineup.measure))
