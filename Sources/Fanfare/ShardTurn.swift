@@ -9,12 +9,13 @@ final class ShardTurn {
     let shard: Shard
     private let clock: ThreadClock
     private let rings: ShardRings
-    private var commands: RingConsumer<ShardCommand>
-    private var feedback: RingProducer<ShardFeedback>
+    // Confined to one thread and never re-entered by its callees, so exclusivity checks at run time could never fail.
+    @exclusivity(unchecked) private var commands: RingConsumer<ShardCommand>
+    @exclusivity(unchecked) private var feedback: RingProducer<ShardFeedback>
     /// Commands taken from the ring and not yet carried out.
-    private var waiting = CommandQueue()
+    @exclusivity(unchecked) private var waiting = CommandQueue()
     /// Commands taken since the core was last woken.
-    private var taken = 0
+    @exclusivity(unchecked) private var taken = 0
     /// Wakes the core, which finds feedback or room for its commands.
     private let wakeCore: () -> Void
     /// Schedules another call of `takeCommands` after the transport's turn.

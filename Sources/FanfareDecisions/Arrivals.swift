@@ -4,14 +4,14 @@ import FanfareModel
 struct Arrivals: Sendable {
     private var recentIDs: RecentIDs
     /// Greatest event time so far, each capped at its arrival. An event that is older by more than the rules' tolerance is late.
-    private(set) var newestAt: FeedTime?
+    @PackedTime private(set) var newestAt: FeedTime?
     private var lag = FeedLag()
     /// Event time of the start that began the topic's current turn, if the topic's rules reopen it afresh.
     private(set) var turnBeganAt = FeedTime.plausible.lowerBound
     /// Usual time between two events, in milliseconds: a mean that weights recent gaps more. Not a `Duration`, because every event
     /// updates it and `Duration` arithmetic is 128 bits wide.
     private(set) var gapMilliseconds: Int64?
-    private var newestNow: FeedTime?
+    @PackedTime private var newestNow: FeedTime?
 
     /// - Parameter idsMax: number of event ids to remember.
     init(idsMax: Int) { recentIDs = RecentIDs(capacity: idsMax) }

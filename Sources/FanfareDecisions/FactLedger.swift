@@ -1,12 +1,72 @@
 import FanfareModel
 
-/// Set of a topic's facts, and their fold. Facts and withdrawals may arrive in any order; the fold is always that of the live
-/// facts, in the order in which they happened.
-///
-/// Cost: O(1) for a fact that is newer than all others, otherwise one fold of the unsettled entries.
+/// Set of a topic's facts, and their fold: nothing but a reference before the first fact, because topics of patches have none.
 struct FactLedger: Sendable {
     enum Standing { case unknown, live, withdrawn, awaited }
 
+    /// A ledger's reducer without facts, and its limits. Shared by all topics of a kind.
+    final class Blank: Sendable {
+        let reducer: any Reducer
+        fileprivate let factsMax: Int
+        fileprivate let awaitedMax: Int
+
+        init(_ reducer: any Reducer, limits: Rules.Limits) {
+            self.reducer = reducer
+            factsMax = max(2, limits.factsMax)
+            awaitedMax = limits.earlyRetractionsMax
+        }
+    }
+
+    private var blank: Blank
+    /// Holds one element from the first fact or retraction on.
+    private var kept: [KeptFacts] = []
+
+    init(_ blank: Blank) { self.blank = blank }
+
+    /// Fold of all facts.
+    var reducer: any Reducer {
+        // Yields the stored reducer, which may be large.
+        _read { if kept.isEmpty { yield blank.reducer } else { yield kept[0].reducer } }
+    }
+    /// Time up to which facts are settled; `nil` while none are.
+    var settledUntil: FeedTime? { kept.isEmpty ? nil : kept[0].settledUntil }
+    /// Is `true` when one more fact would settle the older half.
+    var isFull: Bool { kept.isEmpty ? false : kept[0].isFull }
+
+    func standing(of id: String) -> Standing { kept.isEmpty ? .unknown : kept[0].standing(of: id) }
+
+    /// Adds a fact whose standing is `unknown` or `awaited`. Returns its entry: the fact, or its withdrawal if that came first.
+    mutating func add(_ fact: Fact) -> LedgerEntry {
+        begin()
+        return kept[0].add(fact)
+    }
+
+    /// Withdraws a live fact. Returns the entry of the withdrawal, or `nil` if the fact is settled or not live.
+    mutating func withdraw(_ id: String, at time: FeedTime) -> LedgerEntry? {
+        kept.isEmpty ? nil : kept[0].withdraw(id, at: time)
+    }
+
+    /// Remembers the withdrawal of a fact that has not arrived. Returns `false` if there is no room.
+    mutating func await(_ id: String, withdrawnAt time: FeedTime) -> Bool {
+        begin()
+        return kept[0].await(id, withdrawnAt: time)
+    }
+
+    /// Folds again with the reducer of the topic's kind, which has become known, and drops the facts that it cannot fold. Nothing
+    /// is settled before that.
+    mutating func refold(with blank: Blank) {
+        self.blank = blank
+        if !kept.isEmpty { kept[0].refold(with: blank.reducer) }
+    }
+
+    private mutating func begin() { if kept.isEmpty { kept = [KeptFacts(blank)] } }
+}
+
+/// The facts of a ledger that has some. Facts and withdrawals may arrive in any order; the fold is always that of the live facts, in the
+/// order in which they happened.
+///
+/// Cost: O(1) for a fact that is newer than all others, otherwise one fold of the unsettled entries.
+private struct KeptFacts: Sendable {
     private enum Known {
         case live(FeedTime)
         case withdrawn
@@ -26,14 +86,14 @@ struct FactLedger: Sendable {
     private let factsMax: Int
     private let awaitedMax: Int
 
-    init(_ reducer: any Reducer, limits: Rules.Limits) {
-        self.reducer = reducer
-        settled = reducer
-        factsMax = max(2, limits.factsMax)
-        awaitedMax = limits.earlyRetractionsMax
+    init(_ blank: FactLedger.Blank) {
+        reducer = blank.reducer
+        settled = blank.reducer
+        factsMax = blank.factsMax
+        awaitedMax = blank.awaitedMax
     }
 
-    func standing(of id: String) -> Standing {
+    func standing(of id: String) -> FactLedger.Standing {
         switch known[BytewiseText(id)] {
         case nil: .unknown
         case .live: .live
@@ -42,7 +102,6 @@ struct FactLedger: Sendable {
         }
     }
 
-    /// Adds a fact whose standing is `unknown` or `awaited`. Returns its entry: the fact, or its withdrawal if that came first.
     mutating func add(_ fact: Fact) -> LedgerEntry {
         var entry = LedgerEntry.fact(fact)
         let id = BytewiseText(fact.id)
@@ -57,7 +116,6 @@ struct FactLedger: Sendable {
         return entry
     }
 
-    /// Withdraws a live fact. Returns the entry of the withdrawal, or `nil` if the fact is settled or not live.
     mutating func withdraw(_ id: String, at time: FeedTime) -> LedgerEntry? {
         let id = BytewiseText(id)
         guard case .live(let happenedAt) = known[id] else { return nil }
@@ -78,7 +136,6 @@ struct FactLedger: Sendable {
         return nil
     }
 
-    /// Remembers the withdrawal of a fact that has not arrived. Returns `false` if there is no room.
     mutating func await(_ id: String, withdrawnAt time: FeedTime) -> Bool {
         guard awaitedCount < awaitedMax else { return false }
         awaitedCount += 1
@@ -86,11 +143,8 @@ struct FactLedger: Sendable {
         return true
     }
 
-    /// Is `true` when one more fact would settle the older half.
     var isFull: Bool { entries.count >= factsMax }
 
-    /// Folds again with the reducer of the topic's kind, which has become known, and drops the facts that it cannot fold. Nothing
-    /// is settled before that.
     mutating func refold(with reducer: any Reducer) {
         settled = reducer
         entries.removeAll { entry in

@@ -44,7 +44,7 @@ struct Fold: Sendable {
         self.kind = kind ?? .generic
         isKindKnown = kind != nil
         self.kindRules = kindRules
-        ledger = FactLedger(kind == nil ? KindUnknown() : kindRules.newReducer, limits: kindRules.limits)
+        ledger = FactLedger(kind == nil ? kindRules.unknownLedger : kindRules.blankLedger)
         state = JSONObject()
         refreshState()
     }
@@ -54,7 +54,7 @@ struct Fold: Sendable {
         self.kind = kind
         self.kindRules = kindRules
         isKindKnown = true
-        ledger.refold(with: kindRules.newReducer)
+        ledger.refold(with: kindRules.blankLedger)
         refreshState()
     }
 

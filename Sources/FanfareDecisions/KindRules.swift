@@ -10,6 +10,10 @@ final class KindRules: Sendable {
     /// `rules.endsAfterSilence` in milliseconds, stored like `rules.beginsWithin` because every event reads it.
     let silenceMilliseconds: Int64
     let awaitedMilliseconds: Int64
+    /// A ledger without facts of a topic of this kind.
+    let blankLedger: FactLedger.Blank
+    /// A ledger without facts of a topic of unknown kind, which follows these rules until its kind is known.
+    let unknownLedger: FactLedger.Blank
 
     init(_ rules: TopicRules, _ limits: Rules.Limits) {
         self.rules = rules
@@ -17,13 +21,10 @@ final class KindRules: Sendable {
         hasDerived = !rules.derived.isEmpty
         silenceMilliseconds = rules.endsAfterSilence.milliseconds
         awaitedMilliseconds = rules.beginsWithin.milliseconds
-    }
-
-    /// A reducer without facts.
-    var newReducer: any Reducer {
         var reducer = rules.reducer
         reducer.follow(rules.fields)
-        return reducer
+        blankLedger = FactLedger.Blank(reducer, limits: limits)
+        unknownLedger = FactLedger.Blank(KindUnknown(), limits: limits)
     }
 
     /// Maximum canonical size of a topic's content state, in bytes.

@@ -7,9 +7,9 @@ import FanfareModel
 /// Then the first one counts, too, and patches no newer than the last of the old numbers belong to those, whatever their number.
 struct PatchOrder: Sendable {
     private var newestSeq: UInt64?
-    private var newestAt: FeedTime?
+    @PackedTime private var newestAt: FeedTime?
     /// Newest time of the old numbers.
-    private var formerAt: FeedTime?
+    @PackedTime private var formerAt: FeedTime?
     /// Patches refused for their numbers although their times are the newest, in order of arrival.
     private var doubted: [Doubted] = []
 

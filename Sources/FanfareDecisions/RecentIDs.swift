@@ -5,16 +5,16 @@ import FanfareModel
 /// Every event looks up its id, and few are duplicates. So the look-up is an open-addressing table of places in the ring, at most
 /// half full, with linear probing.
 struct RecentIDs: Sendable {
-    private let capacity: Int
+    private let capacity: UInt32
     /// Ids in order of arrival; once full, the next one replaces `oldest`.
     private var ring: [(id: String, hash: UInt64)] = []
-    private var oldest = 0
+    private var oldest: UInt32 = 0
     /// Hash table of places in the ring, counted from 1; 0 is free. Its size is a power of two.
     private var table = RecentIDs.empty
     /// Empty table, shared by all instances without ids.
     private static let empty = [UInt32](repeating: 0, count: 32)
 
-    init(capacity: Int) { self.capacity = min(max(1, capacity), Int(UInt32.max) - 1) }
+    init(capacity: Int) { self.capacity = UInt32(min(max(1, capacity), Int(UInt32.max) - 1)) }
 
     func contains(_ id: String) -> Bool { table[find(id, id.utf8.keyedHash)] != 0 }
 
@@ -23,15 +23,15 @@ struct RecentIDs: Sendable {
         var free = find(id, hash)
         guard table[free] == 0 else { return }
         var place = ring.count
-        if ring.count == capacity {
-            place = oldest
+        if ring.count == Int(capacity) {
+            place = Int(oldest)
             oldest = (oldest + 1) % capacity
             remove(ring[place].id, ring[place].hash)
             ring[place] = (id, hash)
             free = find(id, hash)
         } else {
             // Reserves as many ids as the first table takes, because most topics have more than one or two.
-            if ring.isEmpty { ring.reserveCapacity(min(capacity, table.count / 2)) }
+            if ring.isEmpty { ring.reserveCapacity(min(Int(capacity), table.count / 2)) }
             ring.append((id, hash))
             if 2 * ring.count > table.count { return grow() }
         }

@@ -7,10 +7,10 @@ import FanfareModel
 struct Shown: Sendable {
     /// Content state of the newest version.
     private(set) var state: JSONObject?
-    private(set) var startedAt: FeedTime?
+    @PackedTime private(set) var startedAt: FeedTime?
+    @PackedTime private(set) var publishedAt: FeedTime?
     /// Version of the newest publication; 0 before the first.
     private(set) var version: UInt32
-    private(set) var publishedAt: FeedTime?
     private(set) var ended = false
     /// Is `true` when `TopicRules.beginsWhen` held for `state`.
     private(set) var hasBegun = false

@@ -5,10 +5,10 @@ import FanfareModel
 ///
 /// A separate type, because the core reads it after every event and a topic is too large to copy for that.
 struct Deadlines: Sendable {
-    private var flush: FeedTime?
-    private var lapse: FeedTime?
-    private var armedFlush: FeedTime?
-    private var armedLapse: FeedTime?
+    @PackedTime private var flush: FeedTime?
+    @PackedTime private var lapse: FeedTime?
+    @PackedTime private var armedFlush: FeedTime?
+    @PackedTime private var armedLapse: FeedTime?
 
     subscript(kind: Timers.Kind) -> FeedTime? {
         get {

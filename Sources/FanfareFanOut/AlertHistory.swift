@@ -45,6 +45,9 @@ struct AlertHistory {
 
     init() {}
 
+    /// Is `true` while there has been no alert.
+    var isEmpty: Bool { newest == 0 && pending.isEmpty && displaced.isEmpty && alertCounts == .zero && unreached == 0 }
+
     /// Low bits of the number of alerts, by class: the history of an audience at rest.
     var resting: SIMD2<UInt8> { SIMD2(truncatingIfNeeded: alertCounts) }
 

@@ -24,7 +24,9 @@ final class Audience: LaneMember {
     /// Members whose newest version was refused for good, so that they get only a newer one. Changed by `Shard.count`.
     @exclusivity(unchecked) var refused = 0
     /// Number of activities that need this audience without being members (`retainAudience`).
-    var externalReferences = 0
+    @exclusivity(unchecked) var externalReferences = 0
+    /// Counts the audiences that this object has served.
+    @exclusivity(unchecked) private(set) var tenant: UInt64 = 0
 
     var target: UInt32 { newest.number }
     var event: Publication.Event { newest.event }
@@ -41,7 +43,7 @@ final class Audience: LaneMember {
     // MARK: At rest
 
     /// Is `true` when the only member has the newest version and nothing is pending or in flight: the audience's state then fits into a row
-    /// of `LineupTable`, and this object can serve another lineup.
+    /// of `LineupTable` or `RestingFollowers`, and this object can serve another audience.
     var isResting: Bool {
         order.count == 1 && order.remaining == 0 && owed == 0 && refused == 0 && externalReferences == 0
             && event == .update
@@ -63,6 +65,28 @@ final class Audience: LaneMember {
         ledger.rest(number, display: version?.display ?? 0)
         times = PublicationTimes()
         alerts = AlertHistory(resting: alertCounts)
+        payloads = StampedPayloads()
+    }
+
+    /// Is `true` when the audience is the follower of a topic, and a row of `RestingFollowers` holds all of its state.
+    ///
+    /// - Parameters:
+    ///   - latest: the topic's latest publication.
+    ///   - stamp: the member's last stamp.
+    func canRest(showing latest: Publication?, stamp: UInt32) -> Bool {
+        isResting && lane.isIdle && !times.isWaiting && payloads.stamp <= Int64(stamp) && newest.publication === latest
+            && (latest == nil || target > 0 && priority == latest?.priority && ledger.newestDisplay == latest?.display)
+    }
+
+    /// Takes over the state of a topic's only follower that was at rest.
+    func wake(_ row: RestingFollowers.Row, showing latest: Publication?) {
+        tenant += 1
+        topics[0] = Int(row.topic)
+        order.rest(row.member)
+        newest = NewestVersion(row.number, latest)
+        ledger.rest(row.number, display: latest?.display ?? 0)
+        times = PublicationTimes(freshness: Int(row.freshness))
+        alerts = row.alerts?.history ?? AlertHistory()
         payloads = StampedPayloads()
     }
 

@@ -8,6 +8,10 @@ struct AudienceTable {
     let vacant = Audience(topics: [], openMax: 1)
     /// Placeholder for a lineup at rest, whose state is in the table of lineups.
     let resting: Audience
+    /// Placeholder for a topic's only follower at rest, whose state is in `followers`. It has a member, too, so that it counts as an audience
+    /// of one.
+    let restingFollower = Audience(topics: [0], openMax: 1)
+    private(set) var followers = RestingFollowers()
     /// Indices of audiences whose last member has left.
     private var freeRows: [Int] = []
     /// Index of the audience with the most members. It may be stale after that one shrinks, until another audience changes.
@@ -16,6 +20,7 @@ struct AudienceTable {
     init(_ rules: LineupRules) {
         resting = Audience(
             topics: [], lineup: Lineup(rotation: Rotation(rules, at: FeedTime(milliseconds: 0))), openMax: 1)
+        restingFollower.order.rest(ActivitySlot(.max))
     }
 
     var count: Int { rows.count }
@@ -36,6 +41,21 @@ struct AudienceTable {
         return rows.count - 1
     }
 
+    /// Puts a topic's only follower to rest, and keeps its object for another one.
+    mutating func restFollower(_ index: Int) {
+        followers.rest(rows[index], at: index)
+        rows[index] = restingFollower
+    }
+
+    /// Ends the rest of a topic's only follower.
+    ///
+    /// - Parameter latest: returns the latest publication of a topic, by its index.
+    mutating func wakeFollower(_ index: Int, openMax: Int, latest: (Int) -> Publication?) -> Audience {
+        let audience = followers.wake(index, openMax: openMax, latest: latest)
+        rows[index] = audience
+        return audience
+    }
+
     mutating func free(_ index: Int) {
         rows[index] = vacant
         freeRows.append(index)
@@ -53,6 +73,10 @@ struct AudienceTable {
         let vacantCount = rows.count { $0 === vacant }
         guard vacantCount == freeRows.count else {
             return "\(freeRows.count) places of audiences are free, others are vacant"
+        }
+        let atRest = rows.indices.filter { rows[$0] === restingFollower }
+        guard followers.count == atRest.count, atRest.allSatisfy({ followers[$0] != nil }) else {
+            return "\(atRest.count) followers rest, \(followers.count) are listed"
         }
         return nil
     }

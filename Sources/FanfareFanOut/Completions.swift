@@ -52,7 +52,7 @@ final class Completions {
             missedAlerts.settleAlerts(of: activity, .accepted, completions[start..<start + count], at: moment)
             membership.deliver(count, having: activity.delivered, with: audience.target, of: audience, at: moment)
             audience.ledger.land(count, audience.target)
-            if audience.lineup != nil { membership.rest(Int(activity.audience)) }
+            if audience.order.count == 1 { membership.rest(Int(activity.audience)) }
             return count
         }
         membership.store[slot].flags.subtract([.inFlight, .ending, .rotated])
@@ -77,7 +77,7 @@ final class Completions {
         if let audience {
             audience.ledger.land(1, activity.sending)
             membership.reportCompleted(audience, at: moment)
-            if audience.lineup != nil { membership.rest(Int(activity.audience)) }
+            if audience.order.count == 1 { membership.rest(Int(activity.audience)) }
         }
         return 1
     }

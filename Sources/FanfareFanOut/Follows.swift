@@ -46,6 +46,7 @@ final class Follows {
             let slot = lifecycle.insertActivity(id, token: token, startedAt: startedAt, at: moment)
             if let preferences { membership.store.setPreferences(of: slot, to: preferences) }
             membership.join(slot, index)
+            membership.rest(index)
         }
     }
 

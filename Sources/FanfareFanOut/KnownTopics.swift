@@ -15,10 +15,19 @@ struct KnownTopics {
         private(set) var rotationTopic = Rotation.Topic(.gone)
         /// The time at which a topic that has ended is dismissed, after which no lineup shows it; monotonic nanoseconds.
         private(set) var goneAt: Int64?
+        private var followersIndex = Topic.none
+        private static let none = UInt32.max
         /// Index of its followers' audience; `nil` while it has none.
-        var followers: Int?
+        var followers: Int? {
+            get { followersIndex == Topic.none ? nil : Int(followersIndex) }
+            set { followersIndex = newValue.map(UInt32.init) ?? Topic.none }
+        }
         /// Number of lineups that show the topic.
-        var lineups = 0
+        var lineups: Int {
+            get { Int(lineupsCount) }
+            set { lineupsCount = UInt32(newValue) }
+        }
+        private var lineupsCount: UInt32 = 0
         /// Is `true` when the core publishes the topic no more. The latest publication stays for the audiences that show it.
         fileprivate(set) var isForgotten = false
         /// Is `true` when the id means another topic.
@@ -40,8 +49,10 @@ struct KnownTopics {
             let life: Rotation.Topic.Life =
                 publication.event == .end ? .ended : publication.prominence.hasBegun ? .live : .waiting
             rotationTopic = Rotation.Topic(life, importance: publication.prominence.importance)
-            let shown = (publication.dismissAfter ?? Dismissal.longest).milliseconds * 1_000_000
-            goneAt = publication.event == .end ? moment.monotonicNanoseconds + shown : nil
+            goneAt =
+                publication.event == .end
+                ? moment.monotonicNanoseconds
+                    + (publication.dismissAfter ?? Dismissal.longest).milliseconds * 1_000_000 : nil
         }
 
         fileprivate mutating func forget() {

@@ -10,6 +10,9 @@ struct LaneState {
     /// The timer at which the audience returns to its lane; `nil` while it is not parked.
     private(set) var parked: TimingWheel.Entry?
 
+    /// Is `true` when the audience stands in no lane, has no entry in any lane's queue, and is not parked.
+    var isIdle: Bool { current == nil && entries.isEmpty && parked == nil }
+
     /// Moves the audience to a lane, with a new turn.
     ///
     /// - Returns: whether it had no entry in that lane's queue and needs one now.

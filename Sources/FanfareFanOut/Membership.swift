@@ -60,7 +60,12 @@ final class Membership {
             audience.ledger.join()
             if audience.target > 0 { store[slot].flags.insert(.needsPush) }
         }
-        audience.order.join(slot, positions: &store.positions)
+        if audience.target == 0, audience.lineup == nil {
+            // There is nothing to visit it for. So it can rest at once, and followers of topics that have not begun take little memory.
+            audience.order.joinVisited(slot, positions: &store.positions)
+        } else {
+            audience.order.join(slot, positions: &store.positions)
+        }
         audiences.noteSize(audience, at: index)
         if audience.lineup != nil { membersOfLineups += 1 }
         count(store[slot], 1, in: audience)
@@ -183,31 +188,38 @@ final class Membership {
         if let wakeUp = lineup.wakeUp { timers.cancel(wakeUp) }
     }
 
-    /// Returns the audience at an index, after waking it if it is a lineup at rest.
+    /// Returns the audience at an index, after waking it if it is at rest.
     @inline(__always)
     func awake(_ index: Int) -> Audience {
         let audience = audiences[index]
-        return audience === audiences.resting ? wakeLineupAt(index) : audience
+        return audience === audiences.resting || audience === audiences.restingFollower ? wake(index) : audience
     }
 
-    private func wakeLineupAt(_ index: Int) -> Audience {
+    private func wake(_ index: Int) -> Audience {
+        if audiences[index] === audiences.restingFollower {
+            return audiences.wakeFollower(index, openMax: openMax) { topics[$0].latest }
+        }
         let audience = lineups.wake(lineups.row(ofAudience: index), lineupRules, openMax: openMax)
         audiences[index] = audience
         return audience
     }
 
-    /// Puts the audience to rest if it is a lineup of one member with nothing pending. Most lineups are at rest nearly always.
+    /// Puts the audience to rest if it has one member with nothing pending. Most lineups, and most topics with one follower, are at rest
+    /// nearly always.
     func rest(_ index: Int) {
         let audience = audiences[index]
-        guard audience !== audiences.resting, let lineup = audience.lineup, lineup.waiting.isEmpty, audience.isResting
-        else {
-            return
-        }
+        guard audience !== audiences.resting, audience !== audiences.restingFollower, audience.isResting else { return }
         let slot = audience.order.members[0]
         guard store[slot].flags.isEmpty, store[slot].alerted >= audience.alerts.newest, !carriedAlerts.contains(slot)
         else {
             return
         }
+        guard let lineup = audience.lineup else {
+            let latest = topics[audience.topics[0]].latest
+            if audience.canRest(showing: latest, stamp: store[slot].stamp) { audiences.restFollower(index) }
+            return
+        }
+        guard lineup.waiting.isEmpty else { return }
         lanes.abandon(audience)
         lineups.rest(lineup.row, audience, lineup)
         audiences[index] = audiences.resting

@@ -20,6 +20,15 @@ struct NewestVersion {
         publication = version?.latest
     }
 
+    /// - Parameters:
+    ///   - number: number of a version that all followers of a topic have.
+    ///   - publication: the publication that made it; `nil` if there has been none.
+    init(_ number: UInt32, _ publication: Publication?) {
+        self.number = number
+        priority = publication?.priority ?? .conserving
+        self.publication = publication
+    }
+
     mutating func advance(to version: Audience.Version) {
         number += 1
         event = version.event

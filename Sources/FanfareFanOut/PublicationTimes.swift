@@ -1,11 +1,16 @@
 /// Arrival times of an audience's versions, for the figures of its kind.
 struct PublicationTimes {
     /// Index of those figures in the shard's `FreshnessTable`.
-    private(set) var freshness = 0
+    private(set) var freshness: Int
     /// Arrival of the newest version, monotonic nanoseconds.
     private(set) var newest: Int64 = 0
     /// Arrival of the first version after the last push, monotonic nanoseconds; `nil` after a push.
     private var waitingSince: Int64?
+
+    init(freshness: Int = 0) { self.freshness = freshness }
+
+    /// Is `true` from the arrival of a version until the first push after it.
+    var isWaiting: Bool { waitingSince != nil }
 
     /// - Parameter hasMembers: whether the audience has members, which then wait for the version.
     mutating func note(_ time: Int64, freshness: Int, hasMembers: Bool) {

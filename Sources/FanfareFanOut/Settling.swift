@@ -74,15 +74,15 @@ extension Settling {
         /// An audience with members that lack content.
         private struct Open {
             let audience: Audience
-            /// The lineup's `tenant` when the round looked: a lineup that rests afterwards lacks nothing, and its object serves another one.
-            let tenant: UInt64?
+            /// The `tenant` when the round looked: an audience that rests afterwards lacks nothing, and its object serves another one.
+            let tenant: UInt64
             /// The version that its members are to get: the newest one when the round looked, or the one with the changes that waited then.
             var version: UInt32
             /// Is `true` while changes of the lineup wait for its next version.
             var awaitsVersion: Bool
 
-            /// Is `true` while the object is still the audience of that lineup.
-            var isThere: Bool { audience.lineup?.tenant == tenant }
+            /// Is `true` while the object is still that audience.
+            var isThere: Bool { audience.servedTenant == tenant }
 
             /// Returns whether each member has that version or a newer one, or was refused it.
             mutating func isSettled() -> Bool {
@@ -119,7 +119,7 @@ extension Settling {
                 guard audience.owed + audience.refused > 0 || audience.hasChangesWaiting else { continue }
                 open.append(
                     Open(
-                        audience: audience, tenant: audience.lineup?.tenant, version: audience.target,
+                        audience: audience, tenant: audience.servedTenant, version: audience.target,
                         awaitsVersion: audience.hasChangesWaiting))
             }
             self.audiences = self.audiences.dropFirst(Round.lookMax)
@@ -152,4 +152,7 @@ extension Settling {
 extension Audience {
     /// Is `true` while a lineup keeps changes for its next version.
     fileprivate var hasChangesWaiting: Bool { lineup?.waiting.isEmpty == false }
+
+    /// Count of the audiences that the object has served.
+    fileprivate var servedTenant: UInt64 { lineup?.tenant ?? tenant }
 }

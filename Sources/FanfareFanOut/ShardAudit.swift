@@ -14,6 +14,10 @@ struct ShardAudit {
         var total = Census()
         for (index, audience) in membership.audiences.rows.enumerated() where audience !== membership.audiences.resting
         {
+            if audience === membership.audiences.restingFollower {
+                if let violation = violation(ofFollowerAt: index) { return violation }
+                continue
+            }
             var census = Census()
             if let violation = violation(ofMembersOf: audience, at: index, &census)
                 ?? violation(ofStartsOf: audience, at: index, &census) ?? violation(of: audience, at: index, census)
@@ -64,6 +68,20 @@ struct ShardAudit {
                 || activity.flags.contains(.queued) && audience.revisits.contains(slot)
             guard reachable else { return "slot \(slot.rawValue) is owed a push and nothing will bring it one" }
         }
+        return nil
+    }
+
+    private func violation(ofFollowerAt index: Int) -> String? {
+        guard let row = membership.audiences.followers[index] else {
+            return "audience \(index) rests, and nothing is known of it"
+        }
+        let member = membership.store[row.member]
+        let topic = membership.topics[Int(row.topic)]
+        guard topic.followers == index, member.audience == UInt32(index), member.flags.isEmpty,
+            member.delivered == row.number, (row.number > 0) == (topic.latest != nil),
+            membership.store.positions[Int(row.member.rawValue)] == 0,
+            !membership.carriedAlerts.contains(row.member)
+        else { return "audience \(index) rests, and something is to be done for its member" }
         return nil
     }
 

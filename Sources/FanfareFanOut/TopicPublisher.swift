@@ -24,6 +24,8 @@ final class TopicPublisher {
         membership.detach(topic)
         let isChange =
             publication.alert != nil || publication.isRepublished || !membership.topics.shows(publication, topic)
+        // A follower at rest shows the topic's latest publication, so it is woken before that is another one.
+        let followers = membership.topics[topic].followers.map { (index: $0, audience: membership.awake($0)) }
         membership.topics.take(publication, of: topic, at: moment)
         // The count falls as audiences complete the publication; its first unit keeps it open until all audiences are added.
         let kind = reporter.freshness.index(of: publication.topicKind)
@@ -32,8 +34,7 @@ final class TopicPublisher {
         let alert = publication.alert.map {
             IssuedAlert($0, of: publication.topicID, at: moment.monotonicNanoseconds)
         }
-        if isChange || publication.event == .end, let index = membership.topics[topic].followers {
-            let audience = membership.awake(index)
+        if isChange || publication.event == .end, let (index, audience) = followers {
             membership.audiences.noteSize(audience, at: index)
             reporter.publications.addAudience(to: publication.serial)
             membership.publish(
@@ -56,7 +57,10 @@ final class TopicPublisher {
         shownAgain = end < membership.audiences.count ? end : nil
         for index in begun..<max(begun, end) {
             let audience = membership.awake(index)
-            guard let version = audience.versionAgain() else { continue }
+            guard let version = audience.versionAgain() else {
+                membership.rest(index)
+                continue
+            }
             membership.publish(
                 version, in: audience, alerting: nil, freshness: audience.times.freshness,
                 at: moment.monotonicNanoseconds)

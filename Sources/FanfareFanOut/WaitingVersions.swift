@@ -11,9 +11,23 @@ struct WaitingVersions {
         var isEmpty: Bool { immediate == nil && conserving == nil }
     }
 
+    /// Places by a topic's number; -1 stands for none, so that a row is small.
     private struct Row {
         var birth: UInt64 = 0
-        var places = Places()
+        private var immediate = -1
+        private var conserving = -1
+
+        init() {}
+
+        init(birth: UInt64, places: Places) {
+            self.birth = birth
+            self.places = places
+        }
+
+        var places: Places {
+            get { Places(immediate: immediate < 0 ? nil : immediate, conserving: conserving < 0 ? nil : conserving) }
+            set { (immediate, conserving) = (newValue.immediate ?? -1, newValue.conserving ?? -1) }
+        }
     }
 
     /// Rows by the place of the topic's number, so that no name is looked up.

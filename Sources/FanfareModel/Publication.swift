@@ -43,10 +43,14 @@ package final class Alert: Sendable {
 /// follow the carried alert and the spotlight without parsing.
 @usableFromInline package struct EncodedState: Sendable, Hashable {
     package let bytes: [UInt8]
-    package let highlight: Range<Int>?
-    package let deepLink: Range<Int>?
+    // As small as they can be: each topic has a state, and there may be a million topics.
+    private let highlightPlace: Place
+    private let deepLinkPlace: Place
+    private let highlightMaxBytes: UInt32
+    package var highlight: Range<Int>? { highlightPlace.range }
+    package var deepLink: Range<Int>? { deepLinkPlace.range }
     /// Bytes of the longest key as a value of `highlight`.
-    package let highlightMax: Int
+    package var highlightMax: Int { Int(highlightMaxBytes) }
     /// Hash of the bytes, under the key of the process; differs between nodes.
     @usableFromInline package let hash: UInt64
 
@@ -73,10 +77,23 @@ package final class Alert: Sendable {
         }
         bytes.append(UInt8(ascii: "}"))
         self.bytes = bytes
-        self.highlight = highlight
-        self.deepLink = deepLink
-        self.highlightMax = highlightMax
+        highlightPlace = Place(highlight)
+        deepLinkPlace = Place(deepLink)
+        highlightMaxBytes = UInt32(clamping: highlightMax)
         hash = bytes.keyedHash
+    }
+
+    /// Place of a value in the bytes; empty, as no value is, if there is none.
+    private struct Place: Hashable {
+        let start: UInt32
+        let end: UInt32
+
+        init(_ range: Range<Int>?) {
+            start = UInt32(clamping: range?.lowerBound ?? 0)
+            end = UInt32(clamping: range?.upperBound ?? 0)
+        }
+
+        var range: Range<Int>? { start == end ? nil : Int(start)..<Int(end) }
     }
 
     /// Key that `highlight` names. Keys are plain words, so only the quotes need to be removed.
@@ -111,36 +128,43 @@ package struct Expiry: Sendable, Hashable {
 @usableFromInline package final class Publication: Sendable {
     @usableFromInline package enum Event: Sendable { case update, end }
 
+    // Ordered by size, and as small as they can be: each topic has a publication, and there may be a million topics.
     /// Serial number of the publication over all topics, from 1; outcomes refer to it.
     @usableFromInline package let serial: UInt64
     package let topicID: TopicID
     /// Number of the topic, for receivers that do not look up its id.
     package let topic: TopicNumber
     package let topicKind: TopicKind
+    @usableFromInline package let state: EncodedState
+    package let alert: Alert?
+    private let shortForms: ShortFormsSource
+    private let durations: Durations
     /// Version number within the topic, from 1.
     package let version: UInt32
+    private let rank: SmallNumber
+    private let storedProminence: StoredProminence
+    private let bytesMax: Int32
     package let event: Event
-    @usableFromInline package let state: EncodedState
     package let priority: Priority
-    package let alert: Alert?
-    /// Rank among several activities on one phone, the highest first (rule U7); `nil`: the system decides.
-    package let relevance: Int?
-    package let prominence: Prominence
-    private let shortForms: ShortFormsSource
-    /// Short forms, which a lineup shows while the topic is outside its spotlight; made anew for each call.
-    package var short: ShortForms { shortForms.forms(of: topicID) }
-    /// Maximum bytes of the state in any push that shows this topic (rule U4).
-    package let stateBytesMax: Int
-    /// Time after sending at which the card looks old; the fan-out turns it into a date.
-    package let staleAfter: Duration?
-    /// Time for which the card stays on the Lock Screen; set on an end.
-    package let dismissAfter: Duration?
+    private let renews: Bool
     /// Is `true` on an end after which the id belongs to another turn, such as a table's next guests: later publications and
     /// followers are of that turn.
     package let freesID: Bool
-    package let expiry: Expiry
     /// Is `true` for an operator's republication, which goes even to activities that have this state.
     @usableFromInline package let isRepublished: Bool
+
+    /// Rank among several activities on one phone, the highest first (rule U7); `nil`: the system decides.
+    package var relevance: Int? { rank.value }
+    package var prominence: Prominence { storedProminence.value }
+    /// Short forms, which a lineup shows while the topic is outside its spotlight; made anew for each call.
+    package var short: ShortForms { shortForms.forms(of: topicID) }
+    /// Maximum bytes of the state in any push that shows this topic (rule U4).
+    package var stateBytesMax: Int { Int(bytesMax) }
+    /// Time after sending at which the card looks old, in whole milliseconds; the fan-out turns it into a date.
+    package var staleAfter: Duration? { durations.stale.value }
+    /// Time for which the card stays on the Lock Screen, in whole milliseconds; set on an end.
+    package var dismissAfter: Duration? { durations.dismissal.value }
+    package var expiry: Expiry { Expiry(renews: renews, dismissAfter: durations.expiry.value ?? .zero) }
     /// Hash of the visible content; equal displays are not sent twice.
     @inlinable package var display: UInt64 { isRepublished ? (state.hash ^ serial).mixed : state.hash }
 
@@ -178,16 +202,59 @@ package struct Expiry: Sendable, Hashable {
         self.state = state
         self.priority = priority
         self.alert = alert
-        self.relevance = relevance
-        self.prominence = prominence
+        rank = SmallNumber(relevance)
+        storedProminence = StoredProminence(prominence)
         self.shortForms = shortForms
-        self.stateBytesMax = stateBytesMax
-        self.staleAfter = staleAfter
-        self.dismissAfter = dismissAfter
+        bytesMax = Int32(clamping: stateBytesMax)
         self.freesID = freesID
-        self.expiry = expiry
+        renews = expiry.renews
+        durations = Durations(
+            stale: SmallDuration(staleAfter), dismissal: SmallDuration(dismissAfter),
+            expiry: SmallDuration(expiry.dismissAfter))
         self.isRepublished = isRepublished
     }
+}
+
+/// An optional number in four bytes. Numbers beyond them, which no rule means, are clamped.
+private struct SmallNumber: Sendable {
+    private let stored: Int32
+    private static let none = Int32.min
+
+    init(_ value: Int?) { stored = value.map { max(Int32(clamping: $0), SmallNumber.none + 1) } ?? SmallNumber.none }
+
+    var value: Int? { stored == SmallNumber.none ? nil : Int(stored) }
+}
+
+/// A prominence in twelve bytes.
+private struct StoredProminence: Sendable {
+    private let importance: SmallNumber
+    private let news: SmallNumber
+    private let hasBegun: Bool
+
+    init(_ prominence: Prominence) {
+        importance = SmallNumber(prominence.importance)
+        news = SmallNumber(prominence.news)
+        hasBegun = prominence.hasBegun
+    }
+
+    var value: Prominence { Prominence(hasBegun: hasBegun, importance: importance.value ?? 0, news: news.value) }
+}
+
+/// The durations of a publication.
+private struct Durations: Sendable {
+    let stale: SmallDuration
+    let dismissal: SmallDuration
+    let expiry: SmallDuration
+}
+
+/// An optional duration in eight bytes, in whole milliseconds.
+private struct SmallDuration: Sendable {
+    private let milliseconds: Int64
+    private static let none = Int64.min
+
+    init(_ value: Duration?) { milliseconds = value?.milliseconds ?? SmallDuration.none }
+
+    var value: Duration? { milliseconds == SmallDuration.none ? nil : .milliseconds(milliseconds) }
 }
 
 extension Publication {

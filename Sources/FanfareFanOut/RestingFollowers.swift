@@ -1,0 +1,53 @@
+import FanfareModel
+
+/// The audiences at rest that are a topic's only follower, by index: an order, a ride, a place in a queue. Each follower has its topic's
+/// newest version, and nothing is pending. Such an audience is a row here, and an object only from the arrival of a version until its push
+/// has been answered.
+struct RestingFollowers {
+    struct Row {
+        /// Index of the topic.
+        let topic: UInt32
+        let member: ActivitySlot
+        /// Number of the newest version, whose content is the topic's latest publication; 0 before the first.
+        let number: UInt32
+        /// Index of the kind's figures in the shard's `FreshnessTable`.
+        let freshness: UInt8
+        /// The audience's alerts; `nil` if there have been none, as in most such topics.
+        let alerts: Alerts?
+    }
+
+    /// The alerts of an audience at rest.
+    final class Alerts {
+        let history: AlertHistory
+        init(_ history: AlertHistory) { self.history = history }
+    }
+
+    /// Rows by index of the audience; `nil` for an audience that is awake, and for a place of another kind.
+    private var rows: [Row?] = []
+    private(set) var count = 0
+    /// Objects for the audiences that wake up, left by those that rest.
+    private var spare: [Audience] = []
+    private static let spareMax = 4096
+
+    subscript(index: Int) -> Row? { index < rows.count ? rows[index] : nil }
+
+    /// - Parameter audience: an audience that `canRest`.
+    mutating func rest(_ audience: Audience, at index: Int) {
+        if index >= rows.count { rows.append(contentsOf: repeatElement(nil, count: index + 1 - rows.count)) }
+        rows[index] = Row(
+            topic: UInt32(audience.topics[0]), member: audience.order.members[0], number: audience.target,
+            freshness: UInt8(audience.times.freshness),
+            alerts: audience.alerts.isEmpty ? nil : Alerts(audience.alerts))
+        count += 1
+        if spare.count < RestingFollowers.spareMax { spare.append(audience) }
+    }
+
+    /// - Parameter latest: returns the latest publication of a topic.
+    mutating func wake(_ index: Int, openMax: Int, latest: (Int) -> Publication?) -> Audience {
+        guard let row = rows[index].take() else { preconditionFailure("a follower wakes that does not rest") }
+        count -= 1
+        let audience = spare.popLast() ?? Audience(topics: [0], openMax: openMax)
+        audience.wake(row, showing: latest(Int(row.topic)))
+        return audience
+    }
+}
