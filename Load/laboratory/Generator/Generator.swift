@@ -120,7 +120,7 @@ final class Generator {
             report.lateness = dispatcher.lateness
             report.fullSeconds = Double(dispatcher.full) / 1e9
             report.left = dispatcher.left
-            report.cpuSeconds = ProcessReadings.cpuSecondsOfThread()
+            report.cpuSeconds = Double(ProcessReadings.cpuNanosecondsOfThread()) / 1e9
         }
 
         private func input(_ arrival: Schedule.Arrival) -> LoadInput {
