@@ -5,6 +5,8 @@ package struct MeasuredCosts: Codable, Sendable, Equatable {
     /// Processor seconds of a shard and of the core per push, of one topic and of a lineup.
     package var cpuPerPush: Double
     package var cpuPerLineupPush: Double
+    /// Seconds of a lineup's push that come after the gathering: what is done before, while alerts gather, delays nobody.
+    package var lineupSend: Double
     /// Resident bytes per activity with its token.
     package var bytesPerActivity: Double
     /// Bytes of a push's body.
@@ -40,7 +42,9 @@ package struct MeasuredCosts: Codable, Sendable, Equatable {
             throw LaboratoryError("no result has the figure cpu.per.push: run a scenario with pushes first")
         }
         cpuPerPush = push
-        cpuPerLineupPush = median("cpu.per.push", figures(isOfLineups)) ?? push
+        let lineupPush = median("cpu.per.push", figures(isOfLineups)) ?? push
+        cpuPerLineupPush = lineupPush
+        lineupSend = MeasuredCosts.lineupSend(results.filter(isOfLineups)) ?? lineupPush
         bytesPerActivity = median("memory.per.activity", topics) ?? 0
         bodyBytes = median("bytes.per.push", topics) ?? 0
         let simulated = topics.compactMap { run in
@@ -48,6 +52,17 @@ package struct MeasuredCosts: Codable, Sendable, Equatable {
         }
         cpuPerSimulatedPush = simulated.isEmpty ? 0 : simulated.sorted()[simulated.count / 2]
         processor = results.first?.machine.processor ?? ""
+    }
+
+    /// Median of the seconds between two pushes of a goal, from its first one on; `nil` without a goal that reached its last lineup.
+    private static func lineupSend(_ results: [LoadResult]) -> Double? {
+        let seconds = results.flatMap(\.runs).flatMap(\.goals).compactMap { goal -> Double? in
+            guard let first = goal.first, let last = goal.last, goal.audience >= Int(pushesPerPublicationMin) else {
+                return nil
+            }
+            return (last - first) / Double(goal.audience)
+        }.sorted()
+        return seconds.isEmpty ? nil : seconds[seconds.count / 2]
     }
 
     /// Fewest pushes of a publication, on average, whose cost is that of a push: with few of them the publication's own cost prevails.
