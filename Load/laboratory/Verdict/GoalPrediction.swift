@@ -34,7 +34,8 @@ package struct GoalPrediction: Sendable {
     private func rate(_ costs: MeasuredCosts) -> Double {
         let push = hasLineups ? costs.lineupSend : costs.cpuPerPush
         let alone = max(push / Double(shards), costs.cpuPerSimulatedPush)
-        let together = (push + costs.cpuPerSimulatedPush) / Double(processors)
+        let use = shards > 1 && shards + 1 > processors ? costs.sharedUse : 1
+        let together = (push + costs.cpuPerSimulatedPush) / (Double(processors) * use)
         let answer = roundTrip + answerDelay
         let byStreams = answer > 0 ? connections * CapacityPlan.streams / answer : .infinity
         return min(1 / max(alone, together), byStreams)
