@@ -74,39 +74,11 @@ struct PlanCommand {
         return LoadCommand.passed
     }
 
-    /// Share by which a prediction may be off.
-    private static let errorMax = 0.2
-
     /// Predicts the goals of a result, and compares.
     private func check(_ result: LoadResult, _ costs: MeasuredCosts) throws -> Int32 {
-        guard !result.machine.isDebugBuild else {
-            throw LaboratoryError("\(result.scenario.name): a debug build, whose times say nothing")
-        }
-        guard result.machine.processor == costs.processor else {
-            throw LaboratoryError(
-                "the result is of \(result.machine.processor), the costs are of \(costs.processor); calibrate on the result's machine"
-            )
-        }
-        if let fault = result.runs.flatMap(\.verdict.faults).first {
-            throw LaboratoryError("\(result.scenario.name): a run has a fault, so its times say nothing: \(fault)")
-        }
-        var errors: [Double] = []
-        for (goal, measured) in result.runs.flatMap(\.goals).compactMap({ goal in goal.last.map { (goal, $0) } }) {
-            let prediction = GoalPrediction(goal, of: result.scenario, processors: result.machine.processors)
-            let predicted = prediction.last(costs)
-            errors.append(abs(predicted / measured - 1))
-            print(
-                "\(goal.topic), \(Int(prediction.audience).spaced) activities: predicted \(predicted.shortened) s, measured "
-                    + "\(measured.shortened) s, \((100 * (predicted / measured - 1)).shortened) % off")
-        }
-        guard let worst = errors.max() else {
-            throw LaboratoryError("the result has no goal that reached its last activity")
-        }
-        let unfinished = result.runs.reduce(0) { $0 + ($1.figures["goals.unfinished"] ?? 0) }
-        if unfinished > 0 {
-            print("\(Int(unfinished)) goals had not reached their last activity, which no plan predicts")
-        }
-        return worst <= PlanCommand.errorMax && unfinished == 0 ? LoadCommand.passed : LoadCommand.broken
+        let check = try PredictionCheck(result, costs)
+        print(check.lines.joined(separator: "\n"))
+        return check.passes ? LoadCommand.passed : LoadCommand.broken
     }
 
     func calibrate() throws -> Int32 {

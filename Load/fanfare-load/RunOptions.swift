@@ -53,8 +53,10 @@ struct RunOptions {
             case "--repeat":
                 repetitions = try RunOptions.whole(word, text, 1...1000)
             case "--waste":
-                let nanoseconds = try RunOptions.whole(word, text, 0...1_000_000)
-                changes.append { $0.waste = .nanoseconds(nanoseconds) }
+                guard let nanoseconds = Double(text), 0...1e6 ~= nanoseconds else {
+                    throw UsageError("--waste \(text): expected nanoseconds from 0 to 1000000")
+                }
+                changes.append { $0.waste = .microseconds(nanoseconds / 1000) }
             case "--engines":
                 let engines = try RunOptions.whole(word, text, 1...16)
                 changes.append { $0.engines = engines }

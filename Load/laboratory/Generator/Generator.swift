@@ -34,7 +34,8 @@ final class Generator {
     private let shared = Shared()
     private var inputs: RingConsumer<LoadInput>
 
-    static let inputsMax = 1 << 16
+    /// As small as a burst allows: a ring takes new memory until it has gone round once, which must not look like growth in a soak.
+    static let inputsMax = 1 << 13
 
     /// - Parameters:
     ///   - start: monotonic nanoseconds of the schedule's start; `wall`: Unix milliseconds of the same moment, for the events' times.
@@ -120,7 +121,7 @@ final class Generator {
             report.lateness = dispatcher.lateness
             report.fullSeconds = Double(dispatcher.full) / 1e9
             report.left = dispatcher.left
-            report.cpuSeconds = ProcessReadings.cpuSecondsOfThread()
+            report.cpuSeconds = Double(ProcessReadings.cpuNanosecondsOfThread()) / 1e9
         }
 
         private func input(_ arrival: Schedule.Arrival) -> LoadInput {

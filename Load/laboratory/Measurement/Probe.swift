@@ -17,8 +17,8 @@ package final class Probe: DeliverySource {
     private var interval = ProbeReading.Interval()
     /// Index of the running interval; negative before the measurement.
     private var second = -1
-    /// Processor time in nanoseconds that each push costs more than it does, to show that a comparison finds so much.
-    var waste: Int64 = 0
+    private var costs = PushCosts()
+    var waste = PushWaste()
 
     /// - Parameter slotsMax: slots that the shard may use; pushes to further ones are not measured, and are counted as such.
     package init(
@@ -52,11 +52,14 @@ package final class Probe: DeliverySource {
         }
         interval.sent += batch.deliveries.count - start
         if second >= 0 { total.own += clock() - now }
-        if waste > 0 { ProcessReadings.spin(waste * Int64(batch.deliveries.count - start)) }
+        waste.spend(batch.deliveries.count - start, spin: ProcessReadings.spin)
+        if second >= 0 { costs.note(batch.deliveries.count - start, cpu: ProcessReadings.cpuNanosecondsOfThread) }
     }
 
     private func noteLeft(_ run: Range<Int>, _ serial: UInt64, in batch: DeliveryBatch, at now: Int64) {
         let row = table[serial]
+        // A lineup shows a change in its row, and brings it into the spotlight later, perhaps after all have had it: that is no news.
+        let mark = table.isFinished(serial) ? SlotMarks.noNews : UInt32(truncatingIfNeeded: serial)
         var news = 0
         for index in run {
             let delivery = batch.deliveries[index]
@@ -71,7 +74,7 @@ package final class Probe: DeliverySource {
                     continue
                 }
             }
-            if slots.sends(UInt32(truncatingIfNeeded: serial), to: delivery) { news += 1 }
+            if slots.sends(mark, to: delivery) { news += 1 }
         }
         guard news > 0, row.isMeasured else { return }
         total.record(.left, row, nanoseconds: now - row.planned, times: news)
@@ -134,6 +137,7 @@ package final class Probe: DeliverySource {
     package func finish() -> ProbeReading {
         if second >= 0 { plan.shelf.put(interval, second: second) }
         interval = ProbeReading.Interval()
+        total.costs = costs.histogram
         return total
     }
 }
@@ -192,6 +196,8 @@ private final class SlotMarks {
     /// Each slot's accepted publications, the newest answer first.
     private let accepted: UnsafeMutablePointer<UInt32>
 
+    /// Mark of a push that brings nothing that its activity lacks; no publication has it.
+    static let noNews: UInt32 = 0
     private static let followBit: UInt32 = 1 << 31
     private static let noTenant = UInt32.max
 
@@ -240,9 +246,9 @@ private final class SlotMarks {
         let slot = Int(delivery.slot.rawValue)
         // The first push of a tenant that has followed stays its first until it is accepted.
         if SlotMarks.follow(of: sending[slot]) != nil { return false }
-        let isRepeat = hasAccepted(mark, slot)
+        let isRepeat = mark == SlotMarks.noNews || hasAccepted(mark, slot)
         let isNews = sending[slot] != mark && !isRepeat
-        sending[slot] = isRepeat ? 0 : mark
+        sending[slot] = isRepeat ? SlotMarks.noNews : mark
         return isNews
     }
 

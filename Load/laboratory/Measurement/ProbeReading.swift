@@ -36,6 +36,8 @@ package struct ProbeReading: Sendable {
     package var repeated = 0
     /// Nanoseconds of the probe's own work on its shard's thread.
     package var own: Int64 = 0
+    /// Processor time per push, slice by slice (`PushCosts`).
+    package var costs = LatencyHistogram()
 
     package init() {}
 
@@ -78,6 +80,7 @@ package struct ProbeReading: Sendable {
         untracked += other.untracked
         repeated += other.repeated
         own += other.own
+        costs.merge(other.costs)
     }
 }
 

@@ -25,14 +25,13 @@ package enum ProcessReadings {
     }
 
     /// Uses so much of the calling thread's processor time.
-    static func spin(_ nanoseconds: Int64) {
-        func used() -> Int64 {
-            var time = timespec()
-            clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-            return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
-        }
-        let end = used() + nanoseconds
-        while used() < end {}
+    ///
+    /// - Returns: nanoseconds that it used, which are more by a reading of the clock.
+    static func spin(_ nanoseconds: Int64) -> Int64 {
+        let start = cpuNanosecondsOfThread()
+        var used: Int64 = 0
+        while used < nanoseconds { used = cpuNanosecondsOfThread() - start }
+        return used
     }
 
     /// Processor seconds of each thread of a process, by the threads' names; threads with one name are added up.
@@ -52,10 +51,11 @@ package enum ProcessReadings {
         return seconds
     }
 
-    package static func cpuSecondsOfThread() -> Double {
+    /// Processor time of the calling thread.
+    static func cpuNanosecondsOfThread() -> Int64 {
         var time = timespec()
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 
     static func lines(_ path: String) -> [Substring] {

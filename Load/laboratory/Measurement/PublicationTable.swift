@@ -1,4 +1,5 @@
 import FanfareModel
+import Synchronization
 
 /// Knowledge of each publication: the planned moment of its cause, and the moment of its decision.
 ///
@@ -23,18 +24,36 @@ package final class PublicationTable: @unchecked Sendable {
     /// Serials from 1 to this one have a row; later publications are not measured, and are counted as such.
     package let capacity: Int
     private let rows: UnsafeMutablePointer<Row>
+    /// Publications that all of their activities have, by serial.
+    private let finished: UnsafeMutablePointer<Atomic<Bool>>
 
     package init(capacity: Int) {
         self.capacity = capacity
         rows = .allocate(capacity: capacity + 1)
         rows.initialize(repeating: Row(), count: capacity + 1)
+        finished = .allocate(capacity: capacity + 1)
+        for serial in 0...capacity { (finished + serial).initialize(to: Atomic(false)) }
     }
 
-    deinit { rows.deallocate() }
+    deinit {
+        rows.deallocate()
+        finished.deinitialize(count: capacity + 1)
+        finished.deallocate()
+    }
 
     /// Core's thread only, before the publication is handed to the shards.
     package func note(_ row: Row, of serial: UInt64) { if serial <= UInt64(capacity) { rows[Int(serial)] = row } }
 
     /// - Parameter serial: of a publication that the caller has learnt of through its shard's ring.
     package subscript(serial: UInt64) -> Row { serial <= UInt64(capacity) ? rows[Int(serial)] : Row() }
+
+    /// Notes that all activities have the publication. Core's thread.
+    package func finish(_ serial: UInt64) {
+        if serial <= UInt64(capacity) { finished[Int(serial)].store(true, ordering: .relaxed) }
+    }
+
+    /// Is `true` some time after all activities have the publication. Any thread.
+    package func isFinished(_ serial: UInt64) -> Bool {
+        serial <= UInt64(capacity) && finished[Int(serial)].load(ordering: .relaxed)
+    }
 }

@@ -125,6 +125,7 @@ package struct DecisionMeter {
     private mutating func finish(_ serial: UInt64, at moment: Int64?) {
         let row = table[serial]
         open.remove(serial)
+        table.finish(serial)
         guard let moment, row.isMeasured else { return }
         last[row.series.rawValue].record(nanoseconds: moment - row.planned)
         lastByKind[Int(row.kind)].record(nanoseconds: moment - row.planned)

@@ -17,7 +17,9 @@ extension Machine {
         #if DEBUG
         machine.isDebugBuild = true
         #endif
-        machine.startedAt = ISO8601DateFormatter().string(from: Date())
+        let format = ISO8601DateFormatter()
+        format.formatOptions.insert(.withFractionalSeconds)
+        machine.startedAt = format.string(from: Date())
         return machine
     }
 

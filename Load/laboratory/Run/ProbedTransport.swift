@@ -30,7 +30,7 @@ final class ProbedTransport: Transport {
         measuredFrom = setup.plan.measured.lowerBound
         probe = Probe(
             shard, setup.table, setup.plan, slotsMax: setup.slotsMax, clock: Clock.monotonicNanoseconds)
-        probe.waste = setup.scenario.waste.wholeNanoseconds
+        probe.waste.perPush = setup.scenario.waste.inSeconds * 1e9
         switch setup.scenario.transport {
         case .discard(let sink):
             let timer = LoopTimer(loop: loop) { [unowned self] in inner?.workAvailable() }

@@ -175,6 +175,9 @@ struct RunFigures {
             figures["cpu.per.push"] = (shards + (figures["cpu.core"] ?? 0)) / sent
             figures["cpu.per.push.shards"] = shards / sent
         }
+        for (name, share) in [("p10", 0.1), ("p50", 0.5)] {
+            figures["cpu.per.push.\(name)"] = reading.costs.quantile(share).map { Double($0) / 1e10 }
+        }
         figures["turn.core.max"] = recorder.intervals.map(\.longestTurnCore).max() ?? 0
         figures["turn.shard.max"] = Double(seconds.map(\.rest.longestTurn).max() ?? 0) / 1e9
     }

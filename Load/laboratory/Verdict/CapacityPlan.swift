@@ -5,12 +5,17 @@ package struct MeasuredCosts: Codable, Sendable, Equatable {
     /// Processor seconds of a shard and of the core per push, of one topic and of a lineup.
     package var cpuPerPush: Double
     package var cpuPerLineupPush: Double
+    /// Seconds of a lineup's push that come after the gathering: what is done before, while alerts gather, delays nobody.
+    package var lineupSend: Double
     /// Resident bytes per activity with its token.
     package var bytesPerActivity: Double
     /// Bytes of a push's body.
     package var bodyBytes: Double
     /// Processor seconds of the APNs simulator per push, for predictions of runs on this machine.
     package var cpuPerSimulatedPush: Double
+    /// Share of the processors that a push's costs fill while shards and simulator are more threads than there are processors: they wait
+    /// for each other, and cost more. 1 without a run of so many shards.
+    package var sharedUse: Double
     package var processor: String
 
     /// HTTP/2 frames, header fields and the token as hex digits, beside the body (`RequestBytes` measures 375 for Apple's ids).
@@ -35,19 +40,40 @@ package struct MeasuredCosts: Codable, Sendable, Equatable {
                     "\(result.scenario.name): another machine's result; costs are those of one machine")
             }
         }
-        let topics = figures { !isOfLineups($0) }
+        func isCrowded(_ result: LoadResult) -> Bool {
+            result.scenario.shards > 1 && result.scenario.shards + 1 > result.machine.processors
+        }
+        let topics = figures { !isOfLineups($0) && !isCrowded($0) }
         guard let push = median("cpu.per.push", topics) else {
             throw LaboratoryError("no result has the figure cpu.per.push: run a scenario with pushes first")
         }
         cpuPerPush = push
-        cpuPerLineupPush = median("cpu.per.push", figures(isOfLineups)) ?? push
+        let lineupPush = median("cpu.per.push", figures(isOfLineups)) ?? push
+        cpuPerLineupPush = lineupPush
+        lineupSend = MeasuredCosts.perPush(results.filter(isOfLineups)) ?? lineupPush
         bytesPerActivity = median("memory.per.activity", topics) ?? 0
         bodyBytes = median("bytes.per.push", topics) ?? 0
         let simulated = topics.compactMap { run in
             run["cpu.apns-simulator"].flatMap { cpu in run["pushes.sent"].map { cpu / max(1, $0) } }
         }
         cpuPerSimulatedPush = simulated.isEmpty ? 0 : simulated.sorted()[simulated.count / 2]
+        sharedUse = 1
         processor = results.first?.machine.processor ?? ""
+        let seconds = MeasuredCosts.perPush(results.filter { isCrowded($0) && !isOfLineups($0) })
+        if let seconds, let processors = results.first?.machine.processors {
+            sharedUse = min(1, (cpuPerPush + cpuPerSimulatedPush) / (seconds * Double(processors)))
+        }
+    }
+
+    /// Median of the seconds between two pushes of a goal, from its first one on; `nil` without a goal that reached its last activity.
+    private static func perPush(_ results: [LoadResult]) -> Double? {
+        let seconds = results.flatMap(\.runs).flatMap(\.goals).compactMap { goal -> Double? in
+            guard let first = goal.first, let last = goal.last, goal.audience >= Int(pushesPerPublicationMin) else {
+                return nil
+            }
+            return (last - first) / Double(goal.audience)
+        }.sorted()
+        return seconds.isEmpty ? nil : seconds[seconds.count / 2]
     }
 
     /// Fewest pushes of a publication, on average, whose cost is that of a push: with few of them the publication's own cost prevails.

@@ -32,9 +32,10 @@ package struct GoalPrediction: Sendable {
     /// Pushes a second, when nothing but processors and streams limits them: each shard and the simulator use one processor at most, and
     /// a stream is taken until its answer is there.
     private func rate(_ costs: MeasuredCosts) -> Double {
-        let push = hasLineups ? costs.cpuPerLineupPush : costs.cpuPerPush
+        let push = hasLineups ? costs.lineupSend : costs.cpuPerPush
         let alone = max(push / Double(shards), costs.cpuPerSimulatedPush)
-        let together = (push + costs.cpuPerSimulatedPush) / Double(processors)
+        let use = shards > 1 && shards + 1 > processors ? costs.sharedUse : 1
+        let together = (push + costs.cpuPerSimulatedPush) / (Double(processors) * use)
         let answer = roundTrip + answerDelay
         let byStreams = answer > 0 ? connections * CapacityPlan.streams / answer : .infinity
         return min(1 / max(alone, together), byStreams)
@@ -47,7 +48,13 @@ package struct GoalPrediction: Sendable {
     package func last(_ costs: MeasuredCosts) -> Double {
         let spread = spread(costs)
         let stalled = stall.map { $0.length * min(1, spread / $0.every) } ?? 0
-        return (hasLineups ? GoalPrediction.gatherSeconds : 0) + spread + stalled
+        return (hasLineups ? gathering(costs) : 0) + spread + stalled
+    }
+
+    /// Seconds until the first lineup's push: each lineup looks at the news meanwhile, which may take longer than alerts wait.
+    private func gathering(_ costs: MeasuredCosts) -> Double {
+        let look = max(0, costs.cpuPerLineupPush - costs.lineupSend)
+        return max(GoalPrediction.gatherSeconds, audience * look / Double(min(shards, processors)))
     }
 
     /// Over a distance TCP begins slowly: each connection sends one window in a round trip, and the window doubles.

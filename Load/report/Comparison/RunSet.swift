@@ -15,7 +15,6 @@ package struct RunSet: Sendable {
         scenario = first.scenario
         machine = first.machine
         var isTimed = true
-        let format = ISO8601DateFormatter()
         for (name, result) in results {
             if let difference = first.difference(from: result, ignoringCommit: false) {
                 throw Comparison.InputError(
@@ -25,7 +24,7 @@ package struct RunSet: Sendable {
                 throw Comparison.InputError(description: "\(name): a run is worthless: \(run.verdict.faults[0])")
             }
             runs += result.runs
-            if let date = format.date(from: result.machine.startedAt), result.runs.count == 1 {
+            if let date = Date(startedAt: result.machine.startedAt), result.runs.count == 1 {
                 starts.append(date)
             } else {
                 isTimed = false

@@ -10,7 +10,7 @@ package enum HistogramLog {
     /// - Parameter startedAt: RFC 3339; the log has no start time if the text is none.
     package static func text(of run: LoadRun, startedAt: String, title: String) -> String {
         var lines = ["#[\(oneLine(title)), values in microseconds]", "#[Histogram log format version 1.3]"]
-        if let date = ISO8601DateFormatter().date(from: startedAt) {
+        if let date = Date(startedAt: startedAt) {
             let seconds = fixed(date.timeIntervalSince1970)
             lines.append("#[StartTime: \(seconds) (seconds since epoch), \(oneLine(startedAt))]")
             lines.append("#[BaseTime: \(seconds) (seconds since epoch)]")

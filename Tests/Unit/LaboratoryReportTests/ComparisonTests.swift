@@ -12,16 +12,20 @@ private struct NoisyMachine {
     private let noise: Double
     private var clock = Date(timeIntervalSince1970: 1_781_359_200)
     private let format = ISO8601DateFormatter()
+    /// Seconds from the start of one run to the next one's.
+    private let step: Double
 
-    init(seed: UInt64, noise: Double = 0.02) {
+    init(seed: UInt64, noise: Double = 0.02, step: Double = 20) {
         draw = Draw(seed: seed)
+        self.step = step
+        format.formatOptions.insert(.withFractionalSeconds)
         self.noise = noise
     }
 
     mutating func result(_ truth: [String: Double]) -> LoadResult {
         var result = exampleResult(runs: 0)
         result.machine.startedAt = format.string(from: clock)
-        clock += 20
+        clock += step
         drift = 0.9 * drift + draw.normal(noise)
         var run = LoadRun(verdict: Verdict(faults: [], thresholds: []), seconds: 10)
         for (name, value) in truth.sorted(by: { $0.key < $1.key }) {
@@ -86,6 +90,12 @@ struct ComparisonTests {
         turns = Turns(pairsMax: 20)
         #expect(try !turns.run { _ in machine.result(truth) }.isDifferent)
         #expect(turns.results.b.count == 20)
+    }
+
+    @Test func `Runs of less than a second take turns, too`() throws {
+        var machine = NoisyMachine(seed: 5, step: 0.4)
+        let sets = try machine.turns(14, truth, truth)
+        #expect(try Comparison(sets.a, sets.b).isPaired)
     }
 
     @Test func runsThatTakeTurnsArePairs() throws {

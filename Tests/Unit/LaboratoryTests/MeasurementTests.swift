@@ -94,6 +94,7 @@ import Testing
         let source = Source()
         var now: Int64 = 0
         let probe: Probe
+        let table = PublicationTable(capacity: 10)
 
         init(lineups: ClosedRange<Int>? = nil) {
             var scenario = Scenario(name: "test")
@@ -101,7 +102,6 @@ import Testing
             scenario.subscribers.count = 10
             scenario.subscribers.lineups = lineups
             let schedule = Schedule(scenario)
-            let table = PublicationTable(capacity: 10)
             for serial in 1...3 as ClosedRange<UInt64> {
                 table.note(PublicationTable.Row(series: .goal, goal: UInt8(serial), isMeasured: true), of: serial)
             }
@@ -185,11 +185,60 @@ import Testing
         #expect(reading[.goal, .left].count == 2 && reading.repeated == 2)
     }
 
+    @Test func `A spotlight that comes to a topic after everybody has had its goal brings no news`() {
+        let stage = Stage(lineups: 2...3)
+        stage.pull(1, 1, at: 10)
+        stage.answer(.accepted, 1, at: 11)
+        // The second lineup has had the goal in a row below its spotlight, and nobody lacks it.
+        stage.table.finish(1)
+        stage.pull(2, 1, at: 20_000)
+        stage.answer(.accepted, 2, at: 20_001)
+        let reading = stage.probe.finish()
+        #expect(reading[.goal, .left].count == 1 && reading[.goal, .accepted].count == 1)
+        #expect(reading[.goal, .accepted].max == 11_000 && reading.repeated == 1)
+    }
+
     @Test func `A push beyond the known slots is passed on and counted as not measured`() {
         let stage = Stage()
         stage.pull(4, 1, at: 1)
         stage.answer(.accepted, 4, at: 2)
         let reading = stage.probe.finish()
         #expect(reading.untracked == 1 && reading[.goal, .accepted].count == 0 && stage.source.completed == 1)
+    }
+}
+
+@Suite struct PushCostsTests {
+    @Test
+    func `A slice's cost is its thread's time by its pushes, and what was before the first reading does not count`() {
+        var costs = PushCosts()
+        var cpu: Int64 = 7_000_000
+        costs.note(100_000) { cpu }
+        for nanoseconds in [700, 800, 900] as [Int64] {
+            cpu += nanoseconds * 2 * 3000
+            costs.note(3000) { cpu }
+            costs.note(3000) { cpu }
+        }
+        #expect(costs.histogram.count == 3)
+        #expect(costs.histogram.min == 7000 && costs.histogram.max == 9000)
+    }
+
+    @Test func `Time that a spin took too long is not wasted again`() {
+        var waste = PushWaste()
+        waste.perPush = 30
+        var spent: Int64 = 0
+        for _ in 0..<1000 {
+            waste.spend(10) { wanted in
+                // A clock that is read every 700 ns.
+                let took = (wanted + 699) / 700 * 700
+                spent += took
+                return took
+            }
+        }
+        #expect(abs(spent - 300_000) <= 701)
+        var none = PushWaste()
+        none.spend(10) { _ in
+            Issue.record("nothing is to be wasted")
+            return 0
+        }
     }
 }

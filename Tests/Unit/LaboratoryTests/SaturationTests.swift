@@ -61,7 +61,9 @@ import Testing
         let scenario = ScenarioSummary(
             name: "goal-burst", question: "", good: "", subscribers: 1, topics: 1, shards: 1, transport: "", seed: 1,
             scale: 1, rate: 1)
-        return LoadResult(scenario: scenario, machine: Machine(), runs: [run])
+        var machine = Machine()
+        machine.processors = 2
+        return LoadResult(scenario: scenario, machine: machine, runs: [run])
     }
 
     @Test func `Costs of anything else than pushes that arrive are refused`() throws {
@@ -108,6 +110,20 @@ import Testing
         }
         #expect(abs(last(shards: 1, roundTrip: 0) - 0.6) < 1e-9)
         #expect(abs(last(shards: 2, roundTrip: 0) - 0.55) < 1e-9)
+        // Two shards that took 0.4 s for half a million: 0.8 µs a push on two processors, which 1.1 µs of costs fill to 69 %.
+        var crowded = result()
+        crowded.scenario.shards = 2
+        crowded.runs[0].figures["cpu.per.push"] = 5e-6
+        crowded.runs[0].goals = [
+            Goal(topic: "football/1", planned: 0, audience: 500_000, first: 0, last: 0.4, spread: LatencyHistogram())
+        ]
+        let shared = try MeasuredCosts([result(), crowded])
+        #expect(shared.cpuPerPush == costs.cpuPerPush && abs(shared.sharedUse - 1.1 / 1.6) < 1e-9)
+        var goal = GoalPrediction(audience: 1e6)
+        goal.shards = 2
+        #expect(abs(goal.last(shared) - 0.8) < 1e-9)
+        goal.shards = 1
+        #expect(abs(goal.last(shared) - 0.6) < 1e-9)
         #expect(abs(last(shards: 1, roundTrip: 0.08) - 0.68) < 1e-9)
     }
 
@@ -130,6 +146,55 @@ import Testing
         #expect(abs(goal.last(costs) - (0.6 + 0.15)) < 1e-9)
         (goal.stall, goal.hasLineups) = (nil, true)
         #expect(abs(goal.last(costs) - 1.6) < 1e-9)
+    }
+
+    @Test func `What lineups do while alerts gather delays nobody, unless it takes longer`() throws {
+        var lineups = result()
+        lineups.scenario.hasLineups = true
+        lineups.runs[0].figures["cpu.per.push"] = 5e-6
+        lineups.runs[0].goals = [
+            Goal(topic: "football/1", planned: 0, audience: 100_000, first: 1, last: 1.3, spread: LatencyHistogram())
+        ]
+        let costs = try MeasuredCosts([result(), lineups])
+        #expect(abs(costs.lineupSend - 3e-6) < 1e-12 && costs.cpuPerLineupPush == 5e-6)
+        func last(_ audience: Double) -> Double {
+            var goal = GoalPrediction(audience: audience)
+            goal.hasLineups = true
+            return goal.last(costs)
+        }
+        #expect(abs(last(400_000) - (1 + 1.2)) < 1e-9)
+        // Two microseconds for each of a million.
+        #expect(abs(last(1_000_000) - (2 + 3)) < 1e-9)
+    }
+
+    @Test func `A prediction is compared with the median of the goals of its topic, on its machine`() throws {
+        var result = result()
+        result.runs[0].goals = [0.5, 0.61, 2].map {
+            Goal(topic: "football/1", planned: 0, audience: 1_000_000, first: 0, last: $0, spread: LatencyHistogram())
+        }
+        let costs = try costs()
+        let check = try PredictionCheck(result, costs)
+        #expect(check.rows.count == 1 && check.rows[0].median == 0.61 && check.passes)
+        #expect(
+            check.lines[0].contains("predicted 0.6 s, measured 0.61 s")
+                && check.lines[0].contains("3 goals, 0.5 to 2 s"))
+        var slow = result
+        for index in slow.runs[0].goals.indices { slow.runs[0].goals[index].last = 0.8 }
+        #expect(try !PredictionCheck(slow, costs).passes)
+        var unfinished = result
+        unfinished.runs[0].figures["goals.unfinished"] = 1
+        #expect(try !PredictionCheck(unfinished, costs).passes)
+        func reason(_ change: (inout LoadResult) -> Void) -> String {
+            var result = result
+            change(&result)
+            do { _ = try PredictionCheck(result, costs) } catch { return "\(error)" }
+            return "accepted"
+        }
+        #expect(reason { _ in } == "accepted")
+        #expect(reason { $0.machine.isDebugBuild = true }.contains("a debug build"))
+        #expect(reason { $0.machine.processor = "another" }.contains("the result is of another"))
+        #expect(reason { $0.runs[0].verdict = Verdict(faults: ["generator late"], thresholds: []) }.contains("a fault"))
+        #expect(reason { $0.runs[0].goals = [] }.contains("no goal that reached"))
     }
 
     @Test func `Streams limit a goal whose answers come late`() throws {

@@ -1,0 +1,62 @@
+/// Comparison of a result's goals with their predictions.
+package struct PredictionCheck: Sendable {
+    /// Goals of one topic and audience, of all runs of a result. Their median is compared: the machine's other work delays some of them.
+    package struct Row: Sendable {
+        package let topic: String
+        package let audience: Int
+        package let predicted: Double
+        /// Seconds to the last activity, sorted.
+        package let measured: [Double]
+
+        package var median: Double { measured[measured.count / 2] }
+        /// Share by which the prediction is above the median.
+        package var error: Double { predicted / median - 1 }
+    }
+
+    package let rows: [Row]
+    private let unfinished: Int
+
+    /// Share by which a prediction may be off.
+    package static let errorMax = 0.2
+
+    /// - Throws: `LaboratoryError` for a result that says nothing of these costs.
+    package init(_ result: LoadResult, _ costs: MeasuredCosts) throws(LaboratoryError) {
+        guard !result.machine.isDebugBuild else {
+            throw LaboratoryError("\(result.scenario.name): a debug build, whose times say nothing")
+        }
+        guard result.machine.processor == costs.processor else {
+            throw LaboratoryError(
+                "the result is of \(result.machine.processor), the costs are of \(costs.processor); calibrate on the result's machine"
+            )
+        }
+        if let fault = result.runs.flatMap(\.verdict.faults).first {
+            throw LaboratoryError("\(result.scenario.name): a run has a fault, so its times say nothing: \(fault)")
+        }
+        let goals = result.runs.flatMap(\.goals).filter { $0.last != nil }
+        let groups = Dictionary(grouping: goals) { "\($0.topic) \($0.followers ?? $0.audience)" }
+        rows = groups.values.map { goals in
+            let prediction = GoalPrediction(goals[0], of: result.scenario, processors: result.machine.processors)
+            return Row(
+                topic: goals[0].topic, audience: Int(prediction.audience), predicted: prediction.last(costs),
+                measured: goals.compactMap(\.last).sorted())
+        }.sorted { ($0.topic, $0.audience) < ($1.topic, $1.audience) }
+        guard !rows.isEmpty else { throw LaboratoryError("the result has no goal that reached its last activity") }
+        unfinished = result.runs.reduce(0) { $0 + Int($1.figures["goals.unfinished"] ?? 0) }
+    }
+
+    package var passes: Bool { unfinished == 0 && rows.allSatisfy { abs($0.error) <= PredictionCheck.errorMax } }
+
+    package var lines: [String] {
+        var lines = rows.map { row in
+            "\(row.topic), \(row.audience.spaced) activities: predicted \(row.predicted.shortened) s, measured \(row.median.shortened) s, "
+                + "\((100 * row.error).shortened) % off"
+                + (row.measured.count > 1
+                    ? "; median of \(row.measured.count) goals, \(row.measured[0].shortened) to "
+                        + "\(row.measured[row.measured.count - 1].shortened) s" : "")
+        }
+        if unfinished > 0 {
+            lines.append("\(unfinished) goals had not reached their last activity, which no plan predicts")
+        }
+        return lines
+    }
+}
