@@ -94,11 +94,12 @@ final class Dispatcher {
     /// - Returns: the number of visits.
     private func visitDue(_ due: DueLineups, limit: Int, at moment: Moment, into batch: inout DeliveryBatch) -> Int {
         var count = 0
-        while count < limit, let row = due.popFirst() {
+        while count < limit,
+            let row = due.popFirst(isDue: { [membership] in membership.lineups.isDue($0, lane: due.number) })
+        {
             count += 1
-            guard membership.lineups.isDue(row, lane: due.number) else { continue }
             _ = membership.lineups.takeDue(row)
-            visits.visit(row, at: moment, into: &batch)
+            visits.visit(row, isDue: true, at: moment, into: &batch)
         }
         return count
     }

@@ -8,23 +8,28 @@ final class DueLineups: LaneMember {
     let number: Int
     // Unchecked for the reason given in `Shard`.
     @exclusivity(unchecked) private var rows = Queue<UInt32>()
-    /// Upper bound on the entries that do not count.
+    /// Number of entries that do not count.
     @exclusivity(unchecked) private var abandoned = 0
 
     init(lane number: Int) { self.number = number }
 
     override var due: DueLineups? { self }
-    override var hasWork: Bool { !rows.isEmpty }
+    override var hasWork: Bool { rows.count > abandoned }
     override var preferredLane: Int { number }
 
     var count: Int { rows.count }
 
     func append(_ row: Int) { rows.append(UInt32(row)) }
 
-    func popFirst() -> Int? {
-        let row = rows.popFirst()
-        if rows.isEmpty { abandoned = 0 }
-        return row.map(Int.init)
+    /// Removes and returns the first lineup that is due; `nil` if there is none.
+    ///
+    /// - Parameter isDue: returns whether the lineup has an entry here that counts.
+    func popFirst(isDue: (Int) -> Bool) -> Int? {
+        while let row = rows.popFirst().map(Int.init) {
+            if isDue(row) { return row }
+            abandoned -= 1
+        }
+        return nil
     }
 
     /// Notes that an entry does not count any more. Such entries are removed when they may be half of the queue, so that they do not

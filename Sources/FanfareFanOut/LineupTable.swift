@@ -365,10 +365,11 @@ struct LineupTable {
         return dropped
     }
 
-    func hasNews(_ row: Int) -> Bool {
-        let looked = rows[row].looked
-        guard looked != newest else { return false }
-        for link in links(of: row) where newestOfTopics[Int(links.topics[link])] > looked { return true }
+    func hasNews(_ row: Int) -> Bool { hasNews(row, after: rows[row].looked) }
+
+    func hasNews(_ row: Int, after last: NewsNumber) -> Bool {
+        guard last != newest else { return false }
+        for link in links(of: row) where newestOfTopics[Int(links.topics[link])] > last { return true }
         return false
     }
 

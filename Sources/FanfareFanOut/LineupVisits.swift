@@ -10,7 +10,8 @@ final class LineupVisits {
     private let membership: Membership
     private let publisher: LineupPublisher
     private let sender: PushSender
-    private let freshness: Int
+    /// Index of the lineups' figures, which a shard without lineups does not have.
+    private lazy var freshness = reporter.freshness.indexOfLineups()
     // The arrays are kept, so that a visit allocates nothing.
     /// Facts of the news that the lineup has not looked at.
     @exclusivity(unchecked) private var news: [(position: Int, fact: TopicLineups.Fact)] = []
@@ -28,7 +29,6 @@ final class LineupVisits {
         self.membership = membership
         self.publisher = publisher
         self.sender = sender
-        freshness = reporter.freshness.indexOfLineups()
     }
 
     /// A version that a visit would make.
@@ -84,11 +84,18 @@ final class LineupVisits {
     // MARK: A visit
 
     /// Brings a lineup up to date: its member gets a push, if it has something to show now.
-    func visit(_ row: Int, at moment: Moment, into batch: inout DeliveryBatch) {
+    ///
+    /// - Parameter isDue: whether the lineup's timer is the reason.
+    func visit(_ row: Int, isDue: Bool = false, at moment: Moment, into batch: inout DeliveryBatch) {
         guard !membership.lineups[lone: row].flags.contains(.isFlying) else {
-            membership.lineups[lone: row].flags.insert(.wasPassed)
+            // The push in flight has the news up to `sent`.
+            if isDue || membership.lineups.hasNews(row, after: membership.lineups[lone: row].sent) {
+                membership.lineups[lone: row].flags.insert(.wasPassed)
+            }
             return
         }
+        // A cursor that comes before the entry of a due wake-up makes its visit, too.
+        membership.abandonDue(row)
         membership.lineups.collect(row, into: &news)
         loadTopicStates(of: row, at: moment)
         // The end of a lineup is an audience's.
@@ -142,6 +149,8 @@ final class LineupVisits {
     private func lookAtNews(_ row: Int, _ draft: inout Draft) -> Bool {
         unheard.removeAll(keepingCapacity: true)
         var joinsOthers = false
+        // A wait that has begun goes on, whatever has ended meanwhile.
+        var hasBegunToGather = membership.lineups[lone: row].flags.contains(.isGathering)
         for (position, fact) in news {
             let isGathering = draft.publishedAt != LineupTable.Lone.never && fact.at < draft.publishedAt
             joinsOthers = joinsOthers || isGathering
@@ -156,10 +165,11 @@ final class LineupVisits {
                 !membership.lineups.hasHeard(issue, row)
             else { continue }
             unheard.append(issue)
-            if !isGathering, publisher.lineupGather > 0, isLive(besides: position) {
+            if !isGathering, publisher.lineupGather > 0, hasBegunToGather || isLive(besides: position) {
                 draft.publishedAt = fact.at + publisher.lineupGather
                 draft.isGathered = true
             }
+            hasBegunToGather = false
         }
         return joinsOthers
     }

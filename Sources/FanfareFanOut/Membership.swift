@@ -200,7 +200,7 @@ final class Membership {
         let state = lineups[lone: row]
         let spotlight = lineups.links(of: row).lowerBound + Int(state.spotlight)
         let latest = state.spotlight == .max ? nil : topics[lineups.topic(ofLink: spotlight)].latest
-        if let lane = lineups.takeDue(row) { dueLineups[lane].abandon { [lineups] in lineups.isDue($0, lane: lane) } }
+        abandonDue(row)
         let audience = lineups.wake(row, lineupRules, latest: latest, openMax: openMax)
         audiences[index] = audience
         if !state.flags.isDisjoint(with: [.isDue, .wasPassed, .isDeferred, .isGathering]), let lineup = audience.lineup
@@ -211,6 +211,12 @@ final class Membership {
         }
         if state.flags.contains(.isFlying) { addFlight(of: state, row, to: audience) }
         return audience
+    }
+
+    /// Removes the lineup's entry from the due lineups, if it has one.
+    func abandonDue(_ row: Int) {
+        guard let lane = lineups.takeDue(row) else { return }
+        dueLineups[lane].abandon { [lineups] in lineups.isDue($0, lane: lane) }
     }
 
     /// Adds the push in flight of a lineup of one member to its audience, with the news that it carries.

@@ -68,7 +68,8 @@ import Testing
             moment.monotonicNanoseconds += 30_000_000_000
             publish("b", score, alert: alert)
             let deliveries = pull()
-            #expect(deliveries.count == 2)
+            // Without an alert the score changes nothing in the card that has the other topic in its spotlight.
+            #expect(deliveries.count == (alert == nil ? 1 : 2))
             for delivery in deliveries {
                 let joined = try #require(batch.joinedPayload(of: delivery))
                 var body: [UInt8] = []

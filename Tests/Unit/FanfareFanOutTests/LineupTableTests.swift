@@ -221,7 +221,10 @@ import Testing
         }
         #expect(due.count <= 2 * isDue.count + 16 && isDue.allSatisfy(due.contains))
         var visited: [Int] = []
-        while let row = due.popFirst() { if isDue.remove(row) != nil { visited.append(row) } }
+        while let row = due.popFirst(isDue: { isDue.contains($0) }) {
+            visited.append(row)
+            isDue.remove(row)
+        }
         #expect(visited == Array(stride(from: 1, to: 1000, by: 2)), "first come, first served, each once")
         #expect(!due.hasWork)
     }
