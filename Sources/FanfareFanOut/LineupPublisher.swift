@@ -25,7 +25,7 @@ final class LineupPublisher {
             topics: members.map { membership.topics.insert($0) },
             pinned: favourite.flatMap { members.firstIndex(of: $0) })
         if let known = membership.lineups.find(choice) {
-            bringUpToDate(membership.awake(membership.lineups.audience(of: known)), at: moment)
+            bringUpToDate(membership.awake(membership.lineups.audience(of: known)), forNewcomer: true, at: moment)
             return membership.lineups.audience(of: known)
         }
         let lineup = Lineup(rotation: Rotation(membership.lineupRules, pinned: choice.pinned, at: moment.monotonic))
@@ -52,22 +52,30 @@ final class LineupPublisher {
     }
 
     /// Makes a lineup look at the news of its topics. Called before any other change to the lineup.
-    func bringUpToDate(_ audience: Audience, at moment: Moment) {
+    ///
+    /// - Parameter forNewcomer: whether the newest version will be sent to an activity that lacks it.
+    func bringUpToDate(_ audience: Audience, forNewcomer: Bool = false, at moment: Moment) {
         guard let lineup = audience.lineup, lineup.displayIsOld || membership.lineups.hasNews(lineup.row) else {
             return
         }
-        takeNews(of: audience, at: moment)
+        takeNews(of: audience, forNewcomer: forNewcomer, at: moment)
         membership.lanes.enqueue(audience)
     }
 
     /// Makes a lineup look at the news of its topics. The caller enqueues or serves the audience.
-    func takeNews(of audience: Audience, at moment: Moment) {
+    func takeNews(of audience: Audience, forNewcomer: Bool = false, at moment: Moment) {
         guard let lineup = audience.lineup else { return }
         lineup.awaitsNews = false
         // What a row is published with is made anew: if it has changed since, nobody could be sent the newest version.
         let isOutdated = lineup.displayIsOld && !restoreDisplay(of: audience, lineup, at: moment)
         guard membership.lineups.hasNews(lineup.row) else {
-            if isOutdated { publishAnew(lineup, of: audience, at: moment) }
+            guard isOutdated else { return }
+            // Where everybody has the newest version, a topic's dismissal waits for the rotation's next push, which is within its budget.
+            if forNewcomer || audience.owed > 0 {
+                publishAnew(lineup, of: audience, at: moment)
+            } else {
+                lineup.displayIsOld = true
+            }
             return
         }
         membership.lineups.take(lineup.row)
