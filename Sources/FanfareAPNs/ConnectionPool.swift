@@ -241,21 +241,17 @@ package final class ConnectionPool: Transport {
         while next < batch.deliveries.count {
             let run = batch.run(from: next)
             next = run.upperBound
-            let payload = batch.payload(of: batch.deliveries[run.lowerBound])
-            if !payload.isEncoded { encode(payload, at: now) }
-            let body = payload.wire
-            guard !body.isEmpty else {
+            guard let form = form(of: batch.deliveries[run.lowerBound], authorization, at: now) else {
                 statistics.unencodable += UInt64(run.count)
                 finish(run, .refused)
                 continue
             }
             // Windows that were too small for a body may hold a far smaller one.
-            if body.count < bodyBytes / 2 {
+            if form.body.count < bodyBytes / 2 {
                 for case let connection? in seats.lazy.map(\.connection) { candidates.add(connection) }
             }
-            bodyBytes = body.count
-            bodyBytesUsual += (body.count - bodyBytesUsual) / 8
-            let form = requestFields.form(of: payload, body: body, authorization: authorization)
+            bodyBytes = form.body.count
+            bodyBytesUsual += (bodyBytes - bodyBytesUsual) / 8
             let sent = connection.send(run, of: batch, as: form, at: now)
             inFlight += sent
             gate.sent(sent)
@@ -287,6 +283,24 @@ package final class ConnectionPool: Transport {
                 index, room: room, inFlight: connection.inFlight, errors: errors, isSlow: connection.isSlow,
                 lag: connection.slowness.lag)
             return true
+        }
+    }
+
+    /// Returns the request of a delivery, and of those after it that carry the same payload; `nil` if that cannot be encoded.
+    private func form(
+        of delivery: Delivery, _ authorization: RequestFields.Authorization, at now: Int64
+    ) -> RequestFields.Form? {
+        guard let joined = batch.joinedPayload(of: delivery) else {
+            let payload = batch.payload(of: delivery)
+            if !payload.isEncoded { encode(payload, at: now) }
+            guard !payload.wire.isEmpty else { return nil }
+            return requestFields.form(of: payload, body: payload.wire, authorization: authorization)
+        }
+        do throws(PayloadFault.Problem) {
+            return try requestFields.form(of: joined, in: batch, authorization: authorization)
+        } catch {
+            report("\(PayloadFault(subject: batch.payload(of: delivery).subject, problem: error))", at: now)
+            return nil
         }
     }
 

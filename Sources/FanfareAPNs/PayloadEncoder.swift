@@ -68,6 +68,37 @@ package enum PayloadEncoder {
         guard body.count <= bodyBytesMax else { throw fault(.tooLarge(bytes: body.count)) }
     }
 
+    /// Encodes the request body of a joined payload, whose state is a JSON object by construction.
+    ///
+    /// - Parameters:
+    ///   - batch: the batch that has the payload.
+    ///   - body: is replaced; its capacity is reused.
+    /// - Throws: `PayloadFault` if a phone could not show the payload, which must then not be sent; `body` is unusable.
+    static func encode(
+        _ payload: JoinedPayload, of batch: DeliveryBatch, into body: inout [UInt8]
+    ) throws(PayloadFault.Problem) {
+        let alert = batch.alert(of: payload)
+        if let alert, alert.json.isEmpty { append(alert.text, to: &alert.json) }
+        body.removeAll(keepingCapacity: true)
+        body.reserveCapacity(Int(payload.stateBytesMax) + (alert?.json.count ?? 0) + 256)
+        body.append(#"{"aps":{"timestamp":"#)
+        body.append(decimal: payload.stamp)
+        body.append(#","event":"update","content-state":"#)
+        batch.appendState(of: payload, to: &body)
+        if let staleDate = payload.staleDate {
+            body.append(#","stale-date":"#)
+            body.append(decimal: staleDate)
+        }
+        if let score = payload.relevanceScore {
+            guard score.isFinite else { throw .relevanceIsNotANumber }
+            body.append(#","relevance-score":"#)
+            JSONValue.double(score).write(to: &body)
+        }
+        if let alert { body.append(contentsOf: alert.json) }
+        body.append("}}")
+        guard body.count <= bodyBytesMax else { throw .tooLarge(bytes: body.count) }
+    }
+
     /// Returns `true` for a JSON object. ActivityKit decodes structs, so the phone would drop anything else although APNs answers 200.
     private static func isObject(_ json: [UInt8]) -> Bool {
         json.first == UInt8(ascii: "{") && json.last == UInt8(ascii: "}")
@@ -142,10 +173,15 @@ package enum PayloadEncoder {
     /// survive a moment offline and no more, because a late one shows old data. Ten minutes have worked (spec §11, observed).
     package static func expiration(of payload: Payload) -> Int64 {
         switch payload.event {
-        case .update: max(payload.staleDate ?? 0, payload.stamp + updateKeptSeconds)
+        case .update: updateExpiration(staleDate: payload.staleDate, stamp: payload.stamp)
         case .start: payload.stamp + updateKeptSeconds
         case .end: payload.stamp + cardSecondsMax
         }
+    }
+
+    /// Returns `apns-expiration` of an update.
+    static func updateExpiration(staleDate: Int64?, stamp: Int64) -> Int64 {
+        max(staleDate ?? 0, stamp + updateKeptSeconds)
     }
 
     /// Seconds for which APNs keeps starts and updates without a stale date, and the minimum for other updates; our own
@@ -156,7 +192,7 @@ package enum PayloadEncoder {
 
 /// Reason why a payload cannot be sent.
 package struct PayloadFault: Error, Sendable, Equatable, CustomStringConvertible {
-    package enum Problem: Sendable, Equatable {
+    package enum Problem: Error, Equatable {
         case tooLarge(bytes: Int)
         case stateIsNotAnObject
         case startWithoutAttributes

@@ -25,6 +25,8 @@ struct RequestFields {
     private let immediate: RequestShape
     private let conserving: RequestShape
     private var authorization: Authorization?
+    /// The body of the last joined payload; its memory is reused.
+    private var joinedBody: [UInt8] = []
     private var perPayload: (expiration: Int64, collapseID: String?, fields: LiteralFields)?
 
     init(endpoint: Endpoint, bundleID: String) {
@@ -47,11 +49,24 @@ struct RequestFields {
             fields: fields(of: payload), body: body)
     }
 
+    /// - Throws: the fault for which the payload must not be sent.
+    mutating func form(
+        of payload: JoinedPayload, in batch: DeliveryBatch, authorization: Authorization
+    ) throws(PayloadFault.Problem) -> Form {
+        try PayloadEncoder.encode(payload, of: batch, into: &joinedBody)
+        let expiration = PayloadEncoder.updateExpiration(staleDate: payload.staleDate, stamp: payload.stamp)
+        return Form(
+            shape: payload.priority == .immediate ? immediate : conserving, authorization: authorization,
+            fields: fields(expiration, collapseID: nil), body: joinedBody)
+    }
+
     /// Returns the expiration, and the collapse id of a start. Updates and ends have no collapse id, so that a stored one is
     /// not collapsed away (spec §11).
     mutating func fields(of payload: Payload) -> LiteralFields {
-        let expiration = PayloadEncoder.expiration(of: payload)
-        let collapseID = payload.start?.collapseID
+        fields(PayloadEncoder.expiration(of: payload), collapseID: payload.start?.collapseID)
+    }
+
+    private mutating func fields(_ expiration: Int64, collapseID: String?) -> LiteralFields {
         if let perPayload, perPayload.expiration == expiration, perPayload.collapseID == collapseID {
             return perPayload.fields
         }

@@ -66,6 +66,24 @@ extension ActivityStore {
         return alike.count
     }
 
+    /// Sends a push to one activity, the member of a lineup.
+    mutating func send(_ push: PushToOne, to slot: ActivitySlot, into batch: inout DeliveryBatch) {
+        let index = Int(slot.rawValue)
+        batch.append(
+            slot: slot, generation: activities[index].generation, payload: push.payload,
+            token: activities[index].token, of: tokens)
+        activities[index].depart(.inFlight, push.version, push.alert, push.stamp, push.spent)
+    }
+
+    /// Records that the push in flight to one activity, which carried this version, was accepted.
+    mutating func settle(_ slot: ActivitySlot, at version: UInt32) {
+        let index = Int(slot.rawValue)
+        activities[index].flags = []
+        activities[index].strikes = Strikes()
+        activities[index].delivered = version
+        activities[index].alerted = version
+    }
+
     /// Records that `completions[start]`, whose activity is `first`, and the completions after it for activities in the same state
     /// were accepted.
     ///
@@ -102,6 +120,18 @@ struct Push {
 
     /// Is `true` when the push counts against the budget for priority 10.
     var isCharged: Bool { grant.priority == .immediate && !wish.isEnd }
+}
+
+/// A push to the member of a lineup.
+struct PushToOne {
+    /// Index of the payload in the batch.
+    let payload: Int32
+    let version: UInt32
+    /// The alert, with the charge for the push.
+    let alert: AlertChance
+    let stamp: UInt32
+    /// The activity's use of its limits after the push.
+    let spent: SubscriberGovernor.Spent
 }
 
 extension Push {

@@ -90,6 +90,25 @@ final class Audience: LaneMember {
         payloads = StampedPayloads()
     }
 
+    /// Adds the push of the newest version that is in flight to the only member of an audience that was at rest otherwise.
+    ///
+    /// - Parameters:
+    ///   - delivered: the version that the member has, and `displayBefore` the hash of its content.
+    ///   - missed: the alerts of later versions, the oldest first.
+    func fly(
+        _ display: UInt64, since delivered: UInt32, displayBefore: UInt64, missed: [IssuedAlert], freshness: Int,
+        at published: Int64
+    ) {
+        ledger.rest(delivered, display: displayBefore)
+        if delivered != target { ledger.open(target, display: display) }
+        ledger.depart(1)
+        times.note(published, freshness: freshness, hasMembers: false)
+        for (index, alert) in missed.enumerated() {
+            let version = UInt32(max(Int(delivered) + 1, Int(target) + 1 - missed.count + index))
+            alerts.append(alert, in: version, for: 0, having: delivered)
+        }
+    }
+
     /// Restores the alerts that the audience had before it rested.
     func restoreAlerts(_ older: [IssuedAlert]) { alerts.restore(older, in: ledger.oldest) }
 

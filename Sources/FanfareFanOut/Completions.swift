@@ -8,12 +8,14 @@ final class Completions {
     private let lifecycle: Lifecycle
     private let retries: Retries
     private let sender: PushSender
+    private let visits: LineupVisits
     private let starter: Starter
     var refusedEnds = Milestones()
 
     init(
         _ reporter: FeedbackReporter, _ membership: Membership, _ missedAlerts: MissedAlerts,
-        _ lifecycle: Lifecycle, _ retries: Retries, _ sender: PushSender, _ starter: Starter
+        _ lifecycle: Lifecycle, _ retries: Retries, _ sender: PushSender, _ visits: LineupVisits,
+        _ starter: Starter
     ) {
         self.reporter = reporter
         self.membership = membership
@@ -21,6 +23,7 @@ final class Completions {
         self.lifecycle = lifecycle
         self.retries = retries
         self.sender = sender
+        self.visits = visits
         self.starter = starter
     }
 
@@ -44,6 +47,12 @@ final class Completions {
         guard Int(slot.rawValue) < membership.store.activities.count else { return 1 }
         let activity = membership.store[slot]
         guard activity.generation == completion.generation, activity.flags.contains(.inFlight) else { return 1 }
+        if completion.outcome == .accepted, visits.settle(slot, as: activity, at: moment) {
+            sender.inFlight -= 1
+            membership.counts.pushes.accepted += 1
+            retries.noteAnswers(1, dead: 0)
+            return 1
+        }
         if completion.outcome == .accepted, let audience = upToDateAudience(activity) {
             let count = membership.store.settle(completions, from: start, like: activity)
             sender.inFlight -= count

@@ -111,7 +111,7 @@ public import FanfareModel
     package let slot: ActivitySlot
     /// Generation of the slot; a completion of an older generation is ignored.
     package let generation: UInt32
-    /// Index into the batch's `payloads`.
+    /// Index into the batch's payloads; the complement of one into its joined payloads.
     let payload: Int32
     /// Offset of this activity's token in the batch's `tokens`.
     let tokenStart: Int32
@@ -125,6 +125,7 @@ public import FanfareModel
     package internal(set) var deliveries: [Delivery] = []
     /// Payloads in the order of the deliveries that carry them; one payload may occur several times.
     private var payloads: [Payload] = []
+    private var joined = JoinedPayloads()
     /// Payloads of earlier batches, to be overwritten.
     private var spare: [Payload] = []
     /// Maximum of `spare`: the payloads of one pull. More would come only from a source that makes its payloads itself and reuses none.
@@ -162,8 +163,40 @@ public import FanfareModel
         return Int32(payloads.count - 1)
     }
 
+    /// Returns the payload's index in the batch, for the delivery that is appended next.
+    mutating func index(of payload: JoinedPayload, _ shown: LineupState.Shown, _ alert: AlertWords?) -> Int32 {
+        ~Int32(joined.append(payload, shown, alert))
+    }
+
+    /// Returns the payload of a delivery, made for the call if the delivery has a joined one.
+    ///
     /// - Parameter delivery: one of this batch.
-    @usableFromInline package func payload(of delivery: Delivery) -> Payload { payloads[Int(delivery.payload)] }
+    @usableFromInline package func payload(of delivery: Delivery) -> Payload {
+        guard let payload = joinedPayload(of: delivery) else { return payloads[Int(delivery.payload)] }
+        var state: [UInt8] = []
+        appendState(of: payload, to: &state)
+        return Payload(
+            event: .update,
+            subject: joined.withShown(payload) { $0.lit.publication.topicID.rawValue }, state: state,
+            stamp: payload.stamp, staleDate: payload.staleDate, dismissalDate: nil,
+            alert: joined.alert(of: payload)?.text, priority: payload.priority,
+            relevanceScore: payload.relevanceScore, serial: payload.serial)
+    }
+
+    /// Returns the payload of a delivery that is to be joined; `nil` if it is a `Payload`.
+    ///
+    /// - Parameter delivery: one of this batch.
+    package func joinedPayload(of delivery: Delivery) -> JoinedPayload? {
+        delivery.payload < 0 ? joined[Int(~delivery.payload)] : nil
+    }
+
+    /// Appends the content state of a joined payload of this batch.
+    package func appendState(of payload: JoinedPayload, to bytes: inout [UInt8]) {
+        joined.withShown(payload) { $0.append(capacity: Int(payload.stateBytesMax), to: &bytes) }
+    }
+
+    /// Returns the alert of a joined payload of this batch.
+    package func alert(of payload: JoinedPayload) -> AlertWords? { joined.alert(of: payload) }
 
     /// Returns the deliveries from `start` on that carry one payload, so that values derived from it are looked up once.
     @usableFromInline package func run(from start: Int) -> Range<Int> {
@@ -198,6 +231,7 @@ public import FanfareModel
     package mutating func removeAll() {
         deliveries.removeAll(keepingCapacity: true)
         tokens.removeAll(keepingCapacity: true)
+        joined.removeAll()
         while var payload = payloads.popLast() {
             // A payload with another reference is kept: its audience shares it among several members, or a test holds it.
             if spare.count < DeliveryBatch.spareMax, isKnownUniquelyReferenced(&payload) { spare.append(payload) }

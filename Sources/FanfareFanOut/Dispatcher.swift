@@ -7,19 +7,21 @@ final class Dispatcher {
     private let missedAlerts: MissedAlerts
     private let lifecycle: Lifecycle
     private let sender: PushSender
+    private let visits: LineupVisits
     private let starter: Starter
     /// The time of the last pull, if it ended with visits left to be made; monotonic nanoseconds.
     @exclusivity(unchecked) var cutShortAt: Int64?
 
     init(
         _ membership: Membership, _ lineupPublisher: LineupPublisher, _ missedAlerts: MissedAlerts,
-        _ lifecycle: Lifecycle, _ sender: PushSender, _ starter: Starter
+        _ lifecycle: Lifecycle, _ sender: PushSender, _ visits: LineupVisits, _ starter: Starter
     ) {
         self.membership = membership
         self.lineupPublisher = lineupPublisher
         self.missedAlerts = missedAlerts
         self.lifecycle = lifecycle
         self.sender = sender
+        self.visits = visits
         self.starter = starter
     }
 
@@ -61,6 +63,10 @@ final class Dispatcher {
         for link in links where !spotlightOnly || membership.lineups.isInSpotlight(link) {
             let row = membership.lineups.row(of: link)
             guard membership.lineups.hasNews(row) else { continue }
+            if membership.lineups.isLone(row) {
+                visits.visit(row, at: moment, into: &batch)
+                continue
+            }
             let audience = membership.awake(membership.lineups.audience(of: row))
             lineupPublisher.takeNews(of: audience, at: moment)
             if audience.isOfOne, audience.hasWork, audience.lane.parked == nil {
@@ -72,6 +78,30 @@ final class Dispatcher {
         }
         followed.visited(links.count)
         return links.count
+    }
+
+    /// Handles a lineup's timer.
+    func wakeLineup(_ index: UInt32, at moment: Moment) {
+        if let row = membership.lineups.loneRow(ofAudience: Int(index)) {
+            visits.wake(row)
+        } else {
+            lineupPublisher.wakeLineup(index, at: moment)
+        }
+    }
+
+    /// Visits the next lineups whose wake-up is due, at most `limit` of them.
+    ///
+    /// - Returns: the number of visits.
+    private func visitDue(_ due: DueLineups, limit: Int, at moment: Moment, into batch: inout DeliveryBatch) -> Int {
+        var count = 0
+        while count < limit,
+            let row = due.popFirst(isDue: { [membership] in membership.lineups.isDue($0, lane: due.number) })
+        {
+            count += 1
+            _ = membership.lineups.takeDue(row)
+            visits.visit(row, isDue: true, at: moment, into: &batch)
+        }
+        return count
     }
 
     /// Maximum of visits without a push in one pull, which take a millisecond. If there may be more, the next pull is due at once.
@@ -97,6 +127,7 @@ final class Dispatcher {
 
     private func serve(_ member: LaneMember, limit: Int, at moment: Moment, into batch: inout DeliveryBatch) -> Int {
         if let audience = member.audience { return serve(audience, limit: limit, at: moment, into: &batch) }
+        if let due = member.due { return visitDue(due, limit: limit, at: moment, into: &batch) }
         return member.lineups.map { visitLineups($0, limit: limit, at: moment, into: &batch) } ?? 0
     }
 

@@ -68,6 +68,23 @@ struct KnownTopics {
         }
     }
 
+    /// What the visit to a lineup reads of a topic: plain numbers.
+    struct Face {
+        /// The latest publication as lineups show it, which the topic's row keeps; `nil` until one does.
+        fileprivate(set) var encoded: Unmanaged<LineupTopic>?
+        fileprivate(set) var topic: Rotation.Topic
+        /// `Topic.goneAt`; `Int64.max` for none.
+        fileprivate(set) var goneAt = Int64.max
+
+        /// Returns the topic as rotations see it, which do not show a topic that has ended and is dismissed.
+        func topic(at now: Int64) -> Rotation.Topic {
+            guard topic.life == .ended, goneAt <= now else { return topic }
+            return Rotation.Topic(.gone, importance: topic.importance)
+        }
+    }
+
+    /// Faces of the topics, by index.
+    private(set) var faces: [Face] = []
     private var rows: [Topic] = []
     private var indices: [TopicID: Int] = [:]
     /// Index of the topic of the last publication, by the place of its number. It is valid while that row has the number's birth.
@@ -98,6 +115,7 @@ struct KnownTopics {
         if let known = indices[id] { return known }
         let index = free.popLast() ?? rows.count
         if index == rows.count { rows.append(Topic(id: id)) } else { rows[index] = Topic(id: id) }
+        show(index)
         indices[id] = index
         unheard += 1
         return index
@@ -125,6 +143,21 @@ struct KnownTopics {
     mutating func take(_ publication: Publication, of index: Int, at moment: Moment) {
         if rows[index].latest == nil { unheard -= 1 }
         rows[index].take(publication, at: moment)
+        show(index)
+    }
+
+    /// Renews the topic's face.
+    private mutating func show(_ index: Int) {
+        let row = rows[index]
+        let face = Face(
+            encoded: row.encoded.map(Unmanaged.passUnretained), topic: row.rotationTopic, goneAt: row.goneAt ?? .max)
+        if index == faces.count { faces.append(face) } else { faces[index] = face }
+    }
+
+    /// Encodes the topic's latest publication for lineups, if none has been visited since.
+    mutating func encode(_ index: Int) {
+        guard faces[index].encoded == nil, rows[index].inLineups() != nil else { return }
+        show(index)
     }
 
     /// Returns whether the topic's latest publication has the same event and state.
@@ -144,9 +177,11 @@ struct KnownTopics {
         rows[index].followers = nil
         if let place = free.popLast() {
             rows[place] = old
+            show(place)
             return place
         }
         rows.append(old)
+        show(rows.count - 1)
         return rows.count - 1
     }
 
@@ -154,6 +189,7 @@ struct KnownTopics {
     mutating func forget(_ id: TopicID) {
         guard let index = indices[id] else { return }
         rows[index].forget()
+        show(index)
         release(index)
     }
 
@@ -164,10 +200,11 @@ struct KnownTopics {
         if topic.latest == nil { unheard -= 1 }
         if !topic.isDetached { indices[topic.id] = nil }
         rows[index] = KnownTopics.vacant
+        show(index)
         free.append(index)
     }
 
-    private static let vacant = Topic(id: TopicID(""))
+    private static var vacant: Topic { Topic(id: TopicID("")) }
 
     /// The latest publication of each topic, in order of publication.
     var published: [Publication] { indices.values.compactMap { rows[$0].latest }.sorted { $0.serial < $1.serial } }

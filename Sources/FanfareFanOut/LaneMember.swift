@@ -1,4 +1,4 @@
-/// A unit of work in the lanes (`Lanes`): an audience, or the lineups of a topic. Confined to its shard's thread.
+/// A unit of work in the lanes (`Lanes`): an audience, the lineups of a topic, or lineups that are due. Confined to its shard's thread.
 class LaneMember {
     // Unchecked for the reason given in `Shard`.
     @exclusivity(unchecked) final var lane = LaneState()
@@ -13,6 +13,9 @@ class LaneMember {
     var audience: Audience? { nil }
     /// The member as the lineups of a topic; `nil` if it is an audience.
     var lineups: TopicLineups? { nil }
+
+    /// The member as lineups that are due; `nil` if it is something else.
+    var due: DueLineups? { nil }
 
     /// Notes visits, whatever they were to.
     func noteVisits(_ count: Int) {}

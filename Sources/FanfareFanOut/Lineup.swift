@@ -18,6 +18,10 @@ final class Lineup {
     @exclusivity(unchecked) var row = 0
     /// Is `true` when the lineup has rested and its audience lacks the alerts from before.
     @exclusivity(unchecked) var historyIsShort = false
+    /// Is `true` when `display` does not have the content of the newest version, because the lineup's state comes from its row.
+    @exclusivity(unchecked) var displayIsOld = false
+    /// Is `true` when `wakeUp` is due at once, for news that no cursor brings any more.
+    @exclusivity(unchecked) var awaitsNews = false
     /// Counts the lineups that this object has served.
     @exclusivity(unchecked) var tenant: UInt64 = 0
 

@@ -25,13 +25,14 @@ final class LineupPublisher {
             topics: members.map { membership.topics.insert($0) },
             pinned: favourite.flatMap { members.firstIndex(of: $0) })
         if let known = membership.lineups.find(choice) {
-            bringUpToDate(membership.awake(membership.lineups.audience(of: known)), at: moment)
+            bringUpToDate(membership.awake(membership.lineups.audience(of: known)), forNewcomer: true, at: moment)
             return membership.lineups.audience(of: known)
         }
         let lineup = Lineup(rotation: Rotation(membership.lineupRules, pinned: choice.pinned, at: moment.monotonic))
         let audience = Audience(topics: choice.topics, lineup: lineup, openMax: membership.openMax)
         let index = membership.audiences.insert(audience)
         lineup.row = membership.lineups.insert(choice, audience: index)
+        membership.timers.reserve(membership.lineups.count)
         for topic in choice.topics { membership.topics[topic].lineups += 1 }
         adopt(lineup, index, at: moment)
         return index
@@ -42,7 +43,7 @@ final class LineupPublisher {
         guard let followed = membership.lineups[topic] else { return }
         reporter.publications.addAudience(to: publication.serial)
         if let dropped = membership.lineups.publish(
-            publication, to: followed, alert: alert, at: moment.monotonicNanoseconds)
+            publication, of: topic, to: followed, alert: alert, at: moment.monotonicNanoseconds)
         {
             reporter.overtake(dropped.publication.serial)
             if dropped.alert != nil { membership.counts.alerts.superseded += dropped.lookers }
@@ -51,15 +52,32 @@ final class LineupPublisher {
     }
 
     /// Makes a lineup look at the news of its topics. Called before any other change to the lineup.
-    func bringUpToDate(_ audience: Audience, at moment: Moment) {
-        guard let lineup = audience.lineup, membership.lineups.hasNews(lineup.row) else { return }
-        takeNews(of: audience, at: moment)
+    ///
+    /// - Parameter forNewcomer: whether the newest version will be sent to an activity that lacks it.
+    func bringUpToDate(_ audience: Audience, forNewcomer: Bool = false, at moment: Moment) {
+        guard let lineup = audience.lineup, lineup.displayIsOld || membership.lineups.hasNews(lineup.row) else {
+            return
+        }
+        takeNews(of: audience, forNewcomer: forNewcomer, at: moment)
         membership.lanes.enqueue(audience)
     }
 
     /// Makes a lineup look at the news of its topics. The caller enqueues or serves the audience.
-    func takeNews(of audience: Audience, at moment: Moment) {
-        guard let lineup = audience.lineup, membership.lineups.hasNews(lineup.row) else { return }
+    func takeNews(of audience: Audience, forNewcomer: Bool = false, at moment: Moment) {
+        guard let lineup = audience.lineup else { return }
+        lineup.awaitsNews = false
+        // What a row is published with is made anew: if it has changed since, nobody could be sent the newest version.
+        let isOutdated = lineup.displayIsOld && !restoreDisplay(of: audience, lineup, at: moment)
+        guard membership.lineups.hasNews(lineup.row) else {
+            guard isOutdated else { return }
+            // Where everybody has the newest version, a topic's dismissal waits for the rotation's next push, which is within its budget.
+            if forNewcomer || audience.owed > 0 {
+                publishAnew(lineup, of: audience, at: moment)
+            } else {
+                lineup.displayIsOld = true
+            }
+            return
+        }
         membership.lineups.take(lineup.row)
         for (_, news) in membership.lineups.taken { reporter.publications.addAudience(to: news.publication.serial) }
         loadTopicStates(of: audience, at: moment)
@@ -70,12 +88,29 @@ final class LineupPublisher {
             || membership.lineups.taken.contains { lineup.isGathering(at: $0.news.at) }
         let isUrgent = membership.lineups.taken.contains { $0.news.publication.isUrgent }
         // A lineup that goes on after its end gets a version at once: until then the end would still be sent.
-        if isUrgent || mayPass || isOver(audience) || audience.event == .end {
+        if isUrgent || mayPass || isOutdated || isOver(audience) || audience.event == .end {
             publishState(lineup, of: audience, withNews: true, at: moment)
         } else {
             for (_, news) in membership.lineups.taken { deferPublication(news.publication.serial, for: lineup) }
         }
         membership.completeExhausted(at: moment)
+        scheduleWakeUp(lineup, UInt32(membership.lineups.audience(of: lineup.row)), at: moment)
+    }
+
+    /// Makes the content of the newest version of a lineup whose state was in its row.
+    ///
+    /// - Returns: `false` if the topics show something else by now.
+    private func restoreDisplay(of audience: Audience, _ lineup: Lineup, at moment: Moment) -> Bool {
+        lineup.displayIsOld = false
+        guard audience.target > 0, let spotlight = lineup.publishedSpotlight else { return true }
+        render(audience, spotlight: spotlight, into: &lineup.display, at: moment)
+        return lineup.display.spotlight < lineup.display.topics.count
+            && lineup.display.hash == audience.ledger.newestDisplay
+    }
+
+    private func publishAnew(_ lineup: Lineup, of audience: Audience, at moment: Moment) {
+        loadTopicStates(of: audience, at: moment)
+        publishState(lineup, of: audience, at: moment)
         scheduleWakeUp(lineup, UInt32(membership.lineups.audience(of: lineup.row)), at: moment)
     }
 
@@ -112,6 +147,7 @@ final class LineupPublisher {
         let audience = membership.awake(Int(index))
         guard let lineup = audience.lineup else { return }
         lineup.wakeUp = nil
+        lineup.awaitsNews = false
         if membership.lineups.hasNews(lineup.row) {
             takeNews(of: audience, at: moment)
             if let wakeUp = lineup.wakeUp.take() { membership.timers.cancel(wakeUp) }
@@ -200,7 +236,7 @@ final class LineupPublisher {
         _ version: Audience.Version, in audience: Audience, alerting alert: IssuedAlert?, at moment: Moment
     ) {
         let came =
-            alert.map { $0.freshUntil - $0.alert.freshFor.milliseconds * 1_000_000 } ?? moment.monotonicNanoseconds
+            alert?.issuedAt ?? moment.monotonicNanoseconds
         membership.publish(
             version, in: audience, alerting: alert, freshness: reporter.freshness.indexOfLineups(), at: came)
     }

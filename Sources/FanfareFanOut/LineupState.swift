@@ -15,14 +15,21 @@ package enum LineupState {
             self.spotlight = spotlight
         }
 
-        /// Hash of the visible content; topics that find no room do not affect it.
-        var hash: UInt64 {
-            guard !topics.isEmpty else { return 0 }
-            if fits {
-                var hash = UInt64(spotlight) ^ topics[spotlight].display
-                topics.forEachUncounted { hash = hash.mixed &+ $0.row.hash }
-                return hash.mixed
+        /// Calls a function with the display's topics, whose references it does not count: the array keeps them.
+        @inline(__always)
+        fileprivate func withShown<Result>(_ body: (Shown) -> Result) -> Result {
+            topics.withUnsafeBufferPointer { topics in
+                topics.withMemoryRebound(to: Unmanaged<LineupTopic>.self) {
+                    body(Shown(topics: $0, spotlight: spotlight))
+                }
             }
+        }
+
+        /// Hash of the visible content; topics that find no room do not affect it.
+        var hash: UInt64 { withShown(\.hash) }
+
+        /// The hash of a display that does not fit.
+        fileprivate var fittingHash: UInt64 {
             let fitting = Fitting(self, highlighting: nil)
             var hash = fitting.spotlight.map { UInt64($0) ^ topics[spotlight].display } ?? 0
             hash ^= fitting.parts.link.isEmpty ? 0 : 1 << 32
@@ -31,16 +38,70 @@ package enum LineupState {
             // No display that fits has this hash.
             return hash.mixed &+ UInt64(1 + topics.count - fitting.shown.count)
         }
+    }
 
-        /// Is `true` when no topic has to be left out: nearly always.
-        fileprivate var fits: Bool {
+    /// A display whose topics somebody else keeps. A lineup reads its topics several times for each push, and counting their references would
+    /// take as long as the rest.
+    struct Shown {
+        let topics: UnsafeBufferPointer<Unmanaged<LineupTopic>>
+        /// Index into `topics`.
+        let spotlight: Int
+
+        /// The topic in the spotlight.
+        var lit: LineupTopic { topics[spotlight].takeUnretainedValue() }
+
+        /// `Display.hash`.
+        var hash: UInt64 {
+            guard !topics.isEmpty else { return 0 }
+            var (bytes, display) = topics[spotlight]._withUnsafeGuaranteedRef { ($0.frameBytesMax, $0.display) }
             var limit = Int.max
-            var bytes = topics[spotlight].frame.bytesMax
-            topics.forEachUncounted {
-                limit = min(limit, $0.stateBytesMax)
-                bytes += $0.row.bytes.count + 1
+            var hash = UInt64(spotlight) ^ display
+            for topic in topics {
+                topic._withUnsafeGuaranteedRef {
+                    limit = min(limit, $0.stateBytesMax)
+                    bytes += $0.rowBytes + 1
+                    hash = hash.mixed &+ $0.rowHash
+                }
             }
-            return bytes <= limit
+            return bytes <= limit ? hash.mixed : counted.fittingHash
+        }
+
+        /// Bytes of the state, with the greatest numbers; `nil` if a topic has to be left out.
+        var fittingBytes: Int? {
+            var bytes = topics[spotlight]._withUnsafeGuaranteedRef(\.frameBytesMax)
+            var limit = Int.max
+            for topic in topics {
+                topic._withUnsafeGuaranteedRef {
+                    limit = min(limit, $0.stateBytesMax)
+                    bytes += $0.rowBytes + 1
+                }
+            }
+            return bytes <= limit ? bytes : nil
+        }
+
+        fileprivate var counted: Display {
+            Display(topics: topics.map { $0.takeUnretainedValue() }, spotlight: spotlight)
+        }
+
+        /// `LineupState.compose`.
+        func compose(highlighting highlighted: String?, into bytes: inout [UInt8]) {
+            let isOwn =
+                highlighted == nil || topics[spotlight]._withUnsafeGuaranteedRef { $0.highlightedKey == highlighted }
+            guard isOwn, let capacity = fittingBytes else {
+                return LineupState.composeFitting(counted, highlighting: highlighted, into: &bytes)
+            }
+            bytes.removeAll(keepingCapacity: true)
+            append(capacity: capacity, to: &bytes)
+        }
+
+        /// Appends the state of a display that fits.
+        ///
+        /// - Parameter capacity: `fittingBytes`.
+        @inline(__always)
+        func append(capacity: Int, to bytes: inout [UInt8]) {
+            topics[spotlight]._withUnsafeGuaranteedRef {
+                $0.frame.join(topics, spotlight: spotlight, capacity: capacity, into: &bytes)
+            }
         }
     }
 
@@ -50,14 +111,19 @@ package enum LineupState {
     package static func compose(
         _ display: Display, highlighting highlighted: String? = nil, into bytes: inout [UInt8]
     ) {
+        display.withShown { $0.compose(highlighting: highlighted, into: &bytes) }
+    }
+
+    /// Composes a display with another alert's highlight, or one that may not fit.
+    private static func composeFitting(
+        _ display: Display, highlighting highlighted: String?, into bytes: inout [UInt8]
+    ) {
         bytes.removeAll(keepingCapacity: true)
-        let lit = display.topics[display.spotlight]
-        if display.fits, highlighted == nil || highlighted == lit.publication.state.highlightedKey {
-            return lit.frame.join(display.topics, spotlight: display.spotlight, into: &bytes)
-        }
         let fitting = Fitting(display, highlighting: highlighted)
-        fitting.parts.frame(more: display.topics.count - fitting.shown.count)
-            .join(fitting.shown.map { display.topics[$0] }, spotlight: fitting.spotlight, into: &bytes)
+        let frame = fitting.parts.frame(more: display.topics.count - fitting.shown.count)
+        let shown = Display(topics: fitting.shown.map { display.topics[$0] })
+        let capacity = shown.topics.reduce(frame.bytesMax) { $0 + $1.rowBytes + 1 }
+        shown.withShown { frame.join($0.topics, spotlight: fitting.spotlight, capacity: capacity, into: &bytes) }
     }
 
     /// The part of a display that finds room. Other topics than the spotlight are left out first: those that are over, then those not
@@ -107,16 +173,24 @@ package enum LineupState {
     }
 }
 
-/// A topic's version as lineups show it, encoded once in each shard that has a lineup of the topic.
-package final class LineupTopic: Sendable {
+/// A topic's version as lineups show it, encoded once in each shard that has a lineup of the topic. Confined to that shard's thread.
+package final class LineupTopic {
     let publication: Publication
+    /// Number of the filling of the last batch that has kept a reference (`JoinedPayloads`).
+    // Unchecked for the reason given in `Shard`.
+    @exclusivity(unchecked) var keeper: UInt64 = 0
     /// The topic's row, shown with or without the spotlight.
     let row: EncodedRow
     /// The state's frame around the rows while the topic has the spotlight.
     let frame: EncodedFrame
-    // Copied from the publication, because each lineup of the topic reads both.
+    // Copies, because each lineup of the topic reads them.
     let display: UInt64
     let stateBytesMax: Int
+    let rowHash: UInt64
+    let rowBytes: Int
+    let frameBytesMax: Int
+    /// The key that the state highlights.
+    let highlightedKey: String?
 
     package init(_ publication: Publication) {
         self.publication = publication
@@ -124,6 +198,10 @@ package final class LineupTopic: Sendable {
         frame = EncodedFrame(publication.state, row)
         display = publication.display
         stateBytesMax = publication.stateBytesMax
+        rowHash = row.hash
+        rowBytes = row.bytes.count
+        frameBytesMax = frame.bytesMax
+        highlightedKey = publication.state.highlightedKey
     }
 }
 
@@ -173,20 +251,21 @@ struct EncodedFrame: Sendable {
         (self.opening, self.closing, self.bytesMax) = (opening, closing, bytesMax)
     }
 
-    /// - Parameter spotlight: index into the topics; `nil` if the spotlight found no room.
-    func join(_ topics: [LineupTopic], spotlight: Int?, into bytes: inout [UInt8]) {
-        // One check for capacity; appending the pieces then needs none.
-        var capacity = bytesMax
-        topics.forEachUncounted { capacity += $0.row.bytes.count + 1 }
+    /// - Parameters:
+    ///   - spotlight: index into the topics; `nil` if the spotlight found no room.
+    ///   - capacity: upper bound on the state's bytes: one check for capacity, and appending the pieces then needs none.
+    func join(
+        _ topics: UnsafeBufferPointer<Unmanaged<LineupTopic>>, spotlight: Int?, capacity: Int, into bytes: inout [UInt8]
+    ) {
         bytes.append(addingCapacity: capacity) { output in
             output.append(opening)
             if let spotlight { output.append(count: spotlight) }
             output.append(closing)
             var isFirst = true
-            topics.forEachUncounted {
+            for topic in topics {
                 if !isFirst { output.append(UInt8(ascii: ",")) }
                 isFirst = false
-                output.append($0.row.bytes)
+                topic._withUnsafeGuaranteedRef { output.append($0.row.bytes) }
             }
             output.append(UInt8(ascii: "]"))
             output.append(UInt8(ascii: "}"))
@@ -274,19 +353,6 @@ struct EncodedFrame: Sendable {
 extension Publication {
     /// Order in which topics are left out if room is short: first those that are over, then those not begun, then live ones.
     fileprivate var leavesFirst: Int { event == .end ? 0 : prominence.hasBegun ? 2 : 1 }
-}
-
-extension [LineupTopic] {
-    /// Calls a function with each topic, whose references it does not count: the array keeps them. A lineup reads its topics several times for
-    /// each push, and counting would take as long as the rest.
-    @inline(__always)
-    fileprivate func forEachUncounted(_ body: (LineupTopic) -> Void) {
-        withUnsafeBufferPointer { topics in
-            topics.withMemoryRebound(to: Unmanaged<LineupTopic>.self) { topics in
-                for topic in topics { topic._withUnsafeGuaranteedRef(body) }
-            }
-        }
-    }
 }
 
 extension [UInt8] {

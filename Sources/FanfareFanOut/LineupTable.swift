@@ -21,26 +21,44 @@ struct LineupTable {
         static let none = UInt8.max
     }
 
-    /// The state of a lineup at rest: its only member has the newest version, and nothing is pending.
-    private struct Rest {
+    /// Properties of a lineup of one member: the state that an audience has otherwise.
+    struct Lone {
         var member = ActivitySlot(.max)
-        /// Number of the newest version, which the properties below describe.
+        /// Number of the newest version, and the hash of its content. The member has it, or it is in flight.
         var number: UInt32 = 0
         var display: UInt64 = 0
-        var publishedAt = Rest.never
+        /// Hash of the content of the member's version, which is not the newest while that is in flight.
+        var displayBefore: UInt64 = 0
+        /// Time of the newest version, monotonic nanoseconds.
+        var publishedAt = Lone.never
         var rotation: Rotation.Resting?
         var wakeUp: TimingWheel.Entry?
-        /// Number of topics shown.
-        var shown: UInt8 = 0
-        /// Index of the spotlight among the topics shown.
-        var spotlight: UInt8 = 0
+        /// Number of the last news in the push in flight.
+        var sent = NewsNumber()
         /// Index of the spotlight among the lineup's topics; 255 means none.
-        var spotlightPosition = UInt8.max
+        var spotlight = UInt8.max
+        /// Lane in which the lineup is visited when its wake-up is due.
+        var lane = UInt8(Lanes.lastLane)
+        var flags: Flags = []
         var priority = Priority.conserving
         /// Low bits of the number of alerts, by class (`AlertHistory.resting`).
         var alertCounts = SIMD2<UInt8>()
 
         static let never = Int64.min
+
+        struct Flags: OptionSet {
+            let rawValue: UInt8
+            /// The newest version is in flight.
+            static let isFlying = Flags(rawValue: 1)
+            /// A visit found a push in flight: the next one is due when that is answered.
+            static let wasPassed = Flags(rawValue: 2)
+            /// The lineup has an entry in `DueLineups`.
+            static let isDue = Flags(rawValue: 4)
+            /// The wake-up ends the wait of news for the minimum interval.
+            static let isDeferred = Flags(rawValue: 8)
+            /// The wake-up ends the wait of news for others.
+            static let isGathering = Flags(rawValue: 16)
+        }
     }
 
     /// The links of all lineups, in columns indexed by link.
@@ -51,32 +69,43 @@ struct LineupTable {
         var places: [UInt32] = []
         /// Is `true` for the link of the topic that the lineup's newest version has in its spotlight.
         var isInSpotlight: [Bool] = []
-        /// The topics that a lineup at rest shows, in order from its first link on.
-        var shown: [LineupTopic?] = []
         /// First links of removed lineups, by number of topics.
         var free: [[UInt32]] = Array(repeating: [], count: Lineup.topicsMax + 1)
     }
 
+    /// The numbers of news and of alerts, over all topics.
+    private struct NewsBook {
+        var newest = NewsNumber()
+        var open = 0
+        /// Number of topics' kept alerts by their words.
+        var words: [UInt64: Int] = [:]
+
+        mutating func forgetWords(of alert: IssuedAlert) {
+            guard let count = words[alert.words] else { return }
+            words[alert.words] = count > 1 ? count - 1 : nil
+        }
+    }
+
     private var rows: [Row] = []
     private var freeRows: [Int] = []
-    /// States of lineups at rest, by row.
-    private var rests: [Rest] = []
-    /// Row by index of the audience.
+    /// States of lineups of one member, by row.
+    private var lone: [Lone] = []
+    /// Row by index of the audience of a lineup of one member whose state is in the row; `noRow` for other audiences.
     private var rowOfAudience: [UInt32] = []
+    private static let noRow = UInt32.max
     /// Objects for the audiences of lineups that wake up, left by lineups that rest.
     private var spare: [Audience] = []
     private static let spareMax = 4096
     private var links = Links()
     /// Lineups by topic.
     private var topics: [TopicLineups?] = []
+    /// Number of the last news by topic: copies, which a visit reads without counting a reference.
+    private var newestOfTopics: [NewsNumber] = []
     /// Hash table of the choices by open addressing; a bucket has the row's index plus 1.
     private var buckets: [UInt32] = Array(repeating: 0, count: 16)
 
     private(set) var count = 0
-    /// Number of the last news.
-    private var newest = NewsNumber()
-    /// Number of news that some lineup has not looked at.
-    private(set) var openNews = 0
+    private var book = NewsBook()
     /// News for the lineup of the last `take`, in order of arrival, with the position of their topic in the lineup. The array is kept, so
     /// that a look allocates nothing.
     private(set) var taken: [(position: Int, news: TopicLineups.News)] = []
@@ -84,6 +113,11 @@ struct LineupTable {
     var unheard: [IssuedAlert] = []
     /// Serials of publications that no lineup has to look at after the last `take`.
     private(set) var exhausted: [UInt64] = []
+
+    /// Number of the last news.
+    var newest: NewsNumber { book.newest }
+    /// Number of news that some lineup has not looked at.
+    var openNews: Int { book.open }
 
     // MARK: Lineups
 
@@ -111,20 +145,23 @@ struct LineupTable {
         if let reused = freeRows.popLast() {
             index = reused
             rows[index] = row
+            lone[index] = Lone()
         } else {
             index = rows.count
             rows.append(row)
-            rests.append(Rest())
+            lone.append(Lone())
         }
-        while rowOfAudience.count <= audience { rowOfAudience.append(0) }
-        rowOfAudience[audience] = UInt32(index)
         for (position, topic) in choice.topics.enumerated() {
             let link = Int(row.start) + position
             links.rows[link] = UInt32(index)
             links.topics[link] = UInt32(topic)
             links.isInSpotlight[link] = false
-            while topics.count <= topic { topics.append(nil) }
+            while topics.count <= topic {
+                topics.append(nil)
+                newestOfTopics.append(newest)
+            }
             let lineups = topics[topic] ?? TopicLineups(newest: newest)
+            if topics[topic] == nil { newestOfTopics[topic] = newest }
             topics[topic] = lineups
             lineups.order.joinVisited(LineupLink(rawValue: UInt32(link)), positions: &links.places)
         }
@@ -139,7 +176,6 @@ struct LineupTable {
         links.topics.append(contentsOf: repeatElement(0, count: count))
         links.places.append(contentsOf: repeatElement(0, count: count))
         links.isInSpotlight.append(contentsOf: repeatElement(false, count: count))
-        links.shown.append(contentsOf: repeatElement(nil, count: count))
         return UInt32(start)
     }
 
@@ -151,15 +187,21 @@ struct LineupTable {
             guard let lineups = topics[topic] else { continue }
             lineups.order.leave(at: Int(links.places[link]), positions: &links.places)
             // If this lineup was the last one before the cursor, the first of its two rounds is over.
-            if lineups.order.count == 0 { topics[topic] = nil } else { lineups.visited(0) }
+            if lineups.order.count == 0 { removeTopic(topic) } else { lineups.visited(0) }
         }
-        for link in links(of: row) { links.shown[link] = nil }
         links.free[Int(rows[row].count)].append(rows[row].start)
         rows[row] = Row()
         freeRows.append(row)
         count -= 1
     }
 
+    /// Removes a topic that no lineup shows any more.
+    private mutating func removeTopic(_ topic: Int) {
+        for alert in topics[topic]?.alerts ?? [] { book.forgetWords(of: alert) }
+        topics[topic] = nil
+    }
+
+    @inline(__always)
     func links(of row: Int) -> Range<Int> { Int(rows[row].start)..<Int(rows[row].start) + Int(rows[row].count) }
 
     func topicIndices(of row: Int) -> some Collection<Int> { links.topics[links(of: row)].lazy.map { Int($0) } }
@@ -168,7 +210,14 @@ struct LineupTable {
 
     func audience(of row: Int) -> Int { Int(rows[row].audience) }
 
-    func row(ofAudience index: Int) -> Int { Int(rowOfAudience[index]) }
+    /// Returns the row of the audience's lineup if that has one member and its state in the row; otherwise `nil`.
+    @inline(__always)
+    func loneRow(ofAudience index: Int) -> Int? {
+        guard index < rowOfAudience.count, rowOfAudience[index] != LineupTable.noRow else { return nil }
+        return Int(rowOfAudience[index])
+    }
+
+    func topic(ofLink link: Int) -> Int { Int(links.topics[link]) }
 
     func row(of link: LineupLink) -> Int { Int(links.rows[link.index]) }
 
@@ -182,40 +231,48 @@ struct LineupTable {
         links.isInSpotlight[Int(rows[row].start) + position] = true
     }
 
-    // MARK: Rest
+    // MARK: Lineups of one member
 
-    func isResting(_ row: Int) -> Bool { rests[row].rotation != nil }
+    /// The lineup's state, while it is in the row.
+    subscript(lone row: Int) -> Lone {
+        @inline(__always) _read { yield lone[row] }
+        @inline(__always) _modify { yield &lone[row] }
+    }
 
-    /// Returns the only member of the lineup at its present or last rest.
-    func member(of row: Int) -> ActivitySlot { rests[row].member }
-    func wakeUp(of row: Int) -> TimingWheel.Entry? { rests[row].wakeUp }
-    func number(of row: Int) -> UInt32 { rests[row].number }
+    /// Changes the lineup's state with one look-up.
+    @inline(__always)
+    mutating func change(lone row: Int, _ body: (inout Lone) -> Void) { body(&lone[row]) }
 
-    /// Puts a lineup to rest, and keeps its audience's object for another lineup.
+    /// Is `true` while the row has the whole state of the lineup, which then has no audience object.
+    func isLone(_ row: Int) -> Bool { lone[row].rotation != nil }
+
+    /// Is `true` while the lineup's only member has the newest version, and no push is in flight.
+    func isResting(_ row: Int) -> Bool { isLone(row) && !lone[row].flags.contains(.isFlying) }
+
+    /// Moves the state of a lineup at rest into its row, and keeps its audience's object for another lineup.
     mutating func rest(_ row: Int, _ audience: Audience, _ lineup: Lineup) {
-        let start = Int(rows[row].start)
-        let display = lineup.display
-        for (index, link) in links(of: row).enumerated() {
-            let topic = index < display.topics.count ? display.topics[index] : nil
-            if links.shown[link] !== topic { links.shown[start + index] = topic }
-        }
-        rests[row] = Rest(
-            member: audience.order.members[0], number: audience.target, display: audience.ledger.newestDisplay,
-            publishedAt: lineup.publishedAt ?? Rest.never, rotation: lineup.rotation.resting, wakeUp: lineup.wakeUp,
-            shown: UInt8(display.topics.count), spotlight: UInt8(display.spotlight),
-            spotlightPosition: lineup.publishedSpotlight.map(UInt8.init) ?? .max, priority: audience.priority,
+        let display = audience.ledger.newestDisplay
+        lone[row] = Lone(
+            member: audience.order.members[0], number: audience.target, display: display, displayBefore: display,
+            publishedAt: lineup.publishedAt ?? Lone.never, rotation: lineup.rotation.resting, wakeUp: lineup.wakeUp,
+            spotlight: lineup.publishedSpotlight.map(UInt8.init) ?? .max, priority: audience.priority,
             alertCounts: audience.alerts.resting)
+        let index = Int(rows[row].audience)
+        while rowOfAudience.count <= index { rowOfAudience.append(LineupTable.noRow) }
+        rowOfAudience[index] = UInt32(row)
         if spare.count < LineupTable.spareMax { spare.append(audience) }
     }
 
-    /// Ends the rest of a lineup.
+    /// Moves the state of a lineup from its row into an audience.
     ///
-    /// - Returns: an audience with the lineup's state.
-    mutating func wake(_ row: Int, _ rules: LineupRules, openMax: Int) -> Audience {
-        guard let rotation = rests[row].rotation.take() else {
-            preconditionFailure("a lineup wakes that does not rest")
+    /// - Parameter latest: the publication of the topic in the spotlight.
+    /// - Returns: an audience whose only member has the newest version, or whose push in flight the caller adds.
+    mutating func wake(_ row: Int, _ rules: LineupRules, latest: Publication?, openMax: Int) -> Audience {
+        guard let rotation = lone[row].rotation.take() else {
+            preconditionFailure("a lineup wakes that is awake")
         }
-        let rest = rests[row]
+        let state = lone[row]
+        rowOfAudience[Int(rows[row].audience)] = LineupTable.noRow
         let audience =
             spare.popLast()
             ?? Audience(
@@ -226,37 +283,55 @@ struct LineupTable {
         lineup.row = row
         lineup.tenant += 1
         lineup.rotation = Rotation(rotation, rules, pinned: pinned(of: row))
-        lineup.publishedSpotlight = rest.spotlightPosition == .max ? nil : Int(rest.spotlightPosition)
-        lineup.publishedAt = rest.publishedAt == Rest.never ? nil : rest.publishedAt
-        lineup.wakeUp = rest.wakeUp
+        lineup.publishedSpotlight = state.spotlight == .max ? nil : Int(state.spotlight)
+        lineup.publishedAt = state.publishedAt == Lone.never ? nil : state.publishedAt
+        lineup.wakeUp = state.wakeUp
         lineup.historyIsShort = true
-        let start = Int(rows[row].start)
-        lineup.display.topics.removeAll(keepingCapacity: true)
-        for index in 0..<Int(rest.shown) {
-            if let topic = links.shown[start + index] { lineup.display.topics.append(topic) }
-        }
-        lineup.display.spotlight = Int(rest.spotlight)
+        lineup.displayIsOld = true
+        lineup.awaitsNews = false
         let version =
-            rest.shown == 0
+            state.number == 0
             ? nil
-            : Audience.Version(
-                event: .update, priority: rest.priority, latest: lineup.display.topics[Int(rest.spotlight)].publication,
-                display: rest.display)
-        audience.rest(rest.member, at: rest.number, version, priority: rest.priority, alertCounts: rest.alertCounts)
+            : latest.map {
+                Audience.Version(event: .update, priority: state.priority, latest: $0, display: state.display)
+            }
+        audience.rest(
+            state.member, at: state.number, version, priority: state.priority, alertCounts: state.alertCounts)
         return audience
+    }
+
+    func isDue(_ row: Int, lane number: Int) -> Bool {
+        lone[row].flags.contains(.isDue) && Int(lone[row].lane) == number
+    }
+
+    /// Removes the lineup's entry in `DueLineups`, whose remains there mean nothing from now on.
+    ///
+    /// - Returns: the lane of the entry; `nil` if there was none.
+    mutating func takeDue(_ row: Int) -> Int? {
+        guard lone[row].flags.contains(.isDue) else { return nil }
+        lone[row].flags.remove(.isDue)
+        return Int(lone[row].lane)
     }
 
     // MARK: Alerts
 
     /// Returns whether the lineup had an alert with the same cause and text before this one: one fact may be in two topics of a lineup. Facts
     /// of different topics may share an id, but then their texts differ. A topic that begins again may repeat an alert of its earlier turn.
-    func hasHeard(_ alert: IssuedAlert, _ row: Int) -> Bool {
-        links(of: row).contains { link in
-            topics[Int(links.topics[link])]?.alerts.contains {
-                $0.words == alert.words && $0.topic != alert.topic && $0.news > rows[row].born && $0.news < alert.news
-                    && $0.saysTheSame(as: alert)
-            } == true
+    @inline(__always)
+    func hasHeard(_ alert: IssuedAlert, _ row: Int) -> Bool { alert.mayBeRepeated && hasHeardTheSame(alert, row) }
+
+    // Out of line, because a closure here would make each caller copy the table.
+    @inline(never)
+    private func hasHeardTheSame(_ alert: IssuedAlert, _ row: Int) -> Bool {
+        for link in links(of: row) {
+            for other in topics[Int(links.topics[link])]?.alerts ?? []
+            where other.words == alert.words && other.topic != alert.topic && other.news > rows[row].born
+                && other.news < alert.news && other.saysTheSame(as: alert)
+            {
+                return true
+            }
         }
+        return false
     }
 
     /// Returns the alerts that the lineup has looked at, the oldest first.
@@ -275,39 +350,100 @@ struct LineupTable {
     ///
     /// - Returns: news that were dropped for lack of room.
     mutating func publish(
-        _ publication: Publication, to lineups: TopicLineups, alert: IssuedAlert?, at now: Int64
+        _ publication: Publication, of topic: Int, to lineups: TopicLineups, alert: IssuedAlert?, at now: Int64
     ) -> TopicLineups.News? {
-        newest.advance()
-        openNews += 1
+        book.newest.advance()
+        newestOfTopics[topic] = newest
+        book.open += 1
         alert?.news = newest
-        let dropped = lineups.append(publication, alert: alert, number: newest, at: now)
-        if dropped != nil { openNews -= 1 }
+        if let alert {
+            alert.mayBeRepeated = book.words[alert.words] != nil
+            book.words[alert.words, default: 0] += 1
+        }
+        let dropped = lineups.append(publication, alert: alert, number: newest, at: now) { book.forgetWords(of: $0) }
+        if dropped != nil { book.open -= 1 }
         return dropped
     }
 
-    func hasNews(_ row: Int) -> Bool {
-        let looked = rows[row].looked
-        guard looked != newest else { return false }
-        return links(of: row).contains { topics[Int(links.topics[$0])].map { $0.newest > looked } ?? false }
+    func hasNews(_ row: Int) -> Bool { hasNews(row, after: rows[row].looked) }
+
+    func hasNews(_ row: Int, after last: NewsNumber) -> Bool {
+        guard last != newest else { return false }
+        for link in links(of: row) where newestOfTopics[Int(links.topics[link])] > last { return true }
+        return false
     }
 
-    /// Moves all news of the lineup's topics that it has not looked at to `taken`, where they stay until the next call.
-    mutating func take(_ row: Int) {
+    /// Appends the facts of all news of the lineup's topics that it has not looked at, in order of arrival.
+    func collect(_ row: Int, into facts: inout [(position: Int, fact: TopicLineups.Fact)]) {
+        facts.removeAll(keepingCapacity: true)
+        let looked = rows[row].looked
+        let links = links(of: row)
+        for link in links where newestOfTopics[topic(ofLink: link)] > looked {
+            topics[topic(ofLink: link)]?.forEachFact(after: looked) { facts.append((link - links.lowerBound, $0)) }
+        }
+        if facts.count > 1 { facts.sort { $0.fact.number < $1.fact.number } }
+    }
+
+    /// Moves the news of the lineup's topics that it has not looked at to `taken`, where they stay until the next call.
+    ///
+    /// - Parameter last: number of the last news to look at; `nil` for all.
+    mutating func take(_ row: Int, through last: NewsNumber? = nil) {
         taken.removeAll(keepingCapacity: true)
         exhausted.removeAll(keepingCapacity: true)
         let looked = rows[row].looked
-        guard looked != newest else { return }
-        rows[row].looked = newest
+        let last = last ?? newest
+        guard looked != last else { return }
+        rows[row].looked = last
         for (position, link) in links(of: row).enumerated() {
-            guard let lineups = topics[Int(links.topics[link])], lineups.newest > looked else { continue }
-            lineups.take(after: looked) {
+            let topic = Int(links.topics[link])
+            guard newestOfTopics[topic] > looked, let lineups = topics[topic] else { continue }
+            lineups.take(after: looked, through: last) {
                 taken.append((position, $0))
             } exhaust: {
                 exhausted.append($0.publication.serial)
-                openNews -= 1
+                book.open -= 1
             }
         }
         if taken.count > 1 { taken.sort { $0.news.number < $1.news.number } }
+    }
+
+    /// Notes that the lineup has looked at all news up to a number, as `take` does, and forgets them.
+    ///
+    /// - Returns: their alerts.
+    mutating func settle(_ row: Int, through last: NewsNumber) -> SettledAlerts {
+        var alerts = SettledAlerts.none
+        exhausted.removeAll(keepingCapacity: true)
+        let looked = rows[row].looked
+        guard looked != last else { return alerts }
+        rows[row].looked = last
+        for link in links(of: row) {
+            let topic = Int(links.topics[link])
+            guard newestOfTopics[topic] > looked, let lineups = topics[topic] else { continue }
+            lineups.settle(after: looked, through: last) {
+                switch alerts {
+                case .none: alerts = .one($0)
+                case .one(let first): alerts = .many([first, $0])
+                case .many(let others): alerts = .many(others + [$0])
+                }
+            } exhaust: {
+                exhausted.append($0.publication.serial)
+                book.open -= 1
+            }
+        }
+        guard case .many(let many) = alerts else { return alerts }
+        return .many(many.sorted { $0.news < $1.news })
+    }
+
+    /// Alerts of news, the oldest first.
+    enum SettledAlerts {
+        case none
+        case one(IssuedAlert)
+        case many([IssuedAlert])
+    }
+
+    /// Returns the alert of news, by the position of their topic in the lineup.
+    func alert(_ fact: TopicLineups.Fact, _ row: Int, position: Int) -> IssuedAlert? {
+        topics[Int(links.topics[Int(rows[row].start) + position])]?.alert(of: fact.number)
     }
 
     /// Returns the topics that have news which their lineups have not looked at.
@@ -375,8 +511,17 @@ struct LineupTable {
     /// Number of topics whose lineups have news but no lane.
     var stranded: Int { topics.count { $0.map { $0.hasWork && $0.lane.current == nil } ?? false } }
 
+    /// Returns whether a lineup of one member is to be visited without a cursor, for news that it has not looked at.
+    private func isVisitDue(_ row: Int) -> Bool {
+        guard isLone(row) else { return false }
+        let waits = !lone[row].flags.isDisjoint(with: [.isDeferred, .isGathering]) && lone[row].wakeUp != nil
+        return waits || !lone[row].flags.isDisjoint(with: [.isDue, .wasPassed])
+    }
+
     /// Describes a violated invariant; `nil` if there is none.
-    func violation() -> String? {
+    ///
+    /// - Parameter awaitsNews: returns whether the audience of a lineup is to look at news without a cursor.
+    func violation(awaitsNews: (Int) -> Bool = { _ in false }) -> String? {
         let all = all
         guard all.count == count, rows.count == count + freeRows.count else {
             return "\(count) lineups are counted, there are \(all.count)"
@@ -394,13 +539,17 @@ struct LineupTable {
             guard links(of: row).count(where: { links.isInSpotlight[$0] }) <= 1 else {
                 return "lineup \(row) has two spotlights"
             }
-            if hasNews(row) {
-                let isReached = links(of: row).contains {
-                    guard let lineups = topics[Int(links.topics[$0])], lineups.newest > rows[row].looked else {
-                        return false
+            if hasNews(row), !isVisitDue(row), !awaitsNews(row) {
+                let looked = isLone(row) && lone[row].flags.contains(.isFlying) ? lone[row].sent : rows[row].looked
+                let news = links(of: row).filter { newestOfTopics[Int(links.topics[$0])] > looked }
+                let isReached =
+                    news.isEmpty
+                    || news.contains {
+                        guard let lineups = topics[Int(links.topics[$0])] else {
+                            return false
+                        }
+                        return lineups.reaches(Int(links.places[$0]))
                     }
-                    return lineups.reaches(Int(links.places[$0]))
-                }
                 guard isReached else { return "lineup \(row) has news, and no cursor comes to it" }
             }
         }
@@ -410,7 +559,9 @@ struct LineupTable {
         guard openNews == topics.reduce(0, { $0 + ($1?.news.count ?? 0) }) else {
             return "\(openNews) news are counted that lineups have not looked at"
         }
-        for topic in topics.compactMap(\.self) {
+        for (index, topic) in topics.enumerated() {
+            guard let topic else { continue }
+            guard newestOfTopics[index] == topic.newest else { return "a topic's last news have two numbers" }
             if let violation = topic.violation() { return violation }
         }
         return nil

@@ -16,6 +16,8 @@ final class Membership {
     @exclusivity(unchecked) var lineups = LineupTable()
     @exclusivity(unchecked) var carriedAlerts = CarriedAlerts()
     @exclusivity(unchecked) var timers = TimingWheel()
+    /// Lineups whose wake-up is due, by lane.
+    let dueLineups = (0..<Lanes.count).map { DueLineups(lane: $0) }
     let openMax: Int
     let lineupRules: LineupRules
     private(set) var membersOfLineups = 0
@@ -196,12 +198,51 @@ final class Membership {
     }
 
     private func wake(_ index: Int) -> Audience {
-        if audiences[index] === audiences.restingFollower {
-            return audiences.wakeFollower(index, openMax: openMax) { topics[$0].latest }
+        guard audiences[index] === audiences.restingFollower else { return wakeLineupAt(index) }
+        return audiences.wakeFollower(index, openMax: openMax) { topics[$0].latest }
+    }
+
+    /// Gives a lineup whose state is in its row an audience of its own, with its push in flight.
+    private func wakeLineupAt(_ index: Int) -> Audience {
+        guard let row = lineups.loneRow(ofAudience: index) else {
+            preconditionFailure("an audience rests, and no lineup has its state")
         }
-        let audience = lineups.wake(lineups.row(ofAudience: index), lineupRules, openMax: openMax)
+        let state = lineups[lone: row]
+        let spotlight = lineups.links(of: row).lowerBound + Int(state.spotlight)
+        let latest = state.spotlight == .max ? nil : topics[lineups.topic(ofLink: spotlight)].latest
+        abandonDue(row)
+        let audience = lineups.wake(row, lineupRules, latest: latest, openMax: openMax)
         audiences[index] = audience
+        if !state.flags.isDisjoint(with: [.isDue, .wasPassed, .isDeferred, .isGathering]), let lineup = audience.lineup
+        {
+            lineup.awaitsNews = true
+            if let wakeUp = lineup.wakeUp { timers.cancel(wakeUp) }
+            lineup.wakeUp = timers.insert(.lineup(UInt32(index)), due: 0)
+        }
+        if state.flags.contains(.isFlying) { addFlight(of: state, row, to: audience) }
         return audience
+    }
+
+    /// Removes the lineup's entry from the due lineups, if it has one.
+    func abandonDue(_ row: Int) {
+        guard let lane = lineups.takeDue(row) else { return }
+        dueLineups[lane].abandon { [lineups] in lineups.isDue($0, lane: lane) }
+    }
+
+    /// Adds the push in flight of a lineup of one member to its audience, with the news that it carries.
+    private func addFlight(of state: LineupTable.Lone, _ row: Int, to audience: Audience) {
+        lineups.take(row, through: state.sent)
+        let missed = lineups.taken.compactMap(\.news.alert).filter { !lineups.hasHeard($0, row) }
+        audience.fly(
+            state.display, since: store[state.member].delivered, displayBefore: state.displayBefore, missed: missed,
+            freshness: reporter.freshness.indexOfLineups(), at: state.publishedAt)
+        count(owed: 1, in: audience)
+        for (_, news) in lineups.taken {
+            reporter.publications.addAudience(to: news.publication.serial)
+            open(news.publication.serial, in: audience)
+        }
+        // Each of these is open for this audience, so none is complete.
+        for serial in lineups.exhausted { _ = reporter.publications.complete(serial, at: state.publishedAt) }
     }
 
     /// Puts the audience to rest if it has one member with nothing pending. Most lineups, and most topics with one follower, are at rest
@@ -219,7 +260,7 @@ final class Membership {
             if audience.canRest(showing: latest, stamp: store[slot].stamp) { audiences.restFollower(index) }
             return
         }
-        guard lineup.waiting.isEmpty else { return }
+        guard lineup.waiting.isEmpty, !lineup.awaitsNews else { return }
         lanes.abandon(audience)
         lineups.rest(lineup.row, audience, lineup)
         audiences[index] = audiences.resting

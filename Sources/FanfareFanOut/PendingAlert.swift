@@ -5,24 +5,31 @@ import FanfareModel
 final class IssuedAlert {
     let topic: TopicID
     let alert: Alert
+    let said: AlertWords
     /// The time until which the alert may leave, monotonic nanoseconds.
     let freshUntil: Int64
     /// Hash of the cause and the text.
     let words: UInt64
     /// Number among the news of all topics that lineups show.
     @exclusivity(unchecked) var news = NewsNumber()
+    /// Is `true` if an alert of another publication may say the same.
+    @exclusivity(unchecked) var mayBeRepeated = true
     /// Is `true` when no further push may carry the alert.
     @exclusivity(unchecked) var isRevoked = false
 
     init(_ alert: Alert, of topic: TopicID, freshUntil: Int64) {
         self.topic = topic
         self.alert = alert
+        said = AlertWords(alert.text)
         self.freshUntil = freshUntil
         var hasher = Hasher()
         hasher.combine(alert.cause)
         hasher.combine(alert.text)
         words = UInt64(truncatingIfNeeded: hasher.finalize())
     }
+
+    /// The time of publication, monotonic nanoseconds.
+    var issuedAt: Int64 { freshUntil - alert.freshFor.milliseconds * 1_000_000 }
 
     func saysTheSame(as other: IssuedAlert) -> Bool {
         words == other.words && alert.cause == other.alert.cause && alert.text == other.alert.text

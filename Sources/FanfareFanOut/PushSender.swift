@@ -164,6 +164,44 @@ final class PushSender {
         return audience.payload(variant) { makePayload(request, for: audience, at: moment, into: &batch) }
     }
 
+    /// Counts a push to the member of a lineup.
+    func noteSent(_ wish: SubscriberGovernor.Wish, _ grant: SubscriberGovernor.Grant) {
+        inFlight += 1
+        membership.counts.pushes.sent += 1
+        if grant.priority < wish.priority { membership.counts.pushes.conserved += 1 }
+    }
+
+    /// Adds the payload of an update of a lineup whose state is in its row to the batch.
+    ///
+    /// - Returns: the payload's index in the batch.
+    func addPayload(
+        _ request: PayloadRequest, showing shown: LineupState.Shown, at moment: Moment, to batch: inout DeliveryBatch
+    ) -> Int32 {
+        let latest = shown.lit.publication
+        let lead = request.told.map { request.missed[$0.lead] }
+        let highlight = lead.flatMap { $0.topic == latest.topicID ? $0.alert.highlight : nil }
+        let staleDate = latest.staleAfter.map { moment.wallSeconds + $0.milliseconds / 1000 }
+        if highlight == nil || highlight == shown.lit.highlightedKey, let bytes = shown.fittingBytes {
+            let words = request.told.map { told in
+                told.beside.isEmpty
+                    ? request.missed[told.lead].issue.said : AlertWords(AlertText(naming: told, of: request.missed))
+            }
+            let payload = JoinedPayload(
+                stamp: request.stamp, staleDate: staleDate, relevanceScore: latest.relevance.map(Double.init),
+                priority: request.priority, serial: latest.serial, spotlight: Int32(shown.spotlight),
+                stateBytesMax: Int32(bytes))
+            return batch.index(of: payload, shown, words)
+        }
+        let payload = batch.payload(
+            Payload.Head(
+                event: request.event, subject: latest.topicID.rawValue, stamp: request.stamp, staleDate: staleDate,
+                dismissalDate: nil, alert: request.told.map { AlertText(naming: $0, of: request.missed) },
+                priority: request.priority, relevanceScore: latest.relevance.map(Double.init), start: nil,
+                serial: latest.serial))
+        shown.compose(highlighting: highlight, into: &payload.stateBytes)
+        return batch.index(of: payload)
+    }
+
     /// Encodes the audience's newest version. Called once per variant and stamp; in a lineup with one member that is once per push.
     ///
     /// - Parameter batch: the batch that lends the payload's memory, and to which the payload will be appended.

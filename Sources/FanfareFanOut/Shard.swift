@@ -51,13 +51,14 @@ package final class Shard: DeliverySource {
         retries = Retries(
             reporter, membership, lifecycle, DeadTokenQuarantine(answers: deadTokenAnswers, probes: deadTokenProbes))
         sender = PushSender(reporter, membership, lineupPublisher, missedAlerts, SubscriberGovernor(limits))
+        let visits = LineupVisits(reporter, membership, lineupPublisher, sender)
         moves = Moves(membership, publisher, missedAlerts, lifecycle)
         starter = Starter(
             reporter, membership, lineupPublisher, publisher, missedAlerts, lifecycle, retries, sender, moves)
         ages = AgeChecks(reporter, membership, lineupPublisher, missedAlerts, lifecycle, starter)
         follows = Follows(reporter, membership, publisher, lifecycle, moves, starter)
-        completions = Completions(reporter, membership, missedAlerts, lifecycle, retries, sender, starter)
-        dispatcher = Dispatcher(membership, lineupPublisher, missedAlerts, lifecycle, sender, starter)
+        completions = Completions(reporter, membership, missedAlerts, lifecycle, retries, sender, visits, starter)
+        dispatcher = Dispatcher(membership, lineupPublisher, missedAlerts, lifecycle, sender, visits, starter)
     }
 
     /// Makes the shard report each activity that it removes, for a store that keeps people.
@@ -84,7 +85,7 @@ package final class Shard: DeliverySource {
     /// Is `true` when nothing is pending or in flight: each activity has all content published to it, except content refused for good.
     package var isQuiet: Bool {
         membership.counts.owed == 0 && sender.inFlight == 0 && lifecycle.leaving == 0 && membership.lineupsWaiting == 0
-            && membership.lineups.openNews == 0
+            && membership.lineups.openNews == 0 && membership.dueLineups.allSatisfy { !$0.hasWork }
             && lifecycle.starts.waitingCount == 0 && !publisher.isShowingAgain
     }
 
@@ -199,7 +200,7 @@ package final class Shard: DeliverySource {
             case .audience(let index): membership.lanes.unpark(membership.awake(Int(index)))
             case .held: retries.releaseHeld(at: moment)
             case .ageScan: ages.scanAges(at: moment)
-            case .lineup(let index): lineupPublisher.wakeLineup(index, at: moment)
+            case .lineup(let index): dispatcher.wakeLineup(index, at: moment)
             case .activity(let slot, let generation): retries.wake(slot, generation: generation)
             }
         }

@@ -209,24 +209,26 @@ struct ShardAudit {
             ?? lifecycle.ageScanner.violation(
                 hasActivities: membership.store.count > 0, slots: membership.store.activities.count)
             ?? lifecycle.renewals.violation(slotOf: { membership.store.slot(of: $0) })
-            ?? membership.lanes.violation() ?? lifecycle.starts.violation() ?? membership.lineups.violation() ?? retries
+            ?? membership.lanes.violation() ?? lifecycle.starts.violation() ?? membership.lineups.violation(
+                awaitsNews: awaitsNews) ?? retries
             .quarantine.violation()
             ?? membership.carriedAlerts.violation()
+    }
+
+    private func awaitsNews(_ row: Int) -> Bool {
+        membership.audiences[membership.lineups.audience(of: row)].lineup?.awaitsNews == true
     }
 
     /// Checks that each lineup has an audience of its topics, and the reverse.
     private func violatedInvariantOfLineups() -> String? {
         for row in membership.lineups.all {
             let audience = membership.audiences[membership.lineups.audience(of: row)]
-            guard membership.lineups.isResting(row) == (audience === membership.audiences.resting),
-                membership.lineups.row(ofAudience: membership.lineups.audience(of: row)) == row
-            else { return "lineup \(row) rests, and its audience does not, or the other way round" }
-            if audience === membership.audiences.resting {
-                let member = membership.store[membership.lineups.member(of: row)]
-                guard member.audience == UInt32(membership.lineups.audience(of: row)), member.flags.isEmpty,
-                    member.delivered == membership.lineups.number(of: row),
-                    membership.store.positions[Int(membership.lineups.member(of: row).rawValue)] == 0
-                else { return "lineup \(row) rests, and something is to be done for its member" }
+            let isLone = membership.lineups.isLone(row)
+            guard isLone == (audience === membership.audiences.resting),
+                membership.lineups.loneRow(ofAudience: membership.lineups.audience(of: row)) == (isLone ? row : nil)
+            else { return "lineup \(row) has its state in its row and in an audience, or nowhere" }
+            if isLone {
+                if let violation = violation(ofLone: row) { return violation }
                 continue
             }
             guard let lineup = audience.lineup, lineup.row == row,
@@ -240,6 +242,9 @@ struct ShardAudit {
                 })
                     ?? true
             else { return "lineup \(row) is not known for its spotlight" }
+        }
+        guard membership.dueLineups.allSatisfy({ !$0.hasWork || $0.lane.current != nil }) else {
+            return "lineups are due and stand in no lane"
         }
         guard membership.lineups.stranded == 0 else { return "lineups have news and stand in no lane" }
         guard membership.lineups.count == membership.audiences.rows.count(where: { $0.lineup != nil }),
@@ -261,6 +266,23 @@ struct ShardAudit {
         return nil
     }
 
+    /// Checks a lineup of one member whose state is in its row.
+    private func violation(ofLone row: Int) -> String? {
+        let state = membership.lineups[lone: row]
+        let member = membership.store[state.member]
+        let isFlying = state.flags.contains(.isFlying)
+        guard member.audience == UInt32(membership.lineups.audience(of: row)),
+            membership.store.positions[Int(state.member.rawValue)] == 0,
+            member.flags.subtracting([.inFlight, .rotated]).isEmpty, member.flags.contains(.inFlight) == isFlying,
+            isFlying ? member.sending == state.number : member.delivered == state.number
+        else { return "lineup \(row) is a row, and something is to be done for its member" }
+        guard isFlying || !state.flags.contains(.wasPassed) else { return "lineup \(row) waits for no answer" }
+        guard !state.flags.contains(.isDue) || membership.dueLineups[Int(state.lane)].contains(row) else {
+            return "lineup \(row) is due, and nobody will visit it"
+        }
+        return nil
+    }
+
     /// Checks that each timer of a lineup, a parked audience and the age scan is in the timing wheel, once, under its own subject.
     private func violatedInvariantOfTimers() -> String? {
         var (wakeUps, parked) = (0, 0)
@@ -271,11 +293,10 @@ struct ShardAudit {
                 }
                 parked += 1
             }
-            let rests = audience === membership.audiences.resting
-            guard
-                let wakeUp = rests
-                    ? membership.lineups.wakeUp(of: membership.lineups.row(ofAudience: index)) : audience.lineup?.wakeUp
-            else { continue }
+            let row = membership.lineups.loneRow(ofAudience: index)
+            guard let wakeUp = row.map({ membership.lineups[lone: $0].wakeUp }) ?? audience.lineup?.wakeUp else {
+                continue
+            }
             guard membership.timers.subject(of: wakeUp) == .lineup(UInt32(index)) else {
                 return "the wake-up of lineup \(index) is another's"
             }

@@ -252,7 +252,7 @@ final class Starter {
             lifecycle.noteAlerts(toldBy: old, to: slot)
         }
         guard let start = lifecycle.starts[slot] else { return }
-        lineupPublisher.bringUpToDate(membership.awake(start.audience), at: moment)
+        lineupPublisher.bringUpToDate(membership.awake(start.audience), forNewcomer: true, at: moment)
         membership.retainAudience(start.audience)
         defer { membership.releaseAudience(start.audience, at: moment) }
         lifecycle.forgetStart(slot, at: moment)

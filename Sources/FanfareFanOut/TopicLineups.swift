@@ -12,8 +12,22 @@ final class TopicLineups: LaneMember {
         /// Arrival of the publication, monotonic nanoseconds.
         let at: Int64
         let alert: IssuedAlert?
-        /// Number of lineups that have not looked at it.
+        /// Number of lineups that had not looked at it when it was dropped or removed.
         fileprivate(set) var lookers: Int
+    }
+
+    /// What a visit reads of news: plain numbers.
+    struct Fact {
+        let number: NewsNumber
+        /// Number of lineups that have not looked at the news. A lineup of one member looks when its push is answered.
+        fileprivate(set) var lookers: UInt32
+        /// Arrival of the publication, monotonic nanoseconds.
+        let at: Int64
+        /// Weight in the rotation; -1 for none.
+        let weight: Int16
+        let priority: Priority
+        let isUrgent: Bool
+        let hasAlert: Bool
     }
 
     /// The lineups that the cursor visits.
@@ -23,6 +37,8 @@ final class TopicLineups: LaneMember {
     @exclusivity(unchecked) var order = SweepOrder<LineupLink>()
     /// News that some lineup has not looked at, the oldest first.
     @exclusivity(unchecked) private(set) var news: [News] = []
+    /// The facts of `news`, in the same places.
+    @exclusivity(unchecked) private var facts: [Fact] = []
     /// The last alerts of each class, kept for revocation and for lineups that wake up.
     @exclusivity(unchecked) private(set) var alerts: [IssuedAlert] = []
     /// Number of the topic's last news, looked at or not.
@@ -42,19 +58,30 @@ final class TopicLineups: LaneMember {
 
     /// Adds news for all lineups of the topic. O(1).
     ///
+    /// - Parameter forget: receives an alert that is kept no more.
     /// - Returns: news that were dropped for lack of room; a lineup that has not looked at them looks only at later ones.
-    func append(_ publication: Publication, alert: IssuedAlert?, number: NewsNumber, at now: Int64) -> News? {
+    func append(
+        _ publication: Publication, alert: IssuedAlert?, number: NewsNumber, at now: Int64,
+        forget: (IssuedAlert) -> Void
+    ) -> News? {
         var dropped: News?
         if news.isEmpty { rest() }
         // The second round is still to come, and brings this, too. A first round that restarted with each publication would starve the
         // lineups of the second.
         let isInFirstRound = pass == .lit && hasWork
         if news.count == TopicLineups.newsMax {
-            dropped = news.remove(at: news.lastIndex { $0.alert == nil } ?? 0)
+            let place = news.lastIndex { $0.alert == nil } ?? 0
+            dropped = news.remove(at: place)
+            dropped?.lookers = Int(facts.remove(at: place).lookers)
         }
         newest = number
-        news.append(News(number: number, publication: publication, at: now, alert: alert, lookers: order.count))
-        if let alert { keep(alert) }
+        news.append(News(number: number, publication: publication, at: now, alert: alert, lookers: 0))
+        let weight = publication.prominence.news ?? (alert != nil ? 0 : nil)
+        facts.append(
+            Fact(
+                number: number, lookers: UInt32(order.count), at: now, weight: weight.map { Int16($0) } ?? -1,
+                priority: publication.priority, isUrgent: publication.isUrgent, hasAlert: alert != nil))
+        if let alert { keep(alert, forget) }
         if !isInFirstRound {
             if publication.isUrgent { pass = .lit }
             order.restart()
@@ -65,11 +92,11 @@ final class TopicLineups: LaneMember {
         return dropped
     }
 
-    private func keep(_ alert: IssuedAlert) {
+    private func keep(_ alert: IssuedAlert, _ forget: (IssuedAlert) -> Void) {
         if alerts.count(where: { $0.alert.class == alert.alert.class }) == AlertHistory.perClassMax,
             let first = alerts.firstIndex(where: { $0.alert.class == alert.alert.class })
         {
-            alerts.remove(at: first)
+            forget(alerts.remove(at: first))
         }
         alerts.append(alert)
     }
@@ -84,18 +111,58 @@ final class TopicLineups: LaneMember {
     /// Notes that one lineup looks at all news after a number.
     ///
     /// - Parameters:
+    ///   - last: number of the last news that it looks at.
     ///   - look: receives each of these news.
     ///   - exhaust: receives news that no other lineup has to look at, before they are removed.
-    func take(after number: NewsNumber, look: (News) -> Void, exhaust: (News) -> Void) {
-        var index = news.count
-        while index > 0, news[index - 1].number > number {
-            index -= 1
-            news[index].lookers -= 1
+    func take(after number: NewsNumber, through last: NewsNumber, look: (News) -> Void, exhaust: (News) -> Void) {
+        let places = places(after: number, through: last)
+        for index in places {
+            facts[index].lookers -= 1
+            look(news[index])
         }
-        for each in news[index...] { look(each) }
-        guard index < news.count, news[index...].contains(where: { $0.lookers == 0 }) else { return }
-        for each in news where each.lookers == 0 { exhaust(each) }
-        news.removeAll { $0.lookers == 0 }
+        removeExhausted(places, exhaust)
+    }
+
+    /// Notes the same as `take`; `alert` receives the alerts of the news.
+    func settle(
+        after number: NewsNumber, through last: NewsNumber, alert: (IssuedAlert) -> Void, exhaust: (News) -> Void
+    ) {
+        let places = places(after: number, through: last)
+        for index in places {
+            facts[index].lookers -= 1
+            if facts[index].hasAlert, let issue = news[index].alert { alert(issue) }
+        }
+        removeExhausted(places, exhaust)
+    }
+
+    func forEachFact(after number: NewsNumber, _ body: (Fact) -> Void) {
+        for index in places(after: number, through: newest) { body(facts[index]) }
+    }
+
+    func alert(of number: NewsNumber) -> IssuedAlert? {
+        facts.lastIndex { $0.number == number }.flatMap { news[$0].alert }
+    }
+
+    /// Places of the news after a number up to another one.
+    @inline(__always)
+    private func places(after number: NewsNumber, through last: NewsNumber) -> Range<Int> {
+        var end = facts.count
+        while end > 0, facts[end - 1].number > last { end -= 1 }
+        var start = end
+        while start > 0, facts[start - 1].number > number { start -= 1 }
+        return start..<end
+    }
+
+    private func removeExhausted(_ looked: Range<Int>, _ exhaust: (News) -> Void) {
+        guard looked.contains(where: { facts[$0].lookers == 0 }) else { return }
+        for (place, each) in news.enumerated() where facts[place].lookers == 0 { exhaust(each) }
+        var kept = 0
+        for place in facts.indices where facts[place].lookers > 0 {
+            (news[kept], facts[kept]) = (news[place], facts[place])
+            kept += 1
+        }
+        news.removeLast(news.count - kept)
+        facts.removeLast(facts.count - kept)
     }
 
     // MARK: The cursor
@@ -136,7 +203,8 @@ final class TopicLineups: LaneMember {
     /// Describes a violated invariant; `nil` if there is none.
     func violation() -> String? {
         guard zip(news, news.dropFirst()).allSatisfy({ $1.number > $0.number }),
-            news.allSatisfy({ (1...order.count).contains($0.lookers) })
+            facts.allSatisfy({ (1...UInt32(order.count)).contains($0.lookers) }),
+            facts.map(\.number) == news.map(\.number)
         else { return "news of a topic are kept that nobody is to look at" }
         return nil
     }

@@ -32,6 +32,57 @@ import Testing
                 + #""stale-date":1790000600}}"#)
     }
 
+    /// The body of a lineup's push is joined from pieces, and has the bytes that its payload would have.
+    @Test(arguments: [nil, 60]) func joinedBodyIsThatOfThePayload(relevance: Int?) throws {
+        let shard = Shard(lineups: LineupRules(gather: .zero))
+        var moment = Moment(wallMilliseconds: 1_790_000_000_000, monotonicNanoseconds: 1_000_000_000)
+        func publish(_ topic: String, _ score: Int64, alert: Alert? = nil) {
+            shard.apply(
+                .publish(
+                    Publication(
+                        serial: UInt64(score) + 1, topicID: TopicID(topic), topicKind: .football,
+                        version: UInt32(score) + 1, event: .update, state: EncodedState(["score": .int(score)]),
+                        priority: .immediate, alert: alert, relevance: relevance, staleAfter: .seconds(600),
+                        dismissAfter: nil)), at: moment)
+        }
+        var batch = DeliveryBatch()
+        func pull() -> [Delivery] {
+            batch.removeAll()
+            shard.pull(limit: 10, at: moment, into: &batch)
+            let completions = batch.deliveries.map {
+                Completion(slot: $0.slot, generation: $0.generation, outcome: .accepted)
+            }
+            shard.complete(completions, at: moment)
+            return batch.deliveries
+        }
+        publish("a", 0)
+        publish("b", 1)
+        for (number, topics) in [["a", "b"], ["b", "a"]].enumerated() {
+            let key = AudienceKey.lineup(topics.map { TopicID($0) })
+            shard.apply(.follow(ActivityID(UInt64(number)), key, token: [UInt8(number)]), at: moment)
+        }
+        #expect(pull().count == 2)
+        var alert: Alert?
+        for score in Int64(2)...4 {
+            moment.wallMilliseconds += 30_000
+            moment.monotonicNanoseconds += 30_000_000_000
+            publish("b", score, alert: alert)
+            let deliveries = pull()
+            // Without an alert the score changes nothing in the card that has the other topic in its spotlight.
+            #expect(deliveries.count == (alert == nil ? 1 : 2))
+            for delivery in deliveries {
+                let joined = try #require(batch.joinedPayload(of: delivery))
+                var body: [UInt8] = []
+                try PayloadEncoder.encode(joined, of: batch, into: &body)
+                #expect(try body == PayloadEncoder.body(of: batch.payload(of: delivery)))
+                #expect((batch.alert(of: joined)?.json.isEmpty == false) == (alert != nil))
+            }
+            alert = Alert(
+                cause: "goal \(score)", class: .essential, text: AlertText(title: "Goal \(score)", body: "again"),
+                freshFor: .seconds(60), highlight: nil)
+        }
+    }
+
     @Test func phoneDecodesTheStatesDate() throws {
         struct ContentState: Decodable { var clock: Date }
         struct Body: Decodable {

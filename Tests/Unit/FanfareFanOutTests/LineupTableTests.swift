@@ -21,7 +21,7 @@ import Testing
         guard let lineups = table[topic] else { return }
         let alert = cause.map(alert)
         let issued = alert.map { IssuedAlert($0, of: TopicID("\(topic)"), at: 0) }
-        _ = table.publish(publication(serial, alert: alert), to: lineups, alert: issued, at: 0)
+        _ = table.publish(publication(serial, alert: alert), of: topic, to: lineups, alert: issued, at: 0)
     }
 
     @Test func equalChoicesAreFoundAndOthersAreNot() {
@@ -34,7 +34,6 @@ import Testing
         #expect(choices.map { table.find($0) } == rows)
         #expect(table.find(.init(topics: [2, 1, 3], pinned: nil)) == nil)
         #expect(rows.map { table.audience(of: $0) } == [10, 11, 12, 13])
-        #expect(table.row(ofAudience: 12) == rows[2])
         #expect(table.violation() == nil)
     }
 
@@ -183,27 +182,51 @@ import Testing
         lineup.publishedAt = 77
         lineup.publishedSpotlight = 2
         lineup.display = LineupState.Display(topics: [1, 2].map { LineupTopic(publication($0)) }, spotlight: 1)
+        let latest = lineup.display.topics[1].publication
         let audience = Audience(topics: [7, 8, 9], lineup: lineup, openMax: 4)
         audience.rest(
             ActivitySlot(3), at: 12,
-            .init(event: .update, priority: .immediate, latest: lineup.display.topics[1].publication, display: 99),
+            .init(event: .update, priority: .immediate, latest: latest, display: 99),
             priority: .immediate, alertCounts: SIMD2(3, 4))
-        let shown = lineup.display.topics
         table.rest(row, audience, lineup)
-        #expect(table.isResting(row) && table.member(of: row) == ActivitySlot(3))
-        let woken = table.wake(row, rules, openMax: 4)
+        #expect(table.isResting(row) && table[lone: row].member == ActivitySlot(3))
+        #expect(table.loneRow(ofAudience: 0) == row)
+        let woken = table.wake(row, rules, latest: latest, openMax: 4)
+        #expect(table.loneRow(ofAudience: 0) == nil)
         let its = try #require(woken.lineup)
-        #expect(!table.isResting(row) && woken.isResting)
+        #expect(!table.isLone(row) && woken.isResting && woken.newest.publication === latest)
         #expect(woken.topics == [7, 8, 9] && woken.target == 12 && woken.ledger.newestDisplay == 99)
         #expect(woken.priority == .immediate && woken.alerts.resting == SIMD2(3, 4))
         #expect(
             its.publishedAt == 77 && its.publishedSpotlight == 2 && its.rotation.pinned == 1
                 && its.rotation.position == 2)
-        #expect(zip(its.display.topics, shown).allSatisfy { $0 === $1 } && its.display.topics.count == 2)
+        #expect(its.displayIsOld, "what it shows is made anew")
         let topics = Array(repeating: Rotation.Topic(.live, importance: 10), count: 3)
         let held = its.rotation.wanted(topics, now: FeedTime(milliseconds: 20_999))
         let free = its.rotation.wanted(topics, now: FeedTime(milliseconds: 21_000))
         #expect(held == 2 && free == 1, "what happened is held for its dwell, then the favourite has its place")
+    }
+}
+
+/// Lineups whose wake-up is due.
+@Suite struct DueLineupsTests {
+    @Test func entriesThatDoNotCountAreFewerThanTheOthers() {
+        let due = DueLineups(lane: 2)
+        #expect(!due.hasWork && due.preferredLane == 2)
+        var isDue = Set(0..<1000)
+        for row in 0..<1000 { due.append(row) }
+        for row in stride(from: 0, to: 1000, by: 2) {
+            isDue.remove(row)
+            due.abandon { isDue.contains($0) }
+        }
+        #expect(due.count <= 2 * isDue.count + 16 && isDue.allSatisfy(due.contains))
+        var visited: [Int] = []
+        while let row = due.popFirst(isDue: { isDue.contains($0) }) {
+            visited.append(row)
+            isDue.remove(row)
+        }
+        #expect(visited == Array(stride(from: 1, to: 1000, by: 2)), "first come, first served, each once")
+        #expect(!due.hasWork)
     }
 }
 

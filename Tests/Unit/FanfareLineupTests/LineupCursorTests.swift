@@ -84,6 +84,37 @@ import Testing
         #expect(resting(stage) == 1 && stage.shard.violatedInvariant() == nil)
     }
 
+    /// Neither the wait for other alerts, nor that for the interval, nor a push in flight makes an object of a lineup.
+    @Test func lineupThatWaitsIsARow() {
+        let stage = stage(lineups: 3, LineupRules())
+        func rows() -> Int { stage.shard.membership.lineups.all.count { stage.shard.membership.lineups.isLone($0) } }
+        stage.goal("b")
+        #expect(stage.pushes().isEmpty && rows() == 3)
+        #expect(stage.pass(seconds: 0.99).isEmpty)
+        #expect(stage.pass(seconds: 0.1).map(\.lit) == ["b", "b", "b"])
+        stage.point("a")
+        #expect(stage.pass(seconds: 1).isEmpty && rows() == 3 && !stage.shard.isQuiet)
+        stage.advance(seconds: 2)
+        #expect(stage.pull().count == 3 && rows() == 3)
+        stage.answer(.accepted)
+        #expect(stage.shard.isQuiet && stage.shard.violatedInvariant() == nil)
+    }
+
+    /// Each lineup has one push in flight when the next goal comes to it.
+    @Test(arguments: [DeliveryOutcome.accepted, .refused, .notProcessed])
+    func goalDuringAPushFollowsItsAnswer(outcome: DeliveryOutcome) {
+        let stage = stage(lineups: 2)
+        stage.goal("a")
+        #expect(stage.pull().count == 2)
+        stage.goal("b")
+        #expect(stage.pull().isEmpty && stage.shard.violatedInvariant() == nil)
+        stage.answer(outcome)
+        #expect(stage.shard.violatedInvariant() == nil)
+        let next = stage.pass(seconds: 1)
+        #expect(next.map(\.lit) == ["b", "b"] && next.allSatisfy { $0.payload.alert != nil })
+        #expect(stage.shard.isQuiet)
+    }
+
     /// What has become of an alert is asked when its lineup rests.
     @Test func anAlertOfBeforeItRestedIsNotForgotten() {
         let stage = stage()

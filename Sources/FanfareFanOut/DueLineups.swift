@@ -1,0 +1,49 @@
+import FanfareModel
+
+/// Lineups of one member whose wake-up is due, by row, first come, first served: the timers of a million lineups may be due together, and
+/// the lanes let others have their turns between the visits.
+///
+/// There is one for each lane. An entry counts while its lineup has the flag `isDue`. Confined to its shard's thread.
+final class DueLineups: LaneMember {
+    let number: Int
+    // Unchecked for the reason given in `Shard`.
+    @exclusivity(unchecked) private var rows = Queue<UInt32>()
+    /// Number of entries that do not count.
+    @exclusivity(unchecked) private var abandoned = 0
+
+    init(lane number: Int) { self.number = number }
+
+    override var due: DueLineups? { self }
+    override var hasWork: Bool { rows.count > abandoned }
+    override var preferredLane: Int { number }
+
+    var count: Int { rows.count }
+
+    func append(_ row: Int) { rows.append(UInt32(row)) }
+
+    /// Removes and returns the first lineup that is due; `nil` if there is none.
+    ///
+    /// - Parameter isDue: returns whether the lineup has an entry here that counts.
+    func popFirst(isDue: (Int) -> Bool) -> Int? {
+        while let row = rows.popFirst().map(Int.init) {
+            if isDue(row) { return row }
+            abandoned -= 1
+        }
+        return nil
+    }
+
+    /// Notes that an entry does not count any more. Such entries are removed when they may be half of the queue, so that they do not
+    /// accumulate while nothing is served.
+    ///
+    /// - Parameter isDue: returns whether the lineup still has an entry here.
+    func abandon(isDue: (Int) -> Bool) {
+        abandoned += 1
+        guard abandoned > 16, abandoned * 2 > rows.count else { return }
+        var seen: Set<UInt32> = []
+        rows = Queue(rows.elements.filter { isDue(Int($0)) && seen.insert($0).inserted })
+        abandoned = 0
+    }
+
+    // For checks.
+    func contains(_ row: Int) -> Bool { rows.elements.contains(UInt32(row)) }
+}

@@ -1,0 +1,457 @@
+import FanfareModel
+
+/// Visits lineups of one member, whose state is in rows of `LineupTable`, and settles their pushes.
+///
+/// A lineup that may not show its news yet does not look at them: it stands in the timing wheel, and its next visit decides on all news
+/// in order of arrival, as of their times of arrival. What is rare (an end, a push that fails, a second member) is left to an `Audience`,
+/// which `Membership.awake` makes of the row.
+final class LineupVisits {
+    private let reporter: FeedbackReporter
+    private let membership: Membership
+    private let publisher: LineupPublisher
+    private let sender: PushSender
+    /// Index of the lineups' figures, which a shard without lineups does not have.
+    private lazy var freshness = reporter.freshness.indexOfLineups()
+    // The arrays are kept, so that a visit allocates nothing.
+    /// Facts of the news that the lineup has not looked at.
+    @exclusivity(unchecked) private var news: [(position: Int, fact: TopicLineups.Fact)] = []
+    /// The lineup's topics, as its rotation sees them.
+    @exclusivity(unchecked) private var topicStates: [Rotation.Topic] = []
+    /// The topics that the lineup would show.
+    @exclusivity(unchecked) private var shown: [Unmanaged<LineupTopic>] = []
+    /// The alerts of `news` that are new to the lineup.
+    @exclusivity(unchecked) private var unheard: [IssuedAlert] = []
+
+    init(
+        _ reporter: FeedbackReporter, _ membership: Membership, _ publisher: LineupPublisher, _ sender: PushSender
+    ) {
+        self.reporter = reporter
+        self.membership = membership
+        self.publisher = publisher
+        self.sender = sender
+    }
+
+    /// A version that a visit would make.
+    private struct Draft {
+        var rotation: Rotation
+        var publishedAt: Int64
+        var isUrgent = false
+        /// Is `true` when the push carries what was gathered.
+        var isGathered = false
+        var priority = Priority.conserving
+        /// Index of the spotlight among the lineup's topics.
+        var position = 0
+        /// Index of the spotlight among the topics shown.
+        var spotlight = 0
+        var display: UInt64 = 0
+        /// Number of the last news that the version has.
+        var last = NewsNumber()
+    }
+
+    // MARK: Due lineups
+
+    /// Handles a lineup's timer: queues its visit.
+    func wake(_ row: Int) {
+        membership.lineups[lone: row].wakeUp = nil
+        queue(row, lane: Int(membership.lineups[lone: row].lane))
+    }
+
+    private func queue(_ row: Int, lane: Int) {
+        guard !membership.lineups[lone: row].flags.contains(.isDue) else { return }
+        membership.lineups[lone: row].flags.insert(.isDue)
+        membership.lineups[lone: row].lane = UInt8(lane)
+        membership.dueLineups[lane].append(row)
+        membership.lanes.enqueue(membership.dueLineups[lane])
+    }
+
+    /// Makes the lineup's timer due at a time, or earlier if it is already.
+    private func wait(_ row: Int, until due: Int64, lane: Int) {
+        let state = membership.lineups[lone: row]
+        guard !state.flags.contains(.isDue) else { return }
+        if let wakeUp = state.wakeUp {
+            let earlier = membership.timers.due(of: wakeUp)
+            if earlier <= due {
+                membership.lineups[lone: row].lane = UInt8(min(lane, Int(state.lane)))
+                return
+            }
+            membership.timers.cancel(wakeUp)
+        }
+        membership.lineups[lone: row].lane = UInt8(lane)
+        membership.lineups[lone: row].wakeUp = membership.timers.insert(
+            .lineup(UInt32(membership.lineups.audience(of: row))), due: due)
+    }
+
+    // MARK: A visit
+
+    /// Brings a lineup up to date: its member gets a push, if it has something to show now.
+    ///
+    /// - Parameter isDue: whether the lineup's timer is the reason.
+    func visit(_ row: Int, isDue: Bool = false, at moment: Moment, into batch: inout DeliveryBatch) {
+        guard !membership.lineups[lone: row].flags.contains(.isFlying) else {
+            // The push in flight has the news up to `sent`.
+            if isDue || membership.lineups.hasNews(row, after: membership.lineups[lone: row].sent) {
+                membership.lineups[lone: row].flags.insert(.wasPassed)
+            }
+            return
+        }
+        // A cursor that comes before the entry of a due wake-up makes its visit, too.
+        membership.abandonDue(row)
+        membership.lineups.collect(row, into: &news)
+        loadTopicStates(of: row, at: moment)
+        // The end of a lineup is an audience's.
+        if isOver(row) { return hand(over: row, at: moment) }
+        let state = membership.lineups[lone: row]
+        guard let resting = state.rotation else { return }
+        var draft = Draft(
+            rotation: Rotation(resting, membership.lineupRules, pinned: membership.lineups.pinned(of: row)),
+            publishedAt: state.publishedAt)
+        draft.last = membership.lineups.newest
+        if news.isEmpty { return rotate(row, &draft, at: moment, into: &batch) }
+        let joinsOthers = lookAtNews(row, &draft)
+        let now = moment.monotonicNanoseconds
+        if draft.publishedAt > now {
+            membership.lineups[lone: row].flags.insert(.isGathering)
+            return wait(row, until: draft.publishedAt, lane: 0)
+        }
+        let freeAt =
+            draft.publishedAt == LineupTable.Lone.never ? Int64.min : draft.publishedAt + publisher.lineupInterval
+        guard draft.isUrgent || joinsOthers || freeAt <= now else {
+            membership.lineups[lone: row].flags.insert(.isDeferred)
+            return wait(row, until: freeAt, lane: 2)
+        }
+        if draft.isGathered {
+            draft.priority = .immediate
+        } else if state.flags.contains(.isDeferred), !draft.isUrgent {
+            draft.priority = .conserving
+        }
+        show(row, &draft, at: moment, into: &batch)
+    }
+
+    private func loadTopicStates(of row: Int, at moment: Moment) {
+        topicStates.removeAll(keepingCapacity: true)
+        for link in membership.lineups.links(of: row) {
+            let topic = membership.lineups.topic(ofLink: link)
+            topicStates.append(membership.topics.faces[topic].topic(at: moment.monotonicNanoseconds))
+        }
+    }
+
+    /// Returns whether all topics of the lineup have ended, dismissed or not.
+    private func isOver(_ row: Int) -> Bool {
+        for state in topicStates where state.life == .live || state.life == .waiting { return false }
+        return membership.lineups.links(of: row).allSatisfy {
+            membership.topics.faces[membership.lineups.topic(ofLink: $0)].topic.life == .ended
+        }
+    }
+
+    /// Moves the draft's spotlight by the news, and collects the alerts that are new to the lineup.
+    ///
+    /// - Returns: whether any of the news arrived while alerts were gathered.
+    private func lookAtNews(_ row: Int, _ draft: inout Draft) -> Bool {
+        unheard.removeAll(keepingCapacity: true)
+        var joinsOthers = false
+        // A wait that has begun goes on, whatever has ended meanwhile.
+        var hasBegunToGather = membership.lineups[lone: row].flags.contains(.isGathering)
+        for (position, fact) in news {
+            let isGathering = draft.publishedAt != LineupTable.Lone.never && fact.at < draft.publishedAt
+            joinsOthers = joinsOthers || isGathering
+            draft.isUrgent = draft.isUrgent || fact.isUrgent
+            draft.priority = max(draft.priority, fact.priority)
+            if fact.weight >= 0 {
+                draft.rotation.happened(
+                    at: position, weight: Int(fact.weight), alerts: fact.hasAlert && !isGathering,
+                    membership.lineupRules, now: FeedTime(milliseconds: fact.at / 1_000_000))
+            }
+            guard fact.hasAlert, let issue = membership.lineups.alert(fact, row, position: position),
+                !membership.lineups.hasHeard(issue, row)
+            else { continue }
+            unheard.append(issue)
+            if !isGathering, publisher.lineupGather > 0, hasBegunToGather || isLive(besides: position) {
+                draft.publishedAt = fact.at + publisher.lineupGather
+                draft.isGathered = true
+            }
+            hasBegunToGather = false
+        }
+        return joinsOthers
+    }
+
+    private func isLive(besides position: Int) -> Bool {
+        for index in topicStates.indices where index != position && topicStates[index].life == .live { return true }
+        return false
+    }
+
+    /// Moves the spotlight of a lineup without news, if it belongs elsewhere by now.
+    private func rotate(_ row: Int, _ draft: inout Draft, at moment: Moment, into batch: inout DeliveryBatch) {
+        unheard.removeAll(keepingCapacity: true)
+        let number = membership.lineups[lone: row].number
+        if number > 0, let wanted = draft.rotation.wanted(topicStates, now: moment.monotonic) {
+            render(row, wanted, &draft, at: moment)
+            if draft.display == membership.lineups[lone: row].display {
+                // The move is not visible, so it needs no push.
+                draft.rotation.move(to: wanted, membership.lineupRules, now: moment.monotonic)
+            } else if draft.rotation.mayPush(topicStates, now: moment.monotonic) {
+                return show(row, &draft, at: moment, into: &batch)
+            }
+        }
+        membership.lineups[lone: row].rotation = draft.rotation.resting
+        scheduleWakeUp(row, draft.rotation, at: moment)
+    }
+
+    /// Sends the present content of the topics as the lineup's newest version, unless it looks like the last one.
+    private func show(_ row: Int, _ draft: inout Draft, at moment: Moment, into batch: inout DeliveryBatch) {
+        guard let wanted = draft.rotation.wanted(topicStates, now: moment.monotonic) ?? lastGone(row) else {
+            return hand(over: row, at: moment)
+        }
+        render(row, wanted, &draft, at: moment)
+        if wanted != draft.rotation.position {
+            draft.rotation.move(to: wanted, membership.lineupRules, now: moment.monotonic)
+        }
+        let state = membership.lineups[lone: row]
+        let isNew = state.number == 0 || draft.display != state.display
+        if isNew || !unheard.isEmpty {
+            guard push(row, draft, isNew: isNew, at: moment, into: &batch) else { return hand(over: row, at: moment) }
+        } else {
+            _ = membership.lineups.settle(row, through: draft.last)
+            membership.completeExhausted(at: moment)
+        }
+        if Int(state.spotlight) != wanted {
+            membership.lineups[lone: row].spotlight = UInt8(wanted)
+            membership.lineups.setSpotlight(wanted, of: row)
+        }
+        membership.lineups[lone: row].rotation = draft.rotation.resting
+        membership.lineups[lone: row].flags.subtract([.isDeferred, .isGathering])
+        scheduleWakeUp(row, draft.rotation, at: moment)
+    }
+
+    /// Leaves the visit to an audience.
+    private func hand(over row: Int, at moment: Moment) {
+        let audience = membership.awake(membership.lineups.audience(of: row))
+        publisher.takeNews(of: audience, at: moment)
+        membership.lanes.enqueue(audience)
+        membership.rest(membership.lineups.audience(of: row))
+    }
+
+    /// Sets the lineup's timer for the next time at which it may have something to show without news.
+    private func scheduleWakeUp(_ row: Int, _ rotation: Rotation, at moment: Moment) {
+        let now = moment.monotonicNanoseconds
+        var due = Int64.max
+        if let again = rotation.looksAgain(topicStates, now: moment.monotonic) {
+            let publishedAt = membership.lineups[lone: row].publishedAt
+            let earliest = publishedAt == LineupTable.Lone.never ? 0 : publishedAt + publisher.lineupInterval
+            due = max(again.milliseconds * 1_000_000, earliest)
+        }
+        var (hasEnded, hasLive) = (false, false)
+        for state in topicStates {
+            if state.life == .ended { hasEnded = true }
+            if state.life == .live { hasLive = true }
+        }
+        if hasEnded, hasLive {
+            for link in membership.lineups.links(of: row) {
+                let goneAt = membership.topics.faces[membership.lineups.topic(ofLink: link)].goneAt
+                if goneAt > now { due = min(due, goneAt) }
+            }
+        }
+        if let wakeUp = membership.lineups[lone: row].wakeUp.take() { membership.timers.cancel(wakeUp) }
+        if due != .max { wait(row, until: max(due, now + 1), lane: 2) }
+    }
+
+    // MARK: Content
+
+    private func lastGone(_ row: Int) -> Int? {
+        let links = membership.lineups.links(of: row)
+        func topic(_ position: Int) -> KnownTopics.Topic {
+            membership.topics[membership.lineups.topic(ofLink: links.lowerBound + position)]
+        }
+        let published = (0..<links.count).filter { topic($0).latest != nil }
+        return published.max { topic($0).goneAt ?? 0 < topic($1).goneAt ?? 0 }
+    }
+
+    /// Fills `shown`, and the draft's content, with what the lineup shows while it is not over.
+    private func render(_ row: Int, _ position: Int, _ draft: inout Draft, at moment: Moment) {
+        shown.removeAll(keepingCapacity: true)
+        draft.position = position
+        let links = membership.lineups.links(of: row)
+        for link in links {
+            let topic = membership.lineups.topic(ofLink: link)
+            let isLit = link - links.lowerBound == position
+            if !isLit, topicStates[link - links.lowerBound].life == .gone { continue }
+            if membership.topics.faces[topic].encoded == nil { membership.topics.encode(topic) }
+            guard let encoded = membership.topics.faces[topic].encoded else { continue }
+            if isLit { draft.spotlight = shown.count }
+            shown.append(encoded)
+        }
+        draft.display = shown.withUnsafeBufferPointer {
+            LineupState.Shown(topics: $0, spotlight: draft.spotlight).hash
+        }
+    }
+
+    // MARK: A push
+
+    /// Sends a version to the lineup's member, or settles the alerts without a push if none of them can be told and nothing has changed.
+    ///
+    /// - Returns: `false`, without any effect, if the push has to wait for the clock.
+    private func push(
+        _ row: Int, _ draft: Draft, isNew: Bool, at moment: Moment, into batch: inout DeliveryBatch
+    ) -> Bool {
+        let state = membership.lineups[lone: row]
+        let slot = state.member
+        membership.store[slot].forgetUnusedStamp(at: moment)
+        let (lastStamp, spent) = (Int64(membership.store[slot].stamp), membership.store[slot].spent)
+        guard let stamp = Stamp.next(after: lastStamp, at: moment), membership.store[slot].flags.isEmpty else {
+            return false
+        }
+        let number = state.number &+ UInt32(max(1, unheard.count))
+        let missed = self.missed(through: number, state)
+        let told = missed.told(at: moment)
+        let priority = draft.priority
+        let wish = SubscriberGovernor.Wish(
+            alert: told.map { missed[$0.lead].alert.class }, priority: priority, isEnd: false)
+        let effect = membership.store.effect(of: Int(slot.rawValue), atMinute: moment.minuteOfDay)
+        let seconds = UInt32(clamping: stamp) - UInt32(lastStamp)
+        let grant = sender.governor.grant(wish, to: spent, effect, after: seconds)
+        let came = unheard.last.map(\.issuedAt) ?? moment.monotonicNanoseconds
+        let waiting = unheard.first.map(\.issuedAt) ?? moment.monotonicNanoseconds
+        guard isNew || told != nil && grant.silence == nil else {
+            pass(missed, told: told, grant.silence, row, through: number, at: moment)
+            return true
+        }
+        let chance = AlertChance(version: told.map { missed[$0.lead].version } ?? 0, silence: grant.silence)
+        let request = PayloadRequest(
+            event: .update, stamp: stamp, told: chance.rides ? told : nil, missed: missed, priority: grant.priority)
+        let payload = shown.withUnsafeBufferPointer {
+            sender.addPayload(
+                request, showing: LineupState.Shown(topics: $0, spotlight: draft.spotlight), at: moment, to: &batch)
+        }
+        let left = sender.governor.charged(wish, grant, spent, effect, after: seconds)
+        membership.store.send(
+            PushToOne(
+                payload: payload, version: number, alert: grant.priority == .immediate ? chance.chargedAtTen : chance,
+                stamp: UInt32(clamping: stamp), spent: left),
+            to: slot, into: &batch)
+        sender.noteSent(wish, grant)
+        if membership.lanes.served < Lanes.lastLane {
+            reporter.freshness.noteLaneDelay(
+                moment.monotonicNanoseconds - waiting, lane: membership.lanes.served, of: freshness)
+        }
+        reporter.freshness.noteStateAge(moment.monotonicNanoseconds - came, times: 1, of: freshness)
+        membership.lineups.change(lone: row) {
+            $0.displayBefore = $0.display
+            $0.display = draft.display
+            $0.number = number
+            $0.priority = priority
+            $0.publishedAt = moment.monotonicNanoseconds
+            $0.sent = draft.last
+            $0.flags.insert(.isFlying)
+        }
+        return true
+    }
+
+    /// The alerts in `unheard`, as an audience has those that its members have missed.
+    private func missed(through number: UInt32, _ state: LineupTable.Lone) -> ArraySlice<PendingAlert> {
+        guard !unheard.isEmpty else { return [] }
+        return LineupVisits.pending(unheard, through: number, after: state.alertCounts)[...]
+    }
+
+    private static func pending(
+        _ alerts: [IssuedAlert], through number: UInt32, after counts: SIMD2<UInt8>
+    ) -> [PendingAlert] {
+        var counts = SIMD2<UInt32>(truncatingIfNeeded: counts) &+ 256
+        let all = alerts.enumerated().map { index, issue in
+            let place = Int(issue.alert.class.rawValue)
+            counts[place] &+= 1
+            return PendingAlert(
+                version: number &- UInt32(alerts.count - 1 - index), number: counts[place] &* 2 &+ UInt32(place),
+                issue: issue)
+        }
+        return Array(all.kept)
+    }
+
+    /// Settles the alerts in `unheard` without a push.
+    private func pass(
+        _ missed: ArraySlice<PendingAlert>, told: Told?, _ silence: Silence?, _ row: Int, through number: UInt32,
+        at moment: Moment
+    ) {
+        let slot = membership.lineups[lone: row].member
+        let classifier = AlertClassifier(missed, led: told?.lead, at: moment)
+        let outcome = silence.map(AlertOutcome.silenced) ?? .stale
+        classifier.count(told: outcome, activities: 1, in: &membership.counts.alerts)
+        membership.counts.alerts.superseded += unheard.count - missed.count
+        classifier.note(told: outcome, of: CollectionOfOne(slot), in: &membership.store.alertMemory)
+        noteAlerts(unheard, row)
+        membership.lineups[lone: row].number = number
+        membership.lineups[lone: row].publishedAt = moment.monotonicNanoseconds
+        membership.store[slot].delivered = number
+        membership.store[slot].alerted = number
+        _ = membership.lineups.settle(row, through: membership.lineups.newest)
+        membership.completeExhausted(at: moment)
+    }
+
+    private func noteAlerts(_ alerts: [IssuedAlert], _ row: Int) {
+        for alert in alerts { membership.lineups[lone: row].alertCounts[Int(alert.alert.class.rawValue)] &+= 1 }
+    }
+
+    // MARK: An answer
+
+    /// Settles an accepted push, if its activity is the member of a lineup whose state is in its row.
+    ///
+    /// - Returns: `false` if it is another activity.
+    @inline(__always)
+    func settle(_ slot: ActivitySlot, as activity: Activity, at moment: Moment) -> Bool {
+        guard activity.flags == .inFlight, activity.sending != 0, activity.audience != ActivityStore.noAudience,
+            let row = membership.lineups.loneRow(ofAudience: Int(activity.audience))
+        else { return false }
+        settle(row, slot, as: activity, at: moment)
+        return true
+    }
+
+    private func settle(_ row: Int, _ slot: ActivitySlot, as activity: Activity, at moment: Moment) {
+        let state = membership.lineups[lone: row]
+        settleAlerts(row, state, as: activity, at: moment)
+        membership.completeExhausted(at: moment)
+        membership.store.settle(slot, at: activity.sending)
+        membership.lineups.change(lone: row) {
+            $0.displayBefore = $0.display
+            $0.flags.subtract([.isFlying, .wasPassed])
+        }
+        guard state.flags.contains(.wasPassed) else { return }
+        membership.lineups.collect(row, into: &news)
+        let isAlert = news.contains { $0.fact.hasAlert }
+        let isImmediate = news.contains { $0.fact.priority == .immediate }
+        queue(row, lane: isAlert ? 0 : isImmediate ? 1 : 2)
+    }
+
+    /// Counts the alerts of the push, and notes that the lineup has looked at its news.
+    private func settleAlerts(_ row: Int, _ state: LineupTable.Lone, as activity: Activity, at moment: Moment) {
+        let chance = activity.sendingAlert
+        let told = chance.silence.map(AlertOutcome.silenced) ?? .accepted
+        if !membership.store.alertMemory.isKept {
+            // `take` leaves the alerts in the table; one of them, as nearly always, needs no list.
+            switch membership.lineups.settle(row, through: state.sent) {
+            case .none: return
+            case .one(let issue):
+                if membership.lineups.hasHeard(issue, row) { return }
+                membership.counts.alerts.add(chance.isNone ? issue.isRevoked ? .revoked : .stale : told, 1)
+                membership.lineups[lone: row].alertCounts[Int(issue.alert.class.rawValue)] &+= 1
+                return
+            case .many(let issues): return count(issues, row, state, as: activity, at: moment)
+            }
+        }
+        membership.lineups.take(row, through: state.sent)
+        count(membership.lineups.taken.compactMap(\.news.alert), row, state, as: activity, at: moment)
+    }
+
+    private func count(
+        _ issues: [IssuedAlert], _ row: Int, _ state: LineupTable.Lone, as activity: Activity, at moment: Moment
+    ) {
+        let heard = issues.filter { !membership.lineups.hasHeard($0, row) }
+        guard !heard.isEmpty else { return }
+        let chance = activity.sendingAlert
+        let missed = LineupVisits.pending(heard, through: state.number, after: state.alertCounts)[...]
+        let lead = chance.isNone ? nil : missed.firstIndex { $0.version == chance.version }
+        let told = chance.silence.map(AlertOutcome.silenced) ?? .accepted
+        let classifier = AlertClassifier(missed, led: lead, at: moment)
+        membership.counts.alerts.superseded += heard.count - missed.count
+        classifier.count(told: told, activities: 1, in: &membership.counts.alerts)
+        classifier.note(told: told, of: CollectionOfOne(state.member), in: &membership.store.alertMemory)
+        noteAlerts(heard, row)
+    }
+}
