@@ -16,7 +16,8 @@ struct TopicTable: Sendable {
 
     /// Topic in a place, which must be a living topic's.
     subscript(place: Int) -> Topic {
-        _read { yield places[place] }
+        // A getter, because Swift 6.3's debug builds read a member of a large struct that a coroutine yielded after its end.
+        get { places[place] }
         _modify { yield &places[place] }
     }
 
