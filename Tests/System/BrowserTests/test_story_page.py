@@ -137,8 +137,9 @@ class StoryPageTests(unittest.TestCase):
         self.open("Ride")
         strips = 'document.querySelectorAll("#updates > li > .strip svg").length'
         self.value('dispatchEvent(new Event("beforeprint"))')
-        # Seven updates in three places, the last one on the Lock Screen only, and so is the frame in which the card goes.
-        self.assertEqual(self.value(strips), 7 * 3 - 2 + 1)
+        # Seven updates and the moment at which the card goes stale in three places, the last update on the Lock Screen only, and so
+        # is the frame in which the card goes.
+        self.assertEqual(self.value(strips), 8 * 3 - 2 + 1)
         self.value('dispatchEvent(new Event("afterprint"))')
         self.assertEqual(self.value(strips), 0)
         self.assertGreater(len(self.browser.pdf()), 20_000)
