@@ -48,7 +48,7 @@ enum Decisions {
         while count < events { count += pass(paths, decides: decides) }
         let perSecond = Double(count) / (processorSeconds() - seconds)
         let each = Double(allocations_of_this_thread() - allocations) / Double(count)
-        return (perSecond, (each * 10).rounded() / 10)
+        return (perSecond, (each * 100).rounded() / 100)
     }
 
     /// - Returns: number of events and rejections.

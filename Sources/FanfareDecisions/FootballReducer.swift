@@ -141,8 +141,11 @@ package struct FootballReducer: Reducer {
         func side(_ key: String, besides other: String, _ form: (_ name: String) -> String) -> String {
             let (name, other) = (state[key]?.stringValue ?? "", state[other]?.stringValue ?? "")
             func formed(_ letters: Int) -> String { form(name.abbreviated(to: letters, besides: other)) }
-            let letters = (1...3).last { formed($0).width <= ShortForms.widthMax * 100 }
-            return formed(letters ?? 1)
+            for letters in [3, 2] {
+                let formed = formed(letters)
+                if formed.width <= ShortForms.widthMax * 100 { return formed }
+            }
+            return formed(1)
         }
         func forms(_ home: Int64, _ away: Int64, _ mark: String) -> ShortForms {
             ShortForms(

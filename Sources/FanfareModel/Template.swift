@@ -113,11 +113,12 @@ extension String {
         let own = name(
             in: utf8, { $0 == 0x20 || (0x09...0x0D).contains($0) }, { (0x30...0x39).contains($0) },
             { (0x41...0x5A).contains($0) })
-        var kept: [UInt8] = []
-        for byte in own where kept.count < letters && (byte.isASCIILetter || (0x30...0x39).contains(byte)) {
-            kept.append(byte)
+        // A text of up to 15 bytes is not on the heap, and every event of a match asks for four of them.
+        var kept = ""
+        for byte in own where kept.utf8.count < letters && (byte.isASCIILetter || (0x30...0x39).contains(byte)) {
+            kept.unicodeScalars.append(Unicode.Scalar(byte.isASCIILetter ? byte & 0xDF : byte))
         }
-        return String(decoding: kept, as: UTF8.self).uppercased()
+        return kept
     }
 
     /// Returns letters of this name that tell it from another one with the same letters: `MCI` and `MUN` of Manchester's two, the first
@@ -135,9 +136,16 @@ extension String {
         in text: Text, _ isSpace: (Text.Element) -> Bool, _ isNumber: (Text.Element) -> Bool,
         _ isUppercase: (Text.Element) -> Bool
     ) -> Text.SubSequence {
-        let words = text.split(whereSeparator: isSpace)
-        let own = words.first { word in !word.contains(where: isNumber) && word.count(where: isUppercase) < 2 }
-        return own ?? words.first ?? text.prefix(0)
+        var first: Text.SubSequence?
+        var rest = text[...]
+        while let start = rest.firstIndex(where: { !isSpace($0) }) {
+            rest = rest[start...]
+            let word = rest.prefix { !isSpace($0) }
+            if !word.contains(where: isNumber), word.count(where: isUppercase) < 2 { return word }
+            first = first ?? word
+            rest = rest[word.endIndex...]
+        }
+        return first ?? text.prefix(0)
     }
 }
 
