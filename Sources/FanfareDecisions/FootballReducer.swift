@@ -142,8 +142,8 @@ package struct FootballReducer: Reducer {
             let (name, other) = (state[key]?.stringValue ?? "", state[other]?.stringValue ?? "")
             func formed(_ letters: Int) -> String { form(name.abbreviated(to: letters, besides: other)) }
             for letters in [3, 2] {
-                let formed = formed(letters)
-                if formed.width <= ShortForms.widthMax * 100 { return formed }
+                let text = formed(letters)
+                if text.width <= ShortForms.widthMax * 100 { return text }
             }
             return formed(1)
         }
