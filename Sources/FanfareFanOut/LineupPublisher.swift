@@ -97,19 +97,26 @@ final class LineupPublisher {
         scheduleWakeUp(lineup, UInt32(membership.lineups.audience(of: lineup.row)), at: moment)
     }
 
-    /// Makes the content of the newest version of a lineup whose state was in its row.
+    /// Makes the content of the newest version of a lineup whose state was in its row: what its topics showed at the version's time, or show
+    /// now if the lineup has been made with it.
     ///
     /// - Returns: `false` if the topics show something else by now.
     private func restoreDisplay(of audience: Audience, _ lineup: Lineup, at moment: Moment) -> Bool {
         lineup.displayIsOld = false
         guard audience.target > 0, let spotlight = lineup.publishedSpotlight else { return true }
-        render(audience, spotlight: spotlight, into: &lineup.display, at: moment)
+        var then = moment
+        if let publishedAt = lineup.publishedAt {
+            then.monotonicNanoseconds = min(publishedAt, then.monotonicNanoseconds)
+        }
+        render(audience, spotlight: spotlight, into: &lineup.display, at: then)
         return lineup.display.spotlight < lineup.display.topics.count
             && lineup.display.hash == audience.ledger.newestDisplay
     }
 
     private func publishAnew(_ lineup: Lineup, of audience: Audience, at moment: Moment) {
         loadTopicStates(of: audience, at: moment)
+        // Who has the newest version gets a push for the sake of others: the rotation pays for it if it can.
+        if audience.owed == 0 { _ = lineup.rotation.mayPush(topicStates, now: moment.monotonic) }
         publishState(lineup, of: audience, at: moment)
         scheduleWakeUp(lineup, UInt32(membership.lineups.audience(of: lineup.row)), at: moment)
     }

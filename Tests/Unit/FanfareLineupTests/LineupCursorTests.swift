@@ -84,6 +84,22 @@ import Testing
         #expect(resting(stage) == 1 && stage.shard.violatedInvariant() == nil)
     }
 
+    /// The first member's card is brought up to date by the rotation, which has no push left.
+    @Test(arguments: [false, true]) func aSecondMemberIsNoPushToTheFirst(isForgotten: Bool) {
+        let stage = stage(LineupRules(gather: .zero, rotationPushes: TokenBucket.Size(burst: 1, refill: .seconds(3600))))
+        stage.goal("c")
+        #expect(stage.pass(seconds: 30).map(\.lit) == ["c", "a"], "the return takes the only push")
+        stage.end("b", dismissAfter: .seconds(60))
+        stage.point("a")
+        #expect(stage.pass(seconds: 120).map(\.shown) == [three])
+        #expect(resting(stage) == 1)
+        if isForgotten { stage.forget("b") }
+        stage.follow(three + ["own 0"], activity: 2)
+        let joined = stage.pass(seconds: 60)
+        #expect(joined.map(\.activity) == [2])
+        #expect(stage.shard.isQuiet && stage.shard.violatedInvariant() == nil)
+    }
+
     /// Neither the wait for other alerts, nor that for the interval, nor a push in flight makes an object of a lineup.
     @Test func lineupThatWaitsIsARow() {
         let stage = stage(lineups: 3, LineupRules())

@@ -110,6 +110,8 @@ final class Stage {
         shard.apply(.revokeAlert(topic: TopicID(topic), cause: cause), at: moment)
     }
 
+    func forget(_ topic: String) { shard.apply(.forget(TopicID(topic)), at: moment) }
+
     func unfollow(activity: UInt64 = 1) { shard.apply(.unfollow(ActivityID(activity)), at: moment) }
 
     /// What is due now, on its way to the service.
