@@ -119,14 +119,14 @@ extension ConnectionPool {
 
     /// Median of the measurements of the open connections.
     private var path: PoolSize.Path? {
-        let known = seats.lazy.compactMap(\.connection).filter(\.isOpen)
-        guard let roundTrip = ConnectionPool.middle(known.compactMap(\.times.roundTrip.least)),
-            let width = ConnectionPool.middle(known.map { Int64($0.width(bodyBytes: self.bodyBytesUsual)) }),
-            let streams = ConnectionPool.middle(known.map { Int64($0.streamsAllowed) })
-        else { return nil }
-        return PoolSize.Path(
-            roundTrip: roundTrip, width: Int(width), streams: Int(streams),
-            requestBytes: requestBytes)
+        PoolSize.Path.median(
+            of: seats.lazy.compactMap(\.connection).filter(\.isOpen).compactMap { connection in
+                connection.times.roundTrip.least.map {
+                    PoolSize.Path(
+                        roundTrip: $0, width: connection.width(bodyBytes: bodyBytesUsual),
+                        streams: connection.streamsAllowed, requestBytes: requestBytes)
+                }
+            })
     }
 
     /// Usual size of a push, in bytes.
@@ -134,10 +134,6 @@ extension ConnectionPool {
 
     /// Requests that a connection may have in flight after its first answer: as many as TCP sends by then.
     var widthAtFirst: Int { max(2, PoolSize.firstRound(requestBytes: requestBytes)) }
-
-    private static func middle(_ values: [Int64]) -> Int64? {
-        values.isEmpty ? nil : values.sorted()[values.count / 2]
-    }
 
     private func judgePace(at moment: Moment) {
         let now = moment.monotonicNanoseconds

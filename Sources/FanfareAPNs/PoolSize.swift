@@ -31,6 +31,19 @@ struct PoolSize {
         var streams: Int
         /// Bytes of a request, including header and frames.
         var requestBytes: Int
+
+        /// The connections' common path: the median of what each of them has measured. Of two, the quicker and the wider one shows what the way
+        /// allows; the other may have been late once.
+        ///
+        /// - Returns: `nil` without connections.
+        static func median(of paths: [Path]) -> Path? {
+            guard var path = paths.first else { return nil }
+            let (lower, upper) = ((paths.count - 1) / 2, paths.count / 2)
+            path.roundTrip = paths.map(\.roundTrip).sorted()[lower]
+            path.width = paths.map(\.width).sorted()[upper]
+            path.streams = paths.map(\.streams).sorted()[upper]
+            return path
+        }
     }
 
     /// Divisor of `reach` for the planned time. The rest is for a goal's delays elsewhere, and for a path that is worse than measured.
@@ -84,16 +97,15 @@ struct PoolSize {
     private var peakTurnsAt = Int64.min
     /// Observation with all connections full: their present number, their best rate, and the number of measurements.
     private var seen = (count: 0, best: 0.0, spans: 0)
-    /// Earlier observation with all connections full, which later ones are compared with.
-    private var reference: (count: Int, rate: Double, at: Int64)?
+    /// Earlier observation with all connections full, which later ones are compared with, however old it is: goals are far apart, and
+    /// connections that are never compared would become more with each of them.
+    private var reference: (count: Int, rate: Double)?
     /// Minimum number of measurements before a rate is believed. Answers arrive in reads, so one measurement says little.
     private static let spansMin = 4
     /// Share of the expected gain that more connections must bring.
     private static let worthwhileShare = 0.5
     /// Minimum growth, as a share, that distinguishes a gain from chance.
     private static let tellingShare = 0.25
-    /// Time after which an observation is obsolete, because the distance or the bodies may have changed.
-    private static let referenceMemory: Int64 = 600 * 1_000_000_000
 
     init(_ limits: Limits) {
         self.limits = limits
@@ -192,7 +204,7 @@ struct PoolSize {
         seen.best = max(seen.best, rate)
         seen.spans += 1
         guard seen.spans >= PoolSize.spansMin else { return 0 }
-        if let known = reference, known.count < count, now - known.at < PoolSize.referenceMemory {
+        if let known = reference, known.count < count {
             let share = Double(count) / Double(known.count) - 1
             if share >= PoolSize.tellingShare {
                 guard seen.best >= known.rate * (1 + share * PoolSize.worthwhileShare) else {
@@ -202,10 +214,10 @@ struct PoolSize {
                     futility.begin(at: now, using: &random)
                     return count - kept
                 }
-                reference = (count, seen.best, now)
+                reference = (count, seen.best)
             }
         } else {
-            reference = (count, seen.best, now)
+            reference = (count, seen.best)
         }
         tried = min(limits.most, count + 1)
         return 0

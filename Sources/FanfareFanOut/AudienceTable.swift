@@ -14,8 +14,14 @@ struct AudienceTable {
     private(set) var followers = RestingFollowers()
     /// Indices of audiences whose last member has left.
     private var freeRows: [Int] = []
-    /// Index of the audience with the most members. It may be stale after that one shrinks, until another audience changes.
+    /// Index of the audience with the most members. It may be stale after that one shrinks, until it has half of its members or another audience
+    /// changes.
     private var largest = 0
+    /// Most members that the largest audience has had since all were compared.
+    private var largestPeak = 0
+    /// Minimum of `largestPeak` for a comparison of all audiences, which takes milliseconds where there are a million. Smaller audiences need no
+    /// more connections than a pool has anyway.
+    static let comparedMin = 1024
 
     init(_ rules: LineupRules) {
         resting = Audience(
@@ -67,6 +73,15 @@ struct AudienceTable {
     /// Notes that the audience may be the largest now.
     mutating func noteSize(_ audience: Audience, at index: Int) {
         if audience.order.count > rows[largest].order.count { largest = index }
+        largestPeak = max(largestPeak, rows[largest].order.count)
+    }
+
+    /// Notes that a member has left an audience. Another one may be the largest when this one has lost half of its members.
+    mutating func noteLoss(at index: Int) {
+        guard index == largest, largestPeak >= AudienceTable.comparedMin, rows[largest].order.count <= largestPeak / 2
+        else { return }
+        for other in rows.indices where rows[other].order.count > rows[largest].order.count { largest = other }
+        largestPeak = rows[largest].order.count
     }
 
     func violation() -> String? {

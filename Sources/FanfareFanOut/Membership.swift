@@ -83,6 +83,7 @@ final class Membership {
         count(activity, -1, in: audience)
         if audience.lineup != nil { membersOfLineups -= 1 }
         audience.order.leave(at: Int(store.positions[Int(slot.rawValue)]), positions: &store.positions)
+        audiences.noteLoss(at: Int(activity.audience))
         if activity.flags.contains(.inFlight), activity.sending != 0 { audience.ledger.land(1, activity.sending) }
         audience.ledger.remove(activity.delivered)
         store[slot].audience = ActivityStore.noAudience

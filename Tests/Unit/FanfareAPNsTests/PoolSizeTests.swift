@@ -306,6 +306,37 @@ import Testing
         #expect(most == 64, "\(most)")
     }
 
+    /// Goals come every twenty minutes and are over in two seconds. The peer has a fixed throughput.
+    @Test(arguments: 0..<10) func goalsFarApartDoNotAddUpConnections(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        var size = PoolSize(PoolSize.Limits(most: 256))
+        size.note(demand: 10_000, at: 0)
+        size.review(Self.path(100), at: 0)
+        while size.isGrowing(at: 0) { size.grow() }
+        let planned = size.count
+        for goal in 1...60 as ClosedRange<Int64> {
+            for step in 0..<8 {
+                let now = goal * 1200 * Self.second + Int64(step) * Self.second / 4
+                size.note(demand: 10_000, at: now)
+                size.review(Self.path(100), at: now)
+                let rate = 20_000 * Double.random(in: 0.9...1.1, using: &random)
+                if size.fill(rate: rate, at: now, using: &random) > 0 { continue }
+                if size.isGrowing(at: now) { size.grow() }
+            }
+            #expect(size.count <= planned * 5 / 4 + 2, "goal \(goal): \(planned) planned, \(size.count) open")
+        }
+    }
+
+    @Test func ofTwoConnectionsTheBetterOneShowsThePath() {
+        let (near, far) = (Self.path(5, width: 1000), Self.path(40, width: 200))
+        #expect(PoolSize.Path.median(of: [near, far]) == near && PoolSize.Path.median(of: [far, near]) == near)
+        #expect(PoolSize.Path.median(of: [far]) == far && PoolSize.Path.median(of: []) == nil)
+        let three = PoolSize.Path.median(of: [
+            Self.path(1, width: 30), Self.path(3, width: 10), Self.path(2, width: 20),
+        ])
+        #expect(three == Self.path(2, width: 20))
+    }
+
     /// Connections that brought nothing under load say nothing about an audience that has grown since.
     @Test mutating func whatWasInVainDoesNotHoldBackWhatIsPlanned() {
         var size = PoolSize(PoolSize.Limits())
