@@ -82,14 +82,7 @@ final class Connection: Candidate {
     /// Deadline of a peer that allows no streams; `.max` while it allows some.
     private var noStreamsEnds = Int64.max
     private(set) var times = AnswerTimes()
-    /// Largest number of concurrent requests that the peer has allowed.
-    private var streamsMost = 0
-    /// Number of concurrent requests that the peer allows now.
-    private var streamsLast = 0
-    /// Time at which the peer last lowered its number of concurrent requests.
-    private var cutAt: Int64?
-    /// Nanoseconds after which a lowered number of requests counts as normal.
-    private static let cutTime: Int64 = 60 * 1_000_000_000
+    private var allowance = StreamAllowance()
     /// Time at which the unanswered PING was sent; kept when other bytes arrive.
     private var timedPing: Int64?
     /// Answer times of this connection, compared with the others'.
@@ -234,19 +227,16 @@ final class Connection: Candidate {
     private var streamLimitMost: Int { min(session.configuration.streamsMax, pool.lifespan.streamsMost) }
 
     /// Returns the number of requests that may be in flight on the fully widened connection, as far as the peer has announced it.
-    func width(bodyBytes: Int) -> Int {
+    func width(bodyBytes: Int, at now: Int64) -> Int {
         let inWindow = (session.freeWindow + inFlight * bodyBytes) / max(1, bodyBytes)
-        return max(1, min(streamsAllowed, inWindow))
+        return max(1, min(streamsAllowed(at: now), inWindow))
     }
 
-    /// Concurrent requests that the peer allows. APNs allows one with token authentication until it has seen a push, and its
-    /// real limit afterwards (spec §10).
-    var streamsAllowed: Int { streamsMost > 1 ? streamsMost : session.configuration.streamsMax }
+    /// Returns the number of concurrent requests that the peer normally allows; before it is known, as many as this side makes.
+    func streamsAllowed(at now: Int64) -> Int { allowance.normal(at: now) ?? session.configuration.streamsMax }
 
     /// Returns `true` while the peer allows fewer requests than it did a moment ago: it wants us to be slower.
-    func isHeldBack(at now: Int64) -> Bool {
-        streamsMost > 1 && streamsLast < streamsMost && cutAt.map { now - $0 < Connection.cutTime } ?? false
-    }
+    func isHeldBack(at now: Int64) -> Bool { allowance.isHeldBack(at: now) }
 
     /// Sends deliveries.
     ///
@@ -427,11 +417,7 @@ final class Connection: Candidate {
     }
 
     private func noteStreams(at moment: Moment) {
-        if session.settingsReceived {
-            if session.streamsAllowed < streamsLast { cutAt = moment.monotonicNanoseconds }
-            streamsLast = session.streamsAllowed
-            streamsMost = max(streamsMost, streamsLast)
-        }
+        if session.settingsReceived { allowance.note(session.streamsAllowed, at: moment.monotonicNanoseconds) }
         guard !session.allowsStreams else { return noStreamsEnds = .max }
         guard noStreamsEnds == .max else { return }
         noStreamsEnds = moment.monotonicNanoseconds + pool.configuration.noStreamsTimeout.nanoseconds

@@ -56,7 +56,7 @@ extension ConnectionPool {
         readyBy = readyBy ?? now + ConnectionPool.readyTime
         guard !isClosing else { return }
         judgePace(at: moment)
-        let path = path
+        let path = path(at: now)
         // A path that was measured with a queue, ours or the peer's, does not show the distance.
         if load.hadRoom || plannedPath == nil || path == nil { plannedPath = path }
         // The first pushes of a load show how late a peer answers.
@@ -118,13 +118,13 @@ extension ConnectionPool {
     }
 
     /// Median of the measurements of the open connections.
-    private var path: PoolSize.Path? {
+    private func path(at now: Int64) -> PoolSize.Path? {
         PoolSize.Path.median(
             of: seats.lazy.compactMap(\.connection).filter(\.isOpen).compactMap { connection in
                 connection.times.roundTrip.least.map {
                     PoolSize.Path(
-                        roundTrip: $0, width: connection.width(bodyBytes: bodyBytesUsual),
-                        streams: connection.streamsAllowed, requestBytes: requestBytes)
+                        roundTrip: $0, width: connection.width(bodyBytes: bodyBytesUsual, at: now),
+                        streams: connection.streamsAllowed(at: now), requestBytes: requestBytes)
                 }
             })
     }
