@@ -83,7 +83,6 @@ final class Membership {
         count(activity, -1, in: audience)
         if audience.lineup != nil { membersOfLineups -= 1 }
         audience.order.leave(at: Int(store.positions[Int(slot.rawValue)]), positions: &store.positions)
-        audiences.noteLoss(at: Int(activity.audience))
         if activity.flags.contains(.inFlight), activity.sending != 0 { audience.ledger.land(1, activity.sending) }
         audience.ledger.remove(activity.delivered)
         store[slot].audience = ActivityStore.noAudience
@@ -92,6 +91,7 @@ final class Membership {
                 store[$0].flags.contains(.queued) && store[$0].audience == activity.audience
             }
         }
+        audiences.noteLoss(at: Int(activity.audience))
         store[slot].flags.subtract([.needsPush, .queued])
         store[slot].sending = 0
         store[slot].sendingAlert = activity.flags.contains(.inFlight) ? activity.sendingAlert.withoutAlert : .none

@@ -86,7 +86,8 @@ import Testing
 
     /// The first member's card is brought up to date by the rotation, which has no push left.
     @Test(arguments: [false, true]) func aSecondMemberIsNoPushToTheFirst(isForgotten: Bool) {
-        let stage = stage(LineupRules(gather: .zero, rotationPushes: TokenBucket.Size(burst: 1, refill: .seconds(3600))))
+        let stage = stage(
+            LineupRules(gather: .zero, rotationPushes: TokenBucket.Size(burst: 1, refill: .seconds(3600))))
         stage.goal("c")
         #expect(stage.pass(seconds: 30).map(\.lit) == ["c", "a"], "the return takes the only push")
         stage.end("b", dismissAfter: .seconds(60))
