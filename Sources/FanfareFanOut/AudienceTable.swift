@@ -19,8 +19,8 @@ struct AudienceTable {
     private var largest = 0
     /// Most members that the largest audience has had since all were compared.
     private var largestPeak = 0
-    /// Minimum of `largestPeak` for a comparison of all audiences, which takes milliseconds where there are a million. Smaller audiences need no
-    /// more connections than a pool has anyway.
+    /// Minimum of `largestPeak` for a comparison of all audiences, which reads each of them. Those of a shard whose audiences are smaller are noted
+    /// with their next change.
     static let comparedMin = 1024
 
     init(_ rules: LineupRules) {

@@ -101,6 +101,23 @@ import Testing
         #expect(stage.shard.isQuiet && stage.shard.violatedInvariant() == nil)
     }
 
+    /// The lineup was made with its content, and a topic is dismissed at the moment at which somebody joins: nobody can be sent the content that
+    /// the first member has.
+    @Test func whatAJoinerCausesIsPaidByTheRotation() {
+        let stage = Stage(
+            lineups: LineupRules(gather: .zero, rotationPushes: TokenBucket.Size(burst: 1, refill: .seconds(3600))))
+        for topic in three { stage.publish(topic) }
+        stage.follow(three)
+        #expect(stage.pass(seconds: 5).map(\.shown) == [three])
+        stage.end("b", dismissAfter: .seconds(60))
+        #expect(stage.pass(seconds: 10).isEmpty && resting(stage) == 1)
+        stage.advance(seconds: 50)
+        stage.follow(three, activity: 2)
+        #expect(stage.pass(seconds: 5).allSatisfy { $0.shown == ["a", "c"] })
+        stage.goal("c")
+        #expect(stage.pass(seconds: 60).map(\.lit) == ["c", "c"], "no push is left for the way back")
+    }
+
     /// Neither the wait for other alerts, nor that for the interval, nor a push in flight makes an object of a lineup.
     @Test func lineupThatWaitsIsARow() {
         let stage = stage(lineups: 3, LineupRules())
