@@ -315,6 +315,22 @@ if benchmarks {
     ]
 }
 
+// `FANFARE_DEV=threads`: tests of what has threads, with all that they need. A sanitizer's build of everything takes twice as long.
+if Context.environment["FANFARE_DEV"] == "threads" {
+    var wanted = [
+        "FanfareLoopTests", "FanfareTests", "FanfareReplayTests", "FanfareAPNsPeerTests", "FanfareFanOutTests",
+    ]
+    var kept: Set<String> = []
+    while let name = wanted.popLast() {
+        guard kept.insert(name).inserted else { continue }
+        for case .byNameItem(let name, _) in targets.first(where: { $0.name == name })?.dependencies ?? [] {
+            wanted.append(name)
+        }
+    }
+    targets.removeAll { !kept.contains($0.name) }
+    products.removeAll { !kept.contains($0.name) }
+}
+
 let package = Package(
     name: "fanfare", products: products, targets: targets, swiftLanguageModes: [.v6],
     cxxLanguageStandard: .cxx17)

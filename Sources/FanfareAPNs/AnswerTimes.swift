@@ -1,13 +1,18 @@
 /// Times that the answers on a connection take. All times are monotonic nanoseconds.
 struct AnswerTimes {
-    /// Answers of any kind, PONGs among them: the distance.
-    private(set) var roundTrip = RoundTrip(memory: .seconds(10))
+    /// Answers to PINGs that were sent while the pool had room: the distance. No push delays them, neither ours nor those in the peer's queue.
+    /// The memory holds at least two of them, so that one pause of this machine is no distance.
+    private(set) var roundTrip = RoundTrip(memory: .seconds(60))
     /// Answers to pushes of the last moments, including all queues.
     private(set) var pace = RoundTrip(memory: .seconds(1))
     /// Answers to pushes that were alone on the connection: the distance and the peer's own work, without a queue of ours.
     private(set) var service = RoundTrip(memory: .seconds(10))
     /// Number of pushes sent since the connection last had none in flight.
     private var sentTogether = 0
+    /// Time at which the newest PING was sent.
+    private(set) var pingedAt: Int64?
+    /// `true` while the newest PING is unanswered, whatever else arrives.
+    private var awaitsPong = false
 
     /// Notes that no push is in flight.
     mutating func noteRest() { sentTogether = 0 }
@@ -20,10 +25,21 @@ struct AnswerTimes {
     }
 
     /// Notes the quickest of the answers to pushes that were read together.
-    mutating func noteAnswers(after time: Int64, at now: Int64) {
-        roundTrip.note(time, at: now)
-        pace.note(time, at: now)
+    mutating func noteAnswers(after time: Int64, at now: Int64) { pace.note(time, at: now) }
+
+    mutating func notePing(at now: Int64) {
+        pingedAt = now
+        awaitsPong = true
     }
 
-    mutating func notePong(after time: Int64, at now: Int64) { roundTrip.note(time, at: now) }
+    /// Notes the answer to the newest PING.
+    ///
+    /// - Parameter isUndelayed: `true` if the PING did not wait behind pushes, so that its time is the distance.
+    /// - Returns: `false` if no PING was unanswered.
+    mutating func notePong(isUndelayed: Bool, at now: Int64) -> Bool {
+        guard awaitsPong, let pingedAt else { return false }
+        awaitsPong = false
+        if isUndelayed { roundTrip.note(now - pingedAt, at: now) }
+        return true
+    }
 }

@@ -83,8 +83,6 @@ final class Connection: Candidate {
     private var noStreamsEnds = Int64.max
     private(set) var times = AnswerTimes()
     private var allowance = StreamAllowance()
-    /// Time at which the unanswered PING was sent; kept when other bytes arrive.
-    private var timedPing: Int64?
     /// Answer times of this connection, compared with the others'.
     var slowness = Slowness()
     var isSlow: Bool { slowness.isSlow }
@@ -345,7 +343,7 @@ final class Connection: Candidate {
                 if reason == nil { noteEnd(at: moment.monotonicNanoseconds) }
                 pool.connectionWasToldToGo(self, code, reason: reason, at: moment)
             case .exhausted: pool.replace(self, at: moment)
-            case .pong: timePong(at: moment.monotonicNanoseconds)
+            case .pong: notePong(at: moment.monotonicNanoseconds)
             case .settingsChanged: noteStreams(at: moment)
             case .failed(_, let text): failure = batch.text(text)
             }
@@ -492,13 +490,18 @@ final class Connection: Candidate {
     func askForSignOfLife(at now: Int64) {
         guard pingedAt == nil else { return }
         pingedAt = now
-        if session.ping() { timedPing = now }
+        if session.ping() { times.notePing(at: now) }
         flush()
     }
 
-    private func timePong(at now: Int64) {
-        guard let sent = timedPing.take() else { return }
-        times.notePong(after: now - sent, at: now)
+    /// Sends a PING if the last one was long ago: a connection that is never silent would not measure the distance otherwise.
+    func renewDistance(at now: Int64) {
+        guard phase == .open, times.pingedAt.map({ now - $0 >= idleMax }) ?? true else { return }
+        askForSignOfLife(at: now)
+    }
+
+    private func notePong(at now: Int64) {
+        guard times.notePong(isUndelayed: pool.load.hadRoom || pool.plannedPath == nil, at: now) else { return }
         pool.reviewDue = .min
         if phase == .open, session.allowsStreams, isEstablished(at: now) { pool.stays() }
     }

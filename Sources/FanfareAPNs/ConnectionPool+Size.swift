@@ -56,8 +56,9 @@ extension ConnectionPool {
         readyBy = readyBy ?? now + ConnectionPool.readyTime
         guard !isClosing else { return }
         judgePace(at: moment)
+        if choosesSize, load.hadRoom { for seat in seats { seat.connection?.renewDistance(at: now) } }
         let path = path(at: now)
-        // A path that was measured with a queue, ours or the peer's, does not show the distance.
+        // The width of a connection that is full may be that of the moment.
         if load.hadRoom || plannedPath == nil || path == nil { plannedPath = path }
         // The first pushes of a load show how late a peer answers.
         if let service, let planned = plannedPath { plannedPath?.roundTrip = max(planned.roundTrip, service) }

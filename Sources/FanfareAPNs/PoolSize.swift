@@ -95,13 +95,15 @@ struct PoolSize {
     /// Largest demand in the current and in the previous period of `memory`.
     private var (peak, formerPeak) = (0, 0)
     private var peakTurnsAt = Int64.min
-    /// Observation with all connections full: their present number, their best rate, and the number of measurements.
-    private var seen = (count: 0, best: 0.0, spans: 0)
+    /// Observation with all connections full: their present number, their rates' sum, and the number of measurements.
+    private var seen = (count: 0, rates: 0.0, spans: 0)
     /// Earlier observation with all connections full, which later ones are compared with, however old it is: goals are far apart, and
     /// connections that are never compared would become more with each of them.
     private var reference: (count: Int, rate: Double)?
     /// Minimum number of measurements before a rate is believed. Answers arrive in reads, so one measurement says little.
     private static let spansMin = 4
+    /// Minimum number of measurements before connections are closed for having brought nothing: few show a low rate by chance.
+    private static let futileSpansMin = 12
     /// Share of the expected gain that more connections must bring.
     private static let worthwhileShare = 0.5
     /// Minimum growth, as a share, that distinguishes a gain from chance.
@@ -201,23 +203,25 @@ struct PoolSize {
         filledAt = now
         guard !isStopped(at: now) else { return 0 }
         if seen.count != count { seen = (count, 0, 0) }
-        seen.best = max(seen.best, rate)
+        seen.rates += rate
         seen.spans += 1
         guard seen.spans >= PoolSize.spansMin else { return 0 }
+        let mean = seen.rates / Double(seen.spans)
         if let known = reference, known.count < count {
             let share = Double(count) / Double(known.count) - 1
             if share >= PoolSize.tellingShare {
-                guard seen.best >= known.rate * (1 + share * PoolSize.worthwhileShare) else {
+                guard mean >= known.rate * (1 + share * PoolSize.worthwhileShare) else {
+                    guard seen.spans >= PoolSize.futileSpansMin else { return 0 }
                     // The planned number stays, because the pool would return to it at once.
                     let kept = max(known.count, min(needed, count))
                     defer { (count, tried, reference, seen) = (kept, kept, nil, (0, 0, 0)) }
                     futility.begin(at: now, using: &random)
                     return count - kept
                 }
-                reference = (count, seen.best)
+                reference = (count, mean)
             }
         } else {
-            reference = (count, seen.best)
+            reference = (count, mean)
         }
         tried = min(limits.most, count + 1)
         return 0
@@ -233,20 +237,19 @@ struct PoolSize {
         let planned = max(
             limits.reach.nanoseconds / Int64(plannedShare),
             Int64(demand) * (1_000_000_000 / Int64(pushesPerSecondMax)))
-        // The nearest number: rounded down, a round trip of 101 ms would plan for twice the connections of one of 100 ms. One round trip is
-        // left for the last answer.
-        let roundTrip = max(1, path.roundTrip)
-        let rounds = max(1, (planned + roundTrip / 2) / roundTrip - 1)
-        var (carried, begun) = (0, firstRound(requestBytes: path.requestBytes))
-        var round: Int64 = 0
-        while round < rounds, begun < path.width {
-            carried += max(1, begun)
-            begun = max(1, begun) * 2
-            round += 1
+        // Parts of a round trip count as such: a number that jumps would change with each millisecond of the distance. One round trip is left
+        // for the last answer.
+        var rounds = max(1, Double(planned) / Double(max(1, path.roundTrip)) - 1)
+        let width = Double(max(1, path.width))
+        var (carried, window) = (0.0, Double(max(1, firstRound(requestBytes: path.requestBytes))))
+        while rounds > 0, window < width {
+            carried += window * min(1, rounds)
+            window *= 2
+            rounds -= 1
         }
-        let (rest, overflows) = (rounds - round).multipliedReportingOverflow(by: Int64(max(1, path.width)))
-        guard !overflows, rest < Int64(demand) else { return least }
-        carried += Int(rest)
-        return min(limits.most, max(least, (demand + carried - 1) / carried))
+        carried += width * max(0, rounds)
+        // Compared before it is converted: the quotient may be larger than any integer.
+        let count = (Double(demand) / carried).rounded(.up)
+        return count < Double(limits.most) ? max(least, Int(count)) : limits.most
     }
 }

@@ -35,6 +35,7 @@ final class AnsweringServer {
     var greets = true { didSet { if greets { for conversation in conversations { conversation.greet() } } } }
     /// Connections that wait for the server's SETTINGS.
     var ungreeted: Int { conversations.count { !$0.isReady && !$0.hasEnded } }
+    private(set) var pings = 0
     /// Delay of answers to PINGs, which simulates distance.
     var pongsAfter = Duration.zero
     private let loop: Loop
@@ -94,6 +95,7 @@ final class AnsweringServer {
     }
 
     private func pong(_ payload: [UInt8], on conversation: Conversation) {
+        pings += 1
         guard pongsAfter > .zero else { return conversation.write(frame(6, flags: 1, payload)) }
         let timer = LoopTimer(loop: loop) { conversation.write(frame(6, flags: 1, payload)) }
         timer.start(after: pongsAfter)

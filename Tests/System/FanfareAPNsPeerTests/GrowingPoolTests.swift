@@ -118,6 +118,60 @@ import Testing
         harness.close()
     }
 
+    /// A peer beside us is at its limit for three minutes, and each answer takes four tenths of a second: that is its queue, not its distance.
+    @Test func theQueueOfALongLoadIsNoDistance() throws {
+        var waiting: [AnsweringServer.Request] = []
+        let (server, harness) = try scratch.growingWorld(
+            activities: 20_000, demand: 10_000, connectionsMax: 8, time: LoopTime(goesOn: false),
+            answer: {
+                waiting.append($0)
+                return []
+            }, settles: { _ in false })
+        server.pongsAfter = .zero
+        harness.run("being ready") { harness.pool.isReady }
+        let planned = harness.pool.figures.connectionsWanted
+        let answers = LoopTimer(loop: harness.loop) {
+            harness.time.leap(.milliseconds(400))
+            for request in waiting { server.write(AnsweringServer.accepted(request), on: request.connection) }
+            waiting = []
+        }
+        answers.start(after: .milliseconds(5), repeating: .milliseconds(5))
+        harness.source.mayHandOut = .max
+        harness.pool.workAvailable()
+        let begins = harness.time.passed
+        harness.run("three minutes of load") { harness.time.passed - begins > .seconds(180) }
+        let wanted = harness.pool.figures.connectionsWanted
+        harness.source.mayHandOut = 0
+        harness.run("the last answers") { harness.source.inFlight == 0 }
+        answers.close()
+        let leaps = harness.leaps(of: .milliseconds(50))
+        let ends = harness.time.passed
+        harness.run("a few seconds of rest") { harness.time.passed - ends > .seconds(3) }
+        leaps.close()
+        #expect(harness.pool.figures.roundTrip < 100_000_000)
+        #expect(harness.pool.figures.connectionsWanted <= max(planned, wanted))
+        harness.close()
+    }
+
+    /// A few pushes are always in flight, so no connection falls silent. The way becomes longer meanwhile.
+    @Test func aConnectionThatIsNeverSilentMeasuresTheDistanceAgain() throws {
+        let (server, harness) = try scratch.growingWorld(
+            activities: 1000, demand: 100, time: LoopTime(goesOn: false), settles: { _ in false })
+        server.pongsAfter = .zero
+        harness.run("being ready") { harness.pool.isReady }
+        let pings = server.pings
+        let leaps = harness.leaps(of: .milliseconds(500))
+        let begins = harness.time.passed
+        let trickle = LoopTimer(loop: harness.loop) { harness.source.mayHandOut = harness.source.completed + 20 }
+        trickle.start(after: .zero, repeating: .milliseconds(1))
+        harness.run("ten minutes") { harness.time.passed - begins > .seconds(600) }
+        trickle.close()
+        leaps.close()
+        let perConnection = Double(server.pings - pings) / Double(server.connections)
+        #expect((12...15).contains(perConnection), "one each 45 seconds: \(perConnection)")
+        harness.close()
+    }
+
     @Test func aFewPeopleGetTwoConnections() throws {
         let (server, harness) = try scratch.growingWorld(activities: 1, demand: 100)
         harness.run("being ready") { harness.pool.isReady }

@@ -4,10 +4,17 @@ import Testing
 
 @Suite struct AnswerTimesTests {
     private let millisecond: Int64 = 1_000_000
+    private let second: Int64 = 1_000_000_000
+
+    private func measure(_ distance: Int64, isUndelayed: Bool = true, _ times: inout AnswerTimes, at now: Int64) {
+        times.notePing(at: now - distance)
+        let isTimed = times.notePong(isUndelayed: isUndelayed, at: now)
+        #expect(isTimed)
+    }
 
     @Test func aPushThatWasAloneTellsThePeersWork() {
         var times = AnswerTimes()
-        times.notePong(after: millisecond, at: 0)
+        measure(millisecond, &times, at: 0)
         times.noteRest()
         times.noteSent()
         times.noteAccepted(after: 50 * millisecond, at: 0)
@@ -26,5 +33,33 @@ import Testing
         times.noteSent()
         times.noteAccepted(after: 5 * millisecond, at: 0)
         #expect(times.service.least == 5 * millisecond)
+    }
+
+    /// The peer's queue, or ours, fills for minutes: its time is no distance.
+    @Test func answersToPushesAreNoDistance() {
+        var times = AnswerTimes()
+        measure(millisecond, &times, at: 0)
+        for second in 1...300 {
+            times.noteAnswers(after: 400 * millisecond, at: Int64(second) * self.second)
+            measure(300 * millisecond, isUndelayed: false, &times, at: Int64(second) * self.second)
+        }
+        #expect(times.roundTrip.least == millisecond && times.pace.least == 400 * millisecond)
+    }
+
+    /// A pause of this machine delays one PONG on all connections alike. A longer way delays all of them.
+    @Test func oneLatePongIsNoDistanceAndSeveralAre() {
+        var times = AnswerTimes()
+        for round in 1...100 {
+            measure((round % 3 == 0 ? 300 : 1) * millisecond, &times, at: Int64(round) * 45 * second)
+            #expect(round < 2 || times.roundTrip.least == millisecond)
+        }
+        for round in 101...104 { measure(100 * millisecond, &times, at: Int64(round) * 45 * second) }
+        #expect(times.roundTrip.least == 100 * millisecond)
+    }
+
+    @Test func aPongThatNoPingAskedForIsIgnored() {
+        var times = AnswerTimes()
+        let isTimed = times.notePong(isUndelayed: true, at: 0)
+        #expect(!isTimed && times.roundTrip.least == nil)
     }
 }
