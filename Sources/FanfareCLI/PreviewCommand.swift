@@ -181,7 +181,7 @@ struct PreviewCommand {
         }
         let checked = checks ? try check(now > last.content.at ? moments + [moment] : moments, studio) : nil
         try studio.requireOwnTemplate()
-        let findings = scenes.flatMap(\.findings) + (try studio.sceneless(in: moment.content))
+        let findings = (scenes.flatMap(\.findings) + (try studio.sceneless(in: moment.content))).distinct
         if !outputs.isEmpty {
             let sheet = PreviewSheet(
                 title: moment.title, subtitle: moment.subtitle, scenes: scenes,

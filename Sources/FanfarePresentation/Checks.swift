@@ -6,6 +6,17 @@ extension Scene {
         if !findings.contains(finding) { findings.append(finding) }
     }
 
+    /// Notes a character that no font has. Its font is missing wherever the character stands, so the finding names no place.
+    mutating func findMissing(_ character: Character) {
+        let code = character.unicodeScalars.map { "U+" + String($0.value, radix: 16, uppercase: true) }
+        let finding = Finding(
+            kind: .glyph, place: "fonts", element: nil,
+            text:
+                "none has “\(character)” (\(code.joined(separator: " "))), so widths are guesses; install one that has, such "
+                + "as Debian's fonts-noto-core or fonts-noto-cjk, or name it with --font")
+        if !findings.contains(finding) { findings.append(finding) }
+    }
+
     /// Notes what will be too large although it is not yet, and marks it.
     mutating func findOverflow(of later: Scene) {
         for finding in later.findings where finding.kind == .overflow {

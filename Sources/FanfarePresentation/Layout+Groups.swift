@@ -163,7 +163,7 @@ extension Layout {
             scene.items.append(item)
         }
         if let strange = measure.missing(fitting.lines.joined(), weight: element.element.style.weight) {
-            scene.find(.glyph, name, "no font has “\(strange)”, so the width is a guess")
+            scene.findMissing(strange)
         }
     }
 

@@ -108,7 +108,7 @@ package struct PreviewSheet: Sendable {
 
     /// The pictures as a page that needs nothing else.
     package func html() -> String {
-        let findings = scenes.flatMap(\.findings) + findings
+        let findings = (scenes.flatMap(\.findings) + findings).distinct
         var html = """
             <!doctype html>
             <html lang="en">

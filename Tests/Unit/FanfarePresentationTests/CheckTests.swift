@@ -225,6 +225,19 @@ import Testing
         #expect(kinds(try studio.scene(["name": "東京"], .compact)) == [.glyph])
     }
 
+    /// One font is missing, however many places, elements and characters need it.
+    @Test func aMissingFontIsOneFinding() throws {
+        let studio = try Studio(
+            Studio.template("[elements.other]\ntext = \"{other}\"", expanded: ", { leading = [\"other\"] }"))
+        let content = studio.content(["name": "東京", "other": "京都"])
+        let found = Device.all.flatMap(\.places).compactMap {
+            Layout.scene(of: content, by: studio.template, on: $0, studio.measure)
+        }.flatMap(\.findings)
+        #expect(found.count > 20)
+        #expect(found.distinct.map(\.place) == ["fonts"])
+        #expect(found.first?.text.hasPrefix("none has “東” (U+6771)") == true)
+    }
+
     /// WCAG 2 wants 3 : 1 between the filled part of a bar and the rest of it.
     @Test func P2_aFaintBarIsFound() throws {
         func kinds(_ accents: String, _ appearance: Appearance) throws -> [Finding.Kind] {
