@@ -303,9 +303,9 @@ extension PreviewCommand {
           --phone FILE     what happens to the card on one phone of the story beside pushes: the app's own updates, and the
                            person who turns Live Activities off, as lines of JSON
           --check          looks for faults on all devices in every update until the moment: overflow, low contrast, a logo
-                           alone, an element that stands elsewhere in expanded than in compact, nothing for a screen reader,
-                           a name that is cut, a field that is mistyped; timers count at their longest; without --topic and
-                           --lineup in every topic
+                           alone, an empty side, an element that stands elsewhere in expanded than in compact, nothing for a
+                           screen reader, a name that is cut, a field that is mistyped; timers count at their longest; without
+                           --topic and --lineup in every topic
           --template FILE  a template of your own instead of the built-in one of its kind
           --print-template KIND
                            prints a built-in template, to copy: football, hockey, volleyball, transit, delivery, ride, queue,

@@ -90,6 +90,23 @@ extension Scene {
         find(.logoAlone, group.first?.element.name, fault)
     }
 
+    /// Notes a compact presentation with one side only: its two sides are to be alike (rules M4, P5). A logo alone is another fault.
+    mutating func findEmptySide(leading: [MeasuredElement], trailing: [MeasuredElement]) {
+        guard leading.isEmpty != trailing.isEmpty, (leading + trailing).contains(where: \.isLive) else { return }
+        let (side, field) = leading.isEmpty ? ("leading", "compactLeading") : ("trailing", "compactTrailing")
+        find(
+            .emptySide, side,
+            "nothing is shown; expected an element that always has something, as an icon has, or words in the state's "
+                + "\(field)")
+    }
+
+    /// Returns the scene from right to left. Texts, icons and the camera are what they are.
+    func mirrored() -> Scene {
+        var scene = self
+        for index in items.indices { scene.items[index].frame.x = width - items[index].frame.maxX }
+        return scene
+    }
+
     /// Moves the items down and gives the card its height.
     func resized(to height: Double, moving distance: Double) -> Scene {
         var scene = Scene(

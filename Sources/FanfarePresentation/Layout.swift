@@ -74,13 +74,13 @@ package struct Layout {
         guard let row = shownRows(.compact).first, case .groups(let leading, _, let trailing) = row.content else {
             return scene
         }
-        let sides = [(leading, 0.0), (trailing, device.islandWidth - device.compactSide)]
-        for (names, x) in sides {
-            let group = elements(names)
-            let frame = Rect(x: x, y: 0, width: device.compactSide, height: height)
-            put(group, in: frame, .center, &scene)
+        let sides = (leading: elements(leading), trailing: elements(trailing))
+        for (group, x) in [(sides.leading, 0), (sides.trailing, device.islandWidth - device.compactSide)] {
+            put(group, in: Rect(x: x, y: 0, width: device.compactSide, height: height), .center, &scene)
         }
-        scene.findLogo(elements(leading) + elements(trailing))
+        scene.findLogo(sides.leading + sides.trailing)
+        // The menu bar shows the same pair; one finding for both is enough.
+        if place.kind == .compact { scene.findEmptySide(leading: sides.leading, trailing: sides.trailing) }
         return scene
     }
 

@@ -69,6 +69,8 @@ package struct Finding: Sendable, Hashable, CustomStringConvertible {
         case field
         /// A compact or minimal presentation without live data (rules M3, P5).
         case logoAlone
+        /// A compact presentation of which one side shows nothing (rules M4, P5).
+        case emptySide
         /// An element on another side in compact than in expanded (rule P2).
         case moved
         /// Nothing for a screen reader to say (rule P3).

@@ -111,10 +111,46 @@ import Testing
         #expect(kinds(try studio.scene(["name": "A"], .minimalAttached)).isEmpty)
     }
 
+    /// A side may keep its mark or its name: a train's line never changes, and a match without goals has the same pair for two hours.
+    @Test func P5_anEmptySideIsFound() throws {
+        let compact = "leading = [\"name\"]\ntrailing = [\"wait\"]"
+        let studio = try Studio(
+            Studio.template("[elements.wait]\ntext = \"{wait}\"\nstyle = \"footnote\"", compact: compact))
+        #expect(try studio.scene(["name": "A", "wait": "3"], .compact).findings.isEmpty)
+        let trailing = try #require(try studio.scene(["name": "A"], .compact).findings.first)
+        #expect(trailing.kind == .emptySide && trailing.element == "trailing")
+        #expect(trailing.text.hasSuffix("or words in the state's compactTrailing"))
+        let leading = try studio.scene(["wait": "3", "spoken": "3"], .compact).findings
+        #expect(leading.map(\.element) == ["leading"])
+        #expect(
+            kinds(try studio.scene(["other": "A"], .compact)) == [.logoAlone, .logoAlone, .description],
+            "nothing at all")
+        #expect(try studio.scene(["name": "A"], .menuBar).findings.isEmpty, "said once")
+        let mark = try Studio(
+            Studio.template("[elements.wait]\nicon = \"tram\"", compact: compact))
+        #expect(try mark.scene(["name": "A"], .compact).findings.isEmpty)
+    }
+
+    /// Before there is a driver, a courier or a pace, the trailing side has nothing of them to show.
+    @Test(
+        arguments: [
+            ("ride", ["status": "matching", "compactLeading": "Search"]),
+            ("ride", ["status": "waiting", "compactLeading": "Here"]),
+            ("delivery", ["status": "placed", "compactLeading": "Order"]),
+            ("workout", ["status": "running", "metres": 0, "compactLeading": "0 m", "startedAt": 803_051_990]),
+        ] as [(String, JSONObject)]) func P5_aBuiltInTemplateHasTwoSides(kind: String, state: JSONObject) throws
+    {
+        for device in Device.phones {
+            let scene = try Studio(builtIn: kind).scene(state, .compact, on: device)
+            #expect(scene.findings.isEmpty, "\(scene.findings)")
+        }
+    }
+
     /// Text that wraps, or is large, has a height as well as a width.
     @Test func whatIsTooHighForTheIslandIsFound() throws {
         let template = Studio.template(
-            "[elements.huge]\ntext = \"{name}\"\nstyle = \"largeTitle\"", compact: "leading = [\"huge\"]")
+            "[elements.huge]\ntext = \"{name}\"\nstyle = \"largeTitle\"",
+            compact: "leading = [\"huge\"]\ntrailing = [\"side\"]")
         let scene = try Studio(template).scene(["name": "1"], .compact)
         #expect(kinds(scene) == [.overflow])
         #expect(scene.findings.first?.text.contains("points high") == true)

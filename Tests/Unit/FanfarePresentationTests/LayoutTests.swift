@@ -97,7 +97,7 @@ import Testing
     @Test func aTextThatDoesNotFitTakesItsShortForm() throws {
         let elements =
             "[elements.long]\ntext = \"{name} and everybody else who plays\"\nshort = \"{name:3}\"\nstyle = \"footnote\""
-        let studio = try Studio(Studio.template(elements, compact: "leading = [\"long\"]"))
+        let studio = try Studio(Studio.template(elements, compact: "leading = [\"long\"]\ntrailing = [\"side\"]"))
         let scene = try studio.scene(["name": "Northspire"], .compact)
         #expect(scene.findings.isEmpty)
         #expect(scene.svg().contains(">NOR</text>"))
