@@ -55,10 +55,15 @@ extension CardElement {
     fileprivate static func all(in table: TableReader) -> [String: CardElement] {
         guard let all = table.table("elements") else { return [:] }
         var elements: [String: CardElement] = [:]
+        var readers: [String: TableReader] = [:]
         for member in all.members {
             guard let reader = all.table(member.value, for: member.key) else { continue }
             elements[member.key] = CardElement(member, reader)
+            readers[member.key] = reader
             reader.finish()
+        }
+        for element in elements.values {
+            if let other = element.unlike { readers[element.name]?.check(other, "unlike", of: elements) }
         }
         return elements
     }
@@ -69,6 +74,7 @@ extension CardElement {
         name = member.key
         about = table.text("about") ?? member.key
         when = table.conditions("when")
+        unlike = table.text("unlike")
         style = table.choice("style", of: TextStyle.allCases.map { ($0.rawValue, $0) }) ?? .body
         color = table.colorChoice("color") ?? .primary
         short = table.template("short")
@@ -221,7 +227,7 @@ extension TableReader {
         return CardRow(content: content, when: when)
     }
 
-    private func check(_ element: String, _ key: String, of elements: [String: CardElement]) {
+    fileprivate func check(_ element: String, _ key: String, of elements: [String: CardElement]) {
         // An element with a fault of its own has been refused already.
         guard elements[element] == nil, let value = members.first(where: { $0.key == key })?.value else { return }
         let advice = element.nearest(of: elements.keys.sorted()).map { "; did you mean \($0)?" } ?? ""

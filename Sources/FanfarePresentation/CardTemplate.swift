@@ -94,6 +94,8 @@ struct CardElement: Sendable {
     let style: TextStyle
     let color: ColorChoice
     let when: [Condition]
+    /// Element that may say the same: while it does, and stands above, this one is not shown.
+    let unlike: String?
     /// Lines that the text may take.
     let lines: Int
     /// Least scale to which the text may shrink so that it fits.

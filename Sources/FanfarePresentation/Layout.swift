@@ -169,6 +169,16 @@ package struct Layout {
     private func stack(_ rows: [CardRow], in frame: Rect, _ scene: inout Scene) -> Double {
         var y = frame.y
         var isFirst = true
+        // Words of the elements so far, so that the card says nothing twice.
+        var said: [String: String] = [:]
+        func unsaid(_ names: [String], of template: CardTemplate) -> [MeasuredElement] {
+            let group = elements(names, of: template).filter { element in
+                guard let other = element.element.unlike, let words = element.words else { return true }
+                return said[other] != words
+            }
+            for element in group { said[element.element.name] = element.words }
+            return group
+        }
         func add(besideCamera: Bool = false, _ body: (Double, inout Scene) -> Double) {
             var top = isFirst ? y : y + Layout.gap.y
             // Only the first row's two sides are beside the camera; the others begin below it.
@@ -183,7 +193,7 @@ package struct Layout {
         for row in rows {
             switch row.content {
             case .groups(let leading, let center, let trailing):
-                let groups = [elements(leading), elements(center), elements(trailing)]
+                let groups = [leading, center, trailing].map { unsaid($0, of: template) }
                 add(besideCamera: groups[1].isEmpty) { top, scene in
                     put(groups, in: Rect(x: frame.x, y: top, width: frame.width, height: 0), isFirst, &scene)
                 }
@@ -192,7 +202,7 @@ package struct Layout {
                 let rows = inner.spotlightRows(in: place.section)
                 for row in rows where row.when.hold(in: content.state) {
                     guard case .groups(let leading, let center, let trailing) = row.content else { continue }
-                    let groups = [leading, center, trailing].map { elements($0, of: inner) }
+                    let groups = [leading, center, trailing].map { unsaid($0, of: inner) }
                     add(besideCamera: groups[1].isEmpty) { top, scene in
                         put(
                             groups, in: Rect(x: frame.x, y: top, width: frame.width, height: 0), isFirst, &scene)

@@ -136,6 +136,24 @@ import Testing
         #expect(scene.items.contains { $0.element == "period" })
     }
 
+    /// The feed's latest event is the period's own beginning.
+    @Test(arguments: [("HT", "Half-time"), ("2H", "Second half"), ("FT", "Full time"), ("PEN", "Penalty shoot-out")])
+    func aCardSaysNothingTwice(period: String, event: String) throws {
+        let (studio, lineup) = (try Studio(builtIn: "football"), try CardTemplate.builtIn("lineup"))
+        var state = Self.anyState
+        (state["period"], state["lastEvent"]) = (.string(period), .string(event))
+        func times(_ scene: Scene) -> Int { scene.svg().components(separatedBy: ">\(event)<").count - 1 }
+        for kind in [Place.Kind.expanded, .lockScreen] { #expect(times(try studio.scene(state, kind)) == 1, "\(kind)") }
+        var content = studio.content(state)
+        content.others = []
+        let place = Place(kind: .lockScreen, appearance: .dark, device: .small)
+        let scene = try #require(
+            Layout.scene(of: content, by: lineup, inner: studio.template, on: place, studio.measure))
+        #expect(times(scene) == 1, "a spotlight has no period, so it shows the event")
+        state["lastEvent"] = "Goal: A. Vale"
+        #expect(try studio.scene(state, .lockScreen).svg().contains(">Goal: A. Vale<"))
+    }
+
     /// A state can hold any text; none breaks the picture.
     @Test func markupInAStateIsText() throws {
         let studio = try Studio(Studio.template())
