@@ -157,6 +157,15 @@ extension TableReader {
         }
     }
 
+    /// Returns a name, or an array of them.
+    fileprivate func names(_ key: String) -> [String]? {
+        take(key, "an element's name, or an array of them") { value in
+            guard case .array(let values) = value.content else { return value.text.map { [$0] } }
+            let texts = values.compactMap(\.text)
+            return texts.count == values.count && !texts.isEmpty ? texts : nil
+        }
+    }
+
     /// Returns a template, or an array of them.
     fileprivate func templates(_ key: String) -> [Template] {
         guard let value = take(key) else { return [] }
@@ -207,8 +216,8 @@ extension TableReader {
     fileprivate func row(of elements: [String: CardElement], allowing groups: [String]) -> CardRow {
         let when = conditions("when")
         if groups.count == 3, flag("spotlight") == true { return CardRow(content: .spotlight, when: when) }
-        if groups.count == 3, let cell = text("others") {
-            check(cell, "others", of: elements)
+        if groups.count == 3, members.contains(where: { $0.key == "others" }), let cell = names("others") {
+            for element in cell { check(element, "others", of: elements) }
             let columns = whole("columns", 1...6) ?? 1
             return CardRow(content: .others(cell, columns: columns), when: when)
         }

@@ -170,8 +170,8 @@ struct CardRow: Sendable {
         case groups(leading: [String], center: [String], trailing: [String])
         /// The rows of the topic in the spotlight, by the template of its kind.
         case spotlight
-        /// A cell for each other topic of a lineup.
-        case others(String, columns: Int)
+        /// A cell for each other topic of a lineup, with these elements beside each other.
+        case others([String], columns: Int)
     }
 
     let content: Content

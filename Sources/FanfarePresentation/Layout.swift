@@ -110,8 +110,9 @@ package struct Layout {
         var scene = scene(width: place.device.width, height: 0, radius: radius)
         // The corners of the island are round up to its contents.
         let side = place.kind == .expanded ? 20 : margin
-        let bottom = stack(
-            shownRows(section), in: Rect(x: side, y: margin, width: scene.width - 2 * side, height: 0), &scene)
+        let room = Rect(
+            x: side, y: margin, width: scene.width - 2 * side, height: Device.cardHeights.upperBound - 2 * margin)
+        let bottom = stack(shownRows(section), in: room, &scene)
         let needed = bottom + margin
         let height = min(max(needed, Device.cardHeights.lowerBound), Device.cardHeights.upperBound)
         if needed > Device.cardHeights.upperBound + 0.005 {
@@ -153,17 +154,18 @@ package struct Layout {
     }
 
     private func elements(_ names: [String], of template: CardTemplate? = nil) -> [MeasuredElement] {
-        let template = template ?? self.template
-        return names.compactMap { name in
-            template.elements[name].flatMap { MeasuredElement($0, content, template, timers, measure) }
-        }
+        names.compactMap { element($0, of: template ?? self.template, showing: content) }
+    }
+
+    func element(_ name: String, of template: CardTemplate, showing content: CardContent) -> MeasuredElement? {
+        template.elements[name].flatMap { MeasuredElement($0, content, template, timers, measure) }
     }
 
     private func naturalWidth(_ group: [MeasuredElement]) -> Double {
         group.isEmpty ? 0 : group.reduce(Layout.gap.x * Double(group.count - 1)) { $0 + $1.natural }
     }
 
-    /// Puts rows below each other. A row in which nothing is shown takes no space (rule P1).
+    /// Puts rows below each other; the other topics of a lineup take the height that those above leave. A row in which nothing is shown takes no space (rule P1).
     ///
     /// - Returns: the lower edge of the last row.
     private func stack(_ rows: [CardRow], in frame: Rect, _ scene: inout Scene) -> Double {
@@ -208,10 +210,10 @@ package struct Layout {
                             groups, in: Rect(x: frame.x, y: top, width: frame.width, height: 0), isFirst, &scene)
                     }
                 }
-            case .others(let cell, let columns):
+            case .others(let names, let columns):
                 add { top, scene in
-                    grid(
-                        of: cell, columns: columns, in: Rect(x: frame.x, y: top, width: frame.width, height: 0), &scene)
+                    let room = Rect(x: frame.x, y: top, width: frame.width, height: frame.y + frame.height - top)
+                    return grid(of: names, columns: columns, in: room, &scene)
                 }
             }
         }
@@ -257,32 +259,6 @@ package struct Layout {
         put(
             trailing, in: Rect(x: frame.maxX - sideMax.1, y: top, width: sideMax.1, height: height), .trailing, &scene)
         return height
-    }
-
-    /// Cells for the other topics of a lineup, and the number of those that are left out.
-    private func grid(of cell: String, columns: Int, in frame: Rect, _ scene: inout Scene) -> Double {
-        guard let element = template.elements[cell], let others = content.others, !others.isEmpty else { return 0 }
-        var cells: [MeasuredElement] = others.compactMap { row in
-            var content = content
-            content.state = row
-            return MeasuredElement(element, content, template, timers, measure)
-        }
-        if content.more > 0, let more = template.elements["more"] {
-            var content = content
-            content.state = ["more": .int(Int64(content.more))]
-            if let measured = MeasuredElement(more, content, template, timers, measure) { cells.append(measured) }
-        }
-        let gap = Layout.gap.x
-        let width = (frame.width - gap * Double(columns - 1)) / Double(columns)
-        let height = (cells.map { max($0.height, tallest(of: [$0], in: width)) }.max() ?? 0) + 2
-        for (index, cell) in cells.enumerated() {
-            let (row, column) = (index / columns, index % columns)
-            let frame = Rect(
-                x: frame.x + Double(column) * (width + gap), y: frame.y + Double(row) * height, width: width,
-                height: height)
-            put([cell], in: frame, column == 0 ? .leading : column == columns - 1 ? .trailing : .center, &scene)
-        }
-        return Double((cells.count + columns - 1) / columns) * height
     }
 }
 

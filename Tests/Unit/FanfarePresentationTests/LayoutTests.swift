@@ -117,9 +117,53 @@ import Testing
         let svg = scene.svg()
         #expect(scene.findings.isEmpty)
         #expect(scene.spoken == "Northspire City one, Kestrel Bay nil, and 9 more")
-        for text in ["Northspire City", "T1 0 · 0 X", "T7 0 · 0 X", "and 2 more"] {
+        for text in ["Northspire City", "T1 0", "T7 0", "0 X", "and 2 more"] {
             #expect(svg.contains(text), "\(text)")
         }
+    }
+
+    private func lineup(of others: Int, more: Int = 0, isStale: Bool = false, on kind: Place.Kind) throws -> Scene {
+        let (outer, inner) = (try Studio(builtIn: CardTemplate.lineup), try CardTemplate.builtIn("football"))
+        var content = outer.content(Self.anyState)
+        content.others = (0..<others).map { index in
+            let (home, away) = (["NOR 11", "FCI 1", "W 0", "MMM 2"][index % 4], ["1 KES", "10 MMW", "0 I"][index % 3])
+            return ["compactLeading": .string(home), "compactTrailing": .string(away), "minimal": "0–0"]
+        }
+        content.more = more
+        content.isStale = isStale
+        let place = Place(kind: kind, appearance: .dark, device: .small)
+        return try #require(Layout.scene(of: content, by: outer.template, inner: inner, on: place, outer.measure))
+    }
+
+    /// Scores stand below scores, whatever the names' widths.
+    @Test(arguments: [Place.Kind.expanded, .lockScreen]) func theColumnsOfALineupLineUp(kind: Place.Kind) throws {
+        let scene = try lineup(of: 8, on: kind)
+        #expect(scene.findings.isEmpty)
+        func edges(_ name: String, _ edge: (Rect) -> Double) -> [Double] {
+            scene.items.filter { $0.element == name }.map { (edge($0.frame) * 100).rounded() / 100 }
+        }
+        let columns = [
+            Set(edges("otherLeading") { $0.maxX }), Set(edges("otherDot") { $0.midX }),
+            Set(edges("otherTrailing") { $0.x }),
+        ]
+        #expect(columns.map(\.count) == [3, 3, 3])
+        #expect(edges("otherDot") { $0.midX }.count == 8)
+        #expect(Set(edges("otherLeading") { $0.x }).count > 3, "the names are not equally wide")
+    }
+
+    /// What the height of the card has no room for is counted, fresh and stale, and never out of sight.
+    @Test(arguments: [Place.Kind.expanded, .lockScreen, .standBy], [false, true])
+    func aLongLineupCountsWhatDoesNotFit(kind: Place.Kind, isStale: Bool) throws {
+        for (others, more) in [(11, 0), (15, 0), (15, 4), (40, 0)] {
+            let scene = try lineup(of: others, more: more, isStale: isStale, on: kind)
+            #expect(scene.findings.isEmpty, "\(others): \(scene.findings)")
+            let shown = scene.items.count { $0.element == "otherDot" }
+            let rest = others + more - shown
+            #expect(shown >= 5)
+            #expect(scene.svg().contains(">and \(rest) more<") == (rest > 0), "\(others)")
+            #expect(scene.items.contains { $0.element == "more" } == (rest > 0))
+        }
+        #expect(try lineup(of: 7, on: kind).items.count { $0.element == "otherDot" } == 7)
     }
 
     /// In the smallest places a lineup shows its spotlight as the topic's own card does.
