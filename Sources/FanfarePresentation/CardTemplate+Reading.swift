@@ -25,6 +25,8 @@ extension CardTemplate {
         accent = table.color("accent") ?? Color(red: 1, green: 0.8, blue: 0)
         lightAccent = table.color("lightAccent")
         background = table.color("background")
+        isRightToLeft =
+            table.choice("direction", of: [("leftToRight", false), ("rightToLeft", true)]) ?? false
         elements = CardElement.all(in: table)
         var sections: [Section: [CardRow]] = [:]
         for section in Section.allCases {

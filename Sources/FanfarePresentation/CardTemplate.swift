@@ -19,6 +19,8 @@ package struct CardTemplate: Sendable {
     let accent: Color
     /// Accent where the background is light; `nil`: the same.
     let lightAccent: Color?
+    /// Is `true` for the card of an app in a language that is written from right to left: leading is on the right.
+    let isRightToLeft: Bool
     /// Background of the Lock Screen presentation; `nil`: the system's (rule P4).
     let background: Color?
 

@@ -157,7 +157,7 @@ extension CardContent {
     /// Notes short forms that have been cut to their width (rule M4), and a spoken form that has been cut to its bytes (rule P3).
     package var cutForms: [Finding] {
         let spoken = state["spoken"]?.stringValue ?? ""
-        return cutShortForms + ([state] + (others ?? [])).compactMap(CardContent.twins)
+        return cutShortForms + cutWords + ([state] + (others ?? [])).compactMap(CardContent.twins)
             + (spoken.isCut
                 ? [
                     Finding(
@@ -174,6 +174,23 @@ extension CardContent {
         return Finding(
             kind: .cut, place: "short forms", element: "compactLeading",
             text: "“\(leading)” stands on both sides; expected words that differ, by the rules' `short`")
+    }
+
+    /// Notes short forms with the first letters of a word that is written from right to left. Such scripts have no capitals, so nobody
+    /// takes the letters for an abbreviation; an Arabic name begins with its article, besides.
+    private var cutWords: [Finding] {
+        let forms = ["compactLeading", "compactTrailing", "minimal"]
+        func words(_ text: String) -> [Substring] { text.split { !$0.isLetter }.filter(\.isRightToLeft) }
+        let whole = state.members.filter { !forms.contains($0.key) }.flatMap { words($0.value.stringValue ?? "") }
+        return forms.compactMap { key in
+            for word in words(state[key]?.stringValue ?? "") where !whole.contains(word) {
+                guard let name = whole.first(where: { $0.hasPrefix(word) }) else { continue }
+                return Finding(
+                    kind: .cut, place: "short forms", element: key,
+                    text: "“\(word)” is cut from “\(name)”; expected a whole word, by the rules' `short`")
+            }
+            return nil
+        }
     }
 
     private var cutShortForms: [Finding] {
@@ -264,11 +281,12 @@ extension [Condition] {
 }
 
 extension String {
-    /// Is `true` for an abbreviation in capitals that is neither a whole word of the text nor three letters of one.
+    /// Is `true` for an abbreviation in capitals that is neither a whole word of the text nor three letters of one. Scripts without
+    /// capitals that are written from right to left have no such abbreviations.
     fileprivate func isStump(of whole: String) -> Bool {
         let words = whole.uppercased().split(separator: " ")
         return split(separator: " ").contains { part in
-            part.count != 3 && part == part.uppercased() && !words.contains(part)
+            (part.count != 3 || part.isRightToLeft) && part == part.uppercased() && !words.contains(part)
                 && words.contains { $0.hasPrefix(part) }
         }
     }

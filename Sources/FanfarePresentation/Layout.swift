@@ -53,12 +53,14 @@ package struct Layout {
     // MARK: - Places
 
     private func drawn() -> Scene {
-        switch place.kind {
-        case .compact, .menuBar: compact()
-        case .minimalAttached, .minimalDetached, .standByMinimal: minimal()
-        case .expanded, .lockScreen, .banner, .standBy: card()
-        case .smartStack, .carPlay: small()
-        }
+        let scene =
+            switch place.kind {
+            case .compact, .menuBar: compact()
+            case .minimalAttached, .minimalDetached, .standByMinimal: minimal()
+            case .expanded, .lockScreen, .banner, .standBy: card()
+            case .smartStack, .carPlay: small()
+            }
+        return template.isRightToLeft ? scene.mirrored() : scene
     }
 
     private func scene(width: Double, height: Double, radius: Double) -> Scene {

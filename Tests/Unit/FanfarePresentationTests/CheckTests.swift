@@ -61,6 +61,26 @@ import Testing
         #expect(found("3", "12").isEmpty)
     }
 
+    /// Three letters of an Arabic name are its article and one more, and no capitals tell that they are an abbreviation.
+    @Test func M4_aCutNameFromRightToLeftIsFound() throws {
+        let studio = try Studio(builtIn: "football")
+        func found(_ leading: String, _ trailing: String) -> [Finding] {
+            studio.content([
+                "compactLeading": .string(leading), "compactTrailing": .string(trailing), "home": "الهلال",
+                "away": "הפועל חיפה",
+            ]).cutForms
+        }
+        #expect(found("الهلال 1", "0 חיפה").isEmpty)
+        #expect(found("اله 1", "0 הפו").map(\.element) == ["compactLeading", "compactTrailing"])
+        #expect(
+            found("اله 1", "0 חיפה").map(\.text) == [
+                "“اله” is cut from “الهلال”; expected a whole word, by the rules' `short`"
+            ])
+        #expect(found("NOR 1", "0 KES").isEmpty)
+        let scene = try names("הפועל באר שבע והסביבה הצפונית", "Kestrel", short: "{name:3}")
+        #expect(scene.findings.map(\.kind) == [.cut], "as in a place without room for the name")
+    }
+
     @Test(
         arguments: [
             ("progress = \"share\"", ["share": 148], "share is 148; expected a number from 0 to 1"),

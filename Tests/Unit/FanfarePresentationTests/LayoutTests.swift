@@ -198,6 +198,36 @@ import Testing
         #expect(try studio.scene(state, .lockScreen).svg().contains(">Goal: A. Vale<"))
     }
 
+    /// What follows a Hebrew or Arabic name stands on its left; the frame is the same.
+    @Test func aTextFromRightToLeftBeginsAtItsRight() throws {
+        let studio = try Studio(Studio.template())
+        for name in ["חיפה 1", "חיפ…"] {
+            let scene = try studio.scene(["name": .string(name)], .lockScreen)
+            let item = try #require(scene.items.first)
+            #expect(scene.findings.isEmpty)
+            #expect(item.frame.x == Device.margin)
+            #expect(scene.svg().contains("<text x=\"\(item.frame.maxX.points)\" direction=\"rtl\" "))
+        }
+        #expect(!(try studio.scene(["name": "Haifa 1"], .lockScreen).svg().contains("direction=")))
+    }
+
+    /// In an app that is written from right to left, leading is on the right.
+    @Test(arguments: [Place.Kind.compact, .expanded, .lockScreen, .smartStack])
+    func aCardFromRightToLeftIsMirrored(kind: Place.Kind) throws {
+        let football = try #require(CardTemplate.builtInFile("football"))
+        let (plain, other) = (try Studio(football), try Studio("direction = \"rightToLeft\"\n" + football))
+        let device = kind == .smartStack ? Device.watches[0] : .small
+        let (scene, mirrored) = (
+            try plain.scene(Self.anyState, kind, on: device), try other.scene(Self.anyState, kind, on: device)
+        )
+        #expect(mirrored.findings.isEmpty)
+        #expect(scene.items.count == mirrored.items.count && scene.items.count > 1)
+        for (a, b) in zip(scene.items, mirrored.items) {
+            #expect(abs(a.frame.x + b.frame.maxX - scene.width) < 0.01)
+            #expect(a.frame.y == b.frame.y && a.frame.width == b.frame.width)
+        }
+    }
+
     /// A state can hold any text; none breaks the picture.
     @Test func markupInAStateIsText() throws {
         let studio = try Studio(Studio.template())
