@@ -129,7 +129,7 @@ struct PreviewCommand {
             try source.forEachPush(to: nil) { moment in
                 pushes += 1
                 do {
-                    for content in moment.looks {
+                    for content in moment.looks(until: at) {
                         found.add(try studio.findings(of: content, on: Device.all), in: content)
                     }
                 } catch {
@@ -184,7 +184,7 @@ struct PreviewCommand {
         let findings = (scenes.flatMap(\.findings) + (try studio.sceneless(in: moment.content))).distinct
         if !outputs.isEmpty {
             let sheet = PreviewSheet(
-                title: moment.title, subtitle: moment.subtitle, scenes: scenes,
+                title: moment.title, subtitles: moment.times.map { "\($0.name): \($0.text)" }, scenes: scenes,
                 findings: findings.filter { finding in !scenes.contains { $0.findings.contains(finding) } },
                 studio.measure)
             for output in outputs { try write(sheet, to: output, studio) }
@@ -199,7 +199,7 @@ struct PreviewCommand {
     private func check(_ moments: [PreviewMoment], _ studio: PreviewStudio) throws -> FindingTally {
         var found = FindingTally()
         for moment in moments {
-            for content in moment.looks {
+            for content in moment.looks(until: at) {
                 found.add(try studio.findings(of: content, on: Device.all), in: content)
             }
         }
