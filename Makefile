@@ -75,7 +75,7 @@ lint: setup ## Check the format of every source, the borders and shape of module
 format: setup ## Format every source
 	swift format --in-place --parallel --recursive Sources Tests Load Benchmarks Examples Package.swift
 
-browser: ## The pages of Examples in a headless chromium, and the checks themselves, with a fault planted for each
+browser: release ## The pages of Examples in a headless chromium, and the checks themselves, with a fault planted for each
 	@scripts/setup browser
 	@scripts/browser-tests
 

@@ -129,7 +129,7 @@ struct PreviewCommand {
             try source.forEachPush(to: nil) { moment in
                 pushes += 1
                 do {
-                    for content in moment.looks {
+                    for content in moment.looks(until: at) {
                         found.add(try studio.findings(of: content, on: Device.all), in: content)
                     }
                 } catch {
@@ -181,10 +181,10 @@ struct PreviewCommand {
         }
         let checked = checks ? try check(now > last.content.at ? moments + [moment] : moments, studio) : nil
         try studio.requireOwnTemplate()
-        let findings = scenes.flatMap(\.findings) + (try studio.sceneless(in: moment.content))
+        let findings = (scenes.flatMap(\.findings) + (try studio.sceneless(in: moment.content))).distinct
         if !outputs.isEmpty {
             let sheet = PreviewSheet(
-                title: moment.title, subtitle: moment.subtitle, scenes: scenes,
+                title: moment.title, subtitles: moment.times.map { "\($0.name): \($0.text)" }, scenes: scenes,
                 findings: findings.filter { finding in !scenes.contains { $0.findings.contains(finding) } },
                 studio.measure)
             for output in outputs { try write(sheet, to: output, studio) }
@@ -199,7 +199,7 @@ struct PreviewCommand {
     private func check(_ moments: [PreviewMoment], _ studio: PreviewStudio) throws -> FindingTally {
         var found = FindingTally()
         for moment in moments {
-            for content in moment.looks {
+            for content in moment.looks(until: at) {
                 found.add(try studio.findings(of: content, on: Device.all), in: content)
             }
         }
@@ -303,9 +303,9 @@ extension PreviewCommand {
           --phone FILE     what happens to the card on one phone of the story beside pushes: the app's own updates, and the
                            person who turns Live Activities off, as lines of JSON
           --check          looks for faults on all devices in every update until the moment: overflow, low contrast, a logo
-                           alone, an element that stands elsewhere in expanded than in compact, nothing for a screen reader,
-                           a name that is cut, a field that is mistyped; timers count at their longest; without --topic and
-                           --lineup in every topic
+                           alone, an empty side, an element that stands elsewhere in expanded than in compact, nothing for a
+                           screen reader, a name that is cut, a field that is mistyped; timers count at their longest; without
+                           --topic and --lineup in every topic
           --template FILE  a template of your own instead of the built-in one of its kind
           --print-template KIND
                            prints a built-in template, to copy: football, hockey, volleyball, transit, delivery, ride, queue,

@@ -20,6 +20,8 @@ struct PreviewMoment {
     var isGone = false
     /// Time from which the card is stale; `nil` without a stale date (rule L6).
     var staleAt: FeedTime?
+    /// Time of the push, and what has happened to the card since, if people look later; `nil` at the push itself.
+    private(set) var since: (push: FeedTime, note: String)?
     /// End at eight hours, unless the activity is renewed then; `nil` where the pushes tell of it themselves.
     var limit: Limit?
 
@@ -40,15 +42,18 @@ struct PreviewMoment {
     /// The card as people see it at a moment after the push: timers have run on, and what is stale says so.
     func seen(at now: FeedTime) -> PreviewMoment {
         var moment = self
+        var notes: [String] = []
         moment.content.at = now
         if let ending = ending(by: now) {
             moment.content.isOver = true
-            (moment.cause, moment.staleAt) = (dismissAfter == nil ? "eight hours are over" : cause, nil)
-            if now > ending.at { moment.cause += ", ended at \(ending.at)" }
+            moment.staleAt = nil
+            if dismissAfter == nil { notes.append("eight hours are over") }
+            if now > ending.at { notes.append("ended at \(ending.at)") }
         } else if let staleAt, now >= staleAt {
             moment.content.isStale = true
-            moment.cause += ", stale since \(staleAt)"
+            notes.append("stale since \(staleAt)")
         }
+        moment.since = now == content.at ? nil : (content.at, notes.joined(separator: ", "))
         return moment
     }
 
@@ -96,21 +101,29 @@ struct PreviewMoment {
             isPush: false, isGone: true)
     }
 
-    /// The contents to check: as the moment begins, and as it is once it is stale.
-    var looks: [CardContent] { [content] + (turnedStale(before: .end).map { [$0.content] } ?? []) }
+    /// Returns the contents to check: as the moment begins, and as it is once it is stale.
+    ///
+    /// - Parameter until: time at which people look; what becomes stale later is not seen. `nil`: it may become stale.
+    func looks(until: FeedTime?) -> [CardContent] {
+        [content] + (turnedStale(before: until.map { $0 + .milliseconds(1) } ?? .end).map { [$0.content] } ?? [])
+    }
 
-    var subtitle: String {
-        var text = "\(content.at) · \(cause)"
+    /// The push, with its cause and its alert, and the time at which people look, if that is another.
+    var times: [(name: String, text: String)] {
+        var push = "\(since?.push ?? content.at) · \(cause)"
         if let alert {
             let lines = [alert.title.description, alert.body.description].filter { !$0.isEmpty }
-            text += " · alert: " + lines.joined(separator: " – ").replacing("\n", with: " – ")
+            push += " · alert: " + lines.joined(separator: " – ").replacing("\n", with: " – ")
         }
-        return Console.quoted(text)
+        guard let since else { return [("push", Console.quoted(push))] }
+        return [
+            ("push", Console.quoted(push)), ("seen", "\(content.at)" + (since.note.isEmpty ? "" : " · \(since.note)")),
+        ]
     }
 
     /// - Parameter checked: result of the checks; `nil` where only the findings in the scenes are said.
     func text(_ scenes: [Scene], _ findings: [Finding], checked: String?) -> String {
-        var lines = [title, subtitle]
+        var lines = [title] + times.map { "\($0.name)     \($0.text)" }
         lines.append(scenes.first.map { "says     “\($0.spoken)”" } ?? "the card has gone")
         for scene in scenes {
             lines.append("\(scene.place.device.name), \(scene.place.name): \(scene.size)")

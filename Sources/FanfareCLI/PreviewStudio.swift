@@ -114,14 +114,8 @@ final class PreviewStudio {
 
 /// Findings of many moments: each element's in a place once, with the first moment at which it is true.
 struct FindingTally {
-    private struct Key: Hashable {
-        let kind: Finding.Kind
-        let place: String
-        let element: String?
-    }
-
     private var first: [(finding: Finding, moment: String, count: Int)] = []
-    private var indices: [Key: Int] = [:]
+    private var indices: [Finding.Fault: Int] = [:]
 
     var isEmpty: Bool { first.isEmpty }
 
@@ -129,11 +123,10 @@ struct FindingTally {
     mutating func add(_ findings: [Finding], in content: CardContent? = nil) {
         let moment = content.map { "\($0.at)  \($0.topic)  " } ?? ""
         for finding in findings {
-            let key = Key(kind: finding.kind, place: finding.place, element: finding.element)
-            if let index = indices[key] {
+            if let index = indices[finding.fault] {
                 first[index].count += 1
             } else {
-                indices[key] = first.count
+                indices[finding.fault] = first.count
                 first.append((finding, moment, 1))
             }
         }

@@ -25,6 +25,8 @@ extension CardTemplate {
         accent = table.color("accent") ?? Color(red: 1, green: 0.8, blue: 0)
         lightAccent = table.color("lightAccent")
         background = table.color("background")
+        isRightToLeft =
+            table.choice("direction", of: [("leftToRight", false), ("rightToLeft", true)]) ?? false
         elements = CardElement.all(in: table)
         var sections: [Section: [CardRow]] = [:]
         for section in Section.allCases {
@@ -55,10 +57,15 @@ extension CardElement {
     fileprivate static func all(in table: TableReader) -> [String: CardElement] {
         guard let all = table.table("elements") else { return [:] }
         var elements: [String: CardElement] = [:]
+        var readers: [String: TableReader] = [:]
         for member in all.members {
             guard let reader = all.table(member.value, for: member.key) else { continue }
             elements[member.key] = CardElement(member, reader)
+            readers[member.key] = reader
             reader.finish()
+        }
+        for element in elements.values {
+            if let other = element.unlike { readers[element.name]?.check(other, "unlike", of: elements) }
         }
         return elements
     }
@@ -69,6 +76,7 @@ extension CardElement {
         name = member.key
         about = table.text("about") ?? member.key
         when = table.conditions("when")
+        unlike = table.text("unlike")
         style = table.choice("style", of: TextStyle.allCases.map { ($0.rawValue, $0) }) ?? .body
         color = table.colorChoice("color") ?? .primary
         short = table.template("short")
@@ -151,6 +159,15 @@ extension TableReader {
         }
     }
 
+    /// Returns a name, or an array of them.
+    fileprivate func names(_ key: String) -> [String]? {
+        take(key, "an element's name, or an array of them") { value in
+            guard case .array(let values) = value.content else { return value.text.map { [$0] } }
+            let texts = values.compactMap(\.text)
+            return texts.count == values.count && !texts.isEmpty ? texts : nil
+        }
+    }
+
     /// Returns a template, or an array of them.
     fileprivate func templates(_ key: String) -> [Template] {
         guard let value = take(key) else { return [] }
@@ -201,8 +218,8 @@ extension TableReader {
     fileprivate func row(of elements: [String: CardElement], allowing groups: [String]) -> CardRow {
         let when = conditions("when")
         if groups.count == 3, flag("spotlight") == true { return CardRow(content: .spotlight, when: when) }
-        if groups.count == 3, let cell = text("others") {
-            check(cell, "others", of: elements)
+        if groups.count == 3, members.contains(where: { $0.key == "others" }), let cell = names("others") {
+            for element in cell { check(element, "others", of: elements) }
             let columns = whole("columns", 1...6) ?? 1
             return CardRow(content: .others(cell, columns: columns), when: when)
         }
@@ -221,7 +238,7 @@ extension TableReader {
         return CardRow(content: content, when: when)
     }
 
-    private func check(_ element: String, _ key: String, of elements: [String: CardElement]) {
+    fileprivate func check(_ element: String, _ key: String, of elements: [String: CardElement]) {
         // An element with a fault of its own has been refused already.
         guard elements[element] == nil, let value = members.first(where: { $0.key == key })?.value else { return }
         let advice = element.nearest(of: elements.keys.sorted()).map { "; did you mean \($0)?" } ?? ""

@@ -19,6 +19,8 @@ package struct CardTemplate: Sendable {
     let accent: Color
     /// Accent where the background is light; `nil`: the same.
     let lightAccent: Color?
+    /// Is `true` for the card of an app in a language that is written from right to left: leading is on the right.
+    let isRightToLeft: Bool
     /// Background of the Lock Screen presentation; `nil`: the system's (rule P4).
     let background: Color?
 
@@ -94,6 +96,8 @@ struct CardElement: Sendable {
     let style: TextStyle
     let color: ColorChoice
     let when: [Condition]
+    /// Element that may say the same: while it does, and stands above, this one is not shown.
+    let unlike: String?
     /// Lines that the text may take.
     let lines: Int
     /// Least scale to which the text may shrink so that it fits.
@@ -168,8 +172,8 @@ struct CardRow: Sendable {
         case groups(leading: [String], center: [String], trailing: [String])
         /// The rows of the topic in the spotlight, by the template of its kind.
         case spotlight
-        /// A cell for each other topic of a lineup.
-        case others(String, columns: Int)
+        /// A cell for each other topic of a lineup, with these elements beside each other.
+        case others([String], columns: Int)
     }
 
     let content: Content

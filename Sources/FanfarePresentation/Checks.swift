@@ -6,6 +6,17 @@ extension Scene {
         if !findings.contains(finding) { findings.append(finding) }
     }
 
+    /// Notes a character that no font has. Its font is missing wherever the character stands, so the finding names no place.
+    mutating func findMissing(_ character: Character) {
+        let code = character.unicodeScalars.map { "U+" + String($0.value, radix: 16, uppercase: true) }
+        let finding = Finding(
+            kind: .glyph, place: "fonts", element: nil,
+            text:
+                "none has “\(character)” (\(code.joined(separator: " "))), so widths are guesses; install one that has, such "
+                + "as Debian's fonts-noto-core or fonts-noto-cjk, or name it with --font")
+        if !findings.contains(finding) { findings.append(finding) }
+    }
+
     /// Notes what will be too large although it is not yet, and marks it.
     mutating func findOverflow(of later: Scene) {
         for finding in later.findings where finding.kind == .overflow {
@@ -79,6 +90,23 @@ extension Scene {
         find(.logoAlone, group.first?.element.name, fault)
     }
 
+    /// Notes a compact presentation with one side only: its two sides are to be alike (rules M4, P5). A logo alone is another fault.
+    mutating func findEmptySide(leading: [MeasuredElement], trailing: [MeasuredElement]) {
+        guard leading.isEmpty != trailing.isEmpty, (leading + trailing).contains(where: \.isLive) else { return }
+        let (side, field) = leading.isEmpty ? ("leading", "compactLeading") : ("trailing", "compactTrailing")
+        find(
+            .emptySide, side,
+            "nothing is shown; expected an element that always has something, as an icon has, or words in the state's "
+                + "\(field)")
+    }
+
+    /// Returns the scene from right to left. Texts, icons and the camera are what they are.
+    func mirrored() -> Scene {
+        var scene = self
+        for index in items.indices { scene.items[index].frame.x = width - items[index].frame.maxX }
+        return scene
+    }
+
     /// Moves the items down and gives the card its height.
     func resized(to height: Double, moving distance: Double) -> Scene {
         var scene = Scene(
@@ -129,7 +157,7 @@ extension CardContent {
     /// Notes short forms that have been cut to their width (rule M4), and a spoken form that has been cut to its bytes (rule P3).
     package var cutForms: [Finding] {
         let spoken = state["spoken"]?.stringValue ?? ""
-        return cutShortForms + ([state] + (others ?? [])).compactMap(CardContent.twins)
+        return cutShortForms + cutWords + ([state] + (others ?? [])).compactMap(CardContent.twins)
             + (spoken.isCut
                 ? [
                     Finding(
@@ -146,6 +174,23 @@ extension CardContent {
         return Finding(
             kind: .cut, place: "short forms", element: "compactLeading",
             text: "“\(leading)” stands on both sides; expected words that differ, by the rules' `short`")
+    }
+
+    /// Notes short forms with the first letters of a word that is written from right to left. Such scripts have no capitals, so nobody
+    /// takes the letters for an abbreviation; an Arabic name begins with its article, besides.
+    private var cutWords: [Finding] {
+        let forms = ["compactLeading", "compactTrailing", "minimal"]
+        func words(_ text: String) -> [Substring] { text.split { !$0.isLetter }.filter(\.isRightToLeft) }
+        let whole = state.members.filter { !forms.contains($0.key) }.flatMap { words($0.value.stringValue ?? "") }
+        return forms.compactMap { key in
+            for word in words(state[key]?.stringValue ?? "") where !whole.contains(word) {
+                guard let name = whole.first(where: { $0.hasPrefix(word) }) else { continue }
+                return Finding(
+                    kind: .cut, place: "short forms", element: key,
+                    text: "“\(word)” is cut from “\(name)”; expected a whole word, by the rules' `short`")
+            }
+            return nil
+        }
     }
 
     private var cutShortForms: [Finding] {
@@ -236,11 +281,12 @@ extension [Condition] {
 }
 
 extension String {
-    /// Is `true` for an abbreviation in capitals that is neither a whole word of the text nor three letters of one.
+    /// Is `true` for an abbreviation in capitals that is neither a whole word of the text nor three letters of one. Scripts without
+    /// capitals that are written from right to left have no such abbreviations.
     fileprivate func isStump(of whole: String) -> Bool {
         let words = whole.uppercased().split(separator: " ")
         return split(separator: " ").contains { part in
-            part.count != 3 && part == part.uppercased() && !words.contains(part)
+            (part.count != 3 || part.isRightToLeft) && part == part.uppercased() && !words.contains(part)
                 && words.contains { $0.hasPrefix(part) }
         }
     }

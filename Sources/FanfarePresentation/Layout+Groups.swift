@@ -2,7 +2,18 @@ import FanfareModel
 
 /// Groups of elements beside each other, and the items that they become.
 extension Layout {
-    enum Alignment { case leading, center, trailing }
+    enum Alignment {
+        case leading, center, trailing
+
+        /// Left edge of something so wide in a frame.
+        func start(of width: Double, in frame: Rect) -> Double {
+            switch self {
+            case .leading: frame.x
+            case .center: frame.midX - width / 2
+            case .trailing: frame.maxX - width
+            }
+        }
+    }
 
     func tallest(of group: [MeasuredElement], in room: Double) -> Double {
         let fittings = fittings(of: group, in: room)
@@ -46,12 +57,7 @@ extension Layout {
         }
         let total = widths.reduce(gaps, +)
         findOverflow(of: group, fittings, widths: widths, total, in: frame, &scene)
-        var x =
-            switch alignment {
-            case .leading: frame.x
-            case .center: frame.midX - total / 2
-            case .trailing: frame.maxX - total
-            }
+        var x = alignment.start(of: total, in: frame)
         for (index, element) in group.enumerated() {
             let slot = Rect(x: x, y: frame.y, width: widths[index], height: frame.height)
             put(element, fittings[index], in: slot, alignment, &scene)
@@ -163,7 +169,7 @@ extension Layout {
             scene.items.append(item)
         }
         if let strange = measure.missing(fitting.lines.joined(), weight: element.element.style.weight) {
-            scene.find(.glyph, name, "no font has “\(strange)”, so the width is a guess")
+            scene.findMissing(strange)
         }
     }
 

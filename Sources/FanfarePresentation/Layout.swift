@@ -53,12 +53,14 @@ package struct Layout {
     // MARK: - Places
 
     private func drawn() -> Scene {
-        switch place.kind {
-        case .compact, .menuBar: compact()
-        case .minimalAttached, .minimalDetached, .standByMinimal: minimal()
-        case .expanded, .lockScreen, .banner, .standBy: card()
-        case .smartStack, .carPlay: small()
-        }
+        let scene =
+            switch place.kind {
+            case .compact, .menuBar: compact()
+            case .minimalAttached, .minimalDetached, .standByMinimal: minimal()
+            case .expanded, .lockScreen, .banner, .standBy: card()
+            case .smartStack, .carPlay: small()
+            }
+        return template.isRightToLeft ? scene.mirrored() : scene
     }
 
     private func scene(width: Double, height: Double, radius: Double) -> Scene {
@@ -74,13 +76,13 @@ package struct Layout {
         guard let row = shownRows(.compact).first, case .groups(let leading, _, let trailing) = row.content else {
             return scene
         }
-        let sides = [(leading, 0.0), (trailing, device.islandWidth - device.compactSide)]
-        for (names, x) in sides {
-            let group = elements(names)
-            let frame = Rect(x: x, y: 0, width: device.compactSide, height: height)
-            put(group, in: frame, .center, &scene)
+        let sides = (leading: elements(leading), trailing: elements(trailing))
+        for (group, x) in [(sides.leading, 0), (sides.trailing, device.islandWidth - device.compactSide)] {
+            put(group, in: Rect(x: x, y: 0, width: device.compactSide, height: height), .center, &scene)
         }
-        scene.findLogo(elements(leading) + elements(trailing))
+        scene.findLogo(sides.leading + sides.trailing)
+        // The menu bar shows the same pair; one finding for both is enough.
+        if place.kind == .compact { scene.findEmptySide(leading: sides.leading, trailing: sides.trailing) }
         return scene
     }
 
@@ -110,8 +112,9 @@ package struct Layout {
         var scene = scene(width: place.device.width, height: 0, radius: radius)
         // The corners of the island are round up to its contents.
         let side = place.kind == .expanded ? 20 : margin
-        let bottom = stack(
-            shownRows(section), in: Rect(x: side, y: margin, width: scene.width - 2 * side, height: 0), &scene)
+        let room = Rect(
+            x: side, y: margin, width: scene.width - 2 * side, height: Device.cardHeights.upperBound - 2 * margin)
+        let bottom = stack(shownRows(section), in: room, &scene)
         let needed = bottom + margin
         let height = min(max(needed, Device.cardHeights.lowerBound), Device.cardHeights.upperBound)
         if needed > Device.cardHeights.upperBound + 0.005 {
@@ -153,22 +156,33 @@ package struct Layout {
     }
 
     private func elements(_ names: [String], of template: CardTemplate? = nil) -> [MeasuredElement] {
-        let template = template ?? self.template
-        return names.compactMap { name in
-            template.elements[name].flatMap { MeasuredElement($0, content, template, timers, measure) }
-        }
+        names.compactMap { element($0, of: template ?? self.template, showing: content) }
+    }
+
+    func element(_ name: String, of template: CardTemplate, showing content: CardContent) -> MeasuredElement? {
+        template.elements[name].flatMap { MeasuredElement($0, content, template, timers, measure) }
     }
 
     private func naturalWidth(_ group: [MeasuredElement]) -> Double {
         group.isEmpty ? 0 : group.reduce(Layout.gap.x * Double(group.count - 1)) { $0 + $1.natural }
     }
 
-    /// Puts rows below each other. A row in which nothing is shown takes no space (rule P1).
+    /// Puts rows below each other; the other topics of a lineup take the height that those above leave. A row in which nothing is shown takes no space (rule P1).
     ///
     /// - Returns: the lower edge of the last row.
     private func stack(_ rows: [CardRow], in frame: Rect, _ scene: inout Scene) -> Double {
         var y = frame.y
         var isFirst = true
+        // Words of the elements so far, so that the card says nothing twice.
+        var said: [String: String] = [:]
+        func unsaid(_ names: [String], of template: CardTemplate) -> [MeasuredElement] {
+            let group = elements(names, of: template).filter { element in
+                guard let other = element.element.unlike, let words = element.words else { return true }
+                return said[other] != words
+            }
+            for element in group { said[element.element.name] = element.words }
+            return group
+        }
         func add(besideCamera: Bool = false, _ body: (Double, inout Scene) -> Double) {
             var top = isFirst ? y : y + Layout.gap.y
             // Only the first row's two sides are beside the camera; the others begin below it.
@@ -183,7 +197,7 @@ package struct Layout {
         for row in rows {
             switch row.content {
             case .groups(let leading, let center, let trailing):
-                let groups = [elements(leading), elements(center), elements(trailing)]
+                let groups = [leading, center, trailing].map { unsaid($0, of: template) }
                 add(besideCamera: groups[1].isEmpty) { top, scene in
                     put(groups, in: Rect(x: frame.x, y: top, width: frame.width, height: 0), isFirst, &scene)
                 }
@@ -192,16 +206,16 @@ package struct Layout {
                 let rows = inner.spotlightRows(in: place.section)
                 for row in rows where row.when.hold(in: content.state) {
                     guard case .groups(let leading, let center, let trailing) = row.content else { continue }
-                    let groups = [leading, center, trailing].map { elements($0, of: inner) }
+                    let groups = [leading, center, trailing].map { unsaid($0, of: inner) }
                     add(besideCamera: groups[1].isEmpty) { top, scene in
                         put(
                             groups, in: Rect(x: frame.x, y: top, width: frame.width, height: 0), isFirst, &scene)
                     }
                 }
-            case .others(let cell, let columns):
+            case .others(let names, let columns):
                 add { top, scene in
-                    grid(
-                        of: cell, columns: columns, in: Rect(x: frame.x, y: top, width: frame.width, height: 0), &scene)
+                    let room = Rect(x: frame.x, y: top, width: frame.width, height: frame.y + frame.height - top)
+                    return grid(of: names, columns: columns, in: room, &scene)
                 }
             }
         }
@@ -247,32 +261,6 @@ package struct Layout {
         put(
             trailing, in: Rect(x: frame.maxX - sideMax.1, y: top, width: sideMax.1, height: height), .trailing, &scene)
         return height
-    }
-
-    /// Cells for the other topics of a lineup, and the number of those that are left out.
-    private func grid(of cell: String, columns: Int, in frame: Rect, _ scene: inout Scene) -> Double {
-        guard let element = template.elements[cell], let others = content.others, !others.isEmpty else { return 0 }
-        var cells: [MeasuredElement] = others.compactMap { row in
-            var content = content
-            content.state = row
-            return MeasuredElement(element, content, template, timers, measure)
-        }
-        if content.more > 0, let more = template.elements["more"] {
-            var content = content
-            content.state = ["more": .int(Int64(content.more))]
-            if let measured = MeasuredElement(more, content, template, timers, measure) { cells.append(measured) }
-        }
-        let gap = Layout.gap.x
-        let width = (frame.width - gap * Double(columns - 1)) / Double(columns)
-        let height = (cells.map { max($0.height, tallest(of: [$0], in: width)) }.max() ?? 0) + 2
-        for (index, cell) in cells.enumerated() {
-            let (row, column) = (index / columns, index % columns)
-            let frame = Rect(
-                x: frame.x + Double(column) * (width + gap), y: frame.y + Double(row) * height, width: width,
-                height: height)
-            put([cell], in: frame, column == 0 ? .leading : column == columns - 1 ? .trailing : .center, &scene)
-        }
-        return Double((cells.count + columns - 1) / columns) * height
     }
 }
 

@@ -40,6 +40,8 @@ struct MeasuredElement {
     /// Is `true` for what an update can change or the phone runs by itself.
     var isLive: Bool { !element.form.fields.isEmpty }
     var isText: Bool { if case .text = content { true } else { false } }
+    /// The whole text, as people compare it with another.
+    var words: String? { if case .text(let full, _) = content { full.lowercased() } else { nil } }
     private var padding: Double { isHighlighted && isText ? 2 * MeasuredElement.pillPadding.x : 0 }
 
     /// - Returns: `nil` for an element that is not shown in this state.

@@ -1,8 +1,8 @@
 /// Pictures of one moment, side by side.
 package struct PreviewSheet: Sendable {
     package let title: String
-    /// The moment, its cause and its alert, for people.
-    package let subtitle: String
+    /// The push and the time at which it is seen, for people.
+    package let subtitles: [String]
     package let scenes: [Scene]
     /// Findings that no single scene has.
     package let findings: [Finding]
@@ -11,15 +11,15 @@ package struct PreviewSheet: Sendable {
     /// Width of the lines below the title.
     private let noteWidth: Double
 
-    package init(title: String, subtitle: String, scenes: [Scene], findings: [Finding], _ measure: TextMeasure) {
+    package init(title: String, subtitles: [String], scenes: [Scene], findings: [Finding], _ measure: TextMeasure) {
         self.title = title
-        self.subtitle = subtitle
+        self.subtitles = subtitles
         self.scenes = scenes
         self.findings = findings
         // Captions are part of the picture, so the font must have their letters.
-        _ = measure.width(of: title, size: 20, weight: .semibold)
-        let notes = [subtitle, PreviewSheet.note]
-        noteWidth = notes.map { measure.width(of: $0, size: 13) }.max() ?? 0
+        for heading in [title, PreviewSheet.faultsTitle] { _ = measure.width(of: heading, size: 20, weight: .semibold) }
+        for finding in scenes.flatMap(\.findings) + findings { _ = measure.width(of: finding.description, size: 15) }
+        noteWidth = (subtitles + [PreviewSheet.note]).map { measure.width(of: $0, size: 13) }.max() ?? 0
         captionWidths = scenes.map {
             max(
                 measure.width(of: PreviewSheet.caption($0), size: 12),
@@ -31,6 +31,8 @@ package struct PreviewSheet: Sendable {
     static let note =
         "A sketch by the published sizes; the app draws the real card. Estimates: \(Place.commonEstimates); others are named "
         + "below each picture."
+
+    private static let faultsTitle = "Does not hold"
 
     /// The second line of a caption; empty for a place with published measures only.
     private static func estimates(_ scene: Scene) -> String {
@@ -58,7 +60,7 @@ package struct PreviewSheet: Sendable {
         let widest = scenes.map(\.pictureWidth).max() ?? 0
         let limit = max(widest, 860, noteWidth)
         var cells: [Cell] = []
-        var (x, y, rowHeight) = (margin, margin + 84, 0.0)
+        var (x, y, rowHeight) = (margin, margin + 46 + 19 * Double(subtitles.count + 1), 0.0)
         for (scene, captionWidth) in zip(scenes, captionWidths) {
             // A caption may be wider than its picture.
             let width = max(scene.pictureWidth, captionWidth)
@@ -86,7 +88,7 @@ package struct PreviewSheet: Sendable {
             + "viewBox=\"0 0 \(width.points) \(height.points)\">\n<title>\(title.escapedForMarkup)</title>\n"
             + "<style>\(fontFace)</style>\n<rect width=\"100%\" height=\"100%\" fill=\"#8e9aa8\"/>\n"
         svg += text(title, x: margin, y: margin + 18, size: 20, weight: .semibold, color: "#000000")
-        for (index, line) in [subtitle, PreviewSheet.note].filter({ !$0.isEmpty }).enumerated() {
+        for (index, line) in (subtitles + [PreviewSheet.note]).enumerated() {
             let y = margin + 40 + 19 * Double(index)
             svg += text(line, x: margin, y: y, size: 13, weight: .medium, color: "#000000")
         }
@@ -108,7 +110,7 @@ package struct PreviewSheet: Sendable {
 
     /// The pictures as a page that needs nothing else.
     package func html() -> String {
-        let findings = scenes.flatMap(\.findings) + findings
+        let findings = (scenes.flatMap(\.findings) + findings).distinct
         var html = """
             <!doctype html>
             <html lang="en">
@@ -121,13 +123,13 @@ package struct PreviewSheet: Sendable {
             </style>
             <main>
             <h1>\(title.escapedForMarkup)</h1>
-            <p>\(subtitle.escapedForMarkup)</p>
+            \(subtitles.map { "<p>\($0.escapedForMarkup)</p>" }.joined(separator: "\n"))
             <p class="note">\(PreviewSheet.note)</p>
 
             """
         if !findings.isEmpty {
             let items = findings.map { "<li>\($0.description.escapedForMarkup)</li>\n" }.joined()
-            html += "<section class=\"findings\"><h2>Does not hold</h2>\n<ul>\n\(items)</ul></section>\n"
+            html += "<section class=\"findings\"><h2>\(PreviewSheet.faultsTitle)</h2>\n<ul>\n\(items)</ul></section>\n"
         }
         html += "<div class=\"sheet\">\n"
         for scene in scenes {

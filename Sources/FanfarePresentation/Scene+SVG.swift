@@ -70,8 +70,10 @@ extension Scene.Item {
         case .text(let text, let size, let weight):
             // Inter's capitals are 0.727 em high; they stand in the middle of the line.
             let baseline = frame.midY + 0.3635 * size
+            // A text begins at its own side of the frame, and what follows its letters, as digits and `…` do, stands on the other.
+            let (x, direction) = text.isRightToLeft ? (frame.maxX, " direction=\"rtl\"") : (frame.x, "")
             var svg =
-                "<text x=\"\(frame.x.points)\" y=\"\(baseline.points)\" font-family=\"\(TextMeasure.family), sans-serif\" "
+                "<text x=\"\(x.points)\"\(direction) y=\"\(baseline.points)\" font-family=\"\(TextMeasure.family), sans-serif\" "
                 + "font-size=\"\(size.points)\" font-weight=\"\(weight.rawValue)\" fill=\"\(color)\" "
                 + "text-rendering=\"geometricPrecision\" xml:space=\"preserve\" data-width=\"\(frame.width.points)\"\(name)"
             if isTimer { svg += " data-timer=\"\"" }

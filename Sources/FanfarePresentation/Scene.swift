@@ -69,6 +69,8 @@ package struct Finding: Sendable, Hashable, CustomStringConvertible {
         case field
         /// A compact or minimal presentation without live data (rules M3, P5).
         case logoAlone
+        /// A compact presentation of which one side shows nothing (rules M4, P5).
+        case emptySide
         /// An element on another side in compact than in expanded (rule P2).
         case moved
         /// Nothing for a screen reader to say (rule P3).
@@ -86,7 +88,24 @@ package struct Finding: Sendable, Hashable, CustomStringConvertible {
     /// What is wrong, with the sizes.
     package let text: String
 
+    /// What is wrong and where, whatever the update says.
+    package struct Fault: Hashable, Sendable {
+        let kind: Kind
+        let place: String
+        let element: String?
+    }
+
+    package var fault: Fault { Fault(kind: kind, place: place, element: element) }
+
     package var description: String { "\(place): \(element.map { "\($0): " } ?? "")\(text)" }
+}
+
+extension [Finding] {
+    /// The findings of several scenes with each fault once.
+    package var distinct: [Finding] {
+        var faults: Set<Finding.Fault> = []
+        return filter { faults.insert($0.fault).inserted }
+    }
 }
 
 extension Place {

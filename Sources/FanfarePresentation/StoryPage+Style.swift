@@ -12,7 +12,7 @@ extension StoryPage {
         h1{font-size:1.5rem;line-height:1.25;margin:0}
         h2{font-size:1.1rem;margin:0}
         p{margin:.25rem 0}
-        header p,.keys,.unsent,ol+p{color:var(--quiet)}
+        header p,.note,.unsent,ol+p{color:var(--quiet)}
         a{color:var(--accent);text-underline-offset:.2em}
         :focus-visible{outline:3px solid var(--accent);outline-offset:2px;border-radius:4px}
         #stage{margin:1.25rem 0;contain:layout style}
@@ -40,8 +40,10 @@ extension StoryPage {
         li{padding:.5rem;border-bottom:1px solid var(--line);content-visibility:auto;contain-intrinsic-size:auto 5rem}
         li[aria-current]{background:color-mix(in srgb,var(--accent) 12%,transparent)}
         time{font-variant-numeric:tabular-nums}
-        @media (max-width:30rem){header,main{padding:0 .75rem}header{padding-top:.75rem}#places{padding:.75rem;gap:1rem}
-        button{flex:1;padding:.4rem .25rem}#play{min-width:0}}
+        @media (max-width:30rem){body{font-size:14px}header,main{padding:0 .75rem}header{padding-top:.5rem}h1{font-size:1.2rem}
+        #stage{margin:.5rem 0}#frame{min-height:4.75rem}#places{padding:.5rem;gap:.5rem}figcaption{margin-top:.15rem;line-height:1.3}
+        #controls{gap:.25rem;padding:.25rem 0}button{flex:1;padding:.4rem .25rem}#play{min-width:0}}
+        @media (max-height:26rem){#controls{position:static}}
         @media print{:root{--paper:#fff;--ink:#000;--quiet:#333;--accent:#000;--alert:#000}#stage,noscript{display:none}
         li[aria-current]{background:none}
         li{break-inside:avoid;content-visibility:visible}.strip{display:flex;flex-wrap:wrap;gap:8px;zoom:.6;

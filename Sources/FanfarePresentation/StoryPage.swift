@@ -76,8 +76,7 @@ package struct StoryPage: Sendable {
             </style>
             <header>
             <h1>\(title.escapedForMarkup)</h1>
-            <p>An honest sketch, drawn from the feed by the published sizes. The app draws the real card. Estimates: \(Place.commonEstimates);
-            others are named below each picture.</p>
+            <p>An honest sketch, drawn from the feed by the published sizes. The app draws the real card.</p>
             </header>
 
             """
@@ -106,7 +105,7 @@ package struct StoryPage: Sendable {
         <section id="stage" aria-label="One update" tabindex="-1" hidden>
         <div id="frame"></div>
         <div id="places"></div>
-        <p id="spoken" aria-live="polite"></p>
+        <p id="spoken" dir="auto" aria-live="polite"></p>
         <div id="controls" role="group" aria-label="Updates">
         <input id="place" type="range" min="0" max="\(count - 1)" value="0" step="1" aria-label="Update">
         <svg id="alerts" aria-hidden="true" viewBox="0 0 \(max(1, count - 1)) 1" preserveAspectRatio="none"><path/></svg>
@@ -115,7 +114,8 @@ package struct StoryPage: Sendable {
         <button type="button" id="next">Next</button>
         <button type="button" id="alert">Next alert</button>
         </div>
-        <p class="keys">Keys, once the pictures or a button here is chosen: ← and → one update, Home and End, space plays, A goes to the next alert.</p>
+        <p class="note">Estimates: \(Place.commonEstimates); others are named below each picture.</p>
+        <p class="note">Keys, once the pictures or a button here is chosen: ← and → one update, Home and End, space plays, A goes to the next alert.</p>
         </section>
         <noscript><p>Pictures need scripts; the list below has every update in words.</p></noscript>
 
@@ -131,7 +131,9 @@ extension StoryFrame {
         var html =
             "<li id=\"u\(index)\"><a href=\"#u\(index)\">"
             + "<time datetime=\"\(at)\">\(isOneDay ? "" : "\(day) ")\(time)</time> <b>\(cause.escapedForMarkup)</b></a>\n"
-        func line(_ name: String, _ text: String) { html += "<p class=\"\(name)\">\(text.escapedForMarkup)</p>\n" }
+        func line(_ name: String, _ text: String) {
+            html += "<p class=\"\(name)\" dir=\"auto\">\(text.escapedForMarkup)</p>\n"
+        }
         if let alert {
             let words = [alert.title.description, alert.body.description].filter { !$0.isEmpty }
             line("alert", "Alert: \(words.joined(separator: " — "))")

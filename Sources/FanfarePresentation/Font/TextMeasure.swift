@@ -136,16 +136,25 @@ package final class TextMeasure {
         return width * size
     }
 
-    /// Splits a text by the fonts that have its characters, as a browser does. A character that no font has is left to the chosen one.
-    private func runs(of text: String, _ weight: Weight) -> [(font: Int, text: String)] {
-        if TextMeasure.isPlain(text) || text.allSatisfy({ fonts[weight]?[0].has($0) ?? true }) { return [(0, text)] }
-        var runs: [(font: Int, text: String)] = []
+    /// Part of a text that is shaped at once. Letters of one direction only can be: Arabic ones join, Latin ones are kerned.
+    private struct Run {
+        let font: Int
+        let isRightToLeft: Bool
+        var text: String
+    }
+
+    /// Splits a text by the fonts that have its characters, and by direction, as a browser does. A character that no font has is left to
+    /// the chosen one.
+    private func runs(of text: String, _ weight: Weight) -> [Run] {
+        if TextMeasure.isPlain(text) { return [Run(font: 0, isRightToLeft: false, text: text)] }
+        var runs: [Run] = []
         for character in text {
             let font = self.font(of: character, weight) ?? 0
-            if runs.last?.font == font {
+            let isRightToLeft = character.isRightToLeft ?? runs.last?.isRightToLeft ?? false
+            if let last = runs.last, last.font == font, last.isRightToLeft == isRightToLeft {
                 runs[runs.count - 1].text.append(character)
             } else {
-                runs.append((font, String(character)))
+                runs.append(Run(font: font, isRightToLeft: isRightToLeft, text: String(character)))
             }
         }
         return runs

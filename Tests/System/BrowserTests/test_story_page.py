@@ -133,6 +133,20 @@ class StoryPageTests(unittest.TestCase):
         self.press(LEFT)
         self.assertEqual(self.value('document.querySelectorAll("#places svg").length'), 3)
 
+    def test_a_small_phone_shows_all_pictures_above_the_controls(self):
+        self.browser.shape(360, 640, "light")
+        self.browser.open(ROOT / "Examples" / "Goal" / "story.html")
+        hidden = """[...document.querySelectorAll("#places svg")].filter((picture) => {
+            const box = picture.getBoundingClientRect();
+            return box.top < 0 || box.bottom > document.getElementById("controls").getBoundingClientRect().top;
+        }).map((picture) => picture.dataset.place)"""
+        self.assertEqual(self.value(hidden), [], "before anybody scrolls")
+        # The highest cards, with the words of their update.
+        for update in range(int(self.value('document.getElementById("place").max'))):
+            self.value(f"""(() => {{ const place = document.getElementById("place"); place.value = {update};
+                place.dispatchEvent(new Event("input")); document.getElementById("frame").scrollIntoView(); }})()""")
+            self.assertEqual(self.value(hidden), [], f"update {update + 1}")
+
     def test_on_paper_each_update_has_its_pictures(self):
         self.open("Ride")
         strips = 'document.querySelectorAll("#updates > li > .strip svg").length'

@@ -290,11 +290,53 @@ import Testing
         #expect(fresh.content.state[CardContent.staleField] == nil)
         let stale = moment.seen(at: pushedAt + .seconds(1200))
         #expect(stale.content.state[CardContent.staleField] == true)
-        #expect(stale.subtitle.contains("stale since 2026-06-13T12:20:00"))
+        #expect(stale.times.last?.text == "2026-06-13T12:20:00.000Z · stale since 2026-06-13T12:20:00.000Z")
         #expect(!moment.showsBanner(at: pushedAt))
         moment.alert = AlertText(title: "Here", body: "")
         #expect(moment.showsBanner(at: pushedAt))
         #expect(!moment.showsBanner(at: pushedAt + .seconds(60)))
+    }
+
+    /// What was pushed, and when people look, are two times.
+    @Test func aSheetNamesThePushAndTheTimeItIsSeen() throws {
+        let (feed, rules) = try parcel("staleAfter = \"20 min\"")
+        defer { try? FileManager.default.removeItem(atPath: feed) }
+        let source = PreviewSource(
+            paths: [feed], feed: FeedOptions(), rules: rules, until: FeedTime(rfc3339: "2026-06-13T12:30:00Z"))
+        let moment = try #require(try source.moments(of: TopicID("parcel/5"), all: false).last)
+        let pushedAt = moment.content.at
+        func times(_ seconds: Int) -> [String] {
+            moment.seen(at: pushedAt + .seconds(seconds)).times.map { "\($0.name) \($0.text)" }
+        }
+        let push = "push 2026-06-13T12:00:00.000Z · patch"
+        #expect(times(0) == [push])
+        #expect(times(60) == [push, "seen 2026-06-13T12:01:00.000Z"])
+        #expect(times(1800) == [push, "seen 2026-06-13T12:30:00.000Z · stale since 2026-06-13T12:20:00.000Z"])
+        // Eight hours after the activity's first push, which was at ten.
+        let over = moment.seen(at: pushedAt + .seconds(8 * 3600)).times.last?.text
+        #expect(over?.contains(" · eight hours are over, ended at 2026-06-13T18:00:00.000Z") == true)
+    }
+
+    /// A card that becomes stale later is not what people see at the moment.
+    @Test func whatIsStaleAfterTheMomentIsNotChecked() throws {
+        let feed = try parcel().feed
+        let generic = try #require(CardTemplate.builtInFile("generic"))
+        let tooLong = String(repeating: "Not up to date ", count: 9)
+        let template = try written([
+            generic.replacing("kind = \"generic\"", with: "kind = \"parcel\"").replacing(
+                "Not up to date", with: tooLong)
+        ])
+        let file = try written([
+            "[parcel]", "reducer = \"patches\"", "staleAfter = \"20 min\"", "short.compactLeading = \"{minutes}\"",
+            "short.compactTrailing = \"min\"", "short.minimal = \"{minutes}\"",
+        ])
+        defer { for path in [feed, template, file] { try? FileManager.default.removeItem(atPath: path) } }
+        for subject in ["--topic parcel/5", ""] {
+            let line = "\(feed) \(subject) --check --template \(template) --rules \(file)"
+            #expect(try parse(line).run() == .incomplete)
+            #expect(try parse(line + " --at 2026-06-13T10:19:59Z").run() == .done)
+            #expect(try parse(line + " --at 2026-06-13T10:20:00Z").run() == .incomplete)
+        }
     }
 
     /// Passes after the last push, and the card's end.
@@ -327,7 +369,9 @@ import Testing
         try source.forEachPush(to: nil) { moment in
             updates += 1
             do {
-                for content in moment.looks { tally.add(try studio.findings(of: content, on: Device.all), in: content) }
+                for content in moment.looks(until: nil) {
+                    tally.add(try studio.findings(of: content, on: Device.all), in: content)
+                }
             } catch { fault = error }
         }
         if let fault { throw fault }
@@ -352,7 +396,7 @@ import Testing
         let studio = try PreviewStudio(PreviewLook())
         let moments = try source.moments(of: (81...88).map { TopicID("match/\($0)") }, favourite: nil, all: true)
         var tally = FindingTally()
-        for content in moments.flatMap(\.looks) {
+        for content in moments.flatMap({ $0.looks(until: nil) }) {
             tally.add(try studio.findings(of: content, on: Device.all), in: content)
         }
         #expect(moments.count > 20)

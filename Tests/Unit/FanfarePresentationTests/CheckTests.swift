@@ -61,6 +61,26 @@ import Testing
         #expect(found("3", "12").isEmpty)
     }
 
+    /// Three letters of an Arabic name are its article and one more, and no capitals tell that they are an abbreviation.
+    @Test func M4_aCutNameFromRightToLeftIsFound() throws {
+        let studio = try Studio(builtIn: "football")
+        func found(_ leading: String, _ trailing: String) -> [Finding] {
+            studio.content([
+                "compactLeading": .string(leading), "compactTrailing": .string(trailing), "home": "الهلال",
+                "away": "הפועל חיפה",
+            ]).cutForms
+        }
+        #expect(found("الهلال 1", "0 חיפה").isEmpty)
+        #expect(found("اله 1", "0 הפו").map(\.element) == ["compactLeading", "compactTrailing"])
+        #expect(
+            found("اله 1", "0 חיפה").map(\.text) == [
+                "“اله” is cut from “الهلال”; expected a whole word, by the rules' `short`"
+            ])
+        #expect(found("NOR 1", "0 KES").isEmpty)
+        let scene = try names("הפועל באר שבע והסביבה הצפונית", "Kestrel", short: "{name:3}")
+        #expect(scene.findings.map(\.kind) == [.cut], "as in a place without room for the name")
+    }
+
     @Test(
         arguments: [
             ("progress = \"share\"", ["share": 148], "share is 148; expected a number from 0 to 1"),
@@ -111,10 +131,46 @@ import Testing
         #expect(kinds(try studio.scene(["name": "A"], .minimalAttached)).isEmpty)
     }
 
+    /// A side may keep its mark or its name: a train's line never changes, and a match without goals has the same pair for two hours.
+    @Test func P5_anEmptySideIsFound() throws {
+        let compact = "leading = [\"name\"]\ntrailing = [\"wait\"]"
+        let studio = try Studio(
+            Studio.template("[elements.wait]\ntext = \"{wait}\"\nstyle = \"footnote\"", compact: compact))
+        #expect(try studio.scene(["name": "A", "wait": "3"], .compact).findings.isEmpty)
+        let trailing = try #require(try studio.scene(["name": "A"], .compact).findings.first)
+        #expect(trailing.kind == .emptySide && trailing.element == "trailing")
+        #expect(trailing.text.hasSuffix("or words in the state's compactTrailing"))
+        let leading = try studio.scene(["wait": "3", "spoken": "3"], .compact).findings
+        #expect(leading.map(\.element) == ["leading"])
+        #expect(
+            kinds(try studio.scene(["other": "A"], .compact)) == [.logoAlone, .logoAlone, .description],
+            "nothing at all")
+        #expect(try studio.scene(["name": "A"], .menuBar).findings.isEmpty, "said once")
+        let mark = try Studio(
+            Studio.template("[elements.wait]\nicon = \"tram\"", compact: compact))
+        #expect(try mark.scene(["name": "A"], .compact).findings.isEmpty)
+    }
+
+    /// Before there is a driver, a courier or a pace, the trailing side has nothing of them to show.
+    @Test(
+        arguments: [
+            ("ride", ["status": "matching", "compactLeading": "Search"]),
+            ("ride", ["status": "waiting", "compactLeading": "Here"]),
+            ("delivery", ["status": "placed", "compactLeading": "Order"]),
+            ("workout", ["status": "running", "metres": 0, "compactLeading": "0 m", "startedAt": 803_051_990]),
+        ] as [(String, JSONObject)]) func P5_aBuiltInTemplateHasTwoSides(kind: String, state: JSONObject) throws
+    {
+        for device in Device.phones {
+            let scene = try Studio(builtIn: kind).scene(state, .compact, on: device)
+            #expect(scene.findings.isEmpty, "\(scene.findings)")
+        }
+    }
+
     /// Text that wraps, or is large, has a height as well as a width.
     @Test func whatIsTooHighForTheIslandIsFound() throws {
         let template = Studio.template(
-            "[elements.huge]\ntext = \"{name}\"\nstyle = \"largeTitle\"", compact: "leading = [\"huge\"]")
+            "[elements.huge]\ntext = \"{name}\"\nstyle = \"largeTitle\"",
+            compact: "leading = [\"huge\"]\ntrailing = [\"side\"]")
         let scene = try Studio(template).scene(["name": "1"], .compact)
         #expect(kinds(scene) == [.overflow])
         #expect(scene.findings.first?.text.contains("points high") == true)
@@ -223,6 +279,19 @@ import Testing
     @Test func aCharacterWithoutAGlyphIsFound() throws {
         let studio = try Studio(Studio.template())
         #expect(kinds(try studio.scene(["name": "東京"], .compact)) == [.glyph])
+    }
+
+    /// One font is missing, however many places, elements and characters need it.
+    @Test func aMissingFontIsOneFinding() throws {
+        let studio = try Studio(
+            Studio.template("[elements.other]\ntext = \"{other}\"", expanded: ", { leading = [\"other\"] }"))
+        let content = studio.content(["name": "東京", "other": "京都"])
+        let found = Device.all.flatMap(\.places).compactMap {
+            Layout.scene(of: content, by: studio.template, on: $0, studio.measure)
+        }.flatMap(\.findings)
+        #expect(found.count > 20)
+        #expect(found.distinct.map(\.place) == ["fonts"])
+        #expect(found.first?.text.hasPrefix("none has “東” (U+6771)") == true)
     }
 
     /// WCAG 2 wants 3 : 1 between the filled part of a bar and the rest of it.

@@ -97,7 +97,7 @@ import Testing
     @Test func aTextThatDoesNotFitTakesItsShortForm() throws {
         let elements =
             "[elements.long]\ntext = \"{name} and everybody else who plays\"\nshort = \"{name:3}\"\nstyle = \"footnote\""
-        let studio = try Studio(Studio.template(elements, compact: "leading = [\"long\"]"))
+        let studio = try Studio(Studio.template(elements, compact: "leading = [\"long\"]\ntrailing = [\"side\"]"))
         let scene = try studio.scene(["name": "Northspire"], .compact)
         #expect(scene.findings.isEmpty)
         #expect(scene.svg().contains(">NOR</text>"))
@@ -117,9 +117,53 @@ import Testing
         let svg = scene.svg()
         #expect(scene.findings.isEmpty)
         #expect(scene.spoken == "Northspire City one, Kestrel Bay nil, and 9 more")
-        for text in ["Northspire City", "T1 0 · 0 X", "T7 0 · 0 X", "and 2 more"] {
+        for text in ["Northspire City", "T1 0", "T7 0", "0 X", "and 2 more"] {
             #expect(svg.contains(text), "\(text)")
         }
+    }
+
+    private func lineup(of others: Int, more: Int = 0, isStale: Bool = false, on kind: Place.Kind) throws -> Scene {
+        let (outer, inner) = (try Studio(builtIn: CardTemplate.lineup), try CardTemplate.builtIn("football"))
+        var content = outer.content(Self.anyState)
+        content.others = (0..<others).map { index in
+            let (home, away) = (["NOR 11", "FCI 1", "W 0", "MMM 2"][index % 4], ["1 KES", "10 MMW", "0 I"][index % 3])
+            return ["compactLeading": .string(home), "compactTrailing": .string(away), "minimal": "0–0"]
+        }
+        content.more = more
+        content.isStale = isStale
+        let place = Place(kind: kind, appearance: .dark, device: .small)
+        return try #require(Layout.scene(of: content, by: outer.template, inner: inner, on: place, outer.measure))
+    }
+
+    /// Scores stand below scores, whatever the names' widths.
+    @Test(arguments: [Place.Kind.expanded, .lockScreen]) func theColumnsOfALineupLineUp(kind: Place.Kind) throws {
+        let scene = try lineup(of: 8, on: kind)
+        #expect(scene.findings.isEmpty)
+        func edges(_ name: String, _ edge: (Rect) -> Double) -> [Double] {
+            scene.items.filter { $0.element == name }.map { (edge($0.frame) * 100).rounded() / 100 }
+        }
+        let columns = [
+            Set(edges("otherLeading") { $0.maxX }), Set(edges("otherDot") { $0.midX }),
+            Set(edges("otherTrailing") { $0.x }),
+        ]
+        #expect(columns.map(\.count) == [3, 3, 3])
+        #expect(edges("otherDot") { $0.midX }.count == 8)
+        #expect(Set(edges("otherLeading") { $0.x }).count > 3, "the names are not equally wide")
+    }
+
+    /// What the height of the card has no room for is counted, fresh and stale, and never out of sight.
+    @Test(arguments: [Place.Kind.expanded, .lockScreen, .standBy], [false, true])
+    func aLongLineupCountsWhatDoesNotFit(kind: Place.Kind, isStale: Bool) throws {
+        for (others, more) in [(11, 0), (15, 0), (15, 4), (40, 0)] {
+            let scene = try lineup(of: others, more: more, isStale: isStale, on: kind)
+            #expect(scene.findings.isEmpty, "\(others): \(scene.findings)")
+            let shown = scene.items.count { $0.element == "otherDot" }
+            let rest = others + more - shown
+            #expect(shown >= 5)
+            #expect(scene.svg().contains(">and \(rest) more<") == (rest > 0), "\(others)")
+            #expect(scene.items.contains { $0.element == "more" } == (rest > 0))
+        }
+        #expect(try lineup(of: 7, on: kind).items.count { $0.element == "otherDot" } == 7)
     }
 
     /// In the smallest places a lineup shows its spotlight as the topic's own card does.
@@ -134,6 +178,54 @@ import Testing
         #expect(scene.findings.isEmpty)
         #expect(scene.items.map(\.element) == alone.items.map(\.element))
         #expect(scene.items.contains { $0.element == "period" })
+    }
+
+    /// The feed's latest event is the period's own beginning.
+    @Test(arguments: [("HT", "Half-time"), ("2H", "Second half"), ("FT", "Full time"), ("PEN", "Penalty shoot-out")])
+    func aCardSaysNothingTwice(period: String, event: String) throws {
+        let (studio, lineup) = (try Studio(builtIn: "football"), try CardTemplate.builtIn("lineup"))
+        var state = Self.anyState
+        (state["period"], state["lastEvent"]) = (.string(period), .string(event))
+        func times(_ scene: Scene) -> Int { scene.svg().components(separatedBy: ">\(event)<").count - 1 }
+        for kind in [Place.Kind.expanded, .lockScreen] { #expect(times(try studio.scene(state, kind)) == 1, "\(kind)") }
+        var content = studio.content(state)
+        content.others = []
+        let place = Place(kind: .lockScreen, appearance: .dark, device: .small)
+        let scene = try #require(
+            Layout.scene(of: content, by: lineup, inner: studio.template, on: place, studio.measure))
+        #expect(times(scene) == 1, "a spotlight has no period, so it shows the event")
+        state["lastEvent"] = "Goal: A. Vale"
+        #expect(try studio.scene(state, .lockScreen).svg().contains(">Goal: A. Vale<"))
+    }
+
+    /// What follows a Hebrew or Arabic name stands on its left; the frame is the same.
+    @Test func aTextFromRightToLeftBeginsAtItsRight() throws {
+        let studio = try Studio(Studio.template())
+        for name in ["חיפה 1", "חיפ…"] {
+            let scene = try studio.scene(["name": .string(name)], .lockScreen)
+            let item = try #require(scene.items.first)
+            #expect(scene.findings.isEmpty)
+            #expect(item.frame.x == Device.margin)
+            #expect(scene.svg().contains("<text x=\"\(item.frame.maxX.points)\" direction=\"rtl\" "))
+        }
+        #expect(!(try studio.scene(["name": "Haifa 1"], .lockScreen).svg().contains("direction=")))
+    }
+
+    /// In an app that is written from right to left, leading is on the right.
+    @Test(arguments: [Place.Kind.compact, .expanded, .lockScreen, .smartStack])
+    func aCardFromRightToLeftIsMirrored(kind: Place.Kind) throws {
+        let football = try #require(CardTemplate.builtInFile("football"))
+        let (plain, other) = (try Studio(football), try Studio("direction = \"rightToLeft\"\n" + football))
+        let device = kind == .smartStack ? Device.watches[0] : .small
+        let (scene, mirrored) = (
+            try plain.scene(Self.anyState, kind, on: device), try other.scene(Self.anyState, kind, on: device)
+        )
+        #expect(mirrored.findings.isEmpty)
+        #expect(scene.items.count == mirrored.items.count && scene.items.count > 1)
+        for (a, b) in zip(scene.items, mirrored.items) {
+            #expect(abs(a.frame.x + b.frame.maxX - scene.width) < 0.01)
+            #expect(a.frame.y == b.frame.y && a.frame.width == b.frame.width)
+        }
     }
 
     /// A state can hold any text; none breaks the picture.

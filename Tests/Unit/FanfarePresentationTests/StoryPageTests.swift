@@ -62,7 +62,8 @@ import Testing
         let html = StoryPage(title: "A & B", frames: [frame(0, "nil–nil"), last, gone]).html()
         for words in [
             "<title>A &amp; B</title>", "<time datetime=\"2026-06-13T14:01:00.000Z\">14:01:00</time> <b>goal</b>",
-            "<p class=\"alert\">Alert: Goal! &lt;Vale&gt; — H. Corvand</p>", "<p class=\"spoken\">one–nil spoken</p>",
+            "<p class=\"alert\" dir=\"auto\">Alert: Goal! &lt;Vale&gt; — H. Corvand</p>",
+            "<p class=\"spoken\" dir=\"auto\">one–nil spoken</p>",
             "Not sent since the update before: unchanged 12, late 1", "Ends; the card stays for 18 min",
             "Ends; the card goes at once", "All 3 updates", "One update alerts.",
         ] {

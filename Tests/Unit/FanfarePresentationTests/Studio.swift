@@ -40,9 +40,9 @@ struct Studio {
             at: FeedTime(seconds: 1_781_359_200), isOver: isOver)
     }
 
-    /// A template with one text in each place, and what a test adds to it.
+    /// A template with one text in each place, beside a mark in compact, and what a test adds to it.
     static func template(
-        _ elements: String = "", compact: String = "leading = [\"name\"]", expanded: String = ""
+        _ elements: String = "", compact: String = "leading = [\"name\"]\ntrailing = [\"side\"]", expanded: String = ""
     ) -> String {
         """
         kind = "test"
@@ -51,6 +51,10 @@ struct Studio {
         [elements.name]
         text = "{name}"
         style = "footnote"
+
+        [elements.side]
+        icon = "disc"
+        size = 8
 
         \(elements)
 

@@ -64,6 +64,22 @@ import Testing
         #expect(abs(measure.width(of: "FC \(name)", size: 10) - one - other) < 0.1)
     }
 
+    /// A font with both scripts shapes each as what it is: Arabic letters join, beside Latin ones, too.
+    @Test func eachDirectionIsShapedForItself() throws {
+        let measure = try TextMeasure(files: ["/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf"])
+        let (latin, arabic) = (measure.width(of: "FC ", size: 10), measure.width(of: "القاهرة", size: 10))
+        #expect(abs(measure.width(of: "FC القاهرة", size: 10) - latin - arabic) < 0.01)
+        let apart = "القاهرة".reduce(0) { $0 + measure.width(of: String($1), size: 10) }
+        #expect(apart > arabic + 1, "letters that stand alone are wider")
+    }
+
+    @Test(arguments: [
+        ("Kestrel 1", false), ("תל אביב 2", true), ("1 القاهرة", true), ("Goal: محمد", false), ("محمد (FC)", true),
+        ("1–0", false), ("١٢", false), ("", false), ("東京", false),
+    ]) func theFirstLetterDecidesTheDirection(text: String, isRightToLeft: Bool) {
+        #expect(text.isRightToLeft == isRightToLeft)
+    }
+
     /// A hieroglyph: the width is a guess, and the text's other characters keep theirs.
     @Test func aCharacterThatNoFontHasIsNamed() throws {
         let measure = try TextMeasure()
