@@ -48,9 +48,8 @@ struct FileRoles {
 
     /// Returns the registered input folder that contains the file at any depth, or `nil`.
     private func folder(around path: String) -> String? {
-        guard path != "-", let whole = realpath(path, nil) else { return nil }
-        defer { free(whole) }
-        var folder = Substring(String(cString: whole))
+        guard path != "-", let whole = FileRoles.realPath(of: path) else { return nil }
+        var folder = Substring(whole)
         while let slash = folder.lastIndex(of: "/") {
             folder = folder[..<slash]
             let name = folder.isEmpty ? "/" : String(folder)
@@ -59,6 +58,33 @@ struct FileRoles {
             }
         }
         return nil
+    }
+
+    /// Returns the path of the file that will be written, however it is spelled: of a link that of what it names.
+    static func target(of path: String) -> String {
+        guard path != "-" else { return path }
+        var target = path
+        // A file that is not there yet is found by its folder. A path has as many links as the system follows, at most.
+        for _ in 0..<40 {
+            if let whole = realPath(of: target) { return whole }
+            let slash = target.lastIndex(of: "/")
+            let folder = slash.map { String(target[...$0]) } ?? "./"
+            var bytes = [UInt8](repeating: 0, count: Int(PATH_MAX))
+            let count = readlink(target, &bytes, bytes.count)
+            guard count > 0 else {
+                let name = slash.map { target[target.index(after: $0)...] } ?? target[...]
+                return (realPath(of: folder) ?? folder) + "/" + name
+            }
+            let named = String(decoding: bytes[..<count], as: UTF8.self)
+            target = named.hasPrefix("/") ? named : folder + named
+        }
+        return target
+    }
+
+    private static func realPath(of path: String) -> String? {
+        guard let whole = realpath(path, nil) else { return nil }
+        defer { free(whole) }
+        return String(cString: whole)
     }
 
     /// Returns `true` if the path is a regular file.

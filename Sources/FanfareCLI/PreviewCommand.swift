@@ -76,7 +76,7 @@ struct PreviewCommand {
                 throw UsageError("--favourite \(favourite): is none of the lineup's topics")
             }
         }
-        if isStory { try requireStory() }
+        if isStory { try requireStory(devices: named.count) }
         guard let phoneFile else { return }
         guard isStory else { throw UsageError("--phone: only means something with --story") }
         let script = try PhoneScript(file: phoneFile)
@@ -86,7 +86,10 @@ struct PreviewCommand {
         phone = script
     }
 
-    private func requireStory() throws(UsageError) {
+    private func requireStory(devices: Int) throws(UsageError) {
+        guard devices <= 1 else {
+            throw UsageError("--device: a story shows one device; name one, or none for a phone")
+        }
         for output in outputs {
             if case .html = output { continue }
             throw UsageError("--story: a recording is a page; expected --html FILE")
@@ -101,9 +104,13 @@ struct PreviewCommand {
         }
         try checkOutputs()
         let studio = try PreviewStudio(look)
-        guard let subject else { return try checkAll(studio) }
-        let moments = try moments(of: subject)
-        return isStory ? try story(phone?.played(over: moments) ?? moments, studio) : try sheet(moments, studio)
+        let source = PreviewSource(paths: paths, feed: feed, rules: rules, until: at)
+        defer { for line in source.unseen.lines { Console.complain(line) } }
+        guard let subject else { return try checkAll(source, studio) }
+        let moments = try moments(of: subject, in: source)
+        return isStory
+            ? try story(phone?.played(over: moments) ?? moments, source.unseen, studio)
+            : try sheet(moments, source.unseen, studio)
     }
 
     /// Refuses to write to a file that is read, or twice to one file.
@@ -111,21 +118,21 @@ struct PreviewCommand {
         var files = FileRoles()
         let named = [look.templateFile, rulesFile, phoneFile].compactMap(\.self)
         for path in paths + look.fontFiles + named { files.reads(path) }
-        for (index, output) in outputs.enumerated() {
+        var targets: Set<String> = []
+        for output in outputs {
             try files.check(output.path, option: output.option)
-            if outputs[..<index].contains(where: { $0.path == output.path }) {
+            guard targets.insert(FileRoles.target(of: output.path)).inserted else {
                 throw UsageError("\(output.option) \(output.path): is written twice")
             }
         }
     }
 
     /// Checks every push to the followers of every topic.
-    private func checkAll(_ studio: PreviewStudio) throws -> ExitStatus {
+    private func checkAll(_ source: PreviewSource, _ studio: PreviewStudio) throws -> ExitStatus {
         var found = FindingTally()
         var pushes = 0
         var fault: (any Error)?
         do {
-            let source = PreviewSource(paths: paths, feed: feed, rules: rules, until: at)
             try source.forEachPush(to: nil) { moment in
                 pushes += 1
                 do {
@@ -140,14 +147,20 @@ struct PreviewCommand {
             throw UsageError("\(error)")
         }
         if let fault { throw fault }
-        found.add(try studio.templateFindings())
+        guard pushes > 0 else {
+            try Console.print("0 updates, so nothing was checked: \(source.unseen.reason)\n")
+            return .incomplete
+        }
+        found.add(source.unseen)
+        found.add(try studio.templateFindings(isWhole: at == nil))
         try Console.print("\(pushes.grouped) updates; \(found.text)\n")
         return found.isEmpty ? .done : .incomplete
     }
 
-    private func moments(of subject: ExplainCommand.Subject) throws(UsageError) -> [PreviewMoment] {
+    private func moments(
+        of subject: ExplainCommand.Subject, in source: PreviewSource
+    ) throws(UsageError) -> [PreviewMoment] {
         do {
-            let source = PreviewSource(paths: paths, feed: feed, rules: rules, until: at)
             switch subject {
             case .topic(let topic): return try source.moments(of: topic, all: isStory || checks)
             case .lineup(let topics):
@@ -160,9 +173,11 @@ struct PreviewCommand {
 
     // MARK: - One moment
 
-    private func sheet(_ moments: [PreviewMoment], _ studio: PreviewStudio) throws -> ExitStatus {
+    private func sheet(
+        _ moments: [PreviewMoment], _ unseen: UnseenEvents, _ studio: PreviewStudio
+    ) throws -> ExitStatus {
         guard let last = moments.last(where: { $0.isPush }) else {
-            throw UsageError("nothing has been sent by then, so no phone shows a card")
+            throw UsageError("nothing has been sent\(at == nil ? "" : " by then"), so no phone shows a card")
         }
         let now = max(at ?? last.content.at, last.content.at)
         let moment = last.seen(at: now)
@@ -179,7 +194,7 @@ struct PreviewCommand {
         guard !scenes.isEmpty || onlyChecks else {
             throw UsageError("the activity has ended, and the system keeps it in none of these places")
         }
-        let checked = checks ? try check(now > last.content.at ? moments + [moment] : moments, studio) : nil
+        let checked = checks ? try check(now > last.content.at ? moments + [moment] : moments, unseen, studio) : nil
         try studio.requireOwnTemplate()
         let findings = (scenes.flatMap(\.findings) + (try studio.sceneless(in: moment.content))).distinct
         if !outputs.isEmpty {
@@ -191,19 +206,24 @@ struct PreviewCommand {
         }
         if !outputs.contains(where: \.isStandardOutput) {
             try Console.print(moment.text(scenes, findings, checked: checked?.text))
+        } else if let checked, !checked.isEmpty {
+            Console.complain(checked.text)
         }
         return checked?.isEmpty == false ? .incomplete : .done
     }
 
     /// Looks at every moment on all devices.
-    private func check(_ moments: [PreviewMoment], _ studio: PreviewStudio) throws -> FindingTally {
+    private func check(
+        _ moments: [PreviewMoment], _ unseen: UnseenEvents, _ studio: PreviewStudio
+    ) throws -> FindingTally {
         var found = FindingTally()
+        found.add(unseen)
         for moment in moments {
             for content in moment.looks(until: at) {
                 found.add(try studio.findings(of: content, on: Device.all), in: content)
             }
         }
-        found.add(try studio.templateFindings())
+        found.add(try studio.templateFindings(isWhole: at == nil))
         return found
     }
 
@@ -220,7 +240,9 @@ struct PreviewCommand {
 
     // MARK: - A recording
 
-    private func story(_ moments: [PreviewMoment], _ studio: PreviewStudio) throws -> ExitStatus {
+    private func story(
+        _ moments: [PreviewMoment], _ unseen: UnseenEvents, _ studio: PreviewStudio
+    ) throws -> ExitStatus {
         guard !moments.isEmpty else { throw UsageError("nothing was sent, so there is no story") }
         var shown = moments
         if let dismissal = moments.last(where: { $0.dismissAfter != nil })?.dismissal,
@@ -233,7 +255,7 @@ struct PreviewCommand {
             zip(shown, shown.dropFirst()).flatMap { moment, next in
                 [moment] + [moment.turnedStale(before: next.content.at)].compactMap(\.self)
             } + shown.suffix(1)
-        let found = checks ? try check(moments, studio) : FindingTally()
+        let found = checks ? try check(moments, unseen, studio) : FindingTally()
         for case .html(let path) in outputs {
             let frames = try shown.map { try studio.frame(of: $0, on: devices[0]) }
             try studio.requireOwnTemplate()
@@ -242,6 +264,8 @@ struct PreviewCommand {
         }
         if !outputs.contains(where: \.isStandardOutput) {
             try Console.print("\(moments.count(where: \.isPush)) updates\(checks ? "; " + found.text : "")\n")
+        } else if !found.isEmpty {
+            Console.complain(found.text)
         }
         return found.isEmpty ? .done : .incomplete
     }

@@ -1,4 +1,5 @@
 import FanfareDecisions
+import FanfareFanOut
 import FanfareFeeds
 import FanfareModel
 import FanfarePresentation
@@ -22,10 +23,10 @@ struct PreviewMoment {
     var staleAt: FeedTime?
     /// Time of the push, and what has happened to the card since, if people look later; `nil` at the push itself.
     private(set) var since: (push: FeedTime, note: String)?
-    /// End at eight hours, unless the activity is renewed then; `nil` where the pushes tell of it themselves.
+    /// End at almost eight hours, unless the activity is renewed then; `nil` where the pushes tell of it themselves.
     var limit: Limit?
 
-    /// The system's limit for an activity (rule L1).
+    /// End of an activity by its age (rule L1).
     struct Limit {
         let at: FeedTime
         let dismissAfter: Duration
@@ -47,7 +48,7 @@ struct PreviewMoment {
         if let ending = ending(by: now) {
             moment.content.isOver = true
             moment.staleAt = nil
-            if dismissAfter == nil { notes.append("eight hours are over") }
+            if dismissAfter == nil { notes.append("almost eight hours are over") }
             if now > ending.at { notes.append("ended at \(ending.at)") }
         } else if let staleAt, now >= staleAt {
             moment.content.isStale = true
@@ -78,7 +79,7 @@ struct PreviewMoment {
         var content = content
         (content.at, content.isOver) = (limit.at, true)
         return PreviewMoment(
-            content: content, title: title, cause: "eight hours are over", alert: nil, unsent: [],
+            content: content, title: title, cause: "almost eight hours are over", alert: nil, unsent: [],
             dismissAfter: limit.dismissAfter, isPush: false)
     }
 
@@ -141,15 +142,14 @@ extension FeedTime {
     fileprivate static let end = FeedTime(milliseconds: .max)
 }
 
-/// Time after which the system ends an activity.
-private let lifetime = Duration.seconds(8 * 3600)
-
 /// The pushes of a feed to one activity.
 struct PreviewSource {
     let paths: [String]
     let feed: FeedOptions
     let rules: Rules
     let until: FeedTime?
+    /// What is not in the pushes, of the topics that were asked for last.
+    let unseen = UnseenEvents()
 
     /// Returns the pushes to an activity of one topic.
     ///
@@ -170,7 +170,7 @@ struct PreviewSource {
             // A topic that begins again after its end has another activity.
             defer { if moment.content.isOver { (start, isExpired) = (nil, false) } }
             guard !isExpired else { return }
-            moment.limit = moment.limit.map { .init(at: begun + lifetime, dismissAfter: $0.dismissAfter) }
+            moment.limit = moment.limit.map { .init(at: begun + ActivityAge.end, dismissAfter: $0.dismissAfter) }
             if !all { moments.removeAll(keepingCapacity: true) }
             moments.append(moment)
         }
@@ -217,9 +217,12 @@ struct PreviewSource {
         var unsent = UnsentTally()
         var isKnown = false
         var end: FeedTime?
-        while let (_, decisions) = replay.next() {
+        defer { unseen.notices = replay.gaps.notices }
+        while let (item, decisions) = replay.next() {
+            if case .event = item { unseen.events += 1 }
             decisions.forEachRecord { record, publication in
                 end = max(end ?? record.now, record.now)
+                if topic == nil || record.topic == nil || record.topic == topic { unseen.rejections.note(record) }
                 guard let id = record.topic, topic == nil || id == topic else { return }
                 isKnown = true
                 guard let publication, let view = replay.core.topic(id) else {
@@ -238,7 +241,7 @@ struct PreviewSource {
                         staleAt: content.isOver ? nil : publication.staleAfter.map { record.now + $0 },
                         limit: content.isOver || publication.expiry.renews
                             ? nil
-                            : .init(at: record.now + lifetime, dismissAfter: publication.expiry.dismissAfter)))
+                            : .init(at: record.now + ActivityAge.end, dismissAfter: publication.expiry.dismissAfter)))
             }
         }
         return isKnown ? end.map { (unsent.take(), $0) } : nil
@@ -247,6 +250,8 @@ struct PreviewSource {
     /// Returns the pushes to an activity of a lineup.
     func moments(of topics: [TopicID], favourite: TopicID?, all: Bool) throws(ReplayError) -> [PreviewMoment] {
         let story = try LineupStory(of: topics, favourite: favourite, in: paths, feed: feed, rules: rules, until: until)
+        unseen.rejections = story.rejections
+        unseen.notices = story.gaps.notices
         let kinds = try kinds(of: topics)
         return (all ? story.displays : Array(story.displays.suffix(1))).map { display in
             let lit = display.spotlight.map { display.rows[$0] }

@@ -15,7 +15,7 @@ final class PreviewStudio {
     private var builtIn: [String: CardTemplate] = [:]
     private var ownIsUsed = false
     /// Fields of the contents that the own template has drawn.
-    private var fields: Set<String> = [CardContent.staleField]
+    private var seen: SeenFields?
     private var kinds: Set<String> = []
 
     init(_ look: PreviewLook) throws(UsageError) {
@@ -25,6 +25,10 @@ final class PreviewStudio {
         } catch {
             throw UsageError("\(error)")
         }
+        // The system says that a card is stale, and a lineup counts what it leaves out.
+        let added: Set<String> =
+            own?.kind == CardTemplate.lineup ? [CardContent.staleField, "more"] : [CardContent.staleField]
+        seen = own.map { SeenFields(added, for: $0) }
     }
 
     /// The template of an activity, and the one of the topic in its spotlight.
@@ -34,8 +38,7 @@ final class PreviewStudio {
         let isLineup = content.others != nil
         if let own, serves(kind) || isLineup && own.kind == CardTemplate.lineup {
             ownIsUsed = true
-            fields.formUnion(content.state.members.map(\.key))
-            for row in content.others ?? [] { fields.formUnion(row.members.map(\.key)) }
+            for row in [content.state] + (content.others ?? []) { seen?.add(row) }
         }
         return isLineup ? (try template(CardTemplate.lineup), try template(kind)) : (try template(kind), nil)
     }
@@ -55,10 +58,12 @@ final class PreviewStudio {
     }
 
     /// Returns what is wrong with the own template beside all contents that it has drawn.
-    func templateFindings() throws(UsageError) -> [Finding] {
+    ///
+    /// - Parameter isWhole: is `true` if these are all contents of the feed.
+    func templateFindings(isWhole: Bool) throws(UsageError) -> [Finding] {
         try requireOwnTemplate()
-        // A lineup counts what it leaves out.
-        return own?.mistypedFields(amongst: fields.union(own?.kind == CardTemplate.lineup ? ["more"] : [])) ?? []
+        guard let own, let seen else { return [] }
+        return own.mistyped(amongst: seen, isWhole: isWhole)
     }
 
     private func template(_ kind: String) throws -> CardTemplate {
@@ -106,7 +111,7 @@ final class PreviewStudio {
                 : scenes.map {
                     StoryFrame.Picture(
                         place: $0.place.name, svg: $0.svg(),
-                        estimates: $0.place.estimates.joined(separator: ", "))
+                        estimates: $0.estimates.joined(separator: ", "))
                 },
             spoken: moment.isGone ? "" : scenes.first?.spoken ?? "")
     }
@@ -116,8 +121,12 @@ final class PreviewStudio {
 struct FindingTally {
     private var first: [(finding: Finding, moment: String, count: Int)] = []
     private var indices: [Finding.Fault: Int] = [:]
+    /// What the feed had and was not checked.
+    private var gap: String?
 
-    var isEmpty: Bool { first.isEmpty }
+    var isEmpty: Bool { first.isEmpty && gap == nil }
+
+    mutating func add(_ unseen: UnseenEvents) { gap = unseen.finding }
 
     /// - Parameter content: content of the moment; `nil` for what is true at every moment.
     mutating func add(_ findings: [Finding], in content: CardContent? = nil) {
@@ -134,8 +143,10 @@ struct FindingTally {
 
     var text: String {
         guard !isEmpty else { return "checked: nothing is wrong" }
-        let lines = first.map { "\($0.moment)\($0.finding)" + ($0.count > 1 ? " (\($0.count) times)" : "") }
-        return "\(first.count) found\n" + lines.map { Console.quoted($0) }.joined(separator: "\n")
+        let lines =
+            [gap].compactMap(\.self)
+            + first.map { "\($0.moment)\($0.finding)" + ($0.count > 1 ? " (\($0.count) times)" : "") }
+        return "\(lines.count) found\n" + lines.map { Console.quoted($0) }.joined(separator: "\n")
     }
 }
 

@@ -1,3 +1,11 @@
+/// Ages of an activity at which it ends.
+package enum ActivityAge {
+    /// Age at which the system ends each activity (rule L1).
+    package static let lifetime = Duration.seconds(8 * 3600)
+    /// Age at which the engine ends it: ten minutes before the system does, so that the phone shows the newest state.
+    package static let end = Duration.nanoseconds(AgeScanner(lifetime: lifetime.boundedNanoseconds).endAge)
+}
+
 /// A cursor that visits the shard's activities in circles to find those that are due for a renewal or an end; it sleeps while none is.
 ///
 /// A lap has 300 steps. The cursor takes one step at a time within a lap, and after it sleeps until the earliest moment at which an

@@ -37,7 +37,7 @@ package final class Shard: DeliverySource {
     ///   - deadTokenProbes: number of held activities that are tried at a time while the guard is shut.
     package init(
         lineups: LineupRules = LineupRules(), feedbackMax: Int = 4096, openMax: Int = 64,
-        lifetime: Duration = .seconds(8 * 3600),
+        lifetime: Duration = ActivityAge.lifetime,
         limits: ActivityLimits = ActivityLimits(), unheardTopicsMax: Int = 1_000_000,
         deadTokenAnswers: ClosedRange<Int> = 100...1000, deadTokenProbes: Int = 100
     ) {

@@ -1,8 +1,8 @@
 /// Text with holes that a state fills: `{homeScore}–{awayScore}`.
 ///
 /// `{key}` is a field of the visible content state, `{fact.key}` a value of the fact that caused an alert, `{topic}` the topic's
-/// id. `{key:3}` is three letters of the main word of its value, in capitals: `{home:3}` of Tottenham Hotspur is `TOT`. A missing
-/// value leaves its hole empty. `{{` and `}}` are braces.
+/// id. `{key:3}` is three letters of the main word of its value, in capitals: `{home:3}` of Tottenham Hotspur is `TOT`. The letters of
+/// `home` and `away` are never the same, unless the names are. A missing value leaves its hole empty. `{{` and `}}` are braces.
 public struct Template: Sendable, Hashable, CustomStringConvertible, ExpressibleByStringLiteral {
     private enum Piece: Sendable, Hashable {
         case text(String)
@@ -74,16 +74,22 @@ public struct Template: Sendable, Hashable, CustomStringConvertible, Expressible
             switch piece {
             case .text(let literal): text += literal
             case .topic: text += topic.rawValue
-            case .state(let key, let letters): text += shown(told(key), letters)
-            case .fact(let key, let letters): text += shown(fact[key], letters)
+            case .state(let key, let letters):
+                text += shown(told(key), letters, besides: Template.opponents[key].flatMap(told))
+            case .fact(let key, let letters):
+                text += shown(fact[key], letters, besides: Template.opponents[key].flatMap { fact[$0] })
             }
         }
         return text
     }
 
-    private func shown(_ value: JSONValue?, _ letters: Int?) -> String {
+    /// Fields with the two teams of a match, whose abbreviations stand beside each other.
+    private static let opponents = ["home": "away", "away": "home"]
+
+    private func shown(_ value: JSONValue?, _ letters: Int?, besides other: JSONValue?) -> String {
         guard let text = value?.asText, let letters else { return value?.asText ?? "" }
-        return text.abbreviated(to: letters)
+        guard let other = other?.asText else { return text.abbreviated(to: letters) }
+        return text.abbreviated(to: letters, besides: other)
     }
 
     /// Splits `home:3` into `home` and three letters.
@@ -122,14 +128,22 @@ extension String {
     }
 
     /// Returns letters of this name that tell it from another one with the same letters: `MCI` and `MUN` of Manchester's two, the first
-    /// letter and those of the first word that the other one lacks.
+    /// letter and those of the first word that the other one lacks. Words that begin alike have the first letter in which the names
+    /// differ: `NOP` and `NOG` of Northspire and Northsgate.
     package func abbreviated(to letters: Int, besides other: String) -> String {
         let own = abbreviated(to: letters)
         guard letters > 1, self != other, own == other.abbreviated(to: letters) else { return own }
         func words(_ name: String) -> [Substring] { name.split { !$0.isLetter && !$0.isNumber } }
-        let others = words(other)
-        guard let telling = words(self).first(where: { !others.contains($0) }) else { return own }
-        return (own.prefix(1) + telling.prefix(letters - 1)).uppercased()
+        func told(_ name: String, besides other: String) -> String {
+            let others = words(other)
+            guard let telling = words(name).first(where: { !others.contains($0) }) else { return own }
+            return (own.prefix(1) + telling.prefix(letters - 1)).uppercased()
+        }
+        let (one, two) = (told(self, besides: other), told(other, besides: self))
+        guard one == two else { return one }
+        let (mine, theirs) = (words(self).joined().uppercased(), words(other).joined().uppercased())
+        let differing = mine.dropFirst(zip(mine, theirs).prefix { $0 == $1 }.count).first
+        return differing.map { String(own.prefix(letters - 1)) + String($0) } ?? own
     }
 
     private func name<Text: Collection>(

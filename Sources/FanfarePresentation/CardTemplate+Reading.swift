@@ -27,7 +27,8 @@ extension CardTemplate {
         background = table.color("background")
         isRightToLeft =
             table.choice("direction", of: [("leftToRight", false), ("rightToLeft", true)]) ?? false
-        elements = CardElement.all(in: table)
+        guard let elements = CardElement.all(in: table) else { throw TOMLError(file: file, faults: faults.all) }
+        self.elements = elements
         var sections: [Section: [CardRow]] = [:]
         for section in Section.allCases {
             guard let part = table.table(section.rawValue) else { continue }
@@ -54,8 +55,16 @@ extension CardTemplate.Section {
 }
 
 extension CardElement {
-    fileprivate static func all(in table: TableReader) -> [String: CardElement] {
+    /// Elements of a template, at most: each place is laid out with all of its own.
+    private static let countMax = 256
+
+    /// - Returns: `nil` for too many elements, of which none is read.
+    fileprivate static func all(in table: TableReader) -> [String: CardElement]? {
         guard let all = table.table("elements") else { return [:] }
+        guard all.members.count <= countMax else {
+            table.faults.note(all.place, "elements: \(all.members.count) of them; expected \(countMax) at most")
+            return nil
+        }
         var elements: [String: CardElement] = [:]
         var readers: [String: TableReader] = [:]
         for member in all.members {
@@ -195,7 +204,8 @@ extension TableReader {
             case "secondary": return .secondary
             case "accent": return .accent
             case let text? where text.hasPrefix("{") && text.hasSuffix("}"):
-                return .field(String(text.dropFirst().dropLast()))
+                let field = text.dropFirst().dropLast()
+                return field.isEmpty || field.contains { "{}".contains($0) } ? nil : .field(String(field))
             case let text?: return Color(hex: text).map(ColorChoice.fixed)
             case nil: return nil
             }

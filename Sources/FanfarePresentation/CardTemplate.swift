@@ -44,9 +44,14 @@ package struct CardTemplate: Sendable {
     private func words(of content: CardContent) -> String {
         if let own = content.state["spoken"]?.stringValue, !own.isEmpty { return own }
         var state = content.state.worded(words.merging(spokenWords) { shown, said in shown.merging(said) { $1 } })
-        for case (let name, let element) in elements where element.isShown(in: content.state) {
-            guard case .timer(let timer) = element.form, !content.isOver else { continue }
-            state[name] = timer.spoken(in: content.state, at: content.at).map(JSONValue.string)
+        for (name, element) in elements {
+            guard case .timer(let timer) = element.form else { continue }
+            if element.isShown(in: content.state), !content.isOver {
+                state[name] = timer.spoken(in: content.state, at: content.at).map(JSONValue.string)
+            } else if name == timer.field {
+                // The date itself is nothing that people want to hear.
+                state[name] = nil
+            }
         }
         let parts = spoken.filter { $0.fields.allSatisfy { state[$0].map { $0.asText != "" } ?? false } }
         // Words without a field say nothing of the state.

@@ -9,11 +9,11 @@ extension Scene {
     /// Notes a character that no font has. Its font is missing wherever the character stands, so the finding names no place.
     mutating func findMissing(_ character: Character) {
         let code = character.unicodeScalars.map { "U+" + String($0.value, radix: 16, uppercase: true) }
+        let advice =
+            ScriptFonts.package(for: character).map { "install Debian's \($0)" } ?? "name one that has it with --font"
         let finding = Finding(
             kind: .glyph, place: "fonts", element: nil,
-            text:
-                "none has “\(character)” (\(code.joined(separator: " "))), so widths are guesses; install one that has, such "
-                + "as Debian's fonts-noto-core or fonts-noto-cjk, or name it with --font")
+            text: "none has “\(character)” (\(code.joined(separator: " "))), so widths are guesses; \(advice)")
         if !findings.contains(finding) { findings.append(finding) }
     }
 
@@ -206,27 +206,6 @@ extension CardContent {
 }
 
 extension CardTemplate {
-    /// Notes fields of the template that no update has and that are nearly named like one that some update has: typing errors, whose
-    /// elements would never be shown.
-    package func mistypedFields(amongst known: Set<String>) -> [Finding] {
-        let rows = sections.values.flatMap(\.self) + spotlight
-        let parts: [(name: String?, fields: Set<String>)] =
-            elements.values.sorted { $0.name < $1.name }.map { ($0.name, $0.namedFields) }
-            + [(nil, Set(spoken.flatMap(\.fields)).subtracting(elements.keys))]
-            + [(nil, Set(rows.flatMap { $0.when.namedFields }))]
-        return parts.flatMap { part in
-            part.fields.subtracting(known).sorted().compactMap { field in
-                field.nearest(of: known.sorted()).map { nearest in
-                    Finding(
-                        kind: .field, place: "template \(kind)", element: part.name,
-                        text: "no update has the field \(field); did you mean \(nearest)?")
-                }
-            }
-        }
-    }
-}
-
-extension CardTemplate {
     /// Notes fields that a state has in a type that their element cannot show.
     package func mistypedValues(in content: CardContent) -> [Finding] {
         elements.values.filter { $0.isShown(in: content.state) }.sorted { $0.name < $1.name }.flatMap { element in
@@ -259,24 +238,6 @@ extension CardElement.Form {
             return [fault(field, "a number from 0 to 1") { $0.doubleValue.map { (0...1).contains($0) } ?? false }]
                 .compactMap(\.self)
         }
-    }
-}
-
-extension CardElement {
-    /// Fields without which the element lacks something: those of its texts, its colour and its conditions.
-    fileprivate var namedFields: Set<String> {
-        var fields = form.fields.union(short?.fields ?? []).union(when.namedFields)
-        if case .field(let field) = color { fields.insert(field) }
-        return fields.subtracting(when.optionalFields)
-    }
-}
-
-extension [Condition] {
-    fileprivate var namedFields: Set<String> { Set(map(\.key)).subtracting(optionalFields) }
-
-    /// Fields that may be missing, as a condition says.
-    fileprivate var optionalFields: Set<String> {
-        Set(compactMap { if case .present = $0.test { $0.key } else { nil } })
     }
 }
 

@@ -59,7 +59,9 @@ struct MeasuredElement {
         case (.text(let full, _), _):
             let (size, lineHeight) = element.style.measures
             let padding = isHighlighted ? 2 * MeasuredElement.pillPadding.x : 0
-            natural = measure.width(of: full, size: size, weight: element.style.weight) + padding
+            let lines = full.split(separator: "\n").map(String.init)
+            natural =
+                (lines.map { measure.width(of: $0, size: size, weight: element.style.weight) }.max() ?? 0) + padding
             height = lineHeight
         case (.icon, .icon(_, let size)): (natural, height) = (size, size)
         default: (natural, height) = (0, MeasuredElement.barHeight)
@@ -71,14 +73,17 @@ struct MeasuredElement {
         _ measure: TextMeasure
     ) -> Content? {
         let state = content.state
-        func filled(_ text: Template) -> String {
-            text.text(topic: content.topic, state: state.worded(words)).split(separator: " ").joined(separator: " ")
+        // A line break is kept where the element has lines for it.
+        func filled(_ text: Template, lines: Int = 1) -> String {
+            text.text(topic: content.topic, state: state.worded(words)).split(whereSeparator: \.isNewline)
+                .map { $0.split { $0 == " " || $0 == "\t" }.joined(separator: " ") }.filter { !$0.isEmpty }
+                .joined(separator: lines > 1 ? "\n" : " ")
         }
         func bar(_ share: Double) -> Content { .bar(parts: [min(max(share, 0), 1)]) }
         switch element.form {
         case .text(let template):
-            let full = filled(template)
-            return full.isEmpty ? nil : .text(full: full, short: element.short.map(filled))
+            let full = filled(template, lines: element.lines)
+            return full.isEmpty ? nil : .text(full: full, short: element.short.map { filled($0) })
         case .timer(let timer):
             switch timers {
             case .shown: return timer.text(in: state, at: content.at).map { .text(full: $0, short: nil) }
@@ -113,9 +118,11 @@ struct MeasuredElement {
             return width <= room + slack
                 ? Fitting(lines: [text], size: size, lineHeight: lineHeight, width: width, room: room) : nil
         }
-        if let fitting = whole(full) { return fitting }
-        if element.lines > 1 {
-            let lines = wrapped(full, room + slack) { width($0, size) }
+        let single = full.replacing("\n", with: " ")
+        if single == full, let fitting = whole(full) { return fitting }
+        // Its own line breaks give way where there are not enough lines for them.
+        for text in [full, single] where element.lines > 1 {
+            let lines = text.split(separator: "\n").flatMap { wrapped($0, room + slack) { width($0, size) } }
             let widest = lines.map { width($0, size) }.max() ?? 0
             if lines.count <= element.lines, widest <= room + slack {
                 return Fitting(lines: lines, size: size, lineHeight: lineHeight, width: widest, room: room)
@@ -125,7 +132,7 @@ struct MeasuredElement {
             fitting.whole = full
             return fitting
         }
-        let last = short ?? full
+        let last = short ?? single
         let needed = width(last, size)
         let scale = max(element.shrink, min(1, room / needed))
         let isTooWide = needed * scale > room + slack
@@ -134,15 +141,41 @@ struct MeasuredElement {
             whole: short == nil ? nil : full, isTooWide: isTooWide)
     }
 
-    private func wrapped(_ text: String, _ room: Double, _ width: (String) -> Double) -> [String] {
+    private func wrapped(_ text: Substring, _ room: Double, _ width: (String) -> Double) -> [String] {
         var lines: [String] = []
         for word in text.split(separator: " ") {
-            if let last = lines.last, width("\(last) \(word)") <= room {
-                lines[lines.count - 1] = "\(last) \(word)"
-            } else {
-                lines.append(String(word))
+            for (index, part) in word.unbreakableParts.enumerated() {
+                let joined = (lines.last ?? "") + (lines.isEmpty || index > 0 ? "" : " ") + part
+                if !lines.isEmpty, width(joined) <= room {
+                    lines[lines.count - 1] = joined
+                } else {
+                    lines.append(String(part))
+                }
             }
         }
         return lines
+    }
+}
+
+extension Substring {
+    /// Signs that stand at no line's beginning, and after which a line of Chinese or Japanese may end.
+    private static let closing: Set<Character> = Set("、。，．・：；？！」』）］｝〉》】〕ー々〜…")
+    private static let opening: Set<Character> = Set("「『（［｛〈《【〔")
+
+    /// Parts of a word between which a line may end: those of Chinese, Japanese and Korean have no spaces between their words.
+    fileprivate var unbreakableParts: [Substring] {
+        // Most texts have only letters of words, and no byte beyond ASCII.
+        guard !utf8.allSatisfy({ $0 < 0x80 }) else { return [self] }
+        var parts: [Substring] = []
+        var start = startIndex
+        for (index, next) in zip(indices.dropFirst(), indices.dropFirst().map { self[$0] }) {
+            let last = self[self.index(before: index)]
+            guard last.isEastAsianLetter || Substring.closing.contains(last),
+                next.isEastAsianLetter || Substring.opening.contains(next), !Substring.closing.contains(next)
+            else { continue }
+            parts.append(self[start..<index])
+            start = index
+        }
+        return parts + [self[start...]]
     }
 }

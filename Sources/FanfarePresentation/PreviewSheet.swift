@@ -36,7 +36,7 @@ package struct PreviewSheet: Sendable {
 
     /// The second line of a caption; empty for a place with published measures only.
     private static func estimates(_ scene: Scene) -> String {
-        scene.place.estimates.isEmpty ? "" : "Estimates: " + scene.place.estimates.joined(separator: ", ")
+        scene.estimates.isEmpty ? "" : "Estimates: " + scene.estimates.joined(separator: ", ")
     }
 
     private static func caption(_ scene: Scene) -> String {

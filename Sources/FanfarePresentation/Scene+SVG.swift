@@ -24,7 +24,7 @@ extension Scene {
     /// What the picture is, and which of its measures are estimates.
     private var note: String {
         "Sketch of \(place.name), \(place.device.name); the app draws the real one. Estimates: "
-            + (place.estimates + [Place.commonEstimates]).joined(separator: "; ") + "."
+            + (estimates + [Place.commonEstimates]).joined(separator: "; ") + "."
     }
 
     private var contents: String {

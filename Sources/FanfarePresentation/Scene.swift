@@ -54,6 +54,12 @@ package struct Scene: Sendable {
     /// What a screen reader says.
     package let spoken: String
     package internal(set) var findings: [Finding] = []
+
+    /// Measures that Apple does not publish, beside `Place.commonEstimates`.
+    package var estimates: [String] {
+        let hasEmoji = items.contains { if case .text(let text, _, _) = $0.form { text.hasEmoji } else { false } }
+        return place.estimates + (hasEmoji ? ["width of emoji, one em"] : [])
+    }
 }
 
 /// Something wrong with a presentation.

@@ -6,10 +6,12 @@ package import FanfareModel
 package struct LineupStory: Sendable {
     package private(set) var displays: [LineupPreview.Display] = []
     package private(set) var gaps = FeedGaps()
+    /// What was rejected of these topics, and what could not be read and may have been of them.
+    package private(set) var rejections = FeedRejections()
 
-    /// Plays the feed to its end or up to a moment.
+    /// Plays the feed to its end or up to a moment. Topics of which the feed speaks later have no row yet.
     ///
-    /// - Throws: `ReplayError` for a file that cannot be read or a topic that is not in the feed.
+    /// - Throws: `ReplayError` for a file that cannot be read, a topic that is not in the feed, or a moment before all of them.
     package init(
         of topics: [TopicID], favourite: TopicID? = nil, in paths: [String], feed: FeedOptions = FeedOptions(),
         rules: Rules = .builtIn, until: FeedTime? = nil
@@ -19,7 +21,10 @@ package struct LineupStory: Sendable {
         var displays: [LineupPreview.Display] = []
         var spokenOf: Set<TopicID> = []
         while let (_, decisions) = replay.next() {
-            for case .record(let record) in decisions { if let topic = record.topic { spokenOf.insert(topic) } }
+            for case .record(let record) in decisions {
+                if record.topic.map(topics.contains) ?? true { rejections.note(record) }
+                if let topic = record.topic { spokenOf.insert(topic) }
+            }
             preview.take(decisions) { displays.append($0) }
         }
         if let until {
@@ -30,9 +35,18 @@ package struct LineupStory: Sendable {
         }
         self.displays = displays
         gaps = replay.gaps
-        for topic in topics where !spokenOf.contains(topic) {
-            let moment = until.map { " until \($0)" } ?? ""
-            throw ReplayError(description: "\(topic): the feed does not speak of it\(moment)")
+        if let until, spokenOf.isDisjoint(with: topics) {
+            throw ReplayError(description: "\(topics[0]): the feed does not speak of it until \(until)")
+        }
+        guard !spokenOf.isSuperset(of: topics) else { return }
+        if until != nil {
+            var rest = try DecisionReplay(paths: paths, feed: feed, rules: rules)
+            while !spokenOf.isSuperset(of: topics), let (item, _) = rest.next() {
+                if case .event(let event) = item { spokenOf.insert(event.topic) }
+            }
+        }
+        if let topic = topics.first(where: { !spokenOf.contains($0) }) {
+            throw ReplayError(description: "\(topic): the feed does not speak of it")
         }
     }
 }

@@ -57,24 +57,10 @@ package final class TextMeasure {
         "/usr/local/share/fonts", "/Library/Fonts",
     ]
 
-    /// Fonts for scripts that Inter lacks, in the order in which they are asked: those of Debian's fonts-dejavu-core, fonts-noto-core and
-    /// fonts-noto-cjk. Which of them are installed decides what can be measured.
-    private static let fallbackFiles: [Weight: [String]] = [
-        .medium: [
-            "truetype/dejavu/DejaVuSans.ttf", "truetype/noto/NotoSansDevanagari-Medium.ttf",
-            "truetype/noto/NotoSansBengali-Medium.ttf", "truetype/noto/NotoSansTamil-Medium.ttf",
-            "truetype/noto/NotoSansThai-Medium.ttf", "opentype/noto/NotoSansCJK-Medium.ttc",
-        ],
-        .semibold: [
-            "truetype/dejavu/DejaVuSans-Bold.ttf", "truetype/noto/NotoSansDevanagari-SemiBold.ttf",
-            "truetype/noto/NotoSansBengali-SemiBold.ttf", "truetype/noto/NotoSansTamil-SemiBold.ttf",
-            "truetype/noto/NotoSansThai-SemiBold.ttf", "opentype/noto/NotoSansCJK-Bold.ttc",
-        ],
-    ]
-
     /// The chosen font of each weight; those for other scripts follow once a text needs them.
     private var fonts: [Weight: [HarfBuzzFont]]
     private var hasFallbacks = false
+    private let fallbackFolder: String
     /// Files of the fonts for other scripts; empty until a text has needed one.
     package private(set) var fallbacksUsed: [String] = []
     /// Characters measured so far, by weight and font: those that a subset needs.
@@ -86,9 +72,11 @@ package final class TextMeasure {
         let text: String
     }
 
-    /// - Parameter files: font files of the weights, the lightest first, the last one for all that follow; empty: Inter, where the
-    ///   system has it.
-    package init(files: [String] = []) throws(FontError) {
+    /// - Parameters:
+    ///   - files: font files of the weights, the lightest first, the last one for all that follow; empty: Inter, where the system has it.
+    ///   - fallbackFolder: folder of the fonts for other scripts.
+    package init(files: [String] = [], fallbackFolder: String? = nil) throws(FontError) {
+        self.fallbackFolder = fallbackFolder ?? ScriptFonts.folder
         var fonts: [Weight: HarfBuzzFont] = [:]
         guard files.count <= Weight.allCases.count else {
             throw FontError(
@@ -125,6 +113,11 @@ package final class TextMeasure {
         if widths.count >= 1 << 14 { widths.removeAll() }
         var width = 0.0
         for run in runs(of: text, weight) {
+            guard !run.isEmoji else {
+                // The font of emoji has pictures, whose widths HarfBuzz does not know everywhere; each is about a square.
+                width += Double(run.text.count)
+                continue
+            }
             guard let font = fonts[weight]?[run.font] else { continue }
             width += font.width(of: run.text)
             var used = characters[weight] ?? []
@@ -140,21 +133,26 @@ package final class TextMeasure {
     private struct Run {
         let font: Int
         let isRightToLeft: Bool
+        let isEmoji: Bool
         var text: String
     }
 
     /// Splits a text by the fonts that have its characters, and by direction, as a browser does. A character that no font has is left to
     /// the chosen one.
     private func runs(of text: String, _ weight: Weight) -> [Run] {
-        if TextMeasure.isPlain(text) { return [Run(font: 0, isRightToLeft: false, text: text)] }
+        if TextMeasure.isPlain(text) { return [Run(font: 0, isRightToLeft: false, isEmoji: false, text: text)] }
         var runs: [Run] = []
         for character in text {
-            let font = self.font(of: character, weight) ?? 0
+            let isEmoji = character.isEmoji
+            let font = isEmoji ? 0 : self.font(of: character, weight) ?? 0
             let isRightToLeft = character.isRightToLeft ?? runs.last?.isRightToLeft ?? false
-            if let last = runs.last, last.font == font, last.isRightToLeft == isRightToLeft {
+            if let last = runs.last, last.font == font, last.isRightToLeft == isRightToLeft,
+                last.isEmoji == isEmoji
+            {
                 runs[runs.count - 1].text.append(character)
             } else {
-                runs.append(Run(font: font, isRightToLeft: isRightToLeft, text: String(character)))
+                runs.append(
+                    Run(font: font, isRightToLeft: isRightToLeft, isEmoji: isEmoji, text: String(character)))
             }
         }
         return runs
@@ -164,9 +162,12 @@ package final class TextMeasure {
         if let index = fonts[weight]?.firstIndex(where: { $0.has(character) }) { return index }
         guard !hasFallbacks else { return nil }
         hasFallbacks = true
-        for (weight, files) in TextMeasure.fallbackFiles {
-            for file in files.map({ "/usr/share/fonts/" + $0 }) {
-                guard let font = HarfBuzzFont(file: file) else { continue }
+        for weight in Weight.allCases {
+            for files in ScriptFonts.files(weight) {
+                let paths = files.map { "\(fallbackFolder)/\($0)" }
+                guard let file = paths.first(where: FileManager.default.fileExists(atPath:)),
+                    let font = HarfBuzzFont(file: file)
+                else { continue }
                 fonts[weight]?.append(font)
                 fallbacksUsed.append(file)
             }
@@ -184,9 +185,9 @@ package final class TextMeasure {
             ?? "0"
     }
 
-    /// Returns the first character that no font has.
+    /// Returns the first character that no font has. Emoji are drawn by a font of their own.
     func missing(_ text: String, weight: Weight) -> Character? {
-        TextMeasure.isPlain(text) ? nil : text.first { font(of: $0, weight) == nil }
+        TextMeasure.isPlain(text) ? nil : text.first { !$0.isEmoji && font(of: $0, weight) == nil }
     }
 
     /// Returns the `@font-face` rules for everything measured so far, with the glyphs in them, so that a picture needs no installed

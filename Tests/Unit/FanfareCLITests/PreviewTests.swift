@@ -58,6 +58,7 @@ import Testing
         ("d --topic a --device iphone", "--device iphone: expected one of"), ("d --topic a --dark", "unknown option"),
         ("--print-template cricket", "expected one of football"),
         ("d --topic a --font /nowhere", "cannot be read as a font"),
+        ("d --topic a --story --html h --device iphone-393 --device watch-40", "--device: a story shows one device"),
         ("d --topic a --phone p", "--phone: only means something with --story"),
         ("d --topic a --story --html h --phone /nowhere", "--phone /nowhere: cannot be read"),
     ]) func aWrongLineIsRefused(line: String, message: String) throws {
@@ -83,6 +84,25 @@ import Testing
         #expect(twice?.description.contains("is written twice") == true)
     }
 
+    /// Of two outputs to one file the second would replace the first.
+    @Test func aFileIsKnownHoweverItIsSpelled() throws {
+        let folder = NSTemporaryDirectory() + "fanfare-preview-\(UUID())"
+        try FileManager.default.createDirectory(atPath: folder + "/in", withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try FileManager.default.createSymbolicLink(atPath: folder + "/link", withDestinationPath: "g.svg")
+        try FileManager.default.createSymbolicLink(atPath: folder + "/other", withDestinationPath: folder + "/in/g.svg")
+        let one = FileRoles.target(of: folder + "/g.svg")
+        #expect(FileRoles.target(of: folder + "/in/../g.svg") == one)
+        #expect(FileRoles.target(of: folder + "/link") == one)
+        #expect(FileRoles.target(of: folder + "/other") == FileRoles.target(of: folder + "/in/g.svg"))
+        #expect(FileRoles.target(of: folder + "/h.svg") != one)
+        #expect(FileRoles.target(of: "./g.svg") == FileRoles.target(of: "g.svg"))
+        let error = #expect(throws: UsageError.self) {
+            try parse("\(Self.goal) --topic match/71 --svg \(folder)/g.svg --html \(folder)/link").run()
+        }
+        #expect(error?.description.hasSuffix("link: is written twice") == true)
+    }
+
     @Test func aCardThatHasGoneIsDrawnNowhere() throws {
         let line = "\(Self.examples)Ride/feed.ndjson --topic ride/7104 --at 2026-12-31T00:00:00Z"
         let error = #expect(throws: UsageError.self) { try parse(line).run() }
@@ -106,18 +126,32 @@ import Testing
         return (feed, try Arguments.rules(at: file))
     }
 
-    @Test func L1_anActivityEndsAfterEightHours() throws {
+    /// The engine ends an activity ten minutes before the system would, so that its card shows the newest state.
+    @Test func L1_anActivityEndsBeforeEightHours() throws {
         let (feed, rules) = try parcel()
         defer { try? FileManager.default.removeItem(atPath: feed) }
         let source = PreviewSource(paths: [feed], feed: FeedOptions(), rules: rules, until: nil)
         let moments = try source.moments(of: TopicID("parcel/5"), all: true)
-        #expect(moments.map(\.content.at.description) == [10, 12, 18].map { "2026-06-13T\($0):00:00.000Z" })
+        #expect(
+            moments.map(\.content.at.description)
+                == ["10:00", "12:00", "17:50"].map { "2026-06-13T\($0):00.000Z" })
         #expect(moments.map(\.content.isOver) == [false, false, true])
         #expect(moments.last?.dismissAfter == .seconds(1800))
         let last = try #require(try source.moments(of: TopicID("parcel/5"), all: false).last)
-        let limit = last.content.at + .seconds(6 * 3600)
+        let limit = last.content.at + .seconds(5 * 3600 + 3000)
         #expect(last.ending(by: limit + .milliseconds(-1)) == nil)
         #expect(last.ending(by: limit)?.goneAt == limit + .seconds(1800))
+    }
+
+    /// The lineup is ended by a shard, as people's activities are; its scan takes a step a second.
+    @Test func L1_aTopicAndALineupEndAtTheSameAge() throws {
+        let (feed, rules) = try parcel()
+        defer { try? FileManager.default.removeItem(atPath: feed) }
+        let source = PreviewSource(paths: [feed], feed: FeedOptions(), rules: rules, until: nil)
+        let topic = try #require(try source.moments(of: TopicID("parcel/5"), all: true).first { $0.content.isOver })
+        let lineup = try #require(
+            try source.moments(of: [TopicID("parcel/5")], favourite: nil, all: true).first { $0.content.isOver })
+        #expect(abs(topic.content.at.milliseconds - lineup.content.at.milliseconds) <= 2000)
     }
 
     @Test func L1_anActivityThatIsRenewedGoesOn() throws {
@@ -186,7 +220,7 @@ import Testing
             paths: [feed], feed: FeedOptions(), rules: try Arguments.rules(at: file), until: nil)
         let moments = try source.moments(of: TopicID("t"), all: true)
         #expect(moments.map { $0.content.state["currentPositionInQueue"] } == [5, 0, 9, 2])
-        #expect(moments.last?.limit?.at == FeedTime(rfc3339: "2026-06-14T02:00:00Z"))
+        #expect(moments.last?.limit?.at == FeedTime(rfc3339: "2026-06-14T01:50:00Z"))
     }
 
     @Test func anUnknownTopicIsToldWhichThereAre() throws {
@@ -312,9 +346,9 @@ import Testing
         #expect(times(0) == [push])
         #expect(times(60) == [push, "seen 2026-06-13T12:01:00.000Z"])
         #expect(times(1800) == [push, "seen 2026-06-13T12:30:00.000Z · stale since 2026-06-13T12:20:00.000Z"])
-        // Eight hours after the activity's first push, which was at ten.
+        // By its age: the activity's first push was at ten.
         let over = moment.seen(at: pushedAt + .seconds(8 * 3600)).times.last?.text
-        #expect(over?.contains(" · eight hours are over, ended at 2026-06-13T18:00:00.000Z") == true)
+        #expect(over?.contains(" · almost eight hours are over, ended at 2026-06-13T17:50:00.000Z") == true)
     }
 
     /// A card that becomes stale later is not what people see at the moment.
@@ -409,7 +443,8 @@ import Testing
         .enabled(if: recordings != nil, skipped),
         arguments: [
             ("dfl-football", nil), ("wyscout-football/matches", nil), ("pwhl-hockey/games", nil),
-            ("volleyball-dvw/PM06.dvw", nil), ("nyct-gtfsrt/ace-2024-02-08-0759", "2024-02-08T13:10:00Z"),
+            ("volleyball-dvw/PM06.dvw", nil), ("volleyball-dvw/example-click-scout.dvw", nil),
+            ("nyct-gtfsrt/ace-2024-02-08-0759", "2024-02-08T13:10:00Z"),
         ] as [(String, String?)]
     ) func everyUpdateOfARecordingFits(name: String, until: String?) throws {
         let (updates, text) = try findings(in: ["\(try #require(Self.recordings))/\(name)"], until: until)
@@ -441,5 +476,72 @@ import Testing
         }
         #expect(try spoken("2026-06-13T14:13:00Z")?.hasPrefix("Northspire City nil, Kestrel Bay United nil") == true)
         #expect(try spoken("2026-06-13T14:13:40Z")?.hasPrefix("Northspire City one, Kestrel Bay United nil") == true)
+    }
+
+    /// What is not drawn is named, and no check passes over it.
+    @Test func whatCouldNotBeReadOrWasRejectedIsNamed() throws {
+        func line(_ time: String, _ rest: String) -> String {
+            #"{"topic":"parcel/5","topicKind":"parcel","at":"2026-06-13T\#(time)Z","set":{"compactLeading":"A","#
+                + #""compactTrailing":"1","minimal":"1","status":"x"\#(rest)}}"#
+        }
+        let large = String(repeating: "x", count: 4000)
+        let feed = try written([
+            line("10:00:00", ""), line("10:01:00", "").dropLast(3) + "",
+            line("10:02:00", #","note":"\#(large)""#), line("10:03:00", #","status":"y""#),
+        ])
+        defer { try? FileManager.default.removeItem(atPath: feed) }
+        func lines(_ until: String?) throws -> [String] {
+            let source = PreviewSource(
+                paths: [feed], feed: FeedOptions(), rules: .builtIn, until: until.flatMap { FeedTime(rfc3339: $0) })
+            _ = try source.moments(of: TopicID("parcel/5"), all: false)
+            return source.unseen.lines
+        }
+        #expect(try lines("2026-06-13T10:00:00Z").isEmpty)
+        let all = try lines(nil)
+        #expect(all.count == 2)
+        #expect(all.first?.contains(".ndjson:2: malformed JSON") == true, "\(all)")
+        #expect(all.last?.contains("rejected") == true && all.last?.contains("3072") == true, "\(all)")
+        #expect(try parse("\(feed) --topic parcel/5").run() == .done)
+        for subject in ["--topic parcel/5", ""] {
+            #expect(try parse("\(feed) \(subject) --check").run() == .incomplete)
+            #expect(try parse("\(feed) \(subject) --check --at 2026-06-13T10:00:00Z").run() == .done)
+        }
+        let other = TopicID("parcel/6")
+        let source = PreviewSource(paths: [feed], feed: FeedOptions(), rules: .builtIn, until: nil)
+        _ = try? source.moments(of: other, all: false)
+        #expect(source.unseen.lines.count == 1, "what is another's is not missing here")
+        let lineup = PreviewSource(paths: [feed], feed: FeedOptions(), rules: .builtIn, until: nil)
+        _ = try lineup.moments(of: [TopicID("parcel/5")], favourite: nil, all: false)
+        #expect(lineup.unseen.lines == all)
+    }
+
+    @Test func aCheckOfNothingFails() throws {
+        #expect(try parse("\(Self.goal) --check --at 2026-06-13T00:00:00Z").run() == .incomplete)
+        #expect(try parse("\(Self.goal) --check --format wyscout").run() == .incomplete)
+    }
+
+    /// Words and steps of a template stand for values that a feed has.
+    @Test func aMistypedValueOfATemplateIsFound() throws {
+        let feed = try written([
+            #"{"topic":"parcel/5","topicKind":"parcel","at":"2026-06-13T10:00:00Z","set":{"compactLeading":"A","#
+                + #""compactTrailing":"1","minimal":"1","status":"onTheWay"}}"#
+        ])
+        let good = try #require(CardTemplate.builtInFile("generic")).replacing(
+            "kind = \"generic\"", with: "kind = \"parcel\"")
+        defer { try? FileManager.default.removeItem(atPath: feed) }
+        func status(_ more: String, _ until: String = "") throws -> ExitStatus {
+            let template = try written([good, more])
+            defer { try? FileManager.default.removeItem(atPath: template) }
+            return try parse("\(feed) --topic parcel/5 --check --template \(template) \(until)").run()
+        }
+        #expect(try status("") == .done)
+        #expect(try status("[words.status]\nonTheWay = \"On the way\"\ndelivered = \"Delivered\"") == .done)
+        #expect(try status("[words.status]\nontheway = \"On the way\"") == .incomplete)
+        #expect(try status("[words.stauts]\nonTheWay = \"On the way\"") == .incomplete)
+        let steps = "[elements.course]\nsteps = \"status\"\nvalues = [\"packed\", \"delivered\"]"
+        #expect(try status(steps) == .incomplete)
+        #expect(try status(steps, "--at 2026-06-13T10:00:01Z") == .done, "a step may come later")
+        #expect(try status("[elements.eta]\ntext = \"{eta} min\"") == .incomplete)
+        #expect(try status("[elements.eta]\ntext = \"{eta} min\"\nwhen = { eta = { atLeast = 1 } }") == .done)
     }
 }

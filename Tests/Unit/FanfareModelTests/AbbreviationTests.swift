@@ -37,4 +37,27 @@ import Testing
         #expect("Manchester United".abbreviated(to: 3, besides: "Manchester City") == "MUN")
         #expect("Leeds United".abbreviated(to: 3, besides: "Manchester City") == "LEE")
     }
+
+    /// Words of the names may begin alike, too.
+    @Test(arguments: [
+        ("Northspire", "Northsgate", "NOP", "NOG"), ("Team XYZ", "Team ABC", "TXY", "TAB"),
+        ("Åsgård", "Åshammar", "ÅSG", "ÅSH"), ("Team North One", "Team North Two", "TON", "TTW"),
+        ("Same", "Same", "SAM", "SAM"),
+    ]) func twinsAreToldApartByTheirLetters(one: String, other: String, first: String, second: String) {
+        #expect(one.abbreviated(to: 3, besides: other) == first)
+        #expect(other.abbreviated(to: 3, besides: one) == second)
+    }
+
+    /// The short forms of all built-in match kinds are made by templates or like them.
+    @Test func M4_aTemplateTellsHomeAndAwayApart() {
+        let template: Template = "{home:3} {away:3}"
+        func text(_ home: JSONValue, _ away: JSONValue) -> String {
+            template.text(topic: TopicID("t"), state: ["home": home, "away": away])
+        }
+        #expect(text("Team XYZ", "Team ABC") == "TXY TAB")
+        #expect(text("Northspire", "Kestrel Bay") == "NOR KES")
+        #expect(text("Team XYZ", .null) == "TEA ")
+        let fact: Template = "{fact.home:3}"
+        #expect(fact.text(topic: TopicID("t"), state: ["away": "Team ABC"], fact: ["home": "Team XYZ"]) == "TEA")
+    }
 }

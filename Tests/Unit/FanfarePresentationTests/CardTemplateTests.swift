@@ -114,6 +114,37 @@ import Testing
         #expect(ride.template.spoken(ride.content(arriving)) == "driver is almost there, in 1 minute")
     }
 
+    /// A date is a number of nine digits.
+    @Test func P3_aTimerThatIsNotShownIsNotSaid() throws {
+        let toml = Studio.template("[elements.eta]\ntimer = \"eta\"\nwhen = { isStale = { present = false } }")
+            .replacing("spoken = \"{name}\"", with: "spoken = [\"{name}\", \"in {eta}\"]")
+        let studio = try Studio(toml)
+        let state: JSONObject = ["name": "A", "eta": .double(803_052_000 - 61)]
+        var content = studio.content(state)
+        #expect(studio.template.spoken(content) == "A, in 1 minute")
+        content.isStale = true
+        #expect(studio.template.spoken(content) == "A, not up to date")
+        #expect(studio.template.spoken(studio.content(state, isOver: true)) == "A")
+    }
+
+    /// A place is laid out with all of its elements, so a template with thousands takes minutes.
+    @Test func tooManyElementsAreOneFault() {
+        let names = (0..<300).map { "e\($0)" }
+        let toml = Studio.template(names.map { "[elements.\($0)]\ntext = \"{name}\"\n" }.joined())
+            .replacing("rows = [{ leading = [\"name\"] }]", with: "rows = [{ leading = [\"e0\", \"e299\"] }]")
+        let error = #expect(throws: TOMLError.self) { try CardTemplate(toml: Array(toml.utf8), file: "a.toml") }
+        #expect(error?.lines.count == 1)
+        #expect(
+            error?.lines.first?.contains("elements: 302 of them; expected 256 at most") == true, "\(error?.lines ?? [])"
+        )
+    }
+
+    @Test(arguments: ["{}", "{{}}", "{a}{b}"]) func aColourWithoutAFieldIsRefused(color: String) {
+        let toml = Studio.template("[elements.team]\ntext = \"{name}\"\ncolor = \"\(color)\"")
+        let error = #expect(throws: TOMLError.self) { try CardTemplate(toml: Array(toml.utf8), file: "a.toml") }
+        #expect(error?.lines.first?.contains("color is \"\(color)\"; expected") == true, "\(error?.lines ?? [])")
+    }
+
     /// A number of other topics is no description of a lineup.
     @Test func P3_aLineupSaysWhatItsSpotlightSays() throws {
         let (lineup, inner) = (try CardTemplate.builtIn("lineup"), try CardTemplate.builtIn("football"))

@@ -297,4 +297,37 @@ import Testing
         #expect(scene.spoken.components(separatedBy: "not up to date").count == 2)
         #expect(scene.spoken.hasSuffix("and 1 more, not up to date"))
     }
+
+    private func lines(_ text: String, lines: Int) throws -> [String] {
+        let template = Studio.template("[elements.note]\ntext = \"{note}\"\nlines = \(lines)").replacing(
+            "[lockScreen]\nrows = [{ leading = [\"name\"] }]", with: "[lockScreen]\nrows = [{ leading = [\"note\"] }]")
+        let scene = try Studio(template).scene(["name": "A", "note": .string(text)], .lockScreen)
+        #expect(!scene.findings.contains { $0.kind == .glyph && $0.text.contains("U+A") })
+        return scene.items.compactMap { if case .text(let text, _, _) = $0.form { text } else { nil } }
+    }
+
+    /// Chinese and Japanese have no spaces, and a line begins with no closing sign.
+    @Test func aTextWithoutSpacesIsWrapped() throws {
+        let text = "配達員が荷物を持ってそちらに向かっています。到着までしばらくお待ちください"
+        let wrapped = try lines(text, lines: 4)
+        #expect(wrapped.count > 1 && wrapped.joined() == text)
+        // Each of these is a line's width, so the sign would begin the next one.
+        for count in 15...25 {
+            let text = String(repeating: "東", count: count) + "。" + String(repeating: "京", count: 5)
+            let wrapped = try lines(text, lines: 4)
+            #expect(wrapped.joined() == text)
+            #expect(!wrapped.contains { $0.hasPrefix("。") }, "\(wrapped)")
+        }
+        let opened = try lines(String(repeating: "東「京」、", count: 12), lines: 4)
+        #expect(opened.count > 1)
+        #expect(!opened.contains { "」、".contains($0.first ?? "、") || $0.last == "「" }, "\(opened)")
+        #expect(try lines(String(repeating: "A", count: 60), lines: 4).count == 1, "a word has no such places")
+    }
+
+    @Test func aLineBreakIsKeptWhereThereAreLines() throws {
+        #expect(try lines("On its way\nto you", lines: 2) == ["On its way", "to you"])
+        #expect(try lines("On its way\r\n\r\nto you", lines: 2) == ["On its way", "to you"])
+        #expect(try lines("On its way\nto you", lines: 1) == ["On its way to you"])
+        #expect(try lines("a\nb\nc", lines: 2) == ["a b c"], "there are not enough lines for its own breaks")
+    }
 }

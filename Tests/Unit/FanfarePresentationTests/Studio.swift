@@ -7,7 +7,7 @@ import Testing
 /// A template and a font, to draw contents in tests. Inter is a package of `scripts/setup`, so a missing font is a fault.
 struct Studio {
     let template: CardTemplate
-    let measure: TextMeasure
+    var measure: TextMeasure
 
     init(_ toml: String) throws {
         template = try CardTemplate(toml: Array(toml.utf8), file: "test.toml")

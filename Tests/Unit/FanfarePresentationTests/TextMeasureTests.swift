@@ -1,4 +1,5 @@
 import FanfareModel
+import Foundation
 import Testing
 
 @testable import FanfarePresentation
@@ -92,5 +93,54 @@ import Testing
         let error = #expect(throws: FontError.self) { try TextMeasure(files: [#filePath]) }
         #expect(error?.description.contains("cannot be read as a font") == true)
         #expect(throws: FontError.self) { try TextMeasure(files: ["/nowhere.otf"]) }
+    }
+
+    /// A phone draws emoji with a font of pictures, which no package gives HarfBuzz.
+    @Test(arguments: ["⚽️", "🇫🇷", "👍🏽", "🥅"]) func anEmojiIsASquare(emoji: String) throws {
+        let measure = try TextMeasure()
+        #expect(measure.missing("Goal \(emoji)", weight: .medium) == nil)
+        let (with, without) = (measure.width(of: "A\(emoji)", size: 10), measure.width(of: "A", size: 10))
+        #expect(abs(with - without - 10) < 0.01)
+    }
+
+    @Test func theWidthOfEmojiIsAnEstimate() throws {
+        let studio = try Studio(Studio.template())
+        let scene = try studio.scene(["name": "🥅 1"], .compact)
+        #expect(scene.findings.isEmpty && scene.estimates.contains("width of emoji, one em"))
+        #expect(scene.svg().contains("width of emoji, one em"))
+        #expect(!(try studio.scene(["name": "A 1"], .compact)).estimates.contains("width of emoji, one em"))
+    }
+
+    /// Advice that does not help is none.
+    @Test(arguments: [
+        ("東", "install Debian's fonts-noto-cjk"), ("。", "install Debian's fonts-noto-cjk"),
+        ("한", "install Debian's fonts-noto-cjk"), ("क", "install Debian's fonts-noto-core"),
+        ("త", "install Debian's fonts-noto-core"), ("\u{13000}", "name one that has it with --font"),
+    ]) func aMissingFontIsNamedWithItsPackage(text: String, advice: String) throws {
+        var studio = try Studio(Studio.template())
+        studio.measure = try TextMeasure(fallbackFolder: "/nowhere")
+        let found = try studio.scene(["name": .string(text)], .lockScreen).findings.first { $0.kind == .glyph }
+        #expect(found?.text.hasSuffix("so widths are guesses; \(advice)") == true, "\(found?.text ?? "")")
+    }
+
+    private static let packages = ProcessInfo.processInfo.environment["FANFARE_FONTS"] ?? "/usr/share/fonts"
+
+    /// The packages that the finding names have these scripts.
+    @Test(
+        .enabled(
+            if: FileManager.default.fileExists(atPath: packages + "/truetype/noto/NotoSansTelugu-Regular.ttf")
+                && FileManager.default.fileExists(atPath: packages + "/opentype/noto/NotoSansCJK-Regular.ttc"),
+            "SKIPPED: no fonts-noto-core and fonts-noto-cjk here; set FANFARE_FONTS to a folder as /usr/share/fonts"),
+        arguments: [
+            "दिल्ली", "ঢাকা", "ਪੰਜਾਬ", "ગુજરાત", "ଓଡ଼ିଶା", "சென்னை", "హైదరాబాద్", "ಬೆಂಗಳೂರು", "കേരളം", "කොළඹ", "กรุงเทพ",
+            "ວຽງຈັນ", "မြန်မာ", "თბილისი", "አዲስ", "ភ្នំពេញ", "Երևան", "東京", "北京", "서울", "きょう、",
+        ]) func anInstalledPackageHasTheScript(name: String) throws
+    {
+        let measure = try TextMeasure(fallbackFolder: Self.packages)
+        for weight in Weight.allCases {
+            #expect(measure.missing(name, weight: weight) == nil)
+            #expect(measure.width(of: name, size: 10, weight: weight) > 10)
+        }
+        #expect(measure.fontFace().contains("unicode-range:U+"))
     }
 }

@@ -51,6 +51,23 @@ import Testing
         #expect(goals == [goal + .seconds(1)])
     }
 
+    /// A topic that comes later has no row yet; one that never comes is a slip of the pen.
+    @Test func showsWhatIsKnownSoFar() throws {
+        let feed = """
+            {"topic":"a","topicKind":"game","at":1000,"set":{"score":1}}
+            {"topic":"b","topicKind":"game","at":2000,"set":{"score":2}}
+
+            """
+        try Data(feed.utf8).write(to: URL(fileURLWithPath: path))
+        func story(_ topics: [String], until: Int64) throws -> LineupStory {
+            try LineupStory(of: topics.map { TopicID($0) }, in: [path], until: FeedTime(seconds: until))
+        }
+        #expect(try story(["a", "b"], until: 1500).displays.last?.rows.map(\.topic) == ["a"])
+        #expect(try story(["a", "b"], until: 2500).displays.last?.rows.map(\.topic) == ["a", "b"])
+        #expect(throws: ReplayError.self) { try story(["a", "c"], until: 1500) }
+        #expect(throws: ReplayError.self) { try story(["a", "b"], until: 500) }
+    }
+
     @Test func keepsToTheRulesOfLineups() throws {
         let rules = Rules(kinds: [:], other: .football, lineups: LineupRules(gather: .zero))
         displays = try LineupStory(of: topics, in: [path], rules: rules).displays
