@@ -81,16 +81,22 @@ final class LineupPublisher {
         membership.lineups.take(lineup.row)
         for (_, news) in membership.lineups.taken { reporter.publications.addAudience(to: news.publication.serial) }
         loadTopicStates(of: audience, at: moment)
-        moveSpotlight(lineup)
+        // Where an alert has waited for others, and no member has got it yet, nothing waits anew.
+        let hasWaited =
+            lineupGather > 0 && audience.alerts.unreached > 0 && audience.alerts.unreached == audience.order.count
+        moveSpotlight(lineup, hasWaited: hasWaited)
         // News that arrived while alerts were gathered leave with them.
         let mayPass =
-            lineup.mayPublish(after: lineupInterval, at: moment.monotonicNanoseconds)
+            hasWaited || lineup.mayPublish(after: lineupInterval, at: moment.monotonicNanoseconds)
             || membership.lineups.taken.contains { lineup.isGathering(at: $0.news.at) }
         let isUrgent = membership.lineups.taken.contains { $0.news.publication.isUrgent }
+        // Nobody is to get the newest version, so a later one may be the first to be made again.
+        let isNeeded = isOutdated && (forNewcomer || audience.owed > 0)
         // A lineup that goes on after its end gets a version at once: until then the end would still be sent.
-        if isUrgent || mayPass || isOutdated || isOver(audience) || audience.event == .end {
+        if isUrgent || mayPass || isNeeded || isOver(audience) || audience.event == .end {
             publishState(lineup, of: audience, withNews: true, at: moment)
         } else {
+            lineup.displayIsOld = isOutdated
             for (_, news) in membership.lineups.taken { deferPublication(news.publication.serial, for: lineup) }
         }
         membership.completeExhausted(at: moment)
@@ -131,8 +137,11 @@ final class LineupPublisher {
     /// Moves the spotlight by the news in `lineups.taken`, in order of arrival and as of their times of arrival.
     ///
     /// Fills `lineups.unheard` with the alerts that are new to the lineup.
-    private func moveSpotlight(_ lineup: Lineup) {
+    ///
+    /// - Parameter hasWaited: whether the news join an alert whose wait is over.
+    private func moveSpotlight(_ lineup: Lineup, hasWaited: Bool) {
         membership.lineups.unheard.removeAll(keepingCapacity: true)
+        var hasBegunToWait = hasWaited
         for (position, news) in membership.lineups.taken {
             let publication = news.publication
             // The weightiest of the alerts that leave together has the spotlight, in whatever order they came.
@@ -145,7 +154,10 @@ final class LineupPublisher {
             guard let issue = news.alert, !membership.lineups.hasHeard(issue, lineup.row) else { continue }
             membership.lineups.unheard.append(issue)
             // Alerts are gathered for a while, unless no other topic could add to them.
-            if !isGathering, lineupGather > 0, isLive(besides: position) { lineup.publishedAt = news.at + lineupGather }
+            if !isGathering, !hasBegunToWait, lineupGather > 0, isLive(besides: position) {
+                lineup.publishedAt = news.at + lineupGather
+                hasBegunToWait = true
+            }
         }
     }
 
@@ -160,6 +172,7 @@ final class LineupPublisher {
             if let wakeUp = lineup.wakeUp.take() { membership.timers.cancel(wakeUp) }
         }
         loadTopicStates(of: audience, at: moment)
+        var retriesAt: FeedTime?
         if !lineup.waiting.isEmpty {
             if lineup.mayPublish(after: lineupInterval, at: moment.monotonicNanoseconds) {
                 publishState(lineup, of: audience, at: moment)
@@ -171,10 +184,12 @@ final class LineupPublisher {
                 lineup.rotation.move(to: wanted, membership.lineupRules, now: moment.monotonic)
             } else if lineup.rotation.mayPush(topicStates, now: moment.monotonic) {
                 publishState(lineup, of: audience, at: moment)
+            } else {
+                retriesAt = lineup.rotation.mayPushAgain(topicStates, now: moment.monotonic)
             }
         }
         membership.lanes.enqueue(audience)
-        scheduleWakeUp(lineup, index, at: moment)
+        scheduleWakeUp(lineup, index, retryingAt: retriesAt, at: moment)
         membership.rest(Int(index))
     }
 
@@ -191,6 +206,7 @@ final class LineupPublisher {
             return
         }
         render(audience, spotlight: wanted, into: &lineup.display, at: moment)
+        lineup.displayIsOld = false
         if wanted != lineup.rotation.position {
             lineup.rotation.move(to: wanted, membership.lineupRules, now: moment.monotonic)
         }
@@ -254,16 +270,22 @@ final class LineupPublisher {
     }
 
     /// Sets the lineup's timer for the next time at which it may have something to show without news. The caller has filled `topicStates`.
-    private func scheduleWakeUp(_ lineup: Lineup, _ index: UInt32, at moment: Moment) {
+    ///
+    /// - Parameter retriesAt: the time at which the rotation may push what it could not push now.
+    private func scheduleWakeUp(
+        _ lineup: Lineup, _ index: UInt32, retryingAt retriesAt: FeedTime? = nil, at moment: Moment
+    ) {
         let audience = membership.awake(Int(index))
         if let wakeUp = lineup.wakeUp.take() { membership.timers.cancel(wakeUp) }
         guard audience.event == .update else { return }
         var due = Int64.max
         if !lineup.waiting.isEmpty, let publishedAt = lineup.publishedAt { due = publishedAt + lineupInterval }
-        if let again = lineup.rotation.looksAgain(topicStates, now: moment.monotonic) {
+        var again = lineup.rotation.looksAgain(topicStates, now: moment.monotonic)
+        if let retriesAt { again = min(again ?? retriesAt, retriesAt) }
+        if let again {
             // A wake-up before the interval has passed would find nothing to do, and would be due again at once.
             let earliest = lineup.publishedAt.map { $0 + lineupInterval } ?? 0
-            due = min(due, max(again.milliseconds * 1_000_000, earliest))
+            due = min(due, max(again.boundedNanoseconds, earliest))
         }
         if topicStates.contains(where: { $0.life == .ended }), topicStates.contains(where: { $0.life == .live }) {
             // While no topic is live, a topic that is dismissed elsewhere stays in this card until the next news.
@@ -362,6 +384,14 @@ final class LineupPublisher {
             $0.topic == lineup.display.topics[lineup.display.spotlight].publication.topicID ? $0.alert.highlight : nil
         }
         LineupState.compose(lineup.display, highlighting: highlighted, into: &bytes)
+    }
+}
+
+extension FeedTime {
+    /// Nanoseconds of a policy's time, which may be later than any clock shows.
+    var boundedNanoseconds: Int64 {
+        let (nanoseconds, overflows) = milliseconds.multipliedReportingOverflow(by: 1_000_000)
+        return overflows ? milliseconds < 0 ? .min : .max : nanoseconds
     }
 }
 

@@ -99,6 +99,8 @@ struct LineupTable {
     private var links = Links()
     /// Lineups by topic.
     private var topics: [TopicLineups?] = []
+    /// Topics that may have news, each once; those without are removed by `countLookers`.
+    private var topicsWithNews: [UInt32] = []
     /// Number of the last news by topic: copies, which a visit reads without counting a reference.
     private var newestOfTopics: [NewsNumber] = []
     /// Hash table of the choices by open addressing; a bucket has the row's index plus 1.
@@ -360,9 +362,27 @@ struct LineupTable {
             alert.mayBeRepeated = book.words[alert.words] != nil
             book.words[alert.words, default: 0] += 1
         }
+        if !lineups.isListed {
+            lineups.isListed = true
+            topicsWithNews.append(UInt32(topic))
+        }
         let dropped = lineups.append(publication, alert: alert, number: newest, at: now) { book.forgetWords(of: $0) }
         if dropped != nil { book.open -= 1 }
         return dropped
+    }
+
+    /// Number of lineups that lack news of a topic, summed over the topics: an upper bound, because a lineup may lack news of several. Its
+    /// cost is in topics that have had news since the last call.
+    mutating func countLookers() -> Int {
+        var sum = 0
+        topicsWithNews.removeAll { topic in
+            guard let lineups = topics[Int(topic)] else { return true }
+            let lookers = lineups.lookers
+            sum += lookers
+            lineups.isListed = lookers > 0
+            return lookers == 0
+        }
+        return sum
     }
 
     func hasNews(_ row: Int) -> Bool { hasNews(row, after: rows[row].looked) }

@@ -143,33 +143,36 @@ final class LineupVisits {
         }
     }
 
-    /// Moves the draft's spotlight by the news, and collects the alerts that are new to the lineup.
+    /// Moves the draft's spotlight by the news, and collects the alerts that are new to the lineup. The first alert begins a wait for others;
+    /// whatever comes before the member gets it joins it, however late that is.
     ///
-    /// - Returns: whether any of the news arrived while alerts were gathered.
+    /// - Returns: whether any of the news joins an alert that waits, or has waited.
     private func lookAtNews(_ row: Int, _ draft: inout Draft) -> Bool {
         unheard.removeAll(keepingCapacity: true)
         var joinsOthers = false
         // A wait that has begun goes on, whatever has ended meanwhile.
-        var hasBegunToGather = membership.lineups[lone: row].flags.contains(.isGathering)
+        let hasBegunToGather = membership.lineups[lone: row].flags.contains(.isGathering)
         for (position, fact) in news {
-            let isGathering = draft.publishedAt != LineupTable.Lone.never && fact.at < draft.publishedAt
-            joinsOthers = joinsOthers || isGathering
+            joinsOthers = joinsOthers || draft.isGathered
+            // The weightiest of the alerts within the wait has the spotlight, in whatever order they came.
+            let isWithin = draft.isGathered && fact.at < draft.publishedAt
             draft.isUrgent = draft.isUrgent || fact.isUrgent
             draft.priority = max(draft.priority, fact.priority)
             if fact.weight >= 0 {
                 draft.rotation.happened(
-                    at: position, weight: Int(fact.weight), alerts: fact.hasAlert && !isGathering,
+                    at: position, weight: Int(fact.weight), alerts: fact.hasAlert && !isWithin,
                     membership.lineupRules, now: FeedTime(milliseconds: fact.at / 1_000_000))
             }
             guard fact.hasAlert, let issue = membership.lineups.alert(fact, row, position: position),
                 !membership.lineups.hasHeard(issue, row)
             else { continue }
             unheard.append(issue)
-            if !isGathering, publisher.lineupGather > 0, hasBegunToGather || isLive(besides: position) {
+            if !draft.isGathered, publisher.lineupGather > 0,
+                hasBegunToGather && unheard.count == 1 || isLive(besides: position)
+            {
                 draft.publishedAt = fact.at + publisher.lineupGather
                 draft.isGathered = true
             }
-            hasBegunToGather = false
         }
         return joinsOthers
     }
@@ -183,6 +186,7 @@ final class LineupVisits {
     private func rotate(_ row: Int, _ draft: inout Draft, at moment: Moment, into batch: inout DeliveryBatch) {
         unheard.removeAll(keepingCapacity: true)
         let number = membership.lineups[lone: row].number
+        var retriesAt: FeedTime?
         if number > 0, let wanted = draft.rotation.wanted(topicStates, now: moment.monotonic) {
             render(row, wanted, &draft, at: moment)
             if draft.display == membership.lineups[lone: row].display {
@@ -190,10 +194,12 @@ final class LineupVisits {
                 draft.rotation.move(to: wanted, membership.lineupRules, now: moment.monotonic)
             } else if draft.rotation.mayPush(topicStates, now: moment.monotonic) {
                 return show(row, &draft, at: moment, into: &batch)
+            } else {
+                retriesAt = draft.rotation.mayPushAgain(topicStates, now: moment.monotonic)
             }
         }
         membership.lineups[lone: row].rotation = draft.rotation.resting
-        scheduleWakeUp(row, draft.rotation, at: moment)
+        scheduleWakeUp(row, draft.rotation, retryingAt: retriesAt, at: moment)
     }
 
     /// Sends the present content of the topics as the lineup's newest version, unless it looks like the last one.
@@ -231,13 +237,19 @@ final class LineupVisits {
     }
 
     /// Sets the lineup's timer for the next time at which it may have something to show without news.
-    private func scheduleWakeUp(_ row: Int, _ rotation: Rotation, at moment: Moment) {
+    ///
+    /// - Parameter retriesAt: the time at which the rotation may push what it could not push now.
+    private func scheduleWakeUp(
+        _ row: Int, _ rotation: Rotation, retryingAt retriesAt: FeedTime? = nil, at moment: Moment
+    ) {
         let now = moment.monotonicNanoseconds
         var due = Int64.max
-        if let again = rotation.looksAgain(topicStates, now: moment.monotonic) {
+        var again = rotation.looksAgain(topicStates, now: moment.monotonic)
+        if let retriesAt { again = min(again ?? retriesAt, retriesAt) }
+        if let again {
             let publishedAt = membership.lineups[lone: row].publishedAt
             let earliest = publishedAt == LineupTable.Lone.never ? 0 : publishedAt + publisher.lineupInterval
-            due = max(again.milliseconds * 1_000_000, earliest)
+            due = max(again.boundedNanoseconds, earliest)
         }
         var (hasEnded, hasLive) = (false, false)
         for state in topicStates {

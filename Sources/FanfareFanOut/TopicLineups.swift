@@ -46,8 +46,10 @@ final class TopicLineups: LaneMember {
     /// The cursor's present round. Urgent news go first to the lineups that have this topic in their spotlight: their cards are most out of
     /// date.
     @exclusivity(unchecked) private var pass = Pass.all
-    /// The lane of the most urgent news that the cursor brings.
-    @exclusivity(unchecked) private var lanePreferred = Lanes.lastLane
+    /// Visits after which the cursor has brought the last news of each lane to all lineups, by lane.
+    @exclusivity(unchecked) private var unreached = SIMD2<Int>()
+    /// Is `true` while the topic is in `LineupTable`'s list of those with news.
+    @exclusivity(unchecked) var isListed = false
 
     /// Maximum of news that are kept. A match has some 70 versions.
     static let newsMax = 64
@@ -86,9 +88,8 @@ final class TopicLineups: LaneMember {
             if publication.isUrgent { pass = .lit }
             order.restart()
         }
-        lanePreferred = min(
-            lanePreferred,
-            alert != nil || publication.event == .end ? 0 : publication.priority == .immediate ? 1 : 2)
+        let lane = alert != nil || publication.event == .end ? 0 : publication.priority == .immediate ? 1 : 2
+        if lane < unreached.scalarCount { unreached[lane] = order.remaining + (pass == .lit ? order.count : 0) }
         return dropped
     }
 
@@ -171,7 +172,11 @@ final class TopicLineups: LaneMember {
 
     override var hasWork: Bool { order.remaining > 0 && !news.isEmpty }
 
-    override var preferredLane: Int { lanePreferred }
+    /// The lane of the most urgent news that some lineup lacks. A version after it goes in its own lane to those that the cursor has reached.
+    override var preferredLane: Int { unreached[0] > 0 ? 0 : unreached[1] > 0 ? 1 : 2 }
+
+    /// Maximum of lineups that have not looked at some of the news.
+    var lookers: Int { Int(facts.lazy.map(\.lookers).max() ?? 0) }
 
     /// Returns the next links under the cursor, at most `limit`, and whether only those are to be visited whose lineups have the topic in
     /// their spotlight.
@@ -182,6 +187,7 @@ final class TopicLineups: LaneMember {
     /// Notes visits to the next links under the cursor, and advances it.
     func visited(_ count: Int) {
         order.advance(by: count)
+        unreached = pointwiseMax(SIMD2(), unreached &- count)
         if news.isEmpty {
             // The unvisited lineups have been brought up to date otherwise.
             rest()
@@ -194,7 +200,7 @@ final class TopicLineups: LaneMember {
 
     private func rest() {
         pass = .all
-        lanePreferred = Lanes.lastLane
+        unreached = SIMD2()
     }
 
     /// Returns whether the cursor will visit the lineup at a place; for checks.

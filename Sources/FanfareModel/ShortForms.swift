@@ -121,13 +121,14 @@ package struct Prominence: Sendable, Hashable {
     /// Is `true` once the topic has begun. The publication's event shows whether it is over.
     package var hasBegun: Bool
     /// Importance of the topic itself, 0–100, whatever happens in it.
-    package var importance: Int
+    package let importance: Int
     /// Weight of this version's occasion, 0–100; `nil` if nothing in it is worth a spotlight.
-    package var news: Int?
+    package let news: Int?
 
+    /// Numbers beyond 0–100 are clamped.
     package init(hasBegun: Bool = true, importance: Int = 0, news: Int? = nil) {
         self.hasBegun = hasBegun
-        self.importance = importance
-        self.news = news
+        self.importance = min(max(0, importance), 100)
+        self.news = news.map { min(max(0, $0), 100) }
     }
 }

@@ -126,6 +126,11 @@ package struct Rotation: Sendable {
         topics.contains { $0.life == .live } && budget.take(at: now)
     }
 
+    /// Returns the time at which `mayPush` will grant a push; `nil` while no topic is live.
+    package func mayPushAgain(_ topics: [Topic], now: FeedTime) -> FeedTime? {
+        topics.contains { $0.life == .live } ? now + budget.wait(at: now) : nil
+    }
+
     /// Returns the next time at which `wanted` may be another topic although nothing happens; `nil` for never. The end of a dwell time is
     /// known in advance: only news can change the spotlight before it.
     package func looksAgain(_ topics: [Topic], now: FeedTime) -> FeedTime? {

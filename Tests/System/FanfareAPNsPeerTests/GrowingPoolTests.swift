@@ -118,20 +118,26 @@ import Testing
         harness.close()
     }
 
-    /// A peer beside us is at its limit for three minutes, and each answer takes four tenths of a second: that is its queue, not its distance.
+    /// A peer beside us is at its limit for three minutes, and each answer takes two seconds: that is its queue, not its distance.
     @Test func theQueueOfALongLoadIsNoDistance() throws {
         var waiting: [AnsweringServer.Request] = []
+        var hasQueue = false
         let (server, harness) = try scratch.growingWorld(
-            activities: 20_000, demand: 10_000, connectionsMax: 8, time: LoopTime(goesOn: false),
+            activities: 20_000, demand: 10_000, connectionsMax: 4, time: LoopTime(goesOn: false),
             answer: {
+                if !hasQueue { return AnsweringServer.accepted($0) }
                 waiting.append($0)
                 return []
             }, settles: { _ in false })
         server.pongsAfter = .zero
         harness.run("being ready") { harness.pool.isReady }
         let planned = harness.pool.figures.connectionsWanted
+        harness.source.mayHandOut = 2000
+        harness.pool.workAvailable()
+        harness.run("the first answers") { harness.source.completed == 2000 }
+        hasQueue = true
         let answers = LoopTimer(loop: harness.loop) {
-            harness.time.leap(.milliseconds(400))
+            harness.time.leap(.seconds(2))
             for request in waiting { server.write(AnsweringServer.accepted(request), on: request.connection) }
             waiting = []
         }

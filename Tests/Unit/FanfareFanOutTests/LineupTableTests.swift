@@ -4,10 +4,12 @@ import Testing
 @testable import FanfareFanOut
 
 @Suite struct LineupTableTests {
-    private func publication(_ serial: UInt64, topic: String = "match", alert: Alert? = nil) -> Publication {
+    private func publication(
+        _ serial: UInt64, topic: String = "match", priority: Priority = .immediate, alert: Alert? = nil
+    ) -> Publication {
         Publication(
             serial: serial, topicID: TopicID(topic), topicKind: .football, version: UInt32(serial), event: .update,
-            state: EncodedState(["score": .int(Int64(serial))]), priority: .immediate, alert: alert, staleAfter: nil,
+            state: EncodedState(["score": .int(Int64(serial))]), priority: priority, alert: alert, staleAfter: nil,
             dismissAfter: nil)
     }
 
@@ -17,11 +19,15 @@ import Testing
             highlight: nil)
     }
 
-    private func publish(_ serial: UInt64, of topic: Int, in table: inout LineupTable, cause: String? = nil) {
+    private func publish(
+        _ serial: UInt64, of topic: Int, in table: inout LineupTable, priority: Priority = .immediate,
+        cause: String? = nil
+    ) {
         guard let lineups = table[topic] else { return }
         let alert = cause.map(alert)
         let issued = alert.map { IssuedAlert($0, of: TopicID("\(topic)"), at: 0) }
-        _ = table.publish(publication(serial, alert: alert), of: topic, to: lineups, alert: issued, at: 0)
+        _ = table.publish(
+            publication(serial, priority: priority, alert: alert), of: topic, to: lineups, alert: issued, at: 0)
     }
 
     @Test func equalChoicesAreFoundAndOthersAreNot() {
@@ -205,6 +211,26 @@ import Testing
         let held = its.rotation.wanted(topics, now: FeedTime(milliseconds: 20_999))
         let free = its.rotation.wanted(topics, now: FeedTime(milliseconds: 21_000))
         #expect(held == 2 && free == 1, "what happened is held for its dwell, then the favourite has its place")
+    }
+
+    /// A silent version every few visits after a goal: the lane is the goal's until all have it, and not for good.
+    @Test func silentNewsAfterAGoalGoInTheirOwnLane() throws {
+        var table = LineupTable()
+        for audience in 0..<10 { _ = table.insert(.init(topics: [1, 2 + audience], pinned: nil), audience: audience) }
+        publish(1, of: 1, in: &table, cause: "goal")
+        let lineups = try #require(table[1])
+        var visits = 0
+        for serial in UInt64(2)...30 {
+            for _ in 0..<3 {
+                #expect(lineups.preferredLane == (visits < 20 ? 0 : 2), "after \(visits) visits")
+                let count = lineups.next(limit: 1).links.count
+                lineups.visited(count)
+                visits += count
+            }
+            publish(serial, of: 1, in: &table, priority: .conserving)
+        }
+        publish(31, of: 1, in: &table, priority: .immediate)
+        #expect(lineups.preferredLane == 1)
     }
 }
 

@@ -23,6 +23,22 @@ import Testing
         #expect(stage.shard.violatedInvariant() == nil)
     }
 
+    @Test func timesOfTheRotationOfWhateverLengthAreWaitedFor() {
+        var lineups = LineupRules()
+        (lineups.dwell, lineups.round, lineups.gather) = (.seconds(Int64.max), .seconds(Int64.max), .zero)
+        let stage = StartStage(Shard(lineups: lineups))
+        let other = TopicID("other")
+        stage.publish(1)
+        stage.publish(1, in: other)
+        stage.shard.apply(
+            .follow(ActivityID(hashing: "card"), .lineup([stage.topic, other]), token: [1]), at: stage.moment)
+        #expect(stage.settle().count == 1)
+        stage.publish(2, alert: "goal")
+        #expect(stage.settle().count == 1)
+        stage.pass(seconds: 100)
+        #expect(stage.shard.violatedInvariant() == nil)
+    }
+
     @Test func noRoomForATopicsIDIsAnAnswer() {
         let follow = ShardCommand.follow(ActivityID(hashing: "card"), .topic(TopicID("match")), token: [1])
         #expect(follow.fault(topicIDBytesMax: 0)?.description.contains("not 5") == true)

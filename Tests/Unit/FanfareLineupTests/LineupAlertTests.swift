@@ -277,4 +277,38 @@ import Testing
         let end = another.pushes()
         #expect(end.map(\.payload.event) == [.end] && end.first?.payload.alert?.title == "goal 1 in a")
     }
+
+    /// A goal comes in every second, just when the wait of the one before is over: no push waits for longer than two seconds. Two members share an
+    /// audience; one has a row.
+    @Test(arguments: [1, 2] as [UInt64]) func aGoalASecondIsTold(members: UInt64) {
+        let stage = stage(three, LineupRules())
+        if members == 2 { stage.follow(three, activity: 2) }
+        _ = stage.pass(seconds: 60)
+        var told: [UInt64: [Int64]] = [:]
+        let begins = stage.time
+        for second in 0..<30 {
+            stage.goal(three[second % 3])
+            for push in stage.pushes() { told[push.activity, default: []].append(push.time) }
+            stage.advance(seconds: 1)
+        }
+        #expect(told.count == members)
+        for times in told.values {
+            let waits = zip(times, [begins] + times).map { $0 - $1 }
+            #expect(times.count >= 10 && waits.max() ?? .max <= 2_000_000_000, "\(waits)")
+        }
+        _ = stage.pass(seconds: 10)
+        let alerts = stage.shard.statistics.alerts
+        #expect(alerts.accepted + alerts.superseded == 30 * members && alerts.stale == 0)
+    }
+
+    /// A weight that no rule may have does not end the process, and is the largest.
+    @Test(arguments: [-5, 300, 40_000, Int.max, Int.min]) func aWeightBeyondAllIsClamped(weight: Int) {
+        let stage = stage(three)
+        stage.publish("c", priority: .immediate, news: weight)
+        _ = stage.pushes()
+        stage.advance(seconds: 5)
+        stage.point("a")
+        #expect(stage.pushes().map(\.lit) == ["c"])
+        #expect(stage.shard.violatedInvariant() == nil)
+    }
 }

@@ -176,4 +176,57 @@ import Testing
     }
 
     private func stage(_ rules: LineupRules) -> Stage { stage(lineups: 1, rules) }
+
+    /// What no cursor has brought yet is owed, too: who stops the engine now leaves five people without the goal.
+    @Test func whatTheCursorHasNotBroughtIsOwed() {
+        let stage = stage(lineups: 5)
+        #expect(stage.shard.statistics.owed == 0)
+        stage.goal("a")
+        #expect(stage.shard.statistics.owed == 5)
+        #expect(stage.pull(limit: 2).count == 2)
+        #expect(stage.shard.statistics.owed == 5)
+        stage.answer(.accepted)
+        #expect(stage.shard.statistics.owed == 3)
+        _ = stage.pass(seconds: 10)
+        #expect(stage.shard.statistics.owed == 0)
+        stage.goal("b")
+        #expect(stage.shard.statistics.owed == 5)
+    }
+
+    @Test func aQuestionPushesNothingAndLeavesALineupAtRest() {
+        let stage = stage()
+        func ask() {
+            _ = stage.shard.disposition(of: "x", in: TopicID("a"), for: ActivityID(1), at: stage.moment)
+        }
+        ask()
+        #expect(resting(stage) == 1)
+        stage.point("a")
+        #expect(stage.pushes().count == 1)
+        stage.point("a")
+        #expect(stage.pushes().isEmpty, "the interval has not passed")
+        ask()
+        #expect(stage.pushes().isEmpty, "the interval has not passed for who asks")
+        #expect(stage.pass(seconds: 3).map { $0.content?.topics.first?.minimal } == ["2"])
+        #expect(resting(stage) == 1 && stage.shard.violatedInvariant() == nil)
+    }
+
+    /// The budget of the rotation is spent when a match is dismissed: the card loses it when there is budget again.
+    @Test(arguments: [1, 2] as [UInt64]) func aDismissalThatTheBudgetDefersIsShownLater(members: UInt64) {
+        let rules = LineupRules(gather: .zero, rotationPushes: TokenBucket.Size(burst: 1, refill: .seconds(60)))
+        let stage = Stage(lineups: rules)
+        for activity in 1...members { stage.follow(three, activity: activity) }
+        for topic in three { stage.publish(topic) }
+        _ = stage.pass(seconds: 60)
+        stage.end("b", dismissAfter: .seconds(20))
+        stage.goal("c")
+        _ = stage.pass(seconds: 200)
+        // The end of the goal's dwell time and the dismissal were pushes of the rotation.
+        stage.goal("c")
+        let shown = stage.pass(seconds: 200).last?.shown
+        #expect(shown == ["a", "c"])
+        stage.end("c", dismissAfter: .seconds(21))
+        stage.goal("a")
+        let pushes = stage.pass(seconds: 600)
+        #expect(pushes.last?.shown == ["a"], "\(pushes.map(\.shown))")
+    }
 }
