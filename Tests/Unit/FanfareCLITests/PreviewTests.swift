@@ -496,15 +496,16 @@ import Testing
             _ = try source.moments(of: TopicID("parcel/5"), all: false)
             return source.unseen.lines
         }
-        #expect(try lines("2026-06-13T10:00:00Z").isEmpty)
+        // A line that cannot be read has no time: it may be of this moment.
+        #expect(try lines("2026-06-13T10:00:00Z").count == 1)
         let all = try lines(nil)
         #expect(all.count == 2)
-        #expect(all.first?.contains(".ndjson:2: malformed JSON") == true, "\(all)")
+        #expect(all.first?.contains(".ndjson:2: ") == true, "\(all)")
         #expect(all.last?.contains("rejected") == true && all.last?.contains("3072") == true, "\(all)")
         #expect(try parse("\(feed) --topic parcel/5").run() == .done)
         for subject in ["--topic parcel/5", ""] {
             #expect(try parse("\(feed) \(subject) --check").run() == .incomplete)
-            #expect(try parse("\(feed) \(subject) --check --at 2026-06-13T10:00:00Z").run() == .done)
+            #expect(try parse("\(feed) \(subject) --check --at 2026-06-13T10:00:00Z").run() == .incomplete)
         }
         let other = TopicID("parcel/6")
         let source = PreviewSource(paths: [feed], feed: FeedOptions(), rules: .builtIn, until: nil)
@@ -529,7 +530,7 @@ import Testing
         let good = try #require(CardTemplate.builtInFile("generic")).replacing(
             "kind = \"generic\"", with: "kind = \"parcel\"")
         defer { try? FileManager.default.removeItem(atPath: feed) }
-        func status(_ more: String, _ until: String = "") throws -> ExitStatus {
+        func status(_ more: String, _ until: String = "") throws -> FanfareCLI.ExitStatus {
             let template = try written([good, more])
             defer { try? FileManager.default.removeItem(atPath: template) }
             return try parse("\(feed) --topic parcel/5 --check --template \(template) \(until)").run()
