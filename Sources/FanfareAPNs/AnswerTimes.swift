@@ -1,8 +1,8 @@
 /// Times that the answers on a connection take. All times are monotonic nanoseconds.
 struct AnswerTimes {
-    /// Answers to PINGs that were sent while the pool had room: the distance. No push delays them, neither ours nor those in the peer's queue.
+    /// Answers to PINGs that came while the pool had room: the distance. No push delays them, neither ours nor those in the peer's queue.
     /// The memory holds at least two of them, so that one pause of this machine is no distance.
-    private(set) var roundTrip = RoundTrip(memory: .seconds(60))
+    private(set) var roundTrip: RoundTrip
     /// Answers to pushes of the last moments, including all queues.
     private(set) var pace = RoundTrip(memory: .seconds(1))
     /// Answers to pushes that were alone on the connection: the distance and the peer's own work, without a queue of ours.
@@ -10,9 +10,12 @@ struct AnswerTimes {
     /// Number of pushes sent since the connection last had none in flight.
     private var sentTogether = 0
     /// Time at which the newest PING was sent.
-    private(set) var pingedAt: Int64?
+    private(set) var lastPing: Int64?
     /// `true` while the newest PING is unanswered, whatever else arrives.
     private var awaitsPong = false
+
+    /// - Parameter pingInterval: time after which the distance is measured again.
+    init(pingInterval: Duration = .seconds(45)) { roundTrip = RoundTrip(memory: pingInterval * 4 / 3) }
 
     /// Notes that no push is in flight.
     mutating func noteRest() { sentTogether = 0 }
@@ -28,7 +31,7 @@ struct AnswerTimes {
     mutating func noteAnswers(after time: Int64, at now: Int64) { pace.note(time, at: now) }
 
     mutating func notePing(at now: Int64) {
-        pingedAt = now
+        lastPing = now
         awaitsPong = true
     }
 
@@ -37,9 +40,9 @@ struct AnswerTimes {
     /// - Parameter isUndelayed: `true` if the PING did not wait behind pushes, so that its time is the distance.
     /// - Returns: `false` if no PING was unanswered.
     mutating func notePong(isUndelayed: Bool, at now: Int64) -> Bool {
-        guard awaitsPong, let pingedAt else { return false }
+        guard awaitsPong, let lastPing else { return false }
         awaitsPong = false
-        if isUndelayed { roundTrip.note(now - pingedAt, at: now) }
+        if isUndelayed { roundTrip.note(now - lastPing, at: now) }
         return true
     }
 }

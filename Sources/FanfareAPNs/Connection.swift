@@ -81,7 +81,7 @@ final class Connection: Candidate {
     var isInDoubt: Bool { errorsInARow >= Connection.errorsInARowMax }
     /// Deadline of a peer that allows no streams; `.max` while it allows some.
     private var noStreamsEnds = Int64.max
-    private(set) var times = AnswerTimes()
+    private(set) var times: AnswerTimes
     private var allowance = StreamAllowance()
     /// Answer times of this connection, compared with the others'.
     var slowness = Slowness()
@@ -117,6 +117,7 @@ final class Connection: Candidate {
         pongMax = pool.configuration.pingTimeout.nanoseconds
         idleMax = pool.configuration.idlePingAfter.nanoseconds
         answerMax = pool.configuration.requestTimeout.nanoseconds
+        times = AnswerTimes(pingInterval: pool.configuration.idlePingAfter)
         // Placeholder, never written to: the dialer's session replaces it.
         session = ClientSession(configuration: ClientSession.Configuration())
     }
@@ -496,7 +497,7 @@ final class Connection: Candidate {
 
     /// Sends a PING if the last one was long ago: a connection that is never silent would not measure the distance otherwise.
     func renewDistance(at now: Int64) {
-        guard phase == .open, times.pingedAt.map({ now - $0 >= idleMax }) ?? true else { return }
+        guard phase == .open, times.lastPing.map({ now - $0 >= idleMax }) ?? true else { return }
         askForSignOfLife(at: now)
     }
 

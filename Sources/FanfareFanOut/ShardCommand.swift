@@ -115,7 +115,8 @@ public struct ShardCounts: Sendable, Equatable {
     public var activities = 0
     /// Number of activities without an update token: they were or will be started by a push, and the app has not reported the token.
     public var tokenless = 0
-    /// Number of activities to which a state is still to be delivered; its push may be in flight.
+    /// Number of activities to which a state is still to be delivered; its push may be in flight. An upper bound while lineups lack news: one
+    /// that lacks news of several topics may count for each of them.
     public var owed = 0
     /// Number of activities whose newest state was refused for good: they show an older one until a newer one is sent.
     public var refused = 0

@@ -2,7 +2,7 @@
 ///
 /// `{key}` is a field of the visible content state, `{fact.key}` a value of the fact that caused an alert, `{topic}` the topic's
 /// id. `{key:3}` is three letters of the main word of its value, in capitals: `{home:3}` of Tottenham Hotspur is `TOT`. The letters of
-/// `home` and `away` are never the same, unless the names are. A missing value leaves its hole empty. `{{` and `}}` are braces.
+/// `home` and `away` differ where letters of the names do. A missing value leaves its hole empty. `{{` and `}}` are braces.
 public struct Template: Sendable, Hashable, CustomStringConvertible, ExpressibleByStringLiteral {
     private enum Piece: Sendable, Hashable {
         case text(String)
@@ -74,10 +74,8 @@ public struct Template: Sendable, Hashable, CustomStringConvertible, Expressible
             switch piece {
             case .text(let literal): text += literal
             case .topic: text += topic.rawValue
-            case .state(let key, let letters):
-                text += shown(told(key), letters, besides: Template.opponents[key].flatMap(told))
-            case .fact(let key, let letters):
-                text += shown(fact[key], letters, besides: Template.opponents[key].flatMap { fact[$0] })
+            case .state(let key, let letters): text += shown(key, letters, told)
+            case .fact(let key, let letters): text += shown(key, letters) { fact[$0] }
             }
         }
         return text
@@ -86,9 +84,10 @@ public struct Template: Sendable, Hashable, CustomStringConvertible, Expressible
     /// Fields with the two teams of a match, whose abbreviations stand beside each other.
     private static let opponents = ["home": "away", "away": "home"]
 
-    private func shown(_ value: JSONValue?, _ letters: Int?, besides other: JSONValue?) -> String {
-        guard let text = value?.asText, let letters else { return value?.asText ?? "" }
-        guard let other = other?.asText else { return text.abbreviated(to: letters) }
+    private func shown(_ key: String, _ letters: Int?, _ value: (String) -> JSONValue?) -> String {
+        guard let text = value(key)?.asText else { return "" }
+        guard let letters else { return text }
+        guard let other = Template.opponents[key].flatMap(value)?.asText else { return text.abbreviated(to: letters) }
         return text.abbreviated(to: letters, besides: other)
     }
 

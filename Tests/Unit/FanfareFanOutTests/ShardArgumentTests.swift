@@ -5,17 +5,23 @@ import Testing
 
 /// Arguments that make no sense do not trap.
 @Suite struct ShardArgumentTests {
-    @Test(arguments: [Duration.seconds(Int64.max), .seconds(-1)])
-    func intervalsOfWhateverLengthAreWaitedFor(interval: Duration) {
-        var lineups = LineupRules()
-        (lineups.minimumInterval, lineups.gather) = (interval, interval)
-        let stage = StartStage(Shard(lineups: lineups, lifetime: interval < .zero ? .seconds(8 * 3600) : interval))
-        let other = TopicID("other")
+    private let other = TopicID("other")
+
+    /// Somebody follows a lineup of two topics and has its first version.
+    private func followTwo(_ stage: StartStage) {
         stage.publish(1)
         stage.publish(1, in: other)
         stage.shard.apply(
             .follow(ActivityID(hashing: "card"), .lineup([stage.topic, other]), token: [1]), at: stage.moment)
         #expect(stage.settle().count == 1)
+    }
+
+    @Test(arguments: [Duration.seconds(Int64.max), .seconds(-1)])
+    func intervalsOfWhateverLengthAreWaitedFor(interval: Duration) {
+        var lineups = LineupRules()
+        (lineups.minimumInterval, lineups.gather) = (interval, interval)
+        let stage = StartStage(Shard(lineups: lineups, lifetime: interval < .zero ? .seconds(8 * 3600) : interval))
+        followTwo(stage)
         stage.publish(2, alert: "goal")
         stage.publish(2, in: other, alert: "another")
         stage.pass(seconds: 100)
@@ -27,12 +33,7 @@ import Testing
         var lineups = LineupRules()
         (lineups.dwell, lineups.round, lineups.gather) = (.seconds(Int64.max), .seconds(Int64.max), .zero)
         let stage = StartStage(Shard(lineups: lineups))
-        let other = TopicID("other")
-        stage.publish(1)
-        stage.publish(1, in: other)
-        stage.shard.apply(
-            .follow(ActivityID(hashing: "card"), .lineup([stage.topic, other]), token: [1]), at: stage.moment)
-        #expect(stage.settle().count == 1)
+        followTwo(stage)
         stage.publish(2, alert: "goal")
         #expect(stage.settle().count == 1)
         stage.pass(seconds: 100)
@@ -57,7 +58,6 @@ import Testing
     /// The character has one byte in the text, and six in JSON.
     @Test func wordsThatJSONMakesLongerAreNotAddedToAnAlert() {
         let stage = StartStage()
-        let other = TopicID("other")
         let strange = String(repeating: "\u{1}", count: 120)
         stage.publish(1)
         stage.publish(1, in: other)
