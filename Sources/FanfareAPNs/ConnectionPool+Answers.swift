@@ -120,6 +120,11 @@ extension ConnectionPool {
         case .throttled:
             connection.proved()
             answered(request)
+            if throttling.note(answered: statistics.answered, at: now) {
+                report(
+                    "\(answer) to most pushes; they go again later. A longer minimumInterval in the rules sends fewer",
+                    at: now)
+            }
             statistics.throttled += 1
             finish(request, .throttled)
         case .retryLater:

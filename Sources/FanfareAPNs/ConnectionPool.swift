@@ -42,6 +42,7 @@ package final class ConnectionPool: Transport {
     var goodAddresses: [SocketAddress] = []
     var addressDoubts = AddressDoubts()
     var reports = ReportLog()
+    var throttling = Throttling()
     /// `true` after a server's certificate was not valid at our time: the certificate may be wrong, or the machine's clock.
     var certificateIsInDoubt = false
 

@@ -114,6 +114,11 @@ final class OutputFile: Sendable {
     /// Removes what a file has, before the first byte is written; does nothing to a pipe, a terminal, or standard output.
     func empty() { if shared.descriptor > STDERR_FILENO { ftruncate(shared.descriptor, 0) } }
 
+    /// Waits until the disk has what was written.
+    ///
+    /// - Returns: `false` if it has not; `errno` says why.
+    func sync() -> Bool { fsync(shared.descriptor) == 0 }
+
     /// Why not everything could be written, in one line for people; `nil` if there was no failure.
     var failure: String? {
         shared.state.withLock(\.failure).map { "\(name): cannot be written: \(String(cString: strerror($0)))" }

@@ -121,22 +121,24 @@ struct PeopleCommand {
 
     private func export() throws -> ExitStatus {
         let store = try open(isReadOnly: true)
-        let file = try OutputFile(secret: operands[0])
+        let file = try SecretFile(path: operands[0])
+        let output = file.output
         var tally = ExportTally()
         var bytes: [UInt8] = []
         do throws(LogError) {
             try store.read { (key, found) throws(LogError) in
                 tally.write(found, key, to: &bytes)
                 guard bytes.count >= 1 << 16 else { return true }
-                file.write(bytes)
+                output.write(bytes)
                 bytes.removeAll(keepingCapacity: true)
-                return file.failure == nil
+                return output.failure == nil
             }
         } catch {
+            file.abandon()
             return complain(error)
         }
-        file.append(bytes)
-        guard file.flush() else { throw OutputError(file) }
+        output.append(bytes)
+        try file.finish()
         // Standard output may have the cards.
         Console.complain(tally.text)
         return tally.isWhole ? .done : .incomplete
@@ -262,7 +264,8 @@ struct PeopleCommand {
                fanfare people forget FOLDER SUBSCRIBER… [--activity ID]…
 
           import           adds the cards of a file or a pipe, such as /dev/stdin
-          export           writes all cards that are shown, tokens included, to a file of mode 600; `-`: standard output
+          export           writes all cards that are shown, tokens included, to a file of mode 600, which replaces a former one
+                           when it is whole; `-`: standard output
           stats            counts cards by phase and app
           prune            removes cards that are over, and those that a later card of the same activity replaces
           --before TIME    a card that began earlier is over (twelve hours ago)

@@ -95,25 +95,3 @@ struct PeopleTally {
         return lines.map { $0.0 + String(repeating: " ", count: width - $0.0.count) + $0.1 + "\n" }.joined()
     }
 }
-
-extension OutputFile {
-    /// File with secrets: only its owner may read it, also if it existed before.
-    convenience init(secret path: String) throws(UsageError) {
-        guard path != "-" else {
-            self.init(descriptor: STDOUT_FILENO, name: "standard output")
-            return
-        }
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
-        var status = stat()
-        guard descriptor >= 0, fstat(descriptor, &status) == 0 else {
-            throw UsageError("\(path): cannot be written: \(String(cString: strerror(errno)))")
-        }
-        // A pipe or a device keeps its mode.
-        if status.st_mode & S_IFMT == S_IFREG, fchmod(descriptor, 0o600) != 0 || ftruncate(descriptor, 0) != 0 {
-            let reason = String(cString: strerror(errno))
-            close(descriptor)
-            throw UsageError("\(path): cannot be made a file that only its owner may read: \(reason)")
-        }
-        self.init(descriptor: descriptor, name: path)
-    }
-}

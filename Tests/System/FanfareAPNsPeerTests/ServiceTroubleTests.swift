@@ -475,6 +475,29 @@ import Testing
         harness.close()
     }
 
+    /// APNs throttles single tokens, of which nobody needs to know, or nearly all of them.
+    @Test(arguments: [true, false]) func throttlingOfMostPushesIsReported(isOfMost: Bool) throws {
+        let (server, harness) = try scratch.world(activities: 2000, connections: 2) {
+            !isOfMost && $0.number % 3 != 0
+                ? AnsweringServer.accepted($0) : AnsweringServer.refused($0, 429, "TooManyRequests")
+        }
+        let nudge = harness.leaps(of: .zero)
+        for round in 1...2 {
+            harness.source.mayHandOut = 500 * round
+            harness.run("round \(round)") {
+                harness.source.handedOut == 500 * round && harness.source.inFlight == 0
+            }
+            harness.time.leap(.nanoseconds(Throttling.span))
+        }
+        let text =
+            "localhost:\(server.port) answers 429 TooManyRequests to most pushes; they go again later. "
+            + "A longer minimumInterval in the rules sends fewer"
+        #expect(harness.reports == (isOfMost ? [text] : []))
+        #expect(harness.pool.trouble == nil)
+        nudge.close()
+        harness.close()
+    }
+
     /// A connection is replaced at each answer, and the next one gets the same: operators must hear that nothing is delivered.
     @Test(arguments: [
         (403, "UnrelatedKeyIdInToken", ConnectionPool.Trouble.Kind.configuration),
