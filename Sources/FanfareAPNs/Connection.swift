@@ -201,11 +201,15 @@ final class Connection: Candidate {
         guard room > 0, room >= pullMin(room: room, inWindow: inWindow) else { return 0 }
         guard let stream, stream.writeQueueBytes + session.outputCount < Connection.unsentBytesMax else { return 0 }
         guard now - lastHeard < silenceMax else {
+            if pingedAt == nil { pool.awaitSigns(at: now) }
             askForSignOfLife(at: now)
             return 0
         }
         return room
     }
+
+    /// `true` from the question to the first byte of any answer.
+    var awaitsSignOfLife: Bool { phase == .open && pingedAt != nil }
 
     /// Returns the minimum number of requests for which a pull is made. Each pull costs its own records, writes and reads, however
     /// small it is, so a full connection waits until a sixteenth of its capacity is free. A wide connection waits only until a few

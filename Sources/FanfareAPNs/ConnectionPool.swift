@@ -43,6 +43,8 @@ package final class ConnectionPool: Transport {
     var addressDoubts = AddressDoubts()
     var reports = ReportLog()
     var throttling = Throttling()
+    /// Time until which connections that were asked for a sign of life are waited for.
+    private var signsDue = Int64.min
     /// `true` after a server's certificate was not valid at our time: the certificate may be wrong, or the machine's clock.
     var certificateIsInDoubt = false
 
@@ -271,11 +273,18 @@ package final class ConnectionPool: Transport {
     /// Returns the connection to use next, by the rules of `NextConnection`; of equals, the least recently used one. Each
     /// error counts if one push is to be tried or nothing is in flight; otherwise only a doubt about the connection counts.
     private func nextConnection(at now: Int64) -> (Connection, room: Int)? {
+        let isSpreading = now < signsDue && seats.contains { $0.connection?.awaitsSignOfLife == true }
+        if isSpreading { load.hadRoom = true }
         // Another connection is as fast while nothing is in flight, and an activity that fails again has then failed on two.
         let countsEachError = gate.isTrying || inFlight == 0
         return candidates.next { connection, index, next in
-            let room = connection.room(bodyBytes: bodyBytes, at: now)
+            var room = connection.room(bodyBytes: bodyBytes, at: now)
             guard room > 0 else { return false }
+            if isSpreading {
+                room = min(room, widthAtFirst - connection.inFlight)
+                // The connection takes more as soon as the others can.
+                guard room > 0 else { return true }
+            }
             let disbelieved = connection.disbelievedInARow
             let errors =
                 countsEachError
@@ -286,6 +295,14 @@ package final class ConnectionPool: Transport {
             return true
         }
     }
+
+    /// Time in which a sign of life may come later than its distance says, in nanoseconds.
+    private static let signsMargin: Int64 = 10_000_000
+
+    /// Spreads the next pushes over all connections, of which one has just been asked for a sign of life: the first to answer would take
+    /// them all, and need many more round trips than all of them together. After a long silence TCP sends no more than `widthAtFirst` in the
+    /// first round trip anyway, so nothing is lost if the others answer a round trip later; a connection that does not is not waited for.
+    func awaitSigns(at now: Int64) { signsDue = now + 2 * (plannedPath?.roundTrip ?? 0) + ConnectionPool.signsMargin }
 
     /// Returns the request of a delivery, and of those after it that carry the same payload; `nil` if that cannot be encoded.
     private func form(
