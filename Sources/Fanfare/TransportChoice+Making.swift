@@ -81,10 +81,10 @@ extension APNsOptions {
             return "bundle id \(bundleID): idlePingAfter is a second at least and an hour at most"
         }
         guard teamID.isAppleIdentifier else {
-            return "team id \(teamID): has ten capital letters and digits, as DEF123GHIJ"
+            return "team id \(teamID): a team id has ten capital letters and digits, such as DEF123GHIJ"
         }
         if let keyID, !keyID.isAppleIdentifier {
-            return "key id \(keyID): has ten capital letters and digits, as ABC123DEFG"
+            return "key id \(keyID): a key id has ten capital letters and digits, such as ABC123DEFG"
         }
         return nil
     }

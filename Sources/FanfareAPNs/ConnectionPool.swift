@@ -444,6 +444,7 @@ package final class ConnectionPool: Transport {
         }
         if let review = nextReview(at: now), !isClosing { due = min(due, review) }
         if let opens = gate.opensWhollyAt, opens > now, !isClosing { due = min(due, opens) }
+        if sourceMayHaveWork, signsDue > now { due = min(due, signsDue) }
         // A timer that is long overdue and has not fired shows that the machine was suspended, and libuv's clock with it.
         let hasSlept = lateIn == nil && timerDue < now - ConnectionPool.lateness
         guard due < timerDue || hasSlept else { return }

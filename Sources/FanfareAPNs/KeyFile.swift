@@ -98,7 +98,7 @@ struct KeyFile {
         let name = String(cString: resolved).split(separator: "/").last ?? ""
         guard name.hasPrefix("AuthKey_"), name.hasSuffix(".p8") else {
             throw CredentialsFault(
-                "key file \(path): give the key's id, or leave the file its name, AuthKey_<id>.p8")
+                "key file \(path): give the key's id (--key-id), or keep the file's name, AuthKey_<id>.p8")
         }
         return String(name.dropFirst("AuthKey_".count).dropLast(".p8".count))
     }

@@ -76,7 +76,7 @@ enum FanfareCommand {
 
         usage: fanfare COMMAND
 
-          replay     plays a recorded or a live feed to synthetic subscribers
+          replay     plays a recorded or a live feed to subscribers
           explain    tells the story of a topic: what was sent, what was not, and why
           preview    draws what people see: every presentation of a card, at a moment or as a story
           diff       compares what two sets of rules make of a feed, or two decision logs

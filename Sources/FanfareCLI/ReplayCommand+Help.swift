@@ -1,6 +1,6 @@
 extension ReplayCommand {
     static let help = """
-        Plays a feed, decides what is worth showing, and pushes each update to synthetic subscribers. Ends with a summary:
+        Plays a feed, decides what is worth showing, and pushes each update to subscribers, synthetic or real. Ends with a summary:
         what came in, what went out, what did not and why.
 
         usage: fanfare replay FEED… [options]

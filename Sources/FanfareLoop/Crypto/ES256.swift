@@ -122,7 +122,9 @@ final class P256Key: @unchecked Sendable {
         guard let found else {
             throw LoopError(
                 .badKey, call: call, place: place,
-                reason: "not a PEM key without passphrase (\(OpenSSLErrors.take()?.text ?? "empty"))")
+                reason:
+                    "not an unencrypted PEM key (\(OpenSSLErrors.take()?.text ?? "empty")); download it again, or restore it"
+            )
         }
         raw = found
         guard P256Key.isP256(found) else {

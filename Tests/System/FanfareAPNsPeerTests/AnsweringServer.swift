@@ -38,6 +38,8 @@ final class AnsweringServer {
     private(set) var pings = 0
     /// Delay of answers to PINGs, which simulates distance.
     var pongsAfter = Duration.zero
+    /// Connections whose PINGs are not answered.
+    var pongsWithheld: Set<Int> = []
     private let loop: Loop
 
     /// - Parameters:
@@ -89,7 +91,9 @@ final class AnsweringServer {
             if number + 1 >= answersMost { conversations[index].reset() }
             return answer(Request(connection: index, number: number, stream: id))
         }
-        conversation.pong = { [unowned self, unowned conversation] in pong($0, on: conversation) }
+        conversation.pong = { [unowned self, unowned conversation] in
+            if !pongsWithheld.contains(index) { pong($0, on: conversation) }
+        }
         conversations.append(conversation)
         handshakesMost = max(handshakesMost, conversations.count { !$0.isReady && !$0.hasEnded })
     }

@@ -82,6 +82,52 @@ import Testing
         scene.close()
     }
 
+    /// The first connection to answer a PING has room for all of a goal, which would need many more round trips there than on all of them.
+    @Test func aGoalAfterIdlenessIsSpreadOverAllConnections() throws {
+        let scratch = try Scratch()
+        try scratch.makeCertificates()
+        let (server, harness) = try scratch.world(activities: 4400, connections: 4, { $0.bearStalls() }) {
+            AnsweringServer.accepted($0)
+        }
+        harness.source.mayHandOut = 4000
+        harness.run("wide connections") { harness.source.settled == 4000 && harness.pool.connectionsOpen == 4 }
+        harness.time.leap(.seconds(30))
+        let before = server.requestsByConnection
+        harness.source.mayHandOut = .max
+        harness.pool.workAvailable()
+        harness.run("the goal") { harness.source.settled == 4400 }
+        let carried = zip(server.requestsByConnection, before).map { $0 - $1 }
+        // An even share is a hundred; the pulls differ by what TCP sends at once.
+        #expect(carried.count == 4 && carried.allSatisfy { $0 >= 40 }, "\(carried)")
+        harness.close()
+    }
+
+    /// One of two connections does not answer the PING, and the service answers no push for long: all have left on the other one meanwhile.
+    @Test func aConnectionThatAnswersNoPingIsNotWaitedFor() throws {
+        let scratch = try Scratch()
+        try scratch.makeCertificates()
+        var waiting: [AnsweringServer.Request] = []
+        var isQuick = true
+        let (server, harness) = try scratch.world(activities: 2500, connections: 2, { $0.bearStalls() }) {
+            if isQuick { return AnsweringServer.accepted($0) }
+            waiting.append($0)
+            return []
+        }
+        harness.source.mayHandOut = 2000
+        harness.run("wide connections") { harness.source.settled == 2000 && harness.pool.connectionsOpen == 2 }
+        isQuick = false
+        harness.time.leap(.seconds(30))
+        server.pongsWithheld = [1]
+        harness.source.mayHandOut = .max
+        harness.pool.workAvailable()
+        harness.run("the last push") { harness.source.handedOut == 2500 }
+        harness.run("the server") { waiting.count == 500 }
+        #expect(harness.source.settled == 2000)
+        for request in waiting { server.write(AnsweringServer.accepted(request), on: request.connection) }
+        harness.run("the answers") { harness.source.settled == 2500 }
+        harness.close()
+    }
+
     /// A machine was suspended for an hour with its timers: work that was due in that time has not been done, and later work must not wait
     /// for it.
     @Test func aMachineThatSleptFindsItsDeadConnectionsAtOnce() throws {

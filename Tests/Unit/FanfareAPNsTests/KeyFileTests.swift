@@ -275,6 +275,8 @@ import Testing
         let fault = #expect(throws: CredentialsFault.self) {
             try ProviderToken(keyFile: path("key.p8"), keyID: nil, teamID: "T123456789")
         }
-        #expect(fault?.description.hasSuffix("give the key's id, or leave the file its name, AuthKey_<id>.p8") == true)
+        #expect(
+            fault?.description.hasSuffix("give the key's id (--key-id), or keep the file's name, AuthKey_<id>.p8")
+                == true)
     }
 }
