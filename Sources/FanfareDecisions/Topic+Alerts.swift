@@ -12,6 +12,7 @@ extension Topic {
         let age = news.age.map { min($0, max(context.arrivedAt - news.event.at, .zero)) } ?? .zero
         var freshFor = (rule ?? rules.requestedAlerts).freshFor - age
         let cause: String
+        var isCauseOfProvider = true
         switch news.entry {
         case .withdrawal(let fact, _):
             // A cancellation is news now, whatever its date, but only if the goal's alert was granted.
@@ -24,6 +25,7 @@ extension Topic {
         case nil:
             if isTooLate(news, for: rule, arrivedAt: context.arrivedAt) { return nil }
             cause = news.event.id ?? "\(news.event.kind)/\(shown.version + 1)"
+            isCauseOfProvider = news.event.id != nil
         }
         guard let text = news.event.alert ?? rule.flatMap({ text(by: $0, of: news, occasion) }) else { return nil }
         let kind = rule == nil ? OccasionKind.requested : occasion?.kind ?? .requested
@@ -39,7 +41,8 @@ extension Topic {
             context.verdict.alertReason = "\(kind)"
             context.verdict.alertCause = cause
             return Alert(
-                cause: cause, class: governing.class, text: text, freshFor: freshFor,
+                cause: cause, isCauseOfProvider: isCauseOfProvider, class: governing.class, text: text,
+                freshFor: freshFor,
                 highlight: occasionRule?.highlight ?? occasion?.highlight)
         case .demoted(let reason):
             context.verdict.alert = .demoted

@@ -38,7 +38,7 @@ struct LineupTable {
         /// Index of the spotlight among the lineup's topics; 255 means none.
         var spotlight = UInt8.max
         /// Lane in which the lineup is visited when its wake-up is due.
-        var lane = UInt8(Lanes.lastLane)
+        var lane: UInt8 = 2
         var flags: Flags = []
         var priority = Priority.conserving
         /// Low bits of the number of alerts, by class (`AlertHistory.resting`).
@@ -318,7 +318,7 @@ struct LineupTable {
     // MARK: Alerts
 
     /// Returns whether the lineup had an alert with the same cause and text before this one: one fact may be in two topics of a lineup. Facts
-    /// of different topics may share an id, but then their texts differ. A topic that begins again may repeat an alert of its earlier turn.
+    /// of different topics may share a provider's id, but then their texts differ. A topic that begins again may repeat an alert of its earlier turn.
     @inline(__always)
     func hasHeard(_ alert: IssuedAlert, _ row: Int) -> Bool { alert.mayBeRepeated && hasHeardTheSame(alert, row) }
 
@@ -359,7 +359,7 @@ struct LineupTable {
         book.open += 1
         alert?.news = newest
         if let alert {
-            alert.mayBeRepeated = book.words[alert.words] != nil
+            alert.mayBeRepeated = alert.alert.isCauseOfProvider && book.words[alert.words] != nil
             book.words[alert.words, default: 0] += 1
         }
         if !lineups.isListed {

@@ -57,7 +57,11 @@ final class LineupVisits {
     }
 
     private func queue(_ row: Int, lane: Int) {
-        guard !membership.lineups[lone: row].flags.contains(.isDue) else { return }
+        if membership.lineups[lone: row].flags.contains(.isDue) {
+            guard lane < Int(membership.lineups[lone: row].lane) else { return }
+            // A goal that came while a push was in flight does not stand behind the rotations that are due.
+            membership.abandonDue(row)
+        }
         membership.lineups[lone: row].flags.insert(.isDue)
         membership.lineups[lone: row].lane = UInt8(lane)
         membership.dueLineups[lane].append(row)

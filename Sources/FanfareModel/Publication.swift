@@ -23,6 +23,9 @@ public enum AlertClass: UInt8, Sendable, Comparable {
 package final class Alert: Sendable {
     /// Id of the fact that caused the alert. The fact's withdrawal revokes the alert.
     package let cause: String
+    /// Is `true` if the cause is an id of the provider's: an alert of another topic with this cause and the same text is about the same news.
+    /// Other causes are counted per topic, and two orders that are "delivered" are two.
+    package let isCauseOfProvider: Bool
     package let `class`: AlertClass
     package let text: AlertText
     /// Time for which the alert is fresh, from the moment the fan-out received it; an older one is `stale` and rides no more.
@@ -30,8 +33,12 @@ package final class Alert: Sendable {
     /// Content state key that the alert is about; it becomes `highlight` of the state that carries it.
     package let highlight: String?
 
-    package init(cause: String, class: AlertClass, text: AlertText, freshFor: Duration, highlight: String?) {
+    package init(
+        cause: String, isCauseOfProvider: Bool = true, class: AlertClass, text: AlertText, freshFor: Duration,
+        highlight: String?
+    ) {
         self.cause = cause
+        self.isCauseOfProvider = isCauseOfProvider
         self.class = `class`
         self.text = text
         self.freshFor = freshFor

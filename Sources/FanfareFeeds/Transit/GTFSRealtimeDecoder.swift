@@ -99,7 +99,8 @@ struct GTFSRealtimeDecoder: FeedDecoder {
             append(trip.key, "position", known.position, at: time)
         } else {
             let event = FeedEvent(
-                topic: trip.key.topic, topicKind: .transit, at: time, id: GTFSRealtimeDecoder.id(time), kind: "planned")
+                topic: trip.key.topic, topicKind: .transit, at: time, id: GTFSRealtimeDecoder.id(time, of: trip.key),
+                kind: "planned")
             pending.append(.event(event))
         }
     }
@@ -173,7 +174,7 @@ struct GTFSRealtimeDecoder: FeedDecoder {
         _ key: GTFSPoll.Key, _ kind: String, _ values: JSONObject, at time: FeedTime,
         lifecycle: FeedEvent.Lifecycle? = nil
     ) {
-        let id = GTFSRealtimeDecoder.id(time)
+        let id = GTFSRealtimeDecoder.id(time, of: key)
         let fact = Fact(id: id, kind: kind, at: time, values: values)
         pending.append(
             .event(
@@ -182,8 +183,11 @@ struct GTFSRealtimeDecoder: FeedDecoder {
                     change: .fact(fact))))
     }
 
-    /// Returns the id of a poll's events, from its header's time; unique within a topic.
-    private static func id(_ time: FeedTime) -> String { "poll/\(time.milliseconds / 1000)" }
+    /// Returns the id of a trip's event in a poll, from the time in the poll's header. A lineup takes equal ids and words for the same news, and
+    /// two trips to one destination may arrive in one poll.
+    private static func id(_ time: FeedTime, of key: GTFSPoll.Key) -> String {
+        "\(key.topic)/\(time.milliseconds / 1000)"
+    }
 
     private mutating func reject(_ place: String, _ reason: String, at: FeedTime? = nil) {
         pending.append(.rejected(FeedRejection(place: place, reason: reason, at: at)))

@@ -97,8 +97,8 @@ import Testing
         harness.pool.workAvailable()
         harness.run("the goal") { harness.source.settled == 4400 }
         let carried = zip(server.requestsByConnection, before).map { $0 - $1 }
-        // An even share is a hundred; the pulls differ by what TCP sends at once.
-        #expect(carried.count == 4 && carried.allSatisfy { $0 >= 40 }, "\(carried)")
+        // An even share is a hundred, in pulls of 128 at most.
+        #expect(carried.count == 4 && carried.allSatisfy { 1...200 ~= $0 }, "\(carried)")
         harness.close()
     }
 

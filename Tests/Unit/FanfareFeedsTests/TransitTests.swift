@@ -123,7 +123,7 @@ private func poll(_ time: UInt64?, _ trains: [Train]) -> [UInt8] {
         #expect(event.lifecycle == .start)
         #expect(event.at == FeedTime(seconds: Int64(start)))
         #expect(event.kind == "position")
-        #expect(event.fact?.id == "poll/1707397155")
+        #expect(event.fact?.id == "\(event.topic)/1707397155")
         let expected: JSONObject = [
             "line": "A", "destination": "Inwood, 207 \"St\"", "status": "atStop", "nextStop": "A05N",
             "nextStopId": "A05N",

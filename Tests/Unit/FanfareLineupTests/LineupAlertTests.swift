@@ -1,7 +1,8 @@
-import FanfareFanOut
 import FanfareLineup
 import FanfareModel
 import Testing
+
+@testable import FanfareFanOut
 
 /// What a lineup's people hear of: who first, and several goals together.
 @Suite struct LineupAlertTests {
@@ -118,6 +119,32 @@ import Testing
         stage.publish("b", priority: .immediate, alert: "goal", news: 100)
         let again = stage.pass(seconds: 1)
         #expect(again.map(\.payload.alert) == [nil] && again.map(\.lit) == ["b"])
+    }
+
+    /// Two orders of one person are delivered: the alerts have the same words and counted causes, and are two.
+    @Test func equalWordsWithoutAProvidersIDAreTwoAlerts() {
+        let stage = stage(three)
+        stage.publish("a", priority: .immediate, alert: "state/5", isCauseOfProvider: false, news: 100)
+        #expect(stage.pushes().map(\.payload.alert?.title) == ["state/5"])
+        stage.publish("b", priority: .immediate, alert: "state/5", isCauseOfProvider: false, news: 100)
+        #expect(stage.pass(seconds: 1).map(\.payload.alert?.title) == ["state/5"])
+        #expect(stage.shard.statistics.alerts.accepted == 2)
+    }
+
+    /// A rotation is due while a push is in flight, and a goal comes: it waits in the lane of alerts when the answer comes, not in that of the
+    /// rotations.
+    @Test func aGoalDoesNotStandBehindRotations() {
+        let stage = stage(three)
+        stage.goal("b")
+        #expect(stage.pull().map(\.lit) == ["b"])
+        stage.advance(seconds: 300)
+        stage.shard.wakeDue(at: stage.moment)
+        #expect(stage.shard.membership.dueLineups[2].hasWork, "the spotlight's time is over")
+        stage.goal("c")
+        #expect(stage.pull().isEmpty, "one push at a time")
+        stage.answer(.accepted)
+        #expect(stage.shard.membership.dueLineups[0].hasWork && !stage.shard.membership.dueLineups[2].hasWork)
+        #expect(stage.pushes().map(\.payload.alert?.title) == ["goal 1 in c"])
     }
 
     /// Where the rules let no goal wait for another. Once its push has left, what is told of the next depends on the answer; its

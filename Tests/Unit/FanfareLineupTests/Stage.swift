@@ -76,7 +76,8 @@ final class Stage {
 
     func publish(
         _ topic: String, event: Publication.Event = .update, priority: Priority = .conserving, alert: String? = nil,
-        news: Int? = nil, hasBegun: Bool = true, dismissAfter: Duration? = nil, fill: Int = 0
+        isCauseOfProvider: Bool = true, news: Int? = nil, hasBegun: Bool = true, dismissAfter: Duration? = nil,
+        fill: Int = 0
     ) {
         serial += 1
         let score = scores[topic, default: 0]
@@ -91,7 +92,7 @@ final class Stage {
                     ]), priority: priority,
                     alert: alert.map {
                         Alert(
-                            cause: $0, class: .essential,
+                            cause: $0, isCauseOfProvider: isCauseOfProvider, class: .essential,
                             text: AlertText(title: $0, body: "by somebody", sound: "default"),
                             freshFor: .seconds(300), highlight: "score")
                     }, prominence: Prominence(hasBegun: hasBegun, importance: 50, news: news),
