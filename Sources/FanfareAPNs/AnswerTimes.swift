@@ -13,6 +13,8 @@ struct AnswerTimes {
     private(set) var lastPing: Int64?
     /// `true` while the newest PING is unanswered, whatever else arrives.
     private var awaitsPong = false
+    /// `true` if no queue stood before the newest PING when it was sent.
+    private var pingWasClear = false
 
     /// - Parameter pingInterval: time after which the distance is measured again.
     init(pingInterval: Duration = .seconds(45)) { roundTrip = RoundTrip(memory: pingInterval * 4 / 3) }
@@ -30,8 +32,10 @@ struct AnswerTimes {
     /// Notes the quickest of the answers to pushes that were read together.
     mutating func noteAnswers(after time: Int64, at now: Int64) { pace.note(time, at: now) }
 
-    mutating func notePing(at now: Int64) {
+    /// - Parameter isClear: `true` if no more requests were in flight than TCP sends at once, and no bytes waited.
+    mutating func notePing(isClear: Bool, at now: Int64) {
         lastPing = now
+        pingWasClear = isClear
         awaitsPong = true
     }
 
@@ -42,7 +46,7 @@ struct AnswerTimes {
     mutating func notePong(isUndelayed: Bool, at now: Int64) -> Bool {
         guard awaitsPong, let lastPing else { return false }
         awaitsPong = false
-        if isUndelayed { roundTrip.note(now - lastPing, at: now) }
+        if isUndelayed, pingWasClear { roundTrip.note(now - lastPing, at: now) }
         return true
     }
 }

@@ -495,13 +495,19 @@ final class Connection: Candidate {
     func askForSignOfLife(at now: Int64) {
         guard pingedAt == nil else { return }
         pingedAt = now
-        if session.ping() { times.notePing(at: now) }
+        let isClear = isClear
+        if session.ping() { times.notePing(isClear: isClear, at: now) }
         flush()
+    }
+
+    /// `true` while a PING would wait behind no queue of pushes: in the peer, on the way, or here.
+    private var isClear: Bool {
+        inFlight == 0 || inFlight <= pool.widthAtFirst && stream?.writeQueueBytes == 0 && session.outputCount == 0
     }
 
     /// Sends a PING if the last one was long ago: a connection that is never silent would not measure the distance otherwise.
     func renewDistance(at now: Int64) {
-        guard phase == .open, times.lastPing.map({ now - $0 >= idleMax }) ?? true else { return }
+        guard phase == .open, isClear, times.lastPing.map({ now - $0 >= idleMax }) ?? true else { return }
         askForSignOfLife(at: now)
     }
 

@@ -59,7 +59,8 @@ extension ConnectionPool {
         if choosesSize, load.hadRoom { for seat in seats { seat.connection?.renewDistance(at: now) } }
         let path = path(at: now)
         // The width of a connection that is full may be that of the moment.
-        if load.hadRoom || plannedPath == nil || path == nil { plannedPath = path }
+        // While none of the connections has measured it, the former path is the best guess: all may have been replaced.
+        if let path, load.hadRoom || plannedPath == nil { plannedPath = path }
         // The first pushes of a load show how late a peer answers.
         if let service, let planned = plannedPath { plannedPath?.roundTrip = max(planned.roundTrip, service) }
         size.note(demand: source.demand, at: now)
@@ -124,14 +125,14 @@ extension ConnectionPool {
             of: seats.lazy.compactMap(\.connection).filter(\.isOpen).compactMap { connection in
                 connection.times.roundTrip.least.map {
                     PoolSize.Path(
-                        roundTrip: $0, width: connection.width(bodyBytes: bodyBytesUsual, at: now),
+                        roundTrip: $0, width: connection.width(bodyBytes: bodySize.bytes, at: now),
                         streams: connection.streamsAllowed(at: now), requestBytes: requestBytes)
                 }
             })
     }
 
     /// Usual size of a push, in bytes.
-    private var requestBytes: Int { bodyBytesUsual + RequestBytes.besideBody }
+    private var requestBytes: Int { bodySize.bytes + RequestBytes.besideBody }
 
     /// Requests that a connection may have in flight after its first answer: as many as TCP sends by then.
     var widthAtFirst: Int { max(2, PoolSize.firstRound(requestBytes: requestBytes)) }

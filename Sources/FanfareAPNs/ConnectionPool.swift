@@ -86,8 +86,7 @@ package final class ConnectionPool: Transport {
     @exclusivity(unchecked) private var pullTurn = PullTurn()
     /// Bytes of the last body sent, from which the bodies per window are estimated. Bodies that are sent together have similar sizes.
     @exclusivity(unchecked) private(set) var bodyBytes = 1024
-    /// Moving average of the bodies' sizes, in bytes.
-    @exclusivity(unchecked) private(set) var bodyBytesUsual = 512
+    @exclusivity(unchecked) private(set) var bodySize = BodySize()
 
     private var timer: LoopTimer?
     /// Time at which the timer fires. It may fire early, and then finds nothing to do.
@@ -254,9 +253,9 @@ package final class ConnectionPool: Transport {
                 for case let connection? in seats.lazy.map(\.connection) { candidates.add(connection) }
             }
             bodyBytes = form.body.count
-            bodyBytesUsual += (bodyBytes - bodyBytesUsual) / 8
             let sent = connection.send(run, of: batch, as: form, at: now)
             inFlight += sent
+            bodySize.note(bodyBytes, of: sent, at: now)
             gate.sent(sent)
             statistics.sent += UInt64(sent)
             statistics.bodyBytes += UInt64(sent * bodyBytes)

@@ -7,7 +7,7 @@ import Testing
     private let second: Int64 = 1_000_000_000
 
     private func measure(_ distance: Int64, isUndelayed: Bool = true, _ times: inout AnswerTimes, at now: Int64) {
-        times.notePing(at: now - distance)
+        times.notePing(isClear: true, at: now - distance)
         let isTimed = times.notePong(isUndelayed: isUndelayed, at: now)
         #expect(isTimed)
     }
@@ -55,6 +55,15 @@ import Testing
         }
         for round in 101...104 { measure(100 * millisecond, &times, at: Int64(round) * interval * second) }
         #expect(times.roundTrip.least == 100 * millisecond)
+    }
+
+    @Test func aPingBehindPushesMeasuresNoDistance() {
+        var times = AnswerTimes()
+        measure(millisecond, &times, at: 0)
+        times.notePing(isClear: false, at: 300 * second)
+        // The pushes that stood before it have all been answered meanwhile.
+        let isTimed = times.notePong(isUndelayed: true, at: 301 * second)
+        #expect(isTimed && times.roundTrip.least == millisecond)
     }
 
     @Test func aPongThatNoPingAskedForIsIgnored() {
