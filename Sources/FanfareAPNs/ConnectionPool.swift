@@ -43,8 +43,6 @@ package final class ConnectionPool: Transport {
     var addressDoubts = AddressDoubts()
     var reports = ReportLog()
     var throttling = Throttling()
-    /// Time until which connections that were asked for a sign of life are waited for.
-    private var signsDue = Int64.min
     /// `true` after a server's certificate was not valid at our time: the certificate may be wrong, or the machine's clock.
     var certificateIsInDoubt = false
 
@@ -84,8 +82,6 @@ package final class ConnectionPool: Transport {
     private var completionsSpare: [Completion] = []
     private var isTurning = false
     @exclusivity(unchecked) private var pullTurn = PullTurn()
-    /// Bytes of the last body sent, from which the bodies per window are estimated. Bodies that are sent together have similar sizes.
-    @exclusivity(unchecked) private(set) var bodyBytes = 1024
     @exclusivity(unchecked) private(set) var bodySize = BodySize()
 
     private var timer: LoopTimer?
@@ -249,16 +245,15 @@ package final class ConnectionPool: Transport {
                 continue
             }
             // Windows that were too small for a body may hold a far smaller one.
-            if form.body.count < bodyBytes / 2 {
+            if form.body.count < bodySize.last / 2 {
                 for case let connection? in seats.lazy.map(\.connection) { candidates.add(connection) }
             }
-            bodyBytes = form.body.count
             let sent = connection.send(run, of: batch, as: form, at: now)
             inFlight += sent
-            bodySize.note(bodyBytes, of: sent, at: now)
+            bodySize.note(form.body.count, of: sent, at: now)
             gate.sent(sent)
             statistics.sent += UInt64(sent)
-            statistics.bodyBytes += UInt64(sent * bodyBytes)
+            statistics.bodyBytes += UInt64(sent * form.body.count)
             // The connection has just run out of stream IDs, and the peer has not seen the remaining pushes.
             finish(run.dropFirst(sent), .notProcessed)
             allSent = allSent && sent == run.count
@@ -272,12 +267,12 @@ package final class ConnectionPool: Transport {
     /// Returns the connection to use next, by the rules of `NextConnection`; of equals, the least recently used one. Each
     /// error counts if one push is to be tried or nothing is in flight; otherwise only a doubt about the connection counts.
     private func nextConnection(at now: Int64) -> (Connection, room: Int)? {
-        let isSpreading = now < signsDue && seats.contains { $0.connection?.awaitsSignOfLife == true }
+        let isSpreading = now < pullTurn.spreadsUntil && seats.contains { $0.connection?.awaitsSignOfLife == true }
         if isSpreading { load.hadRoom = true }
         // Another connection is as fast while nothing is in flight, and an activity that fails again has then failed on two.
         let countsEachError = gate.isTrying || inFlight == 0
         return candidates.next { connection, index, next in
-            var room = connection.room(bodyBytes: bodyBytes, at: now)
+            var room = connection.room(bodyBytes: bodySize.last, at: now)
             guard room > 0 else { return false }
             if isSpreading {
                 room = min(room, widthAtFirst - connection.inFlight)
@@ -301,7 +296,9 @@ package final class ConnectionPool: Transport {
     /// Spreads the next pushes over all connections, of which one has just been asked for a sign of life: the first to answer would take
     /// them all, and need many more round trips than all of them together. After a long silence TCP sends no more than `widthAtFirst` in the
     /// first round trip anyway, so nothing is lost if the others answer a round trip later; a connection that does not is not waited for.
-    func awaitSigns(at now: Int64) { signsDue = now + 2 * (plannedPath?.roundTrip ?? 0) + ConnectionPool.signsMargin }
+    func awaitSigns(at now: Int64) {
+        pullTurn.spreadsUntil = now + 2 * (plannedPath?.roundTrip ?? 0) + ConnectionPool.signsMargin
+    }
 
     /// Returns the request of a delivery, and of those after it that carry the same payload; `nil` if that cannot be encoded.
     private func form(
@@ -443,7 +440,7 @@ package final class ConnectionPool: Transport {
         }
         if let review = nextReview(at: now), !isClosing { due = min(due, review) }
         if let opens = gate.opensWhollyAt, opens > now, !isClosing { due = min(due, opens) }
-        if sourceMayHaveWork, signsDue > now { due = min(due, signsDue) }
+        if sourceMayHaveWork, pullTurn.spreadsUntil > now { due = min(due, pullTurn.spreadsUntil) }
         // A timer that is long overdue and has not fired shows that the machine was suspended, and libuv's clock with it.
         let hasSlept = lateIn == nil && timerDue < now - ConnectionPool.lateness
         guard due < timerDue || hasSlept else { return }

@@ -14,6 +14,8 @@ struct PullTurn {
     private var pulls = 0
     /// `true` if the pool's last turn ended although there was still work and room.
     private(set) var isCutShort = false
+    /// Time until which pulls are spread over all connections, because some of them have been asked for a sign of life; monotonic nanoseconds.
+    var spreadsUntil = Int64.min
 
     /// Begins a turn of the pool.
     mutating func begin() {

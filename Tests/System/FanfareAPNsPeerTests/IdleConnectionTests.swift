@@ -86,9 +86,8 @@ import Testing
     @Test func aGoalAfterIdlenessIsSpreadOverAllConnections() throws {
         let scratch = try Scratch()
         try scratch.makeCertificates()
-        let (server, harness) = try scratch.world(activities: 4400, connections: 4, { $0.bearStalls() }) {
-            AnsweringServer.accepted($0)
-        }
+        let (server, harness) = try scratch.world(
+            activities: 4400, connections: 4, { $0.bearStalls() }, answer: AnsweringServer.accepted)
         harness.source.mayHandOut = 4000
         harness.run("wide connections") { harness.source.settled == 4000 && harness.pool.connectionsOpen == 4 }
         harness.time.leap(.seconds(30))
@@ -108,11 +107,13 @@ import Testing
         try scratch.makeCertificates()
         var waiting: [AnsweringServer.Request] = []
         var isQuick = true
-        let (server, harness) = try scratch.world(activities: 2500, connections: 2, { $0.bearStalls() }) {
-            if isQuick { return AnsweringServer.accepted($0) }
-            waiting.append($0)
-            return []
-        }
+        let (server, harness) = try scratch.world(
+            activities: 2500, connections: 2, { $0.bearStalls() },
+            answer: {
+                if isQuick { return AnsweringServer.accepted($0) }
+                waiting.append($0)
+                return []
+            })
         harness.source.mayHandOut = 2000
         harness.run("wide connections") { harness.source.settled == 2000 && harness.pool.connectionsOpen == 2 }
         isQuick = false
