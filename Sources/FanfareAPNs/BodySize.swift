@@ -5,25 +5,19 @@ struct BodySize {
     private(set) var last = 1024
     private var average = 512.0
     private var pushes = 0.0
-    /// Largest average in the current and in the previous period of `PoolSize.memory`.
-    private var (peak, formerPeak) = (0.0, 0.0)
-    private var peakTurnsAt = Int64.min
+    private var peak = RecentPeak<Double>(memory: PoolSize.memory)
 
     /// Pushes over which the average is taken, and before which it says nothing: single large ones do not count.
     private static let span = 1024.0
 
-    var bytes: Int { Int(max(average, peak, formerPeak)) }
+    /// Bytes to plan with.
+    var usual: Int { Int(max(average, peak.value)) }
 
     /// Notes pushes with one body.
     mutating func note(_ bytes: Int, of count: Int, at now: Int64) {
-        if now >= peakTurnsAt {
-            formerPeak = peakTurnsAt == .min || now - peakTurnsAt >= PoolSize.memory ? 0 : peak
-            peak = 0
-            peakTurnsAt = now + PoolSize.memory
-        }
         last = bytes
         average += (Double(bytes) - average) * min(1, Double(count) / BodySize.span)
         pushes += Double(count)
-        if pushes >= BodySize.span { peak = max(peak, average) }
+        if pushes >= BodySize.span { peak.note(average, at: now) }
     }
 }

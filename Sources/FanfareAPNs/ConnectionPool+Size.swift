@@ -125,14 +125,14 @@ extension ConnectionPool {
             of: seats.lazy.compactMap(\.connection).filter(\.isOpen).compactMap { connection in
                 connection.times.roundTrip.least.map {
                     PoolSize.Path(
-                        roundTrip: $0, width: connection.width(bodyBytes: bodySize.bytes, at: now),
+                        roundTrip: $0, width: connection.width(bodyBytes: bodySize.usual, at: now),
                         streams: connection.streamsAllowed(at: now), requestBytes: requestBytes)
                 }
             })
     }
 
     /// Usual size of a push, in bytes.
-    private var requestBytes: Int { bodySize.bytes + RequestBytes.besideBody }
+    private var requestBytes: Int { bodySize.usual + RequestBytes.besideBody }
 
     /// Requests that a connection may have in flight after its first answer: as many as TCP sends by then.
     var widthAtFirst: Int { max(2, PoolSize.firstRound(requestBytes: requestBytes)) }

@@ -92,9 +92,8 @@ struct PoolSize {
     private var isLargeSince: Int64?
     /// Time at which all connections were last full. Connections that were opened for such a load are kept for the next one.
     private var filledAt: Int64?
-    /// Largest demand in the current and in the previous period of `memory`.
-    private var (peak, formerPeak) = (0, 0)
-    private var peakTurnsAt = Int64.min
+    /// Largest demand of the last half-hour to hour.
+    private var demand = RecentPeak<Int>(memory: PoolSize.memory)
     /// Observation with all connections full: their present number, their rates' sum, and the number of measurements.
     private var seen = (count: 0, rates: 0.0, spans: 0)
     /// Earlier observation with all connections full, which later ones are compared with, however old it is: goals are far apart, and
@@ -116,21 +115,14 @@ struct PoolSize {
     }
 
     /// Records the number of pushes that are due at once, or will be.
-    mutating func note(demand: Int, at now: Int64) {
-        if now >= peakTurnsAt {
-            formerPeak = peakTurnsAt == .min || now - peakTurnsAt >= PoolSize.memory ? 0 : peak
-            peak = 0
-            peakTurnsAt = now + PoolSize.memory
-        }
-        peak = max(peak, demand)
-    }
+    mutating func note(demand due: Int, at now: Int64) { demand.note(due, at: now) }
 
     /// Updates the number of connections needed.
     ///
     /// - Parameter path: path without a queue; `nil` while no connection has measured it.
     mutating func review(_ path: Path?, at now: Int64) {
         guard let path else { return isLargeSince = nil }
-        needed = PoolSize.needed(for: max(peak, formerPeak), over: path, limits)
+        needed = PoolSize.needed(for: demand.value, over: path, limits)
         guard Double(needed) <= Double(count) * PoolSize.shrinkShare,
             filledAt.map({ now - $0 >= PoolSize.memory }) ?? true
         else { return isLargeSince = nil }

@@ -1,7 +1,6 @@
 import FanfareFeeds
 import FanfareLog
 import FanfareModel
-import Glibc
 
 /// Rows of people that cannot be read: the first ones are reported with their places, which name nobody.
 struct RowFaults {

@@ -37,7 +37,7 @@ struct LineupTable {
         var sent = NewsNumber()
         /// Index of the spotlight among the lineup's topics; 255 means none.
         var spotlight = UInt8.max
-        /// Lane in which the lineup is visited when its wake-up is due.
+        /// Lane in which the lineup is visited when its wake-up is due: that of rotations, unless news wait.
         var lane: UInt8 = 2
         var flags: Flags = []
         var priority = Priority.conserving

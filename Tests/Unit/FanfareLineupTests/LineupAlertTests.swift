@@ -154,6 +154,18 @@ import Testing
         #expect(stage.pushes().map(\.payload.alert?.title) == ["goal 1 in c"])
     }
 
+    /// A push that failed made an object of the row; at rest again, its rotation does not wait in the lane of failures.
+    @Test func aRotationAfterAFailureIsInTheLaneOfRotations() {
+        let stage = stage(three)
+        stage.goal("b")
+        _ = stage.pull()
+        stage.answer(.notProcessed)
+        #expect(stage.pushes().map(\.lit) == ["b"])
+        stage.advance(seconds: 300)
+        stage.shard.wakeDue(at: stage.moment)
+        #expect(stage.shard.membership.dueLineups.map(\.hasWork) == [false, false, true, false])
+    }
+
     /// Where the rules let no goal wait for another. Once its push has left, what is told of the next depends on the answer; its
     /// stamp is the next second's, as no phone may see two states in one.
     @Test(arguments: [

@@ -167,6 +167,15 @@ import Testing
         #expect(abs(last(1_000_000) - (2 + 3)) < 1e-9)
     }
 
+    @Test func `Small goals that begin slowly do not set the cost of a push`() throws {
+        var lineups = result()
+        lineups.scenario.hasLineups = true
+        lineups.runs[0].goals = [(300_000, 1.9), (20_000, 1.2), (20_000, 1.3), (20_000, 1.4)].map {
+            Goal(topic: "football/1", planned: 0, audience: $0, first: 1, last: $1, spread: LatencyHistogram())
+        }
+        #expect(abs(try MeasuredCosts([result(), lineups]).lineupSend - 3e-6) < 1e-12)
+    }
+
     @Test func `A prediction is compared with the median of the goals of its topic, on its machine`() throws {
         var result = result()
         result.runs[0].goals = [0.5, 0.61, 2].map {
