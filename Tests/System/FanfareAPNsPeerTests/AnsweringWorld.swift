@@ -25,14 +25,17 @@ extension Scratch {
     }
 
     /// Returns a server and a pool that chooses its size, before the first push.
+    ///
+    /// - Parameter streams: the most that the server allows on a connection.
     func growingWorld(
         activities: Int, demand: Int, connections: Int? = nil, connectionsMax: Int = 64,
-        idlePingAfter: Duration = .seconds(45), time: LoopTime = LoopTime(),
+        idlePingAfter: Duration = .seconds(45), streams: UInt8? = nil, time: LoopTime = LoopTime(),
         answer: @escaping AnsweringServer.Answer = AnsweringServer.accepted,
         settles: @escaping (DeliveryOutcome) -> Bool = { $0 == .accepted || $0 == .deadToken || $0 == .refused }
     ) throws -> (server: AnsweringServer, harness: PoolHarness) {
         let loop = try Loop()
-        let server = try AnsweringServer(loop: loop, scratch: self, answer: answer)
+        let settings: [UInt8] = streams.map { [0, 3, 0, 0, 0, $0] } ?? []
+        let server = try AnsweringServer(loop: loop, scratch: self, settings: settings, answer: answer)
         server.pongsAfter = .milliseconds(50)
         var configuration = ConnectionPool.Configuration(
             endpoint: Endpoint(host: "localhost", port: server.port, caFile: path("ca.pem")),

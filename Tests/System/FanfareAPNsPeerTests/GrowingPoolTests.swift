@@ -123,7 +123,7 @@ import Testing
         var waiting: [AnsweringServer.Request] = []
         var hasQueue = false
         let (server, harness) = try scratch.growingWorld(
-            activities: 20_000, demand: 10_000, connectionsMax: 4, time: LoopTime(goesOn: false),
+            activities: 2000, demand: 10_000, connectionsMax: 4, streams: 100, time: LoopTime(goesOn: false),
             answer: {
                 if !hasQueue { return AnsweringServer.accepted($0) }
                 waiting.append($0)
@@ -136,12 +136,18 @@ import Testing
         harness.pool.workAvailable()
         harness.run("the first answers") { harness.source.completed == 2000 }
         hasQueue = true
+        // A PING beside the queue takes no time: whatever is on its way arrives before the time leaps.
+        var quiet = Quiet()
         let answers = LoopTimer(loop: harness.loop) {
+            guard quiet.holds(server.requests + server.pings + server.connections + harness.source.completed) else {
+                return
+            }
             harness.time.leap(.seconds(2))
             for request in waiting { server.write(AnsweringServer.accepted(request), on: request.connection) }
             waiting = []
+            harness.pool.workAvailable()
         }
-        answers.start(after: .milliseconds(5), repeating: .milliseconds(5))
+        answers.start(after: .milliseconds(2), repeating: .milliseconds(2))
         harness.source.mayHandOut = .max
         harness.pool.workAvailable()
         let begins = harness.time.passed
@@ -149,13 +155,10 @@ import Testing
         let wanted = harness.pool.figures.connectionsWanted
         harness.source.mayHandOut = 0
         harness.run("the last answers") { harness.source.inFlight == 0 }
-        answers.close()
-        // A PONG takes some of the leaps, more under a sanitizer; ten thousand at 50 ms would need more connections.
-        let leaps = harness.leaps(of: .milliseconds(2))
         let ends = harness.time.passed
-        harness.run("a few seconds of rest") { harness.time.passed - ends > .seconds(3) }
-        leaps.close()
-        #expect(harness.pool.figures.roundTrip < 100_000_000)
+        harness.run("a minute of rest") { harness.time.passed - ends > .seconds(60) }
+        answers.close()
+        #expect(harness.pool.figures.roundTrip < 10_000_000)
         #expect(harness.pool.figures.connectionsWanted <= max(planned, wanted))
         harness.close()
     }

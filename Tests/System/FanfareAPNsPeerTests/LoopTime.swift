@@ -46,3 +46,19 @@ final class LoopTime {
 
     deinit { turns?.close() }
 }
+
+/// Tells whether everything that was written on a loop has arrived. A message is read in the turn after it was written, and answered
+/// in that turn or the next one.
+struct Quiet {
+    private var traffic = 0
+    private var ticks = 0
+
+    /// Returns whether this count of messages has stood still for four calls, each of another turn.
+    mutating func holds(_ traffic: Int) -> Bool {
+        ticks = traffic == self.traffic ? ticks + 1 : 0
+        self.traffic = traffic
+        guard ticks > 3 else { return false }
+        ticks = 0
+        return true
+    }
+}
