@@ -232,6 +232,7 @@ package final class ConnectionPool: Transport {
         let authorization = requestFields.authorization(issue)
 
         batch.removeAll()
+        if !gate.isOpen { source.drawNext(by: random.next()) }
         source.pull(limit: limit, at: issue.agreeing(with: moment), into: &batch)
         sourceMayHaveWork = batch.deliveries.count == limit
         var allSent = true

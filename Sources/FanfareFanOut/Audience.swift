@@ -231,6 +231,13 @@ final class Audience: LaneMember {
         order.next(limit: alerts.unreached > 0 ? min(alerts.unreached, limit) : limit)
     }
 
+    /// Lets chance choose the next of each kind of visit.
+    func drawNext(by random: UInt64, positions: inout [UInt32]) {
+        order.drawNext(by: random, positions: &positions)
+        revisits.drawNext(by: random)
+        starts.drawNext(by: random, positions: &positions)
+    }
+
     /// Notes visits to the next members under the cursor, and advances it.
     func visited(_ count: Int) {
         alerts.noteVisits(count)

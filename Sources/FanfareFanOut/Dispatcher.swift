@@ -104,6 +104,20 @@ final class Dispatcher {
         return count
     }
 
+    /// Lets chance choose the next push: the member of the lane, and the visit of that member.
+    func drawNext(by random: UInt64) {
+        membership.lanes.drawNext(by: random)
+        guard let member = membership.lanes.current() else { return }
+        let random = random >> 32
+        if let audience = member.audience {
+            audience.drawNext(by: random, positions: &membership.store.positions)
+        } else if let lineups = member.lineups {
+            membership.lineups.drawNext(of: lineups, by: random)
+        } else {
+            member.due?.drawNext(by: random)
+        }
+    }
+
     /// Maximum of visits without a push in one pull, which take a millisecond. If there may be more, the next pull is due at once.
     private static let vainVisitsMax = 8192
 

@@ -32,6 +32,9 @@ final class DueLineups: LaneMember {
         return nil
     }
 
+    /// Makes any entry the first one.
+    func drawNext(by random: UInt64) { rows.drawFirst(by: random) }
+
     /// Notes that an entry does not count any more. Such entries are removed when they may be half of the queue, so that they do not
     /// accumulate while nothing is served.
     ///

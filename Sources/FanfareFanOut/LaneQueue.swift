@@ -29,6 +29,16 @@ struct LaneQueue {
         if blocks.count > 1 { blocks.removeFirst() } else { blocks[0].removeAll(keepingCapacity: true) }
     }
 
+    /// Exchanges the first entry with any of them. All blocks but the last are full, and all entries before `head` are gone.
+    mutating func drawFirst(by random: UInt64) {
+        guard count > 1 else { return }
+        let place = head + Int(random % UInt64(count))
+        let (block, entry) = (place / LaneQueue.blockMax, place % LaneQueue.blockMax)
+        let first = blocks[0][head]
+        blocks[0][head] = blocks[block][entry]
+        blocks[block][entry] = first
+    }
+
     mutating func removeAll(where isUnwanted: (LaneMember) -> Bool) {
         let old = self
         self = LaneQueue()

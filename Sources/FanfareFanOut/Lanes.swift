@@ -98,6 +98,11 @@ struct Lanes {
         }
     }
 
+    /// Makes any member of the lane that is served next its first one.
+    mutating func drawNext(by random: UInt64) {
+        if let lane = nextLane() { queues[lane].drawFirst(by: random) }
+    }
+
     /// Returns the visits that the current member may take before another one is served.
     func allowance(of member: LaneMember) -> Int {
         guard let lane = member.lane.current else { return 0 }

@@ -172,6 +172,11 @@ struct LineupTable {
         return index
     }
 
+    /// Lets chance choose the next of a topic's lineups.
+    mutating func drawNext(of lineups: TopicLineups, by random: UInt64) {
+        lineups.order.drawNext(by: random, positions: &links.places)
+    }
+
     private mutating func addLinks(_ count: Int) -> UInt32 {
         let start = links.rows.count
         links.rows.append(contentsOf: repeatElement(0, count: count))

@@ -31,6 +31,9 @@ struct Revisits {
 
     mutating func nextLate() -> ActivitySlot? { late.popFirst() }
 
+    /// Makes any prompt member the next one.
+    mutating func drawNext(by random: UInt64) { prompt.drawFirst(by: random) }
+
     /// Notes that a member in a queue has left.
     mutating func abandon(isWanted: (ActivitySlot) -> Bool) {
         prompt.abandon(isWanted: isWanted)

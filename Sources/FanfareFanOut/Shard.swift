@@ -186,6 +186,8 @@ package final class Shard: DeliverySource {
         reportIfQuiet()
     }
 
+    package func drawNext(by random: UInt64) { if !isHeldUp { dispatcher.drawNext(by: random) } }
+
     /// Maximum of timers handled by one call. If more are due, `nextDue` has passed.
     private static let wakeUpsMax = 4096
 

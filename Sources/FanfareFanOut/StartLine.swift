@@ -20,6 +20,11 @@ struct StartLine {
 
     mutating func noteVisits(_ count: Int) { if !late.isEmpty { passedOver += count } }
 
+    /// Makes any prompt start the next one.
+    mutating func drawNext(by random: UInt64, positions: inout [UInt32]) {
+        prompt.drawFirst(by: random, positions: &positions)
+    }
+
     /// - Parameter isLate: whether the start has strikes.
     mutating func append(_ slot: ActivitySlot, isLate: Bool, positions: inout [UInt32]) {
         if isLate {

@@ -39,6 +39,13 @@ struct SweepOrder<Member: SweepMember> {
         remaining -= count
     }
 
+    /// Makes any of the unvisited members the next one. O(1).
+    mutating func drawNext(by random: UInt64, positions: inout [UInt32]) {
+        guard remaining > 1 else { return }
+        let position = cursor + Int(random % UInt64(remaining))
+        exchange(cursor, position < members.count ? position : position - members.count, &positions)
+    }
+
     func isUnvisited(_ position: Int) -> Bool {
         let distance = position >= cursor ? position - cursor : position + members.count - cursor
         return distance < remaining

@@ -18,6 +18,9 @@ struct VisitQueue {
         return slot
     }
 
+    /// Makes any entry the first one.
+    mutating func drawFirst(by random: UInt64) { queue.drawFirst(by: random) }
+
     func contains(_ slot: ActivitySlot) -> Bool { queue.elements.contains(slot) }
 
     /// Notes that an activity that may have an entry here goes elsewhere. Such entries are removed when they may be half of the queue, so

@@ -19,6 +19,16 @@ struct WaitingLine {
         count += 1
     }
 
+    /// Exchanges the first activity with any of them; with none if the place that chance chooses is a gap.
+    mutating func drawFirst(by random: UInt64, positions: inout [UInt32]) {
+        guard count > 1 else { return }
+        let place = head + Int(random % UInt64(entries.count - head))
+        guard let first = entries[head], let other = entries[place] else { return }
+        entries.swapAt(head, place)
+        positions[Int(other.rawValue)] = UInt32(head)
+        positions[Int(first.rawValue)] = UInt32(place)
+    }
+
     mutating func remove(at position: Int, positions: inout [UInt32]) {
         entries[position] = nil
         count -= 1

@@ -28,6 +28,12 @@
         entries.removeAll(where: isUnwanted)
     }
 
+    /// Exchanges the first element with any of them.
+    @inlinable package mutating func drawFirst(by random: UInt64) {
+        guard count > 1 else { return }
+        entries.swapAt(head, head + Int(random % UInt64(count)))
+    }
+
     @inlinable package mutating func popFirst() -> Element? {
         guard let first else { return nil }
         removeFirst()

@@ -36,6 +36,8 @@ package final class Probe: DeliverySource {
 
     package var demand: Int { source.demand }
 
+    package func drawNext(by random: UInt64) { source.drawNext(by: random) }
+
     package func pull(limit: Int, at moment: Moment, into batch: inout DeliveryBatch) {
         let start = batch.deliveries.count
         source.pull(limit: limit, at: moment, into: &batch)

@@ -24,6 +24,8 @@ import Testing
 
         init(total: Int) { self.total = total }
 
+        func drawNext(by random: UInt64) {}
+
         func pull(limit: Int, at moment: Moment, into batch: inout DeliveryBatch) {
             let last = min(handedOut + limit, handedOut + free.count, total)
             while handedOut < last {

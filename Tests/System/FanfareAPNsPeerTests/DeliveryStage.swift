@@ -93,8 +93,8 @@ final class DeliveryStage {
         simulator.clock.aheadMilliseconds += duration.milliseconds
     }
 
-    func follow(_ person: Int, token: [UInt8]) {
-        shard.apply(.follow(ActivityID(UInt64(person)), .topic(Self.topic), token: token), at: now)
+    func follow(_ person: Int, _ audience: AudienceKey = .topic(DeliveryStage.topic), token: [UInt8]) {
+        shard.apply(.follow(ActivityID(UInt64(person)), audience, token: token), at: now)
     }
 
     /// Publishes a goal.

@@ -56,6 +56,10 @@ final class MemorySource: DeliverySource {
     var inFlight: Int { standings.count { if case .inFlight = $0 { true } else { false } } }
     func count(_ outcome: DeliveryOutcome) -> Int { outcomes["\(outcome)"] ?? 0 }
 
+    func drawNext(by random: UInt64) {
+        if next < waiting.count { waiting.swapAt(next, next + Int(random % UInt64(waiting.count - next))) }
+    }
+
     func pull(limit: Int, at moment: Moment, into batch: inout DeliveryBatch) {
         whenPulled?()
         if limit < 1 { violations.append("pulled with limit \(limit)") }

@@ -53,4 +53,43 @@ import Testing
         #expect(simulator.statistics.connections == 2, "it costs no connection either: \(stage.reports)")
         try stage.close()
     }
+
+    /// Who shares an audience, or is due one after the other.
+    enum Neighbours: CaseIterable {
+        case ofAnAudience, withATopicEach, withALineupEach
+
+        func audience(of person: Int) -> AudienceKey {
+            switch self {
+            case .ofAnAudience: .topic(DeliveryStage.topic)
+            case .withATopicEach: .topic(TopicID("order/\(person)"))
+            case .withALineupEach: .lineup([DeliveryStage.topic, TopicID("match/\(person)")])
+            }
+        }
+    }
+
+    /// The tokens of those who are served first have failed from the first push on, as those of one bad batch do. All tries of the
+    /// service would be made with them, if chance did not choose whom to try.
+    @Test(arguments: Neighbours.allCases)
+    func hundredsOfNeighboursThatFailKeepNoGoalFromTheOthers(neighbours: Neighbours) throws {
+        let stage = try DeliveryStage(pool: { $0.connections = 2 }, simulator: { Failure.error.befall(&$0) })
+        let (sick, others) = (300, 1200)
+        for person in 0..<(sick + others) {
+            let head: UInt8 = person < sick ? 0xff : 1
+            stage.follow(
+                person, neighbours.audience(of: person),
+                token: [head, 0, UInt8(person >> 8), UInt8(person & 255)] + [UInt8](repeating: 9, count: 76))
+        }
+        stage.leap = .milliseconds(5)
+        let before = stage.now.monotonicNanoseconds
+        switch neighbours {
+        case .withATopicEach:
+            for person in 0..<(sick + others) { stage.publish(UInt32(person + 1), of: TopicID("order/\(person)")) }
+        case .ofAnAudience, .withALineupEach: stage.publish(1)
+        }
+        try stage.run("the goal") { stage.simulator.delivered == others }
+        let seconds = Double(stage.now.monotonicNanoseconds - before) / 1e9
+        #expect(seconds < 10, "a try of the service with each of them takes twenty minutes")
+        #expect(stage.pool.trouble == nil)
+        try stage.close()
+    }
 }

@@ -37,6 +37,8 @@ final class StoryStage {
 
         init(_ moment: Moment) { self.moment = moment }
 
+        func drawNext(by random: UInt64) { shard.drawNext(by: random) }
+
         func pull(limit: Int, at _: Moment, into batch: inout DeliveryBatch) {
             shard.pull(limit: limit, at: moment, into: &batch)
         }

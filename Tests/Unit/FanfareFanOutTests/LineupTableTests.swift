@@ -269,7 +269,8 @@ import Testing
         var unvisited: Set<Member> = []
         var next = 0
         for _ in 0..<3000 {
-            switch Int.random(in: 0..<5, using: &random) {
+            switch Int.random(in: 0..<6, using: &random) {
+            case 5: order.drawNext(by: random.next(), positions: &positions)
             case 0:
                 order.joinVisited(Member(index: next), positions: &positions)
                 next += 1
@@ -297,5 +298,25 @@ import Testing
         #expect(
             order.members.indices.allSatisfy { order.isUnvisited($0) == unvisited.contains(order.members[$0]) },
             "seed \(seed)")
+        #expect(order.members.enumerated().allSatisfy { positions[$1.index] == UInt32($0) }, "seed \(seed)")
+    }
+
+    @Test func chanceReachesEveryUnvisitedMemberAndNoOther() {
+        var positions = Array(repeating: UInt32(0), count: 10)
+        var order = SweepOrder<Member>()
+        for index in 0..<10 { order.joinVisited(Member(index: index), positions: &positions) }
+        order.restart()
+        order.advance(by: 7)
+        order.restart()
+        order.advance(by: 3)
+        order.advance(by: 1)
+        // The cursor stands at 1; those from 1 to 6 are unvisited.
+        let unvisited = Set(order.members[1..<7])
+        var drawn: Set<Member> = []
+        for random in UInt64(0)..<6 {
+            order.drawNext(by: random, positions: &positions)
+            drawn.formUnion(order.next(limit: 1))
+        }
+        #expect(drawn.isSubset(of: unvisited) && drawn.count >= 3 && Set(order.members[1..<7]) == unvisited)
     }
 }

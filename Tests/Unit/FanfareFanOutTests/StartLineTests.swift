@@ -25,6 +25,18 @@ import Testing
         #expect(line.next == prompt, "from here on the others' visits count again")
     }
 
+    @Test mutating func chanceChoosesAmongThePromptStarts() {
+        for number: UInt32 in 3...5 { line.append(ActivitySlot(number), isLate: false, positions: &positions) }
+        line.remove(at: Int(positions[4]), isLate: false, positions: &positions)
+        var drawn: Set<ActivitySlot> = []
+        for random in UInt64(0)..<100 {
+            line.drawNext(by: random, positions: &positions)
+            if let next = line.next { drawn.insert(next) }
+            #expect(line.prompt.places.allSatisfy { positions[Int($0.slot.rawValue)] == UInt32($0.position) })
+        }
+        #expect(drawn == [prompt, ActivitySlot(3), ActivitySlot(5)])
+    }
+
     @Test mutating func visitsBeforeALateStartDoNotCount() {
         line.remove(at: Int(positions[2]), isLate: true, positions: &positions)
         line.noteVisits(1000)

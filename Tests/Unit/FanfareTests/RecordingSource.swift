@@ -26,6 +26,8 @@ final class RecordingSource: DeliverySource {
 
     init(_ shard: Shard) { self.shard = shard }
 
+    func drawNext(by random: UInt64) { shard.drawNext(by: random) }
+
     func pull(limit: Int, at moment: Moment, into batch: inout DeliveryBatch) {
         let before = batch.deliveries.count
         shard.pull(limit: limit, at: moment, into: &batch)

@@ -71,6 +71,8 @@ import Testing
         private(set) var completed = 0
         let demand = 0
 
+        func drawNext(by random: UInt64) {}
+
         func pull(limit: Int, at moment: Moment, into batch: inout DeliveryBatch) {
             for push in due.prefix(limit) {
                 batch.append(
