@@ -214,6 +214,16 @@ package final class ConnectionPool: Transport {
     /// Maximum number of deliveries per pull: enough to make a pull's cost small, few enough to spread over connections.
     private static let pullMax = 128
 
+    /// Pulls in the source's order while the service is known to work, and by lot otherwise.
+    private func fillBatch(limit: Int, at moment: Moment) {
+        guard !gate.isOpen || !gate.hasWorked else { return source.pull(limit: limit, at: moment, into: &batch) }
+        var before = -1
+        while batch.deliveries.count < limit, batch.deliveries.count > before {
+            before = batch.deliveries.count
+            source.pullByLot(random.next(), at: moment, into: &batch)
+        }
+    }
+
     /// Pulls deliveries for one connection and sends them.
     ///
     /// - Returns: `true` if another pull may bring more.
@@ -232,8 +242,7 @@ package final class ConnectionPool: Transport {
         let authorization = requestFields.authorization(issue)
 
         batch.removeAll()
-        if !gate.isOpen { source.drawNext(by: random.next()) }
-        source.pull(limit: limit, at: issue.agreeing(with: moment), into: &batch)
+        fillBatch(limit: limit, at: issue.agreeing(with: moment))
         sourceMayHaveWork = batch.deliveries.count == limit
         var allSent = true
         var next = 0

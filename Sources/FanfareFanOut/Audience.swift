@@ -233,7 +233,8 @@ final class Audience: LaneMember {
 
     /// Lets chance choose the next of each kind of visit.
     func drawNext(by random: UInt64, positions: inout [UInt32]) {
-        order.drawNext(by: random, positions: &positions)
+        // Those who lack the newest alert are the first ones from the cursor on, and stay so.
+        order.drawNext(among: alerts.unreached > 0 ? alerts.unreached : .max, by: random, positions: &positions)
         revisits.drawNext(by: random)
         starts.drawNext(by: random, positions: &positions)
     }

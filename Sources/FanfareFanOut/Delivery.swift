@@ -279,9 +279,9 @@ package protocol DeliverySource: AnyObject {
     /// Appends at most `limit` deliveries to the batch; fewer or none if no more are due now. Each delivery must be completed
     /// exactly once.
     func pull(limit: Int, at moment: Moment, into batch: inout DeliveryBatch)
-    /// Lets chance choose which of the pushes that are as urgent as the next one comes next. To be called before each pull that is to show
-    /// whether the service works: neighbours may fail for a common cause of their own, and would make up all tries.
-    func drawNext(by random: UInt64)
+    /// Appends one delivery to the batch, or none if none is due: one that chance chooses, whatever its urgency. For pushes that are to show
+    /// whether the service works: neighbours may fail for a common cause of their own, and in the order of `pull` they would make up all tries.
+    func pullByLot(_ random: UInt64, at moment: Moment, into batch: inout DeliveryBatch)
     func complete(_ completions: [Completion], at moment: Moment)
     /// Upper bound on concurrent pushes: those due now, or due with the next change for the largest audience. Read often.
     var demand: Int { get }

@@ -174,7 +174,7 @@ struct LineupTable {
 
     /// Lets chance choose the next of a topic's lineups.
     mutating func drawNext(of lineups: TopicLineups, by random: UInt64) {
-        lineups.order.drawNext(by: random, positions: &links.places)
+        lineups.order.drawNext(among: lineups.unreachedInLane, by: random, positions: &links.places)
     }
 
     private mutating func addLinks(_ count: Int) -> UInt32 {

@@ -186,7 +186,12 @@ package final class Shard: DeliverySource {
         reportIfQuiet()
     }
 
-    package func drawNext(by random: UInt64) { if !isHeldUp { dispatcher.drawNext(by: random) } }
+    package func pullByLot(_ random: UInt64, at moment: Moment, into batch: inout DeliveryBatch) {
+        wakeDue(at: moment)
+        guard !isHeldUp else { return }
+        dispatcher.pullByLot(random, at: moment, into: &batch)
+        reportIfQuiet()
+    }
 
     /// Maximum of timers handled by one call. If more are due, `nextDue` has passed.
     private static let wakeUpsMax = 4096

@@ -39,10 +39,11 @@ struct SweepOrder<Member: SweepMember> {
         remaining -= count
     }
 
-    /// Makes any of the unvisited members the next one. O(1).
-    mutating func drawNext(by random: UInt64, positions: inout [UInt32]) {
-        guard remaining > 1 else { return }
-        let position = cursor + Int(random % UInt64(remaining))
+    /// Makes any of the next `count` unvisited members the next one. O(1).
+    mutating func drawNext(among count: Int = .max, by random: UInt64, positions: inout [UInt32]) {
+        let count = min(count, remaining)
+        guard count > 1 else { return }
+        let position = cursor + Int(random % UInt64(count))
         exchange(cursor, position < members.count ? position : position - members.count, &positions)
     }
 

@@ -175,6 +175,9 @@ final class TopicLineups: LaneMember {
     /// The lane of the most urgent news that some lineup lacks. A version after it goes in its own lane to those that the cursor has reached.
     override var preferredLane: Int { unreached[0] > 0 ? 0 : unreached[1] > 0 ? 1 : 2 }
 
+    /// Number of lineups from the cursor on that lack the news of the most urgent lane.
+    var unreachedInLane: Int { unreached[0] > 0 ? unreached[0] : unreached[1] > 0 ? unreached[1] : .max }
+
     /// Maximum of lineups that have not looked at some of the news.
     var lookers: Int { Int(facts.lazy.map(\.lookers).max() ?? 0) }
 

@@ -33,7 +33,7 @@ struct LaneJudge {
 
 extension World {
     func judgeLane(of payload: Payload, for phone: Phone, from node: Node) -> String? {
-        if payload.event == .end, phone.served != nil { return nil }
+        if node.isByLot || payload.event == .end && phone.served != nil { return nil }
         if payload.alert != nil {
             if phone.awaitsAlert { node.lanes.alert() }
             return nil

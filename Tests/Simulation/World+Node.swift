@@ -28,6 +28,8 @@ extension World {
         /// Completions of removed activities, to be delivered once more.
         var echoes: [Completion] = []
         var lanes = LaneJudge()
+        /// Is `true` while a push is judged that chance has chosen, whatever its urgency.
+        var isByLot = false
         /// Newest publication per topic that was sent to this shard; `revoked` has the causes of revoked alerts.
         var latest: [TopicID: Publication] = [:]
         /// All versions sent to this shard per topic; `endedAt` has the time of the topic's end.

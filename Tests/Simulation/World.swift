@@ -453,8 +453,12 @@ package final class World {
         var batch = DeliveryBatch()
         node.jwt = node.credentials?.current(at: node.clock.moment, truth: moment)
         // As a pool that tries whether the service works.
-        if Int.random(in: 0..<4, using: &random) == 0 { node.shard.drawNext(by: random.next()) }
-        node.shard.pull(limit: Int.random(in: 1...room, using: &random), at: node.clock.moment, into: &batch)
+        node.isByLot = Int.random(in: 0..<8, using: &random) == 0
+        if node.isByLot {
+            node.shard.pullByLot(random.next(), at: node.clock.moment, into: &batch)
+        } else {
+            node.shard.pull(limit: Int.random(in: 1...room, using: &random), at: node.clock.moment, into: &batch)
+        }
         for delivery in batch.deliveries {
             let token = Array(batch.tokens[delivery.token])
             let payload = batch.payload(of: delivery)

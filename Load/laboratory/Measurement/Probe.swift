@@ -36,11 +36,19 @@ package final class Probe: DeliverySource {
 
     package var demand: Int { source.demand }
 
-    package func drawNext(by random: UInt64) { source.drawNext(by: random) }
+    package func pullByLot(_ random: UInt64, at moment: Moment, into batch: inout DeliveryBatch) {
+        let start = batch.deliveries.count
+        source.pullByLot(random, at: moment, into: &batch)
+        note(from: start, in: batch)
+    }
 
     package func pull(limit: Int, at moment: Moment, into batch: inout DeliveryBatch) {
         let start = batch.deliveries.count
         source.pull(limit: limit, at: moment, into: &batch)
+        note(from: start, in: batch)
+    }
+
+    private func note(from start: Int, in batch: DeliveryBatch) {
         guard batch.deliveries.count > start else { return }
         let now = clock()
         roll(to: now)

@@ -55,6 +55,8 @@ struct Fault: CustomTestStringConvertible {
 struct FaultTests {
     /// Milliseconds of a round trip.
     static let distance = ProcessInfo.processInfo.environment["FANFARE_FAULT_DISTANCE"].flatMap(Int.init) ?? 0
+    /// The recording's seconds in one of ours: a match day in a quarter of a minute, or in the better part of one where there are many activities.
+    private static let speed = activities > 10_000 ? 1200 : 3600
     static let activities = ProcessInfo.processInfo.environment["FANFARE_FAULT_ACTIVITIES"].flatMap(Int.init) ?? 4000
 
     /// The counters in the dump's last line.
@@ -87,7 +89,7 @@ struct FaultTests {
         let end = try Program.run(
             .fanfare,
             ["replay"] + TestFeed.matchDay.paths(in: folder)
-                + ["--speed", "1200", "--subscribers", "\(Self.activities)", "--states", states, "--json"]
+                + ["--speed", "\(Self.speed)", "--subscribers", "\(Self.activities)", "--states", states, "--json"]
                 + simulator.options(), folder: folder, within: 1000)
         let dump = try simulator.dump()
         let summary = try Summary(end)

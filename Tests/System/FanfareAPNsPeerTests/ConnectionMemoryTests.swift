@@ -24,7 +24,9 @@ import Testing
 
         init(total: Int) { self.total = total }
 
-        func drawNext(by random: UInt64) {}
+        func pullByLot(_: UInt64, at moment: Moment, into batch: inout DeliveryBatch) {
+            pull(limit: 1, at: moment, into: &batch)
+        }
 
         func pull(limit: Int, at moment: Moment, into batch: inout DeliveryBatch) {
             let last = min(handedOut + limit, handedOut + free.count, total)

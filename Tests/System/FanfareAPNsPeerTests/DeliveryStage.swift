@@ -97,16 +97,19 @@ final class DeliveryStage {
         shard.apply(.follow(ActivityID(UInt64(person)), audience, token: token), at: now)
     }
 
-    /// Publishes a goal.
+    /// Publishes a goal, or a silent change.
     func publish(
-        _ version: UInt32, of topic: TopicID = DeliveryStage.topic, _ event: Publication.Event = .update
+        _ version: UInt32, of topic: TopicID = DeliveryStage.topic, _ event: Publication.Event = .update,
+        isSilent: Bool = false
     ) {
         let publication = Publication(
             serial: UInt64(version), topicID: topic, topicKind: .football, version: version, event: event,
             state: EncodedState(["version": .int(Int64(version))]), priority: .immediate,
-            alert: Alert(
-                cause: "goal \(version)", class: .essential, text: AlertText(title: "Goal \(version)", body: ""),
-                freshFor: .seconds(3600), highlight: "version"), staleAfter: nil,
+            alert: isSilent
+                ? nil
+                : Alert(
+                    cause: "goal \(version)", class: .essential, text: AlertText(title: "Goal \(version)", body: ""),
+                    freshFor: .seconds(3600), highlight: "version"), staleAfter: nil,
             dismissAfter: event == .end ? .zero : nil)
         shard.apply(.publish(publication), at: now)
         pool.workAvailable()

@@ -56,8 +56,9 @@ final class MemorySource: DeliverySource {
     var inFlight: Int { standings.count { if case .inFlight = $0 { true } else { false } } }
     func count(_ outcome: DeliveryOutcome) -> Int { outcomes["\(outcome)"] ?? 0 }
 
-    func drawNext(by random: UInt64) {
+    func pullByLot(_ random: UInt64, at moment: Moment, into batch: inout DeliveryBatch) {
         if next < waiting.count { waiting.swapAt(next, next + Int(random % UInt64(waiting.count - next))) }
+        pull(limit: 1, at: moment, into: &batch)
     }
 
     func pull(limit: Int, at moment: Moment, into batch: inout DeliveryBatch) {

@@ -37,7 +37,9 @@ final class StoryStage {
 
         init(_ moment: Moment) { self.moment = moment }
 
-        func drawNext(by random: UInt64) { shard.drawNext(by: random) }
+        func pullByLot(_ random: UInt64, at _: Moment, into batch: inout DeliveryBatch) {
+            shard.pullByLot(random, at: moment, into: &batch)
+        }
 
         func pull(limit: Int, at _: Moment, into batch: inout DeliveryBatch) {
             shard.pull(limit: limit, at: moment, into: &batch)

@@ -26,11 +26,19 @@ final class RecordingSource: DeliverySource {
 
     init(_ shard: Shard) { self.shard = shard }
 
-    func drawNext(by random: UInt64) { shard.drawNext(by: random) }
+    func pullByLot(_ random: UInt64, at moment: Moment, into batch: inout DeliveryBatch) {
+        let before = batch.deliveries.count
+        shard.pullByLot(random, at: moment, into: &batch)
+        note(from: before, in: batch)
+    }
 
     func pull(limit: Int, at moment: Moment, into batch: inout DeliveryBatch) {
         let before = batch.deliveries.count
         shard.pull(limit: limit, at: moment, into: &batch)
+        note(from: before, in: batch)
+    }
+
+    private func note(from before: Int, in batch: DeliveryBatch) {
         for delivery in batch.deliveries[before...] {
             let payload = batch.payload(of: delivery)
             let key = Key(slot: delivery.slot, generation: delivery.generation)

@@ -71,7 +71,9 @@ import Testing
         private(set) var completed = 0
         let demand = 0
 
-        func drawNext(by random: UInt64) {}
+        func pullByLot(_: UInt64, at moment: Moment, into batch: inout DeliveryBatch) {
+            pull(limit: 1, at: moment, into: &batch)
+        }
 
         func pull(limit: Int, at moment: Moment, into batch: inout DeliveryBatch) {
             for push in due.prefix(limit) {
