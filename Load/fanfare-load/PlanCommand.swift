@@ -68,8 +68,10 @@ struct PlanCommand {
         }
         let costs = try MeasuredCosts(file: costsFile)
         if let checkedFile { return try check(LoadResult(file: checkedFile), costs) }
+        if let reason = wish.impossibility(with: costs) { throw UsageError(reason) }
         let plan = CapacityPlan(wish, costs, node: node)
-        print("costs measured on \(costs.processor): \((costs.cpuPerPush * 1e6).shortened) us a push")
+        let cost = wish.hasLineups ? costs.cpuPerLineupPush : costs.cpuPerPush
+        print("costs measured on \(costs.processor): \((cost * 1e6).shortened) us a push")
         print(plan.lines.joined(separator: "\n"))
         return LoadCommand.passed
     }

@@ -91,7 +91,21 @@ struct ReportCommand {
                 throw LaboratoryError(
                     "\(file): ran \(result.scenario.name) with other sizes, times or options than \(files[0])")
             }
+            if let first = results.first, first.scenario.seed != result.scenario.seed {
+                throw LaboratoryError("\(file): has another seed than \(files[0]), so it is a part of another load")
+            }
+            if let first = results.first, first.machine.commit != result.machine.commit {
+                throw LaboratoryError("\(file): was measured with another build than \(files[0])")
+            }
+            if results.contains(where: { $0.runs[0].figures == result.runs[0].figures }) {
+                throw LaboratoryError("\(file): is a copy of another result")
+            }
             results.append(result)
+        }
+        if let first = results.first, let engines = first.scenario.engines, engines != results.count {
+            throw LaboratoryError(
+                "\(first.scenario.name) was divided over \(engines) engines: merge takes a result of each, not \(results.count)"
+            )
         }
         guard var whole = results.first, let run = LoadRun(simultaneous: results.flatMap(\.runs)) else {
             throw UsageError("merge: results are missing")

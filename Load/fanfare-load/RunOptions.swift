@@ -23,6 +23,7 @@ struct RunOptions {
         var htmlFile: String?
         var repetitions = 1
         var engine: Int?
+        var asked: Duration?
         while let word = rest.popFirst() {
             guard word.hasPrefix("--") else {
                 guard name == nil else { throw UsageError("\(word): one scenario at a time") }
@@ -49,7 +50,10 @@ struct RunOptions {
                 guard let length = Duration(words: text), length >= .seconds(1) else {
                     throw UsageError("--duration \(text): expected a duration from 1 s, as in \"10 s\"")
                 }
-                changes.append { $0 = $0.shortened(to: length) }
+                asked = length
+                changes.append {
+                    $0 = length > $0.duration ? $0.lengthened(to: length) ?? $0 : $0.shortened(to: length)
+                }
             case "--repeat":
                 repetitions = try RunOptions.whole(word, text, 1...1000)
             case "--waste":
@@ -74,6 +78,11 @@ struct RunOptions {
             throw UsageError("a scenario's name or file is missing; fanfare-load list shows the names")
         }
         var scenario = try ScenarioFiles.find(name)
+        if let asked, asked > scenario.duration, scenario.lengthened(to: asked) == nil {
+            throw UsageError(
+                "--duration: \(scenario.name) has moments of its own and ends after \(scenario.duration / .seconds(1)) s; "
+                    + "a file with other moments makes it longer")
+        }
         for change in changes { change(&scenario) }
         scenario.thresholds += thresholds
         if let engine, engine > scenario.engines {

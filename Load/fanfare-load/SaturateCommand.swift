@@ -7,6 +7,10 @@ struct SaturateCommand {
     init(_ arguments: [String]) throws {
         options = try RunOptions(arguments)
         guard options.engine == nil else { throw UsageError("saturate: --engine belongs to run") }
+        guard options.htmlFile == nil else { throw UsageError("saturate: --html belongs to run, whose rate is one") }
+        guard options.repetitions == 1 else {
+            throw UsageError("saturate: --repeat belongs to run; both ends of the knee are run three times")
+        }
         guard !options.scenario.thresholds.isEmpty else {
             throw UsageError(
                 "saturate \(options.scenario.name): without a threshold nothing can break; give --threshold")

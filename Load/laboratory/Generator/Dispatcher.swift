@@ -22,7 +22,7 @@ package struct Dispatcher: Sendable {
     private var debt: Int64 = 0
     /// Lateness of the measured arrivals.
     package private(set) var lateness = LatencyHistogram()
-    /// Nanoseconds for which the receiver had no room.
+    /// Nanoseconds of the measured time for which the receiver had no room.
     package private(set) var full: Int64 = 0
 
     /// - Parameter start: moment of the schedule's start.
@@ -51,7 +51,7 @@ package struct Dispatcher: Sendable {
             }
             if let since = fullSince {
                 debt += now - since
-                full += now - since
+                full += max(0, now - max(since, start + measuredFrom))
                 fullSince = nil
             }
             guard offer(arrival) else {

@@ -188,6 +188,18 @@ package struct Scenario: Sendable, Equatable {
         return nil
     }
 
+    /// Returns the scenario with this measured time, which is longer; `nil` if it has moments, such as bursts, that a longer time leaves where
+    /// they are. One of rates alone, as a soak, goes on with them.
+    package func lengthened(to length: Duration) -> Scenario? {
+        let arrivals = [churn.follows, churn.unfollows, churn.rotations]
+        guard feed.source == .rates, feed.bursts.isEmpty, clockStep == nil, arrivals.allSatisfy({ $0.until == nil })
+        else { return nil }
+        if case .discard(let sink) = transport, !sink.stalls.isEmpty { return nil }
+        var scenario = self
+        scenario.duration = length
+        return scenario
+    }
+
     /// Returns the scenario shortened to about this measured time: all its moments move in proportion.
     package func shortened(to length: Duration) -> Scenario {
         guard duration > length else { return self }

@@ -11,6 +11,9 @@ package struct MeasuredCosts: Codable, Sendable, Equatable {
     package var bytesPerActivity: Double
     /// Bytes of a push's body.
     package var bodyBytes: Double
+    /// The same two of lineups; `nil` without a run of lineups, and then the costs say nothing of them.
+    package var bytesPerLineup: Double?
+    package var lineupBodyBytes: Double?
     /// Processor seconds of the APNs simulator per push, for predictions of runs on this machine.
     package var cpuPerSimulatedPush: Double
     /// Share of the processors that a push's costs fill while shards and simulator are more threads than there are processors: they wait
@@ -53,6 +56,8 @@ package struct MeasuredCosts: Codable, Sendable, Equatable {
         lineupSend = MeasuredCosts.perPush(results.filter(isOfLineups)) ?? lineupPush
         bytesPerActivity = median("memory.per.activity", topics) ?? 0
         bodyBytes = median("bytes.per.push", topics) ?? 0
+        bytesPerLineup = median("memory.per.activity", figures(isOfLineups))
+        lineupBodyBytes = median("bytes.per.push", figures(isOfLineups))
         let simulated = topics.compactMap { run in
             run["cpu.apns-simulator"].flatMap { cpu in run["pushes.sent"].map { cpu / max(1, $0) } }
         }
@@ -152,6 +157,21 @@ package struct CapacityPlan: Sendable, Equatable {
         package var roundTrip = 0.05
         package var hasLineups = false
         package init() {}
+
+        /// Seconds in which a lineup's alert waits for others.
+        private static let gathering = 1.0
+
+        /// Returns why no number of nodes fulfils the wish, or why these costs cannot tell; `nil` if a plan can be made.
+        package func impossibility(with costs: MeasuredCosts) -> String? {
+            if hasLineups, costs.bytesPerLineup == nil {
+                return
+                    "--lineups: the costs have no run of lineups; calibrate with a result of the scenario lineups, too"
+            }
+            let least = roundTrip + (hasLineups ? Wish.gathering : 0)
+            guard within <= least else { return nil }
+            return "--within: a push takes \(roundTrip.shortened) s to APNs and back"
+                + (hasLineups ? ", after a second in which alerts gather" : "") + ", however many nodes there are"
+        }
     }
 
     /// Resources of one node.
@@ -181,9 +201,10 @@ package struct CapacityPlan: Sendable, Equatable {
         // A goal alone needs its audience within the time; goals that overlap need their sum each second.
         pushesPerSecond = audience * max(1 / wish.within, wish.goalsPerSecond)
         cores = pushesPerSecond * (wish.hasLineups ? costs.cpuPerLineupPush : costs.cpuPerPush)
-        memoryBytes = wish.subscribers * costs.bytesPerActivity
+        memoryBytes = wish.subscribers * (wish.hasLineups ? costs.bytesPerLineup ?? 0 : costs.bytesPerActivity)
         connections = pushesPerSecond * wish.roundTrip / CapacityPlan.streams
-        bytesPerSecond = pushesPerSecond * (costs.bodyBytes + MeasuredCosts.bytesBesideBody)
+        let bodyBytes = wish.hasLineups ? costs.lineupBodyBytes ?? 0 : costs.bodyBytes
+        bytesPerSecond = pushesPerSecond * (bodyBytes + MeasuredCosts.bytesBesideBody)
         let needs = [
             ("processors", cores / node.cores), ("memory", memoryBytes / node.memoryBytes),
             ("connections", connections / node.connections), ("bandwidth", bytesPerSecond / node.bytesPerSecond),

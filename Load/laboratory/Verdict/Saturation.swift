@@ -76,7 +76,7 @@ package struct Saturation: Sendable {
         case (let low?, let high?):
             return
                 "the knee lies between \(low.shortened) and \(high.shortened) times the scenario's rate: at \(low.shortened) "
-                + "\(passed(low)), at \(high.shortened) \(passed(high))"
+                + "\(passed(low)), at \(high.shortened) \(passed(high))" + failures(below: low)
         case (let low?, nil) where impossible < .infinity:
             return
                 "no threshold broke up to \(low.shortened) times the scenario's rate, and \(impossible.shortened) times are "
@@ -85,6 +85,13 @@ package struct Saturation: Sendable {
         case (nil, let high?): return "a threshold broke even at \(high.shortened) times the scenario's rate"
         case (nil, nil): return "nothing was run"
         }
+    }
+
+    /// Lower rates at which a run failed, too: a knee is as sure as the rates below it hold.
+    private func failures(below low: Double) -> String {
+        let failed = shares.filter { $0.factor < low && $0.passed < $0.runs }
+            .map { "at \($0.factor.shortened) \($0.passed) of \($0.runs) runs passed" }
+        return failed.isEmpty ? "" : "; below it, " + failed.joined(separator: ", ")
     }
 
     package var knee: ClosedRange<Double>? {

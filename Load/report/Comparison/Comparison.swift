@@ -150,6 +150,11 @@ package struct Comparison: Sendable {
 enum Direction {
     case lessIsBetter, moreIsBetter, neither
 
+    /// Counts that a good run has none of, or few. Dead tokens belong to the load.
+    private static let troubles = [
+        "missing", "repeated", "unfinished", "failed", "uncertain", "notProcessed", "throttled", "untracked",
+    ]
+
     init(figure: String) {
         let parts = figure.split(separator: ".").map(String.init)
         let last = parts.last ?? ""
@@ -157,7 +162,7 @@ enum Direction {
             self = .moreIsBetter
         } else if ["cpu", "memory", "growth", "turn", "lateness", "rings", "bytes"].contains(parts.first)
             || (last.hasPrefix("p") && Int(last.dropFirst()) != nil)
-            || ["missing", "repeated", "unfinished"].contains(last)
+            || Direction.troubles.contains(last) || figure == "engine.full"
             || (last == "max" && parts.count > 2)
         {
             self = .lessIsBetter

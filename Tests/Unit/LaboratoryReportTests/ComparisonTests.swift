@@ -140,7 +140,7 @@ struct ComparisonTests {
     }
 
     /// Lost pushes cost nothing, and repeated ones lower the cost of each: both are worse, however cheap the rest.
-    @Test(arguments: ["pushes.missing", "pushes.repeated", "goals.unfinished"])
+    @Test(arguments: ["pushes.missing", "pushes.repeated", "goals.unfinished", "pushes.failed", "engine.full"])
     func aBuildThatLosesOrRepeatsPushesIsWorse(figure: String) throws {
         func set(_ losses: [Double], cost: Double) throws -> RunSet {
             try RunSet(

@@ -79,6 +79,17 @@ struct MergedRunTests {
         #expect(unfinished.goals.allSatisfy { $0.last == nil } && unfinished.figures["goal.last.p50"] == nil)
     }
 
+    /// A load is as late as the latest of its generators.
+    @Test func theGreatestLatenessIsTold() throws {
+        func run(lateness: Double) -> LoadRun {
+            var run = LoadRun(verdict: Verdict(faults: [], thresholds: []), seconds: 5)
+            run.figures = ["lateness.p99": lateness, "lateness.max": 2 * lateness]
+            return run
+        }
+        let whole = try #require(LoadRun(simultaneous: [run(lateness: 0.5), run(lateness: 0.02)]))
+        #expect(whole.figures["lateness.p99"] == 0.5 && whole.figures["lateness.max"] == 1)
+    }
+
     @Test func oneFailureFailsAll() throws {
         var good = exampleRun()
         good.verdict = Verdict(faults: [], thresholds: [])

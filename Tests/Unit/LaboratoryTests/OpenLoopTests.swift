@@ -136,9 +136,9 @@ import Testing
 
 @Suite struct DispatcherTests {
     /// Arrivals at a rate, all within the first part of a second.
-    private func schedule(perSecond: Int, count: Int) -> Schedule {
+    private func schedule(perSecond: Int, count: Int, warmUp: Duration = .zero) -> Schedule {
         var scenario = Scenario(name: "arrivals")
-        scenario.warmUp = .zero
+        scenario.warmUp = warmUp
         scenario.duration = .seconds(10)
         scenario.feed.topics = 1
         var burst = LoadFeed.Burst(at: .zero)
@@ -175,6 +175,20 @@ import Testing
         let lateness = lateness(perSecond: 500_000)
         #expect(lateness.count == 100_000 && lateness.max <= 1)
         #expect(RunFigures.faults(lateness: lateness, limit: .milliseconds(50), left: 0, planned: 100_000).isEmpty)
+    }
+
+    @Test func `Time for which the engine has no room during the warm-up is not counted`() {
+        var now: Int64 = 0
+        // The burst begins with the measured time; an engine that starts at 3.5 s was full for half a second of it.
+        var dispatcher = Dispatcher(schedule(perSecond: 1000, count: 3000, warmUp: .seconds(3)), start: -1_000_000_000)
+        loop: while true {
+            switch dispatcher.run(clock: { now }, offer: { _ in now >= 2_500_000_000 }) {
+            case .at(let due): now = due
+            case .room: now += 1_000_000
+            case .over: break loop
+            }
+        }
+        #expect(dispatcher.full == 500_000_000)
     }
 
     @Test func `Arrivals that were never handed over fail the run`() {

@@ -43,6 +43,17 @@ import Testing
         #expect(search.sentence.hasPrefix("no threshold broke up to 8 times the scenario's rate, and 16 times are"))
     }
 
+    @Test func `A rate below the knee at which a run failed is told`() {
+        var sure = Saturation()
+        while let factor = sure.next { sure.note(factor, passes: factor < 6) }
+        #expect(!sure.sentence.contains("below it"))
+        var doubtful = Saturation()
+        for (factor, passes) in [(1, true), (2, false), (2, true), (4, true), (8, false)] {
+            doubtful.note(Double(factor), passes: passes)
+        }
+        #expect(doubtful.sentence.hasSuffix("; below it, at 2 1 of 2 runs passed"))
+    }
+
     @Test func `Runs that contradict each other near the knee end the search, too`() {
         let (search, runs) = search { factor, run in factor < 3 || factor < 4 && run % 2 == 0 }
         #expect(search.knee != nil && runs < 100)
@@ -93,6 +104,27 @@ import Testing
         #expect(abs(plan.cores - 18) < 1e-6 && plan.memoryBytes == 20e9)
         #expect(plan.connections == 1500 && plan.bytesPerSecond == 30e6 * 675)
         #expect(plan.bottleneck == "connections" && plan.nodes == 34)
+    }
+
+    @Test func `A plan for lineups takes the costs of lineups, and none is made without`() throws {
+        var lineups = result()
+        lineups.scenario.name = "lineups"
+        lineups.runs[0].figures["memory.per.activity"] = 1324
+        lineups.runs[0].figures["bytes.per.push"] = 1220
+        var wish = CapacityPlan.Wish()
+        (wish.subscribers, wish.audienceShare, wish.within, wish.hasLineups) = (1e6, 1, 5, true)
+        let plan = try CapacityPlan(wish, MeasuredCosts([result(), lineups]))
+        #expect(plan.memoryBytes == 1324e6 && plan.bytesPerSecond == plan.pushesPerSecond * 1595)
+        #expect(try wish.impossibility(with: MeasuredCosts([result(), lineups])) == nil)
+        #expect(try wish.impossibility(with: costs())?.contains("no run of lineups") == true)
+    }
+
+    @Test func `No plan is made for a goal that is to arrive before a push can`() throws {
+        var wish = CapacityPlan.Wish()
+        (wish.roundTrip, wish.within) = (0.2, 0.01)
+        #expect(try wish.impossibility(with: costs())?.contains("0.2 s to APNs and back") == true)
+        wish.within = 0.3
+        #expect(try wish.impossibility(with: costs()) == nil)
     }
 
     @Test func `A rare goal needs its audience within the time, not its rate`() throws {

@@ -151,6 +151,14 @@ import Testing
         }
     }
 
+    @Test func `Only a scenario of rates alone becomes longer`() throws {
+        let long = try #require(try ScenarioFiles.find("soak").lengthened(to: .seconds(14_400)))
+        #expect(long.duration == .seconds(14_400))
+        for name in ["goal-burst", "clock-step", "overload"] {
+            #expect(try ScenarioFiles.find(name).lengthened(to: .seconds(14_400)) == nil, "\(name)")
+        }
+    }
+
     @Test func `A scenario beyond any machine is refused`() throws {
         for options in [(1_000_000.0, 1.0), (1.0, 1_000_000.0)] {
             let scenario = try ScenarioFiles.find("joiners").scaled(by: options.0).rated(by: options.1)
