@@ -182,7 +182,7 @@ import Testing
     }
 
     /// A step that met nothing but notices is followed by another one.
-    @Test(.timeLimit(.minutes(1))) func aFeedMayBeginWithMoreNoticesThanAStepTakes() throws {
+    @Test(.timeLimit(.minutes(10))) func aFeedMayBeginWithMoreNoticesThanAStepTakes() throws {
         let file = try FeedFile(Self.feed())
         var options = ReplayOptions(paths: [file.path])
         options.store = StoreOptions(folder: "", rules: "")

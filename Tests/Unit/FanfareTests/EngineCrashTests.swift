@@ -164,11 +164,11 @@ import Testing
             pushed: { event, token in
                 if event == .update { reached.withLock { $0[token, default: 0] += 1 } }
             })
-        #expect(await engine.settle(within: .seconds(30)))
+        #expect(await engine.settle(within: .seconds(300)))
         for topic in 0...Self.callers {
             reached.withLock { $0 = [:] }
             _ = try await engine.ingest(Self.event(999_999, of: topic))
-            #expect(await engine.settle(within: .seconds(30)))
+            #expect(await engine.settle(within: .seconds(300)))
             let found = reached.withLock { $0 }
             for (card, life) in lives {
                 let caller = try #require(Int(card.prefix { $0 != "/" }))

@@ -76,7 +76,7 @@ import Testing
         options.rules.limits.topicIDBytesMax = 16
         options.subscribers = SubscriberSequence(everybody, expectedCount: everybody.count)
         let engine = try Engine(options, observer: observer)
-        #expect(engine.settle(within: .seconds(60)))
+        #expect(engine.settle(within: .seconds(300)))
         let activities = Locked<Int?>(nil)
         #expect(engine.counts { counts in activities.withLock { $0 = counts.activities } }.isTaken)
         engine.stop()
