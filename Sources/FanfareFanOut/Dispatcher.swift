@@ -112,8 +112,9 @@ final class Dispatcher {
     func pullByLot(_ random: UInt64, at moment: Moment, into batch: inout DeliveryBatch) {
         let before = batch.deliveries.count
         let slots = UInt64(membership.store.activities.count)
+        guard slots > 0 else { return }
         var random = random
-        for _ in 0..<(slots > 0 ? Dispatcher.lotsMax : 0) {
+        for _ in 0..<Dispatcher.lotsMax {
             random = (random &+ 1).mixed
             visitByLot(ActivitySlot(UInt32(random % slots)), at: moment, into: &batch)
             if batch.deliveries.count > before { return }
@@ -131,7 +132,7 @@ final class Dispatcher {
         let index = Int(activity.audience)
         if let row = membership.lineups.loneRow(ofAudience: index) {
             let flags = membership.lineups[lone: row].flags
-            guard membership.lineups.isLone(row), membership.lineups.hasNews(row),
+            guard membership.lineups.hasNews(row),
                 flags.contains(.isDue) || flags.isDisjoint(with: [.isFlying, .isDeferred, .isGathering])
             else { return }
             return visits.visit(row, at: moment, into: &batch)

@@ -46,6 +46,26 @@ import Testing
         #expect(service.shard.isQuiet)
     }
 
+    /// A goal has come to a quarter when a silent version begins a new round; those without the goal stay the next ones.
+    @Test func aDrawTakesNobodyBeforeThoseWhoLackTheAlert() {
+        let service = service(sick: [])
+        service.publish()
+        service.run(turns: 40)
+        service.publish(alert: "goal")
+        service.run(turns: 4)
+        let told = service.told(of: "goal").count
+        #expect(told > 0 && told < 1000)
+        service.publish()
+        let shard = service.shard
+        let audience = shard.membership.awake(0)
+        for random in UInt64(0)..<100 {
+            audience.drawNext(by: random.mixed, positions: &shard.membership.store.positions)
+            service.turn(limit: 1)
+        }
+        #expect(service.told(of: "goal").count == told + 100)
+        #expect(shard.violatedInvariant() == nil)
+    }
+
     @Test func anErrorOfTheServiceIsNoChanceForTheAlertThatRode() {
         let service = service(sick: [3], members: 5)
         service.publish(alert: "goal")
