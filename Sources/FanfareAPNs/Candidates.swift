@@ -13,6 +13,8 @@ struct Candidates<Member: Candidate> {
     /// Members, least recently used first.
     private(set) var members: [Member] = []
 
+    var isEmpty: Bool { members.isEmpty }
+
     /// Adds a member on which an event has occurred.
     mutating func add(_ member: Member) {
         guard !member.isCandidate else { return }

@@ -127,6 +127,7 @@ package final class ConnectionPool: Transport {
         seats = Array(repeating: Seat(), count: size.count)
         requestFields = RequestFields(endpoint: configuration.endpoint, bundleID: bundleID)
         timer = LoopTimer(loop: loop) { [unowned self] in self.timerFired() }
+        timer?.onTurnEnd = { [unowned self] in armTimer(at: now().monotonicNanoseconds) }
         let moment = clock()
         credentials.note(moment)
         turn(at: moment)
@@ -199,7 +200,7 @@ package final class ConnectionPool: Transport {
         if !sourceMayHaveWork || isClosing || isIdle { load.hadRoom = true }
         isTurning = false
         finishClosing()
-        armTimer(at: moment.monotonicNanoseconds)
+        deadlinesChanged()
     }
 
     private func complete(at moment: Moment) {
@@ -237,12 +238,19 @@ package final class ConnectionPool: Transport {
         if gate.closedUntil != nil, keySerial != 0 { noticeMended(at: moment) }
         let gateRoom = gate.room(at: now)
         guard gateRoom > 0 else { return false }
-        guard let (connection, room) = nextConnection(at: now), let issue = issue(at: moment) else { return false }
+        guard !candidates.isEmpty, let issue = issue(at: moment) else { return false }
+        let agreed = issue.agreeing(with: moment)
+        // Asked before a connection is chosen, which costs as much as there are connections with room.
+        guard source.mayHavePushes(at: agreed) else {
+            sourceMayHaveWork = false
+            return false
+        }
+        guard let (connection, room) = nextConnection(at: now) else { return false }
         let limit = min(room, gateRoom, ConnectionPool.pullMax)
         let authorization = requestFields.authorization(issue)
 
         batch.removeAll()
-        fillBatch(limit: limit, at: issue.agreeing(with: moment))
+        fillBatch(limit: limit, at: agreed)
         sourceMayHaveWork = batch.deliveries.count == limit
         var allSent = true
         var next = 0
@@ -431,11 +439,14 @@ package final class ConnectionPool: Transport {
         turn(at: moment)
     }
 
+    /// Sets the timer to the first deadline at the end of the loop's turn. A turn reads many connections, and each of them has a deadline.
+    func deadlinesChanged() { timer?.callAtTurnEnd() }
+
     /// Sets the timer to the first deadline.
-    func armTimer(at now: Int64) {
+    private func armTimer(at now: Int64) {
         guard let timer else { return }
         var due = pullTurn.isCutShort ? now + PullTurn.pause : closesBy
-        // This loop runs with each turn, so it copies no seat.
+        // This loop copies no seat.
         for index in seats.indices {
             if let connection = seats[index].connection {
                 due = min(due, connection.nextDeadline)

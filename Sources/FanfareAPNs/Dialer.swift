@@ -195,7 +195,7 @@ final class Dialer {
             stream.onRead = { [unowned self, unowned attempt] in self.received($0, on: attempt) }
             stream.onClose = { [unowned self, unowned attempt] in self.closed(attempt, $0) }
             // An answer or a failure may have led here, after which no other code arms the timer.
-            pool.armTimer(at: now)
+            pool.deadlinesChanged()
         } catch {
             note(error)
             complain("\(error)", ofServerAt: address)

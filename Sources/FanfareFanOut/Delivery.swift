@@ -282,14 +282,18 @@ package protocol DeliverySource: AnyObject {
     /// Appends one delivery to the batch, or none if none is due: one that chance chooses, whatever its urgency. For pushes that are to show
     /// whether the service works: neighbours may fail for a common cause of their own, and in the order of `pull` they would make up all tries.
     func pullByLot(_ random: UInt64, at moment: Moment, into batch: inout DeliveryBatch)
+    /// Returns `false` if a pull would bring nothing now.
+    func mayHavePushes(at moment: Moment) -> Bool
     func complete(_ completions: [Completion], at moment: Moment)
     /// Upper bound on concurrent pushes: those due now, or due with the next change for the largest audience. Read often.
     var demand: Int { get }
 }
 
 extension DeliverySource {
-    /// The default, for a source that does not know.
+    // The defaults are for a source that does not know.
+
     package var demand: Int { 0 }
+    package func mayHavePushes(at moment: Moment) -> Bool { true }
 }
 
 /// Delivers pushes to phones, or simulates it. A transport is confined to its shard's thread and is not `Sendable`.

@@ -68,6 +68,9 @@ struct Lanes {
         return nil
     }
 
+    /// `true` if no member has work that is due. Stale entries count as work until they are met.
+    var isEmpty: Bool { queues.allSatisfy(\.isEmpty) }
+
     /// Number of entries in all queues, stale ones included; for checks.
     var entries: Int { queues.reduce(0) { $0 + $1.count } }
 

@@ -186,6 +186,13 @@ package final class Shard: DeliverySource {
         reportIfQuiet()
     }
 
+    package func mayHavePushes(at moment: Moment) -> Bool {
+        wakeDue(at: moment)
+        guard isHeldUp || membership.lanes.isEmpty else { return true }
+        reportIfQuiet()
+        return false
+    }
+
     package func pullByLot(_ random: UInt64, at moment: Moment, into batch: inout DeliveryBatch) {
         wakeDue(at: moment)
         guard !isHeldUp else { return }

@@ -4,6 +4,9 @@ internal import CFanfareUV
 /// never fires early.
 package final class LoopTimer: Handle {
     private var handler: (() -> Void)?
+    /// Called at the end of each turn of the loop in which `callAtTurnEnd` was called: the place to start the timer when many events of a turn
+    /// may change its time.
+    package var onTurnEnd: (() -> Void)?
 
     package init(loop: Loop, handler: @escaping () -> Void) {
         self.handler = handler
@@ -27,7 +30,15 @@ package final class LoopTimer: Handle {
         uv_timer_stop(pointer())
     }
 
-    override func willClose() { handler = nil }
+    package func callAtTurnEnd() { atTurnEnd() }
+
+    override func turnEnded() { onTurnEnd?() }
+
+    override func willClose() {
+        handler = nil
+        onTurnEnd = nil
+    }
+
     fileprivate func fire() { handler?() }
 
     private static func milliseconds(_ duration: Duration) -> UInt64 {

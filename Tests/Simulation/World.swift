@@ -452,6 +452,7 @@ package final class World {
         }
         var batch = DeliveryBatch()
         node.jwt = node.credentials?.current(at: node.clock.moment, truth: moment)
+        let mayBring = node.shard.mayHavePushes(at: node.clock.moment)
         // As a pool that tries whether the service works.
         node.isByLot = Int.random(in: 0..<8, using: &random) == 0
         if node.isByLot {
@@ -459,6 +460,7 @@ package final class World {
         } else {
             node.shard.pull(limit: Int.random(in: 1...room, using: &random), at: node.clock.moment, into: &batch)
         }
+        if !mayBring, !batch.deliveries.isEmpty { return "a shard that has nothing to send brings a push" }
         for delivery in batch.deliveries {
             let token = Array(batch.tokens[delivery.token])
             let payload = batch.payload(of: delivery)

@@ -35,6 +35,7 @@ package final class Probe: DeliverySource {
     }
 
     package var demand: Int { source.demand }
+    package func mayHavePushes(at moment: Moment) -> Bool { source.mayHavePushes(at: moment) }
 
     package func pullByLot(_ random: UInt64, at moment: Moment, into batch: inout DeliveryBatch) {
         let start = batch.deliveries.count

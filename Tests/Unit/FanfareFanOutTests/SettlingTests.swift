@@ -290,4 +290,25 @@ import Testing
         }
         #expect(stage.settled.last == 2)
     }
+
+    /// A transport asks before it chooses a connection, so a shard says "nothing" only if a pull would bring nothing, and answers questions
+    /// all the same.
+    @Test func aShardWithNothingDueSaysSoBeforeThePull() {
+        let stage = Stage()
+        #expect(!stage.shard.mayHavePushes(at: stage.moment))
+        for activity in UInt64(1)...3 { stage.follow(activity) }
+        #expect(!stage.shard.mayHavePushes(at: stage.moment))
+        stage.publish()
+        #expect(stage.shard.mayHavePushes(at: stage.moment))
+        stage.pull()
+        stage.answer(3, .serviceError)
+        stage.ask(7)
+        #expect(!stage.shard.mayHavePushes(at: stage.moment), "all wait for their retries")
+        stage.pass(3600)
+        #expect(stage.shard.mayHavePushes(at: stage.moment), "a timer that is due makes pushes due")
+        stage.pull()
+        stage.answer(3)
+        #expect(!stage.shard.mayHavePushes(at: stage.moment))
+        #expect(stage.settled == [7])
+    }
 }

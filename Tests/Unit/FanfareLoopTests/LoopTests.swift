@@ -151,6 +151,25 @@ import Testing
         #expect(seen == ["timer", "turn", "turn", "turn"])
     }
 
+    /// The timer of many connections is started once for all events of a turn.
+    @Test func aTimerIsCalledOnceAtTheEndOfATurnThatAsksForIt() throws {
+        var seen: [String] = []
+        try withLoop { loop in
+            let armed = LoopTimer(loop: loop) { loop.stop() }
+            armed.onTurnEnd = {
+                seen.append("end")
+                armed.start(after: .milliseconds(1))
+            }
+            for name in ["first", "second"] {
+                LoopTimer(loop: loop) {
+                    seen.append(name)
+                    armed.callAtTurnEnd()
+                }.start(after: .milliseconds(2))
+            }
+        }
+        #expect(seen == ["first", "second", "end"])
+    }
+
     @Test func stoppingBeforeRunningReturnsAtOnce() throws {
         let loop = try Loop()
         defer { loop.close() }

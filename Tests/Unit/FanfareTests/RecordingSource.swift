@@ -26,6 +26,8 @@ final class RecordingSource: DeliverySource {
 
     init(_ shard: Shard) { self.shard = shard }
 
+    func mayHavePushes(at moment: Moment) -> Bool { shard.mayHavePushes(at: moment) }
+
     func pullByLot(_ random: UInt64, at moment: Moment, into batch: inout DeliveryBatch) {
         let before = batch.deliveries.count
         shard.pullByLot(random, at: moment, into: &batch)
