@@ -123,7 +123,7 @@ var targets: [Target] = [
     .testTarget(
         name: "FanfareReplayTests",
         dependencies: stages(
-            "FanfareReplay", "Fanfare", "FanfareFeeds", "FanfareLog", "FanfareLoop", "EngineTestSupport"),
+            "FanfareReplay", "Fanfare", "FanfareFeeds", "FanfareLog", "FanfareLoop", "FanfareRules", "EngineTestSupport"),
         path: "Tests/Unit/FanfareReplayTests",
         swiftSettings: swift),
     .testTarget(

@@ -161,13 +161,19 @@ package struct Latency: Codable, Sendable {
     /// transport), `left` (each push handed to the transport), `accepted` (each push), `last` (activity of the audience accepted).
     /// Two stages begin elsewhere: `age` (from the version's arrival at the shard to each push) and `lateness` (of the generator).
     package var stage: String
-    package var histogram: LatencyHistogram
+    package var histogram: LatencyHistogram {
+        get { atRest.histogram }
+        set { atRest = SparseHistogram(newValue) }
+    }
+    private var atRest: SparseHistogram
 
     package init(series: String, stage: String, histogram: LatencyHistogram) {
         self.series = series
         self.stage = stage
-        self.histogram = histogram
+        atRest = SparseHistogram(histogram)
     }
+
+    private enum CodingKeys: String, CodingKey { case series, stage, atRest = "histogram" }
 }
 
 /// Figures of one second.
@@ -186,8 +192,10 @@ package struct Interval: Codable, Sendable {
         get { goalLatencyAtRest.histogram }
         set { goalLatencyAtRest = SparseHistogram(newValue) }
     }
-    var latencyAtRest = SparseHistogram()
-    var goalLatencyAtRest = SparseHistogram()
+    private var latencyAtRest = SparseHistogram()
+    private var goalLatencyAtRest = SparseHistogram()
+    /// Times of all stages that ended in this second, by series and topic kind; `nil` in results of earlier versions.
+    package var latencies: [Latency]?
     /// Age of the oldest publication that an activity lacks.
     package var oldestUndelivered = 0.0
     /// Activities that lack something.
@@ -208,6 +216,7 @@ package struct Interval: Codable, Sendable {
 
     private enum CodingKeys: String, CodingKey {
         case second, events, sent, accepted, latencyAtRest = "latency", goalLatencyAtRest = "goalLatency"
+        case latencies
         case oldestUndelivered, owed, longestTurnCore, longestTurnShard, residentBytes, cpuSeconds
         case commandsWaiting, arrivalsWaiting, connections, threads, descriptors
     }

@@ -23,13 +23,7 @@ extension LoadRun {
         self.init(
             verdict: Verdict(faults: faults, thresholds: thresholds),
             seconds: runs.map(\.seconds).max() ?? first.seconds)
-        for latency in runs.flatMap(\.latencies) {
-            if let index = latencies.firstIndex(where: { ($0.series, $0.stage) == (latency.series, latency.stage) }) {
-                latencies[index].histogram.merge(latency.histogram)
-            } else {
-                latencies.append(latency)
-            }
-        }
+        latencies = runs.map(\.latencies).merged()
         intervals = LoadRun.sideBySide(runs.map(\.intervals))
         mergeGoals(runs)
         funnel = LoadRun.sum(runs.map(\.funnel)) { $0.hasPrefix("pushes") }
@@ -143,6 +137,10 @@ extension LoadRun {
                 whole.threads += part.threads
                 whole.descriptors += part.descriptors
             }
+            let latencies = parts.compactMap(\.latencies)
+            if !latencies.isEmpty { whole.latencies = latencies.merged() }
+            // An engine's first and last push of a publication need not be those of all.
+            if lists.count > 1 { whole.latencies?.removeAll { ["first", "last"].contains($0.stage) } }
             return whole
         }
     }
@@ -166,5 +164,18 @@ extension Latency {
         for time in seconds.compactMap({ $0 }) { histogram.record(Int64((time * 1e6).rounded())) }
         guard histogram.count > 0 else { return nil }
         self.init(series: series, stage: stage, histogram: histogram)
+    }
+}
+
+extension [[Latency]] {
+    /// Distributions of all values of a series and stage.
+    fileprivate func merged() -> [Latency] {
+        joined().reduce(into: []) { merged, latency in
+            if let index = merged.firstIndex(where: { ($0.series, $0.stage) == (latency.series, latency.stage) }) {
+                merged[index].histogram.merge(latency.histogram)
+            } else {
+                merged.append(latency)
+            }
+        }
     }
 }

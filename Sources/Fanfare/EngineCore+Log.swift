@@ -1,7 +1,8 @@
-import FanfareDecisions
+package import FanfareDecisions
 package import FanfareLog
-import FanfareModel
+package import FanfareModel
 import FanfareRules
+import FanfareTOML
 
 extension EngineCore {
     /// Decides an entry of a log: one that has become durable, or one of an earlier run.
@@ -18,8 +19,29 @@ extension EngineCore {
     /// Decides again what earlier engines have decided. The shards get what each topic shows now, without an alert.
     func recall(_ log: any Log, under rules: Rules) throws(LogError) {
         beginRecall()
-        let rules = LogRules(text: rules.toml, decisionVersion: DecisionCore.version)
-        try log.recall(under: rules) { _, entry in apply(entry) }
+        let logged = LogRules(text: rules.toml, decisionVersion: DecisionCore.version)
+        try log.recall(
+            under: logged,
+            adopt: { (position, text, now) throws(LogError) in
+                try adopt(text, at: position, now: now, present: (logged.text, rules))
+            },
+            { _, entry in apply(entry) })
         endRecall()
+    }
+
+    /// Decides by the rules of an entry from now on.
+    ///
+    /// - Parameter present: the program's own rules, and their text: rules of this text are these.
+    package func adopt(
+        _ text: String, at position: LogPosition, now: FeedTime, present: (text: String, rules: Rules)
+    ) throws(LogError) {
+        guard text != present.text else { return adopt(present.rules, now: now) }
+        do throws(TOMLError) {
+            adopt(try Rules(written: text, like: present.rules), now: now)
+        } catch {
+            throw LogError(
+                "entry \(position) of the store has rules that this release cannot read: \(error); use the release that wrote it, "
+                    + "or a new folder", .otherRules)
+        }
     }
 }

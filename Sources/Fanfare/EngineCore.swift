@@ -105,6 +105,12 @@ package final class EngineCore {
         if recollection == nil { for notice in notices { delegate?.coreDidReport(notice) } }
     }
 
+    /// Adopts other rules for what is decided from now on.
+    func adopt(_ rules: Rules, now: FeedTime) {
+        decisionCore.adopt(rules, now: now, into: &decisions)
+        hand()
+    }
+
     package func reject(_ rejection: FeedRejection, now: FeedTime) {
         decisionCore.reject(rejection, now: now, into: &decisions)
         hand()

@@ -32,6 +32,16 @@ struct AlertGovernor: Sendable {
         return .granted
     }
 
+    /// Gives the buckets that were drawn on the sizes of other rules. A kind without an alert under them keeps its bucket.
+    mutating func adopt(_ rules: TopicRules, at now: FeedTime) {
+        guard !drawn.isEmpty else { return }
+        for kind in Array(drawn[0].kinds.keys) {
+            if let size = rules.occasions[kind]?.alert?.bucket { drawn[0].kinds[kind]?.resize(size, at: now) }
+        }
+        drawn[0].ordinary?.resize(rules.ordinaryAlerts, at: now)
+        drawn[0].reserved?.resize(rules.reservedAlerts, at: now)
+    }
+
     /// Returns the kinds' buckets that were drawn on, sorted by name, then the shared ones that were.
     func buckets(at now: FeedTime) -> [AlertBucket] {
         guard let drawn = drawn.first else { return [] }

@@ -13,8 +13,8 @@ public import FanfareModel
     /// Counts up with each release that decides anything otherwise. A log is decided again only by the version that it was written under.
     package static let version: UInt64 = 1
 
-    private let kinds: [TopicKind: KindRules]
-    private let other: KindRules
+    private var kinds: [TopicKind: KindRules]
+    private var other: KindRules
     private var table = TopicTable()
     private var ends = EndedTopics()
     private var timers = Timers()
@@ -87,6 +87,20 @@ public import FanfareModel
         record.at = event.at
         record.reason += "; its time is \((event.at - latest).inSeconds) ahead, so it counts as now"
         decisions.append(.record(record))
+    }
+
+    /// Adopts other rules for what is decided from now on, also of topics that are remembered. Nothing is decided again: what people would see
+    /// otherwise under these rules is shown by a flush, which is silent. A topic that has facts keeps its reducer.
+    package mutating func adopt(_ rules: Rules, now: FeedTime, into decisions: inout [Decision]) {
+        advance(to: now, into: &decisions)
+        kinds = rules.kinds.mapValues { KindRules($0, rules.limits) }
+        other = KindRules(rules.other, rules.limits)
+        for place in table.living {
+            let kind = table[place].fold.isKindKnown ? table[place].kind : nil
+            table[place].adopt(kind.flatMap { kinds[$0] } ?? other, now: clock)
+            schedule(place)
+        }
+        dropStaleTimers()
     }
 
     /// Appends the record of a piece of the feed that could not be read.

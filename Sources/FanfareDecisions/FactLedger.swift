@@ -59,6 +59,9 @@ struct FactLedger: Sendable {
         if !kept.isEmpty { kept[0].refold(with: blank.reducer) }
     }
 
+    /// Begins with this reducer, unless there are facts already.
+    mutating func adopt(_ blank: Blank) { if kept.isEmpty { self.blank = blank } }
+
     private mutating func begin() { if kept.isEmpty { kept = [KeptFacts(blank)] } }
 }
 

@@ -58,6 +58,13 @@ struct Fold: Sendable {
         refreshState()
     }
 
+    /// Adopts other rules of the same kind. Facts that are folded stay as they are, because settled ones cannot be folded again.
+    mutating func adopt(_ kindRules: KindRules) {
+        self.kindRules = kindRules
+        ledger.adopt(isKindKnown ? kindRules.blankLedger : kindRules.unknownLedger)
+        refreshState()
+    }
+
     private mutating func refreshState() {
         var whole = ledger.reducer.state
         if whole.isEmpty {

@@ -33,6 +33,31 @@ struct Topic: Sendable {
         fold.adopt(kind, rules: kindRules)
     }
 
+    /// Cause of a version that other rules ask for.
+    private static let rulesCause = "other rules"
+
+    /// Adopts other rules of the topic's kind. A state that looks otherwise under them, or that waits for another interval now, is flushed.
+    mutating func adopt(_ kindRules: KindRules, now: FeedTime) {
+        let (before, former) = (fold.state, self.kindRules)
+        fold.adopt(kindRules)
+        governor.adopt(rules, at: now)
+        guard !shown.ended else { return }
+        if let lapse = agenda.lapseAt {
+            let (was, isNow) =
+                shown.hasBegun
+                ? (former.silenceMilliseconds, kindRules.silenceMilliseconds)
+                : (former.awaitedMilliseconds, kindRules.awaitedMilliseconds)
+            if was != isNow { agenda.lapseAt = max(now, FeedTime(milliseconds: lapse.milliseconds - was + isNow)) }
+        }
+        guard let published = shown.state else { return }
+        let looksOtherwise = !kindRules.looksAlike(fold.state, before) && !kindRules.looksAlike(fold.state, published)
+        let waitsOtherwise = agenda.flushAt != nil && former.rules.minimumInterval != rules.minimumInterval
+        if looksOtherwise { agenda.add(Topic.rulesCause, max: limits.causesMax) }
+        if looksOtherwise || waitsOtherwise {
+            agenda.flushAt = max(now, shown.nextUpdate(after: rules.minimumInterval, now: now))
+        }
+    }
+
     /// Resets the topic, except for its version, which keeps counting, and operators' orders.
     mutating func beginAfresh() {
         var fresh = Topic(

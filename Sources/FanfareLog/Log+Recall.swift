@@ -1,6 +1,6 @@
-import FanfareModel
+package import FanfareModel
 
-/// What every entry of a log was decided by. The log's first entry says it.
+/// What entries are decided by: the newest rules at or before their position.
 package struct LogRules: Sendable, Equatable {
     /// Rules file.
     package let text: String
@@ -11,41 +11,46 @@ package struct LogRules: Sendable, Equatable {
         self.decisionVersion = decisionVersion
     }
 
-    fileprivate func check(_ entry: LogEntry) throws(LogError) {
-        guard case .rules(let text, let version) = entry.body else {
-            throw LogError("the store's first entry is not its rules; use a new folder", .damaged)
-        }
+    fileprivate func check(_ version: UInt64) throws(LogError) {
         guard version == decisionVersion else {
             throw LogError(
                 "the store was written under decision version \(version), and this release decides by "
                     + "\(decisionVersion); use the release that wrote it, or a new folder", .otherDecisions)
         }
-        guard text == self.text else {
-            throw LogError(
-                "the store was written under other rules; `fanfare log show` prints them. Use these, or a new folder",
-                .otherRules)
-        }
     }
 }
 
 extension Log {
-    /// Reads what earlier runs have taken, before anything else is appended. A log without entries gets the rules as its first one.
+    /// Reads what earlier runs have taken, before anything else is appended. Rules precede everything that is decided by them, so rules other than
+    /// the last ones become the last entry.
     ///
-    /// - Parameter body: called with each entry behind the rules, in order.
+    /// - Parameters:
+    ///   - adopt: called with each rules file that the following entries were decided by, and with the present rules at the end.
+    ///   - body: called with each other entry, in order.
     package func recall(
-        under rules: LogRules, _ body: (LogPosition, LogEntry) throws(LogError) -> Void
+        under rules: LogRules, adopt: (LogPosition, String, FeedTime) throws(LogError) -> Void,
+        _ body: (LogPosition, LogEntry) throws(LogError) -> Void
     ) throws(LogError) {
-        guard end > 0 else {
-            // The rules precede everything that is decided by them.
-            return try append([
-                LogEntry(
-                    now: FeedTime.plausible.lowerBound,
-                    .rules(rules.text, decisionVersion: rules.decisionVersion))
-            ])
+        var newest: String?
+        var now = FeedTime.plausible.lowerBound
+        if end > 0 {
+            try read(from: 1) { (position, entry) throws(LogError) in
+                now = entry.now
+                if case .rules(let text, let version) = entry.body {
+                    try rules.check(version)
+                    newest = text
+                    try adopt(position, text, entry.now)
+                } else {
+                    guard newest != nil else {
+                        throw LogError("the store's first entry is not its rules; use a new folder", .damaged)
+                    }
+                    try body(position, entry)
+                }
+                return true
+            }
         }
-        try read(from: 1) { (position, entry) throws(LogError) in
-            if position == 1 { try rules.check(entry) } else { try body(position, entry) }
-            return true
-        }
+        guard newest != rules.text else { return }
+        try append([LogEntry(now: now, .rules(rules.text, decisionVersion: rules.decisionVersion))])
+        try adopt(end, rules.text, now)
     }
 }

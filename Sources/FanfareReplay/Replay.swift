@@ -279,7 +279,13 @@ package final class Replay {
     private func recall() throws(LogError) {
         guard let store else { return }
         engine.beginRecall()
-        try store.recall(from: &source) { engine.apply($0) }
+        let rules = plan.options.rules
+        try store.recall(
+            from: &source,
+            adopt: { [engine] (position, text, now, present) throws(LogError) in
+                try engine.adopt(text, at: position, now: now, present: (present, rules))
+            },
+            { engine.apply($0) })
         source.continueLogTime(from: engine.now)
         figures.noteRecall(of: store.recalled)
     }

@@ -7,7 +7,7 @@ import FanfareModel
 /// Store of a replay: a folder with the log of everything that was decided.
 package struct StoreOptions: Sendable {
     package var folder: String
-    /// The replay's rules as a rules file (`Rules.toml`). A folder that was written under other rules is refused.
+    /// The replay's rules as a rules file (`Rules.toml`). In a folder that was written under other rules they hold from its end on.
     package var rules: String
 
     package init(folder: String, rules: String) {
@@ -41,14 +41,21 @@ final class ReplayStore {
     ///
     /// - Parameters:
     ///   - source: moves behind the items that the log has.
-    ///   - body: called with each entry, in order.
-    func recall(from source: inout any ReplaySource, _ body: (LogEntry) -> Void) throws(LogError) {
+    ///   - adopt: called with the text of rules, and with that of the present ones.
+    ///   - body: called with each other entry, in order.
+    func recall(
+        from source: inout any ReplaySource,
+        adopt: (LogPosition, String, FeedTime, _ present: String) throws(LogError) -> Void, _ body: (LogEntry) -> Void
+    ) throws(LogError) {
         let rules = LogRules(text: rules, decisionVersion: DecisionCore.version)
-        try log.recall(under: rules) { (position, entry) throws(LogError) in
-            try follow(entry, at: position, in: &source)
-            recalled += 1
-            body(entry)
-        }
+        try log.recall(
+            under: rules,
+            adopt: { (position, text, now) throws(LogError) in try adopt(position, text, now, rules.text) },
+            { (position, entry) throws(LogError) in
+                try follow(entry, at: position, in: &source)
+                recalled += 1
+                body(entry)
+            })
     }
 
     /// Moves the source behind an entry's item, which must be the item that the log has.

@@ -88,8 +88,8 @@ package final class Probe: DeliverySource {
             if slots.sends(mark, to: delivery) { news += 1 }
         }
         guard news > 0, row.isMeasured else { return }
-        total.record(.left, row, nanoseconds: now - row.planned, times: news)
-        total.record(.age, row, nanoseconds: now - row.decided, times: news)
+        record(.left, row, nanoseconds: now - row.planned, times: news)
+        record(.age, row, nanoseconds: now - row.decided, times: news)
         if total.firsts[Int(serial)] == 0 { total.firsts[Int(serial)] = now }
     }
 
@@ -122,10 +122,13 @@ package final class Probe: DeliverySource {
         let row = table[UInt64(serial)]
         guard row.isMeasured else { return }
         let took = now - row.planned
-        total.record(.accepted, row, nanoseconds: took, times: times)
-        interval.latency.record(nanoseconds: took, times: times)
-        if row.series == .goal { interval.goalLatency.record(nanoseconds: took, times: times) }
+        record(.accepted, row, nanoseconds: took, times: times)
         if row.goal > 0 { total.goals[Int(row.goal) - 1].record(nanoseconds: took, times: times) }
+    }
+
+    private func record(_ stage: Stage, _ row: PublicationTable.Row, nanoseconds: Int64, times: Int) {
+        total.stages.record(stage, row, nanoseconds: nanoseconds, times: times)
+        interval.stages.record(stage, row, nanoseconds: nanoseconds, times: times)
     }
 
     // MARK: Seconds

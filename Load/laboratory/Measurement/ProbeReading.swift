@@ -6,23 +6,21 @@ package struct ProbeReading: Sendable {
     package struct Interval: Sendable {
         package var sent = 0
         package var accepted = 0
-        package var latency = LatencyHistogram()
-        package var goalLatency = LatencyHistogram()
+        /// Times of the pushes that left or were accepted in this second.
+        package var stages = StageHistograms()
         /// Nanoseconds.
         package var longestTurn: Int64 = 0
 
         mutating func merge(_ other: Interval) {
             sent += other.sent
             accepted += other.accepted
-            latency.merge(other.latency)
-            goalLatency.merge(other.goalLatency)
+            stages.merge(other.stages)
             longestTurn = max(longestTurn, other.longestTurn)
         }
     }
 
-    /// Histograms by series, then by topic kind, for the stages that each push has.
-    private var series: [[Stage: LatencyHistogram]] = Array(repeating: [:], count: Series.allCases.count)
-    private var kinds: [[Stage: LatencyHistogram]] = Array(repeating: [:], count: PublicationTable.kindsMax)
+    /// Times of the stages that each push has.
+    package var stages = StageHistograms()
     package var follow = LatencyHistogram()
     /// Spreads of the goals, by their number from 0.
     package var goals = Array(repeating: LatencyHistogram(), count: PublicationTable.goalsMax)
@@ -46,27 +44,8 @@ package struct ProbeReading: Sendable {
         for index in 0..<min(count, goals.count) { goals[index].reserve() }
     }
 
-    mutating func record(_ stage: Stage, _ row: PublicationTable.Row, nanoseconds: Int64, times: Int = 1) {
-        series[row.series.rawValue][stage, default: LatencyHistogram()].record(nanoseconds: nanoseconds, times: times)
-        kinds[Int(row.kind)][stage, default: LatencyHistogram()].record(nanoseconds: nanoseconds, times: times)
-    }
-
-    package subscript(_ series: Series, _ stage: Stage) -> LatencyHistogram {
-        self.series[series.rawValue][stage] ?? LatencyHistogram()
-    }
-    package subscript(kind index: Int, _ stage: Stage) -> LatencyHistogram { kinds[index][stage] ?? LatencyHistogram() }
-
     package mutating func merge(_ other: ProbeReading) {
-        for index in series.indices {
-            for (stage, histogram) in other.series[index] {
-                series[index][stage, default: LatencyHistogram()].merge(histogram)
-            }
-        }
-        for index in kinds.indices {
-            for (stage, histogram) in other.kinds[index] {
-                kinds[index][stage, default: LatencyHistogram()].merge(histogram)
-            }
-        }
+        stages.merge(other.stages)
         follow.merge(other.follow)
         for index in goals.indices { goals[index].merge(other.goals[index]) }
         if firsts.isEmpty {
@@ -90,21 +69,17 @@ package final class ReadingShelf: Sendable {
     package struct Second: Sendable {
         /// Everything but the histograms, which are empty here.
         package private(set) var rest: ProbeReading.Interval
-        package let latency: SparseHistogram
-        package let goalLatency: SparseHistogram
+        package let stages: SparseStageHistograms
 
         init(_ interval: ProbeReading.Interval) {
-            latency = SparseHistogram(interval.latency)
-            goalLatency = SparseHistogram(interval.goalLatency)
+            stages = SparseStageHistograms(interval.stages)
             rest = interval
-            rest.latency = LatencyHistogram()
-            rest.goalLatency = LatencyHistogram()
+            rest.stages = StageHistograms()
         }
 
         package var interval: ProbeReading.Interval {
             var interval = rest
-            interval.latency = latency.histogram
-            interval.goalLatency = goalLatency.histogram
+            interval.stages = stages.histograms
             return interval
         }
     }

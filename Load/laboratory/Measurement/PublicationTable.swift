@@ -26,17 +26,22 @@ package final class PublicationTable: @unchecked Sendable {
     private let rows: UnsafeMutablePointer<Row>
     /// Publications that all of their activities have, by serial.
     private let finished: UnsafeMutablePointer<Atomic<Bool>>
+    /// Moment at which each publication's last activity had it, by serial; 0 if none did. Core's thread.
+    private let lasts: UnsafeMutablePointer<Int64>
 
     package init(capacity: Int) {
         self.capacity = capacity
         rows = .allocate(capacity: capacity + 1)
         rows.initialize(repeating: Row(), count: capacity + 1)
+        lasts = .allocate(capacity: capacity + 1)
+        lasts.initialize(repeating: 0, count: capacity + 1)
         finished = .allocate(capacity: capacity + 1)
         for serial in 0...capacity { (finished + serial).initialize(to: Atomic(false)) }
     }
 
     deinit {
         rows.deallocate()
+        lasts.deallocate()
         finished.deinitialize(count: capacity + 1)
         finished.deallocate()
     }
@@ -50,6 +55,17 @@ package final class PublicationTable: @unchecked Sendable {
     /// Notes that all activities have the publication. Core's thread.
     package func finish(_ serial: UInt64) {
         if serial <= UInt64(capacity) { finished[Int(serial)].store(true, ordering: .relaxed) }
+    }
+
+    /// Notes the moment at which the publication's last activity had it, or at which the wait for that ended. Core's thread.
+    package func noteLast(_ moment: Int64, of serial: UInt64) {
+        if serial <= UInt64(capacity) { lasts[Int(serial)] = moment }
+    }
+
+    /// Core's thread.
+    package func last(of serial: UInt64) -> Int64? {
+        guard serial <= UInt64(capacity), lasts[Int(serial)] > 0 else { return nil }
+        return lasts[Int(serial)]
     }
 
     /// Is `true` some time after all activities have the publication. Any thread.

@@ -27,4 +27,8 @@ package enum Series: Int, Sendable, CaseIterable {
 }
 
 /// Parts of a push's way, which have a histogram each.
-package enum Stage: String, Sendable, CaseIterable { case taken, decided, first, left, accepted, last, age }
+package enum Stage: Int, Sendable, CaseIterable {
+    case taken, decided, first, left, accepted, last, age
+
+    package var name: String { "\(self)" }
+}

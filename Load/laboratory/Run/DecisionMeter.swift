@@ -32,11 +32,8 @@ package struct DecisionMeter {
     package var cause: Cause?
     /// Moment at which the rules let go what a timer publishes.
     package var deadline: Int64 = 0
-    private var decided: [LatencyHistogram] = Array(repeating: LatencyHistogram(), count: Series.allCases.count)
-    private var last: [LatencyHistogram] = Array(repeating: LatencyHistogram(), count: Series.allCases.count)
-    private var decidedByKind: [LatencyHistogram] = Array(
-        repeating: LatencyHistogram(), count: PublicationTable.kindsMax)
-    private var lastByKind: [LatencyHistogram] = Array(repeating: LatencyHistogram(), count: PublicationTable.kindsMax)
+    /// Times until each publication was decided, and until its last activity had it.
+    package private(set) var stages = StageHistograms()
     /// Topic kinds by their index; kinds beyond the last count with it.
     package private(set) var kinds: [TopicKind] = []
     package private(set) var goals: [TrackedGoal] = []
@@ -79,8 +76,7 @@ package struct DecisionMeter {
         if row.isMeasured {
             counts.publications += 1
             open.insert(publication.serial)
-            decided[row.series.rawValue].record(nanoseconds: now - row.planned)
-            decidedByKind[Int(row.kind)].record(nanoseconds: now - row.planned)
+            stages.record(.decided, row, nanoseconds: now - row.planned)
             if row.series == .goal, goals.count < PublicationTable.goalsMax {
                 goals.append(
                     TrackedGoal(serial: publication.serial, topic: publication.topicID, planned: row.planned))
@@ -127,8 +123,7 @@ package struct DecisionMeter {
         open.remove(serial)
         table.finish(serial)
         guard let moment, row.isMeasured else { return }
-        last[row.series.rawValue].record(nanoseconds: moment - row.planned)
-        lastByKind[Int(row.kind)].record(nanoseconds: moment - row.planned)
+        noteLast(moment, of: serial, row)
         if row.goal > 0 { goals[Int(row.goal) - 1].last = moment }
     }
 
@@ -139,27 +134,13 @@ package struct DecisionMeter {
             let row = table[serial]
             guard row.isMeasured else { continue }
             unfinishedGoals += row.series == .goal ? 1 : 0
-            last[row.series.rawValue].record(nanoseconds: now - row.planned)
-            lastByKind[Int(row.kind)].record(nanoseconds: now - row.planned)
+            noteLast(now, of: serial, row)
         }
         open = []
     }
 
-    // MARK: Results
-
-    package subscript(_ series: Series, _ stage: Stage) -> LatencyHistogram {
-        switch stage {
-        case .decided: decided[series.rawValue]
-        case .last: last[series.rawValue]
-        default: LatencyHistogram()
-        }
-    }
-
-    package subscript(kind index: Int, _ stage: Stage) -> LatencyHistogram {
-        switch stage {
-        case .decided: decidedByKind[index]
-        case .last: lastByKind[index]
-        default: LatencyHistogram()
-        }
+    private mutating func noteLast(_ moment: Int64, of serial: UInt64, _ row: PublicationTable.Row) {
+        stages.record(.last, row, nanoseconds: moment - row.planned)
+        table.noteLast(moment, of: serial)
     }
 }

@@ -25,7 +25,7 @@ struct RunFigures {
     func result() -> LoadRun {
         let reading = remains.reduce(into: ProbeReading()) { $0.merge($1.reading) }
         let latencies = latencies(reading)
-        let intervals = mergedIntervals()
+        let intervals = mergedIntervals(reading)
         var figures: [String: Double] = [:]
         for latency in latencies {
             figures.merge(latency.histogram.figures("\(latency.series).\(latency.stage)")) { $1 }
@@ -54,41 +54,48 @@ struct RunFigures {
 
     // MARK: Latencies
 
+    private var kinds: [String] { meter.kinds.map { "\($0)" } }
+
     private func latencies(_ reading: ProbeReading) -> [Latency] {
-        var all: [Latency] = []
-        func add(_ series: String, _ stage: Stage, _ histogram: LatencyHistogram) {
-            if histogram.count > 0 { all.append(Latency(series: series, stage: stage.rawValue, histogram: histogram)) }
+        var stages = meter.stages
+        stages.merge(reading.stages)
+        for (serial, moment) in reading.firsts.enumerated() where moment > 0 {
+            let row = meter.table[UInt64(serial)]
+            stages.record(.first, row, nanoseconds: moment - row.planned)
         }
-        let firsts = firsts(reading)
-        for stage in Stage.allCases {
-            var sum = LatencyHistogram()
-            for series in Series.allCases {
-                var histogram = meter[series, stage]
-                histogram.merge(reading[series, stage])
-                if stage == .first { histogram.merge(firsts[series] ?? LatencyHistogram()) }
-                add(series.name, stage, histogram)
-                sum.merge(histogram)
-            }
-            add("all", stage, sum)
-            for (index, kind) in meter.kinds.enumerated() {
-                var histogram = meter[kind: index, stage]
-                histogram.merge(reading[kind: index, stage])
-                add("kind/\(kind)", stage, histogram)
-            }
+        var all = stages.latencies(kinds: kinds)
+        func add(_ series: String, _ stage: Stage, _ histogram: LatencyHistogram) {
+            if histogram.count > 0 { all.append(Latency(series: series, stage: stage.name, histogram: histogram)) }
         }
         add("follow", .accepted, reading.follow)
         add("event", .taken, meter.taken)
         return all
     }
 
-    /// Times from the plan to the first push of each publication.
-    private func firsts(_ reading: ProbeReading) -> [Series: LatencyHistogram] {
-        var histograms: [Series: LatencyHistogram] = [:]
-        for (serial, moment) in reading.firsts.enumerated() where moment > 0 {
-            let row = meter.table[UInt64(serial)]
-            histograms[row.series, default: LatencyHistogram()].record(nanoseconds: moment - row.planned)
+    /// A publication's way to a stage, which ended in this second of the measurement.
+    private struct Passage {
+        var second: Int
+        var stage: Stage
+        var serial: UInt64
+        var moment: Int64
+    }
+
+    /// Passages of all measured publications in the order of their seconds: so one second's histograms are made at a time.
+    private func passages(_ reading: ProbeReading) -> [Passage] {
+        var passages: [Passage] = []
+        for serial in 0...min(meter.newest, UInt64(meter.table.capacity)) {
+            let row = meter.table[serial]
+            guard row.isMeasured else { continue }
+            let first = Int(serial) < reading.firsts.count ? reading.firsts[Int(serial)] : 0
+            for (stage, moment) in [
+                (Stage.decided, row.decided), (.first, first), (.last, meter.table.last(of: serial) ?? 0),
+            ] where moment > 0 {
+                // What is early by the clocks' order belongs to the first second.
+                let second = max(0, Int((moment - measuredFrom) / 1_000_000_000))
+                passages.append(Passage(second: second, stage: stage, serial: serial, moment: moment))
+            }
         }
-        return histograms
+        return passages.sorted { ($0.second, $0.serial) < ($1.second, $1.serial) }
     }
 
     private func goals(_ reading: ProbeReading) -> [Goal] {
@@ -135,7 +142,7 @@ struct RunFigures {
         figures["events"] = Double(events.decided)
         figures["events.per.second"] = Double(events.inTime) / max(min(length, scenario.duration.inSeconds), 1e-9)
         figures["updates"] = Double(meter.counts.publications)
-        figures["goals"] = Double(meter[.goal, .decided].count)
+        figures["goals"] = Double(meter.stages[.goal, .decided].count)
         figures["arrivals.missing"] = Double(generator.left)
         figures["engine.full"] = generator.fullSeconds / max(length, 1e-9)
         figures["bytes.state"] = Double(reading.stateBytes)
@@ -277,7 +284,7 @@ struct RunFigures {
         return counts
     }
 
-    private func mergedIntervals() -> [Interval] {
+    private func mergedIntervals(_ reading: ProbeReading) -> [Interval] {
         var intervals = recorder.intervals
         // The shards may have had answers after the last look.
         while let last = intervals.last, intervals.count < seconds.count {
@@ -285,16 +292,27 @@ struct RunFigures {
             (next.second, next.events, next.cpuSeconds) = (Double(intervals.count + 1), 0, 0)
             intervals.append(next)
         }
-        return intervals.enumerated().map { index, interval in
-            var interval = interval
-            guard index < seconds.count else { return interval }
-            interval.sent = seconds[index].rest.sent
-            interval.accepted = seconds[index].rest.accepted
-            interval.latencyAtRest = seconds[index].latency
-            interval.goalLatencyAtRest = seconds[index].goalLatency
-            interval.longestTurnShard = Double(seconds[index].rest.longestTurn) / 1e9
-            return interval
+        var passages = passages(reading)[...]
+        for index in intervals.indices {
+            var stages = StageHistograms()
+            if index < seconds.count {
+                let rest = seconds[index].rest
+                intervals[index].sent = rest.sent
+                intervals[index].accepted = rest.accepted
+                intervals[index].longestTurnShard = Double(rest.longestTurn) / 1e9
+                stages = seconds[index].stages.histograms
+                intervals[index].latency = stages.all(.accepted)
+                intervals[index].goalLatency = stages[.goal, .accepted]
+            }
+            // The last second has what came after it.
+            while let passage = passages.first, passage.second <= index || index == intervals.count - 1 {
+                let row = meter.table[passage.serial]
+                stages.record(passage.stage, row, nanoseconds: passage.moment - row.planned)
+                passages.removeFirst()
+            }
+            intervals[index].latencies = stages.latencies(kinds: kinds)
         }
+        return intervals
     }
 
     // MARK: Faults

@@ -170,7 +170,7 @@ final class RunRecorder {
         progress.acceptedPerSecond = perSecond
         progress.owed = latest.counts.owed
         progress.oldestUndelivered = Double(latest.freshness.oldestUndelivered) / 1e9
-        progress.latency = shelf.last?.latency ?? LatencyHistogram()
+        progress.latency = shelf.last?.stages.all(.accepted) ?? LatencyHistogram()
         progress.answers = latest.counts.pushes.answers
         progress.residentBytes = intervals.last?.residentBytes ?? 0
         return progress

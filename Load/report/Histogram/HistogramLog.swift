@@ -4,8 +4,8 @@ package import Laboratory
 /// The latencies of a run as a HistogramLog of format 1.3, for HdrHistogram's own tools. Values are microseconds, the column
 /// `Interval_Max` is in milliseconds.
 ///
-/// A line with the tag `all` or `goal` is one second of accepted pushes; a line with the tag `whole/SERIES/STAGE` is a distribution of the
-/// whole run.
+/// A line with the tag `all` or `goal` is one second of accepted pushes, and one with `SERIES/STAGE` one second of that stage; a line with the
+/// tag `whole/SERIES/STAGE` is a distribution of the whole run.
 package enum HistogramLog {
     /// - Parameter startedAt: RFC 3339; the log has no start time if the text is none.
     package static func text(of run: LoadRun, startedAt: String, title: String) -> String {
@@ -21,6 +21,10 @@ package enum HistogramLog {
             let length = max(0, interval.second - start)
             for (tag, histogram) in [("all", interval.latency), ("goal", interval.goalLatency)] {
                 lines.append(line(tag: tag, start: start, length: length, histogram))
+            }
+            for latency in interval.latencies ?? [] {
+                lines.append(
+                    line(tag: "\(latency.series)/\(latency.stage)", start: start, length: length, latency.histogram))
             }
             start = interval.second
         }

@@ -18,7 +18,7 @@ public struct TokenBucket: Sendable, Hashable {
         }
     }
 
-    package let size: Size
+    package private(set) var size: Size
     private var creditMilliseconds: Int64
     private var updatedAt: FeedTime
 
@@ -57,6 +57,13 @@ public struct TokenBucket: Sendable, Hashable {
         var later = self
         later.fill(to: now)
         return Int(later.creditMilliseconds / size.refill.milliseconds)
+    }
+
+    /// Gives the bucket another size. It keeps its whole tokens, as far as there is room.
+    package mutating func resize(_ size: Size, at now: FeedTime) {
+        guard size != self.size else { return }
+        let tokens = min(tokens(at: now), size.burst)
+        self = TokenBucket(size, (Int64(tokens) * size.refill.milliseconds, max(now, updatedAt)))
     }
 
     private mutating func fill(to now: FeedTime) {

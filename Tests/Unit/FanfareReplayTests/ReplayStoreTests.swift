@@ -5,6 +5,7 @@ import FanfareFeeds
 import FanfareLog
 import FanfareLoop
 import FanfareModel
+import FanfareRules
 import Foundation
 import Testing
 
@@ -227,12 +228,52 @@ import Testing
         #expect(error?.description.contains("standard input") == true)
     }
 
-    @Test func otherRulesAreRefused() throws {
+    /// Rules that differ from those of the run before hold from the log's end on, and each later run decides the same by the same positions.
+    @Test func otherRulesHoldFromTheEndOfTheLog() throws {
         let file = try FeedFile(Self.feed())
+        var slow = Rules.builtIn
+        slow.other.minimumInterval = .seconds(200)
+        func replay(_ log: any Log, _ rules: Rules, minutes: Int64? = nil) throws -> Result {
+            try self.replay(file.path, log, rules: rules.toml) {
+                $0.rules = rules
+                $0.until = minutes.map { FeedTime(seconds: Self.kickOff + 60 * $0) }
+            }
+        }
         let log = MemoryLog()
-        _ = try replay(file.path, log, rules: "[generic]")
-        let error = #expect(throws: ReplayError.self) { try replay(file.path, log, rules: "[football]") }
-        #expect(error?.description.contains("under other rules") == true)
+        let first = try replay(log, .builtIn, minutes: 12)
+        let stopped = log.end
+        let second = try replay(log, slow)
+        #expect(second.recalled == first.decided && second.summary.recalled == Int(stopped) - 1)
+        func versions(_ log: [UInt8]) -> Int {
+            String(decoding: log, as: UTF8.self).split(separator: "\n").count { $0.contains("\"published\"") }
+        }
+        let unchanged = try replay(MemoryLog(), .builtIn)
+        #expect(2 * versions(second.decided) < versions(unchanged.decided) - versions(first.decided))
+        let whole = try entries(of: log)
+        guard case .rules(slow.toml, _) = whole[Int(stopped)].body else {
+            return #expect(Bool(false), "the entry behind the first run has the new rules: \(whole[Int(stopped)])")
+        }
+        // Wherever the second run is killed, the next one goes on byte for byte.
+        for cut in stride(from: Int(stopped) + 1, through: whole.count, by: 7) {
+            let resumed = try replay(self.log(of: whole.prefix(cut)), slow)
+            #expect(resumed.log == second.log, "cut at \(cut)")
+            #expect(resumed.states == second.states, "cut at \(cut)")
+        }
+        // Back to the first rules, and everything again.
+        let third = try replay(log, .builtIn)
+        #expect(third.recalled == second.log)
+        let fourth = try replay(log, .builtIn)
+        #expect(fourth.recalled == third.log && fourth.states == third.states)
+        #expect(try entries(of: log).count { if case .rules = $0.body { true } else { false } } == 3)
+    }
+
+    @Test func rulesThatCannotBeReadAreNamed() throws {
+        let file = try FeedFile(Self.feed())
+        let log = log(of: [
+            LogEntry(now: FeedTime.plausible.lowerBound, .rules("[football", decisionVersion: DecisionCore.version))
+        ])
+        let error = #expect(throws: ReplayError.self) { try replay(file.path, log) }
+        #expect(error?.description.contains("entry 1 of the store has rules") == true, "\(error.debugDescription)")
     }
 
     @Test func anotherDecisionVersionIsRefused() throws {

@@ -82,6 +82,9 @@ import Testing
         let again = try read(rules.toml)
         #expect(again[TopicKind("made up")].toml(kind: TopicKind("made up")) == made.toml(kind: TopicKind("made up")))
         #expect(again[TopicKind("made up")].renews)
+        // As a log reads it: what the text does not name is not there.
+        let logged = try Rules(written: rules.toml, like: .builtIn)
+        #expect(logged.toml == rules.toml && Set(logged.kinds.keys) == Set(rules.kinds.keys))
         made.dismissal = .at(FeedTime(milliseconds: 1_781_388_000_001))
         made.renews = false
         let third = try read(made.toml(kind: .queue))

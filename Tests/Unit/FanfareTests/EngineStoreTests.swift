@@ -138,12 +138,29 @@ import Testing
         _ = await engine.shutdown()
     }
 
-    @Test(.timeLimit(.minutes(10))) func otherRulesAreRefused() async throws {
+    /// An operator changes the rules and starts the engine again: a running match goes on under them.
+    @Test(.timeLimit(.minutes(10))) func otherRulesHoldForRunningTopics() async throws {
         let log = MemoryLog()
-        _ = await (try Self.engine(StoreChoice(place: .log(log)))).shutdown()
-        var rules = Rules.builtIn
-        rules.kinds[.football]?.minimumInterval = .seconds(77)
-        #expect((fault(StoreChoice(place: .log(log)), rules: rules)?.underlying as? StoreFault)?.cause == .otherRules)
+        var hidden = Rules.builtIn
+        hidden.kinds[.football]?.fields["homeScore"] = .redacted(Redaction(.removed))
+        var version: UInt32 = 0
+        for (run, rules) in [Rules.builtIn, hidden, .builtIn].enumerated() {
+            let engine = try Self.engine(StoreChoice(place: .log(log)), rules: rules)
+            if run == 0 { for number in 0...2 { _ = try await engine.ingest(Self.event(number)) } }
+            // Other rules show a state otherwise once its interval has passed.
+            while try await engine.topicState(Self.match)?.version ?? 0 <= version {}
+            #expect(await engine.settle(within: .seconds(300)))
+            version = try #require(try await engine.topicState(Self.match)).version
+            _ = await engine.shutdown()
+        }
+    }
+
+    @Test(.timeLimit(.minutes(10))) func rulesThatCannotBeReadAreToldApart() {
+        let log = MemoryLog()
+        log.append([
+            LogEntry(now: FeedTime.plausible.lowerBound, .rules("[football", decisionVersion: DecisionCore.version))
+        ])
+        #expect((fault(StoreChoice(place: .log(log)))?.underlying as? StoreFault)?.cause == .otherRules)
     }
 
     @Test func anotherDecisionVersionIsRefused() {

@@ -49,6 +49,7 @@ func exampleRun(seconds: Int = 12, seed: UInt64 = 1) -> LoadRun {
         var interval = Interval(second: Double(second + 1))
         interval.latency = times(20, around: 200_000)
         interval.goalLatency = times(second % 4 == 0 ? 10 : 0, around: 400_000)
+        interval.latencies = [Latency(series: "kind/football", stage: "age", histogram: times(5, around: 300))]
         interval.events = 40
         interval.sent = 20_000
         interval.accepted = 19_900 + second

@@ -67,6 +67,10 @@ struct HDRLibraryTests {
             let start = started + Double(second) * 1000
             lines.append(Line(tag: "all", count: interval.latency.count, start: start))
             lines.append(Line(tag: "goal", count: interval.goalLatency.count, start: start))
+            for latency in interval.latencies ?? [] {
+                lines.append(
+                    Line(tag: "\(latency.series)/\(latency.stage)", count: latency.histogram.count, start: start))
+            }
         }
         for latency in run.latencies {
             lines.append(

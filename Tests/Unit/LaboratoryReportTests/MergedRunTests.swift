@@ -34,6 +34,8 @@ struct MergedRunTests {
         #expect(whole.intervals[5].accepted == 19_905)
         #expect(whole.intervals[1].residentBytes == 800 << 20)
         #expect(whole.intervals[0].oldestUndelivered == 0.9)
+        #expect(whole.intervals[1].latencies?.map(\.histogram.count) == [1000], "of both")
+        #expect(whole.intervals[5].latencies?.map(\.histogram.count) == [500])
         #expect(whole.funnel.first { $0.name == "pushes" }?.count == 480_000)
         // The goal at 0 s is in both, that at 4 s in one.
         #expect(whole.goals.map(\.audience) == [40_000, 20_000])

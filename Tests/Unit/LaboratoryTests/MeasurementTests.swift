@@ -64,6 +64,32 @@ import Testing
     @Test func `A process that is gone has no threads`() { #expect(ProcessReadings.threads(of: Int32.max).isEmpty) }
 }
 
+@Suite struct StageHistogramsTests {
+    @Test func `A time belongs to its series, to all, and to its topic kind, at rest as well`() {
+        var stages = StageHistograms()
+        let goal = PublicationTable.Row(series: .goal, kind: 1)
+        let silent = PublicationTable.Row(series: .conserving, kind: 0)
+        stages.record(.accepted, goal, nanoseconds: 5_000_000, times: 3)
+        stages.record(.accepted, silent, nanoseconds: 9_000_000)
+        stages.record(.age, silent, nanoseconds: 1_000_000)
+        for stages in [stages, SparseStageHistograms(stages).histograms] {
+            #expect(stages[.goal, .accepted].count == 3 && stages[.goal, .accepted].max == 5000)
+            #expect(stages[kind: 1, .accepted] == stages[.goal, .accepted])
+            #expect(stages.all(.accepted).count == 4 && stages.all(.accepted).max == 9000)
+            #expect(stages[.goal, .age].count == 0 && stages[kind: 0, .age].count == 1)
+        }
+        var sum = stages
+        sum.merge(stages)
+        #expect(sum.all(.accepted).count == 8)
+        let names = stages.latencies(kinds: ["order", "football"]).map { "\($0.series) \($0.stage)" }
+        #expect(
+            names == [
+                "goal accepted", "conserving accepted", "all accepted", "kind/order accepted", "kind/football accepted",
+                "conserving age", "all age", "kind/order age",
+            ])
+    }
+}
+
 @Suite struct ProbeTests {
     /// A source that hands out what a test gives it, and takes answers.
     private final class Source: DeliverySource {
@@ -143,8 +169,8 @@ import Testing
         stage.pull(0, 1, at: 30)
         stage.answer(.accepted, 0, at: 40)
         let reading = stage.probe.finish()
-        #expect(reading[.goal, .left].count == 1 && reading[.goal, .left].max == 5000)
-        #expect(reading[.goal, .accepted].count == 1 && reading[.goal, .accepted].max == 40_000)
+        #expect(reading.stages[.goal, .left].count == 1 && reading.stages[.goal, .left].max == 5000)
+        #expect(reading.stages[.goal, .accepted].count == 1 && reading.stages[.goal, .accepted].max == 40_000)
         #expect(stage.source.completed == 2, "the shard gets every answer")
     }
 
@@ -155,7 +181,7 @@ import Testing
             stage.answer(.accepted, 1, at: milliseconds + 1)
         }
         let reading = stage.probe.finish()
-        #expect(reading[.goal, .accepted].count == 1 && reading.goals[1].count == 1)
+        #expect(reading.stages[.goal, .accepted].count == 1 && reading.goals[1].count == 1)
     }
 
     @Test func `The next tenant of a slot is another activity`() {
@@ -165,7 +191,7 @@ import Testing
             stage.answer(.accepted, 1, generation: generation, at: 11)
         }
         stage.answer(.accepted, 1, generation: 0, at: 12)
-        #expect(stage.probe.finish()[.goal, .accepted].count == 3)
+        #expect(stage.probe.finish().stages[.goal, .accepted].count == 3)
     }
 
     @Test func `An activity that has waited, or has a new token, is the tenant that it was`() {
@@ -175,7 +201,7 @@ import Testing
             stage.answer(.accepted, 1, generation: generation, at: 11)
         }
         let reading = stage.probe.finish()
-        #expect(reading[.goal, .accepted].count == 1 && reading.repeated == 2)
+        #expect(reading.stages[.goal, .accepted].count == 1 && reading.repeated == 2)
     }
 
     @Test func `A spotlight that returns to a topic brings no goal again`() {
@@ -185,8 +211,8 @@ import Testing
             stage.answer(.accepted, 1, at: milliseconds + 1)
         }
         let reading = stage.probe.finish()
-        #expect(reading[.goal, .accepted].count == 2 && reading[.goal, .accepted].max == 21_000)
-        #expect(reading[.goal, .left].count == 2 && reading.repeated == 2)
+        #expect(reading.stages[.goal, .accepted].count == 2 && reading.stages[.goal, .accepted].max == 21_000)
+        #expect(reading.stages[.goal, .left].count == 2 && reading.repeated == 2)
     }
 
     @Test func `A spotlight that comes to a topic after everybody has had its goal brings no news`() {
@@ -198,8 +224,8 @@ import Testing
         stage.pull(2, 1, at: 20_000)
         stage.answer(.accepted, 2, at: 20_001)
         let reading = stage.probe.finish()
-        #expect(reading[.goal, .left].count == 1 && reading[.goal, .accepted].count == 1)
-        #expect(reading[.goal, .accepted].max == 11_000 && reading.repeated == 1)
+        #expect(reading.stages[.goal, .left].count == 1 && reading.stages[.goal, .accepted].count == 1)
+        #expect(reading.stages[.goal, .accepted].max == 11_000 && reading.repeated == 1)
     }
 
     @Test func `A push beyond the known slots is passed on and counted as not measured`() {
@@ -207,7 +233,7 @@ import Testing
         stage.pull(4, 1, at: 1)
         stage.answer(.accepted, 4, at: 2)
         let reading = stage.probe.finish()
-        #expect(reading.untracked == 1 && reading[.goal, .accepted].count == 0 && stage.source.completed == 1)
+        #expect(reading.untracked == 1 && reading.stages[.goal, .accepted].count == 0 && stage.source.completed == 1)
     }
 }
 

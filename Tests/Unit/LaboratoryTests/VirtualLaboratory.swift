@@ -84,7 +84,7 @@ final class VirtualLaboratory {
         settle(until: now + scenario.drain.wholeNanoseconds)
         meter.close(at: now)
         return Outcome(
-            reading: probe.finish(), last: meter[.goal, .last], unfinishedGoals: meter.unfinishedGoals,
+            reading: probe.finish(), last: meter.stages[.goal, .last], unfinishedGoals: meter.unfinishedGoals,
             taken: meter.taken, seconds: shelf.all.map(\.interval),
             lateness: dispatcher.lateness)
     }

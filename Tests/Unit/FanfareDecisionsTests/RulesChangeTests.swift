@@ -1,0 +1,135 @@
+import FanfareDecisions
+import FanfareModel
+import Testing
+
+/// Rules that change while topics are remembered: each entry of a log is decided by the rules that stood at its position.
+@Suite struct RulesChangeTests {
+    let orders = PatchFeed()
+    let match = FootballFeed()
+
+    private func rules(_ change: (inout TopicRules) -> Void) -> Rules {
+        var rules = Rules.builtIn
+        change(&rules.other)
+        for kind in Array(rules.kinds.keys) { change(&rules.kinds[kind]!) }
+        return rules
+    }
+
+    /// Adopting the rules that stand changes no byte, wherever it happens.
+    @Test func theSameRulesChangeNothing() {
+        for seed in UInt64(1)...250 {
+            let feed = RandomFeed(seed: seed, eventsPerTopic: 120)
+            var rules = Rules.builtIn
+            // Few facts are kept, so that many are settled.
+            rules.limits.factsMax = 8
+            var plain = Scripted(rules: rules)
+            var adopting = Scripted(rules: rules)
+            var random = SplitMix64(seed: seed)
+            for (event, now) in feed.arrivals {
+                plain.apply(event, now: now)
+                if random.chance(30) { adopting.core.adopt(rules, now: now, into: &adopting.decisions) }
+                adopting.apply(event, now: now)
+            }
+            plain.finish()
+            adopting.finish()
+            #expect(adopting.log == plain.log, "seed \(seed)")
+            #expect(adopting.core.topics.map(\.state) == plain.core.topics.map(\.state), "seed \(seed)")
+        }
+    }
+
+    /// Rules to and fro decide alike in each repetition, for a restarted engine adopts them at the same positions.
+    @Test func aRepetitionDecidesAlike() {
+        let others = rules {
+            $0.minimumInterval = .seconds(20)
+            $0.fields["homeScore"] = .ignored
+            $0.ordinaryAlerts = TokenBucket.Size(burst: 1, refill: .seconds(600))
+        }
+        for seed in UInt64(1)...100 {
+            let feed = RandomFeed(seed: seed)
+            let logs = (0..<2).map { _ in
+                var story = Scripted()
+                for (number, (event, now)) in feed.arrivals.enumerated() {
+                    if number % 7 == 3 {
+                        story.core.adopt(number % 2 == 0 ? .builtIn : others, now: now, into: &story.decisions)
+                    }
+                    story.apply(event, now: now)
+                }
+                return story.log
+            }
+            #expect(logs[0] == logs[1], "seed \(seed)")
+        }
+    }
+
+    /// What waits comes by the new interval, whether it is shorter or longer.
+    @Test(arguments: [(Int64(30), Int64(10), 10.0), (10, 30, 30), (30, 1, 5)])
+    func aWaitingChangeFollowsTheNewInterval(before: Int64, after: Int64, comes: Double) {
+        var story = Scripted(rules: rules { $0.minimumInterval = .seconds(before) })
+        story.apply(orders.set(0, ["eta": 10], id: "a"))
+        story.apply(orders.set(4, ["eta": 9], id: "b"))
+        story.core.adopt(rules { $0.minimumInterval = .seconds(after) }, now: at(5), into: &story.decisions)
+        #expect(story.core.nextDeadline == at(comes))
+        story.advance(to: at(comes))
+        #expect(story.records.last?.causes == ["b"] && story.records.last?.version == 2)
+    }
+
+    /// A field that people see no longer, or see anew, is one silent version; topics that look as before get none.
+    @Test func whatLooksOtherwiseIsOneSilentVersion() {
+        var story = Scripted()
+        story.apply(match.start(0))
+        story.apply(match.goal(10, "g1"))
+        story.apply(orders.set(12, ["eta": 10, "gate": "B"], id: "a"))
+        let versions = story.publications.count
+        let others = rules { $0.fields["gate"] = .redacted(Redaction(.removed)) }
+        story.core.adopt(others, now: at(60), into: &story.decisions)
+        story.advance(to: at(90))
+        #expect(story.publications.count == versions + 1)
+        let shown = story.publications.last
+        #expect(shown?.topicID == TopicID("order/1") && shown?.alert == nil && shown?.event == .update)
+        #expect(story.records.last?.causes == ["other rules"])
+        #expect(story.topic("order/1")?.published?["gate"] == nil)
+        story.core.adopt(.builtIn, now: at(100), into: &story.decisions)
+        story.advance(to: at(130))
+        #expect(story.topic("order/1")?.published?["gate"] == "B")
+        #expect(story.publications.count == versions + 2)
+    }
+
+    /// An alert that was granted is not granted again, and the budget that is left shrinks with its size.
+    @Test func alertsFollowTheNewBudget() {
+        var story = Scripted()
+        story.apply(match.start(0))
+        #expect(story.apply(match.goal(10, "g1")).alert == .granted)
+        let quiet = rules { rules in
+            rules.reservedAlerts = TokenBucket.Size(burst: 1, refill: .seconds(3600))
+            rules.occasions[.goal]?.alert?.bucket = TokenBucket.Size(burst: 1, refill: .seconds(3600))
+        }
+        story.core.adopt(quiet, now: at(20), into: &story.decisions)
+        let alerts = (1...4).map { story.apply(match.goal(20 + Double($0), "h\($0)", "home")).alert }
+        #expect(alerts.count { $0 == .granted } == 2, "one of the kind and one of the reserve: \(alerts)")
+    }
+
+    /// A topic ends after the silence of the rules that stand, counted from its last event.
+    @Test(arguments: [(Int64(600), Int64(3600), 3600.0), (3600, 600, 600), (3600, 60, 100)])
+    func silenceIsThatOfTheNewRules(before: Int64, after: Int64, ends: Double) {
+        func silent(_ seconds: Int64) -> Rules {
+            rules {
+                $0.endsAfterSilence = .seconds(seconds)
+                $0.beginsWithin = .seconds(seconds)
+            }
+        }
+        var story = Scripted(rules: silent(before))
+        story.apply(orders.set(0, ["eta": 10], id: "a"))
+        story.core.adopt(silent(after), now: at(100), into: &story.decisions)
+        story.advance(to: at(ends - 0.001))
+        #expect(story.topic("order/1")?.ended == false)
+        story.advance(to: at(ends))
+        #expect(story.topic("order/1")?.ended == true)
+    }
+
+    /// Topics that begin later have the new rules alone.
+    @Test func aTopicThatBeginsLaterHasTheNewRules() {
+        var story = Scripted()
+        story.core.adopt(rules { $0.minimumInterval = .seconds(30) }, now: at(0), into: &story.decisions)
+        story.apply(orders.set(0, ["eta": 10], id: "a"))
+        story.apply(orders.set(1, ["eta": 9], id: "b"))
+        #expect(story.core.nextDeadline == at(30))
+    }
+}
