@@ -19,6 +19,8 @@ struct RunFigures {
     let events: (decided: Int, inTime: Int)
     /// The probes' seconds.
     let seconds: [ReadingShelf.Second]
+    /// Nanoseconds of the whole run.
+    let whole: Int64
 
     private var measuredFrom: Int64 { start + schedule.measured.lowerBound }
 
@@ -36,6 +38,7 @@ struct RunFigures {
         addCosts(pushes, reading, to: &figures)
         addGrowth(intervals, to: &figures)
         let goals = goals(reading)
+        figures["run.whole"] = Double(whole) / 1e9
         figures["goals.unfinished"] = Double(meter.unfinishedGoals)
         var run = LoadRun(
             verdict: Verdict(faults: faults(reading), thresholds: scenario.thresholds.map { $0.judge(figures) }),

@@ -86,7 +86,7 @@ package final class ScenarioRun {
         return RunFigures(
             scenario: plan.scenario, schedule: plan.schedule, meter: meter, recorder: recorder, generator: report,
             followers: plan.followers(), remains: remains, start: plan.start.moment, events: events,
-            seconds: plan.setup.plan.shelf.all
+            seconds: plan.setup.plan.shelf.all, whole: now - madeAt
         ).result()
     }
 
