@@ -123,7 +123,8 @@ var targets: [Target] = [
     .testTarget(
         name: "FanfareReplayTests",
         dependencies: stages(
-            "FanfareReplay", "Fanfare", "FanfareFeeds", "FanfareLog", "FanfareLoop", "FanfareRules", "EngineTestSupport"),
+            "FanfareReplay", "Fanfare", "FanfareFeeds", "FanfareLog", "FanfareLoop", "FanfareRules", "EngineTestSupport"
+        ),
         path: "Tests/Unit/FanfareReplayTests",
         swiftSettings: swift),
     .testTarget(

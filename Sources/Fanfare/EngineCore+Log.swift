@@ -2,7 +2,6 @@ package import FanfareDecisions
 package import FanfareLog
 package import FanfareModel
 import FanfareRules
-import FanfareTOML
 
 extension EngineCore {
     /// Decides an entry of a log: one that has become durable, or one of an earlier run.
@@ -36,7 +35,7 @@ extension EngineCore {
         _ text: String, at position: LogPosition, now: FeedTime, present: (text: String, rules: Rules)
     ) throws(LogError) {
         guard text != present.text else { return adopt(present.rules, now: now) }
-        do throws(TOMLError) {
+        do throws(UnreadableRules) {
             adopt(try Rules(written: text, like: present.rules), now: now)
         } catch {
             throw LogError(
