@@ -39,8 +39,8 @@ extension EngineCore {
             adopt(try Rules(written: text, like: present.rules), now: now)
         } catch {
             throw LogError(
-                "entry \(position) of the store has rules that this release cannot read: \(error); use the release that wrote it, "
-                    + "or a new folder", .otherRules)
+                "entry \(position) of the store has rules that this program cannot read, so it cannot go on under others: \(error). Use "
+                    + "the rules and the program that wrote it, or a new folder", .otherRules)
         }
     }
 }

@@ -107,6 +107,7 @@ package final class EngineCore {
 
     /// Adopts other rules for what is decided from now on.
     func adopt(_ rules: Rules, now: FeedTime) {
+        recollection?.noteRules()
         decisionCore.adopt(rules, now: now, into: &decisions)
         hand()
     }
@@ -133,9 +134,10 @@ package final class EngineCore {
 
     /// Ends a recall. The shards get what each remembered topic shows now, without an alert.
     package func endRecall() {
-        guard let publications = recollection?.publications else { return }
-        recollection = nil
-        for publication in publications {
+        guard let recollection else { return }
+        self.recollection = nil
+        for publication in recollection.publications {
+            let publication = recollection.hasOtherRules ? decisionCore.current(publication) : publication
             delegate?.coreWillPublish(publication)
             publish(publication)
         }

@@ -5,6 +5,13 @@ import FanfareModel
 struct Recollection {
     private var newest: [TopicID: Publication] = [:]
 
+    /// Rules that were adopted. The first are those of the log's beginning.
+    private var rules = 0
+    /// `true` if some publications were decided by other rules than those that stand at the end.
+    var hasOtherRules: Bool { rules > 1 }
+
+    mutating func noteRules() { rules += 1 }
+
     mutating func note(_ publication: Publication) { newest[publication.topicID] = publication }
 
     mutating func forget(_ topic: TopicID) { newest[topic] = nil }

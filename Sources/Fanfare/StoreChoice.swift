@@ -45,7 +45,7 @@ public struct StoreFault: Error, Sendable, Hashable, CustomStringConvertible {
         public static let inUse = Cause(code: 0)
         /// A newer release has written the folder.
         public static let newerRelease = Cause(code: 1)
-        /// The folder has rules that this release cannot read.
+        /// The folder has rules that this program cannot read.
         public static let otherRules = Cause(code: 2)
         /// The folder was written by a release that decides otherwise.
         public static let otherDecisions = Cause(code: 3)

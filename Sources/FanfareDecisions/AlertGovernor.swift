@@ -36,7 +36,8 @@ struct AlertGovernor: Sendable {
     mutating func adopt(_ rules: TopicRules, at now: FeedTime) {
         guard !drawn.isEmpty else { return }
         for kind in Array(drawn[0].kinds.keys) {
-            if let size = rules.occasions[kind]?.alert?.bucket { drawn[0].kinds[kind]?.resize(size, at: now) }
+            let rule = kind == .requested ? rules.requestedAlerts : rules.occasions[kind]?.alert
+            if let rule { drawn[0].kinds[kind]?.resize(rule.bucket, at: now) }
         }
         drawn[0].ordinary?.resize(rules.ordinaryAlerts, at: now)
         drawn[0].reserved?.resize(rules.reservedAlerts, at: now)

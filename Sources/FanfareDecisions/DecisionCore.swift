@@ -90,7 +90,7 @@ public import FanfareModel
     }
 
     /// Adopts other rules for what is decided from now on, also of topics that are remembered. Nothing is decided again: what people would see
-    /// otherwise under these rules is shown by a flush, which is silent. A topic that has facts keeps its reducer.
+    /// otherwise under these rules is shown at once by a flush, which is silent. A topic that has facts keeps its reducer.
     package mutating func adopt(_ rules: Rules, now: FeedTime, into decisions: inout [Decision]) {
         advance(to: now, into: &decisions)
         kinds = rules.kinds.mapValues { KindRules($0, rules.limits) }
@@ -101,6 +101,17 @@ public import FanfareModel
             schedule(place)
         }
         dropStaleTimers()
+        fireTimers(until: clock, into: &decisions)
+    }
+
+    /// Returns a topic's newest publication as the topic is shown now: rules that were adopted since may hide a part of it.
+    package func current(_ publication: Publication) -> Publication {
+        guard let place = table.place(of: publication.topicID), table[place].shown.version == publication.version,
+            let state = table[place].shown.state
+        else { return publication }
+        let presentation = table[place].fold.present(state)
+        guard presentation.encoded.bytes != publication.state.bytes else { return publication }
+        return publication.showing(presentation.encoded, presentation.short)
     }
 
     /// Appends the record of a piece of the feed that could not be read.
@@ -119,10 +130,7 @@ public import FanfareModel
         if !forgotten.isEmpty { forgotten.removeAll() }
         // One implausible time must not move the clock beyond all later events.
         guard now.isPlausible else { return }
-        while let timer = timers.first, timer.deadline <= now {
-            _ = timers.removeFirst()
-            fire(timer, into: &decisions)
-        }
+        fireTimers(until: now, into: &decisions)
         clock = max(clock, now)
     }
 
@@ -327,6 +335,13 @@ public import FanfareModel
     }
 
     // MARK: - Timers
+
+    private mutating func fireTimers(until now: FeedTime, into decisions: inout [Decision]) {
+        while let timer = timers.first, timer.deadline <= now {
+            _ = timers.removeFirst()
+            fire(timer, into: &decisions)
+        }
+    }
 
     private mutating func fire(_ timer: Timers.Entry, into decisions: inout [Decision]) {
         defer { dropStaleTimers() }

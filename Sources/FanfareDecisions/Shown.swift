@@ -35,6 +35,9 @@ struct Shown: Sendable {
         return started
     }
 
+    /// Replaces the published state by itself without what other rules hide. It is the same version.
+    mutating func redact(_ redacted: JSONObject) { if state != nil { state = redacted } }
+
     /// Resets everything except the version, as for a topic that was never shown.
     mutating func reopen() { self = Shown(version: version) }
 

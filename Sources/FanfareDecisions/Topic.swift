@@ -36,26 +36,37 @@ struct Topic: Sendable {
     /// Cause of a version that other rules ask for.
     private static let rulesCause = "other rules"
 
-    /// Adopts other rules of the topic's kind. A state that looks otherwise under them, or that waits for another interval now, is flushed.
+    /// Adopts other rules of the topic's kind. A state that looks otherwise under them is flushed at once, and what waits comes by their interval.
     mutating func adopt(_ kindRules: KindRules, now: FeedTime) {
         let (before, former) = (fold.state, self.kindRules)
         fold.adopt(kindRules)
         governor.adopt(rules, at: now)
-        guard !shown.ended else { return }
-        if let lapse = agenda.lapseAt {
-            let (was, isNow) =
-                shown.hasBegun
-                ? (former.silenceMilliseconds, kindRules.silenceMilliseconds)
-                : (former.awaitedMilliseconds, kindRules.awaitedMilliseconds)
-            if was != isNow { agenda.lapseAt = max(now, FeedTime(milliseconds: lapse.milliseconds - was + isNow)) }
-        }
+        if !shown.ended { adoptSilence(of: former, now: now) }
         guard let published = shown.state else { return }
-        let looksOtherwise = !kindRules.looksAlike(fold.state, before) && !kindRules.looksAlike(fold.state, published)
-        let waitsOtherwise = agenda.flushAt != nil && former.rules.minimumInterval != rules.minimumInterval
-        if looksOtherwise { agenda.add(Topic.rulesCause, max: limits.causesMax) }
-        if looksOtherwise || waitsOtherwise {
+        guard !shown.ended, !orders.isPaused else {
+            // Nothing new is shown, and what the rules hide is not shown again.
+            let redacted = kindRules.presented(published, topic: id)
+            if !kindRules.looksAlike(redacted, published) { shown.redact(redacted) }
+            return
+        }
+        let isNews = former.looksAlike(before, published) || !kindRules.looksAlike(fold.state, before)
+        if isNews, !kindRules.looksAlike(fold.state, published) {
+            agenda.add(Topic.rulesCause, max: limits.causesMax)
+            agenda.flushAt = now
+        } else if agenda.flushAt != nil, former.rules.minimumInterval != rules.minimumInterval {
             agenda.flushAt = max(now, shown.nextUpdate(after: rules.minimumInterval, now: now))
         }
+    }
+
+    /// Counts the silence so far by the rules that stand now.
+    private mutating func adoptSilence(of former: KindRules, now: FeedTime) {
+        guard let lapse = agenda.lapseAt else { return }
+        let difference =
+            shown.hasBegun
+            ? kindRules.silenceMilliseconds - former.silenceMilliseconds
+            : kindRules.awaitedMilliseconds - former.awaitedMilliseconds
+        guard difference != 0 else { return }
+        agenda.lapseAt = max(now, FeedTime(milliseconds: lapse.milliseconds + difference))
     }
 
     /// Resets the topic, except for its version, which keeps counting, and operators' orders.

@@ -271,11 +271,18 @@ extension Publication {
     /// Returns a silent copy to be sent once more to all activities.
     package func republished(as serial: UInt64) -> Publication { copy(serial: serial, isRepublished: true) }
 
-    private func copy(serial: UInt64, isRepublished: Bool) -> Publication {
+    /// Returns a silent copy with a state that is shown in place of its own.
+    package func showing(_ state: EncodedState, _ shortForms: ShortFormsSource) -> Publication {
+        copy(serial: serial, isRepublished: isRepublished, state: state, shortForms: shortForms)
+    }
+
+    private func copy(
+        serial: UInt64, isRepublished: Bool, state: EncodedState? = nil, shortForms: ShortFormsSource? = nil
+    ) -> Publication {
         Publication(
             serial: serial, topicID: topicID, topic: topic, topicKind: topicKind, version: version, event: event,
-            state: state, priority: priority, alert: nil, relevance: relevance, prominence: prominence,
-            shortForms: shortForms, stateBytesMax: stateBytesMax, staleAfter: staleAfter,
+            state: state ?? self.state, priority: priority, alert: nil, relevance: relevance, prominence: prominence,
+            shortForms: shortForms ?? self.shortForms, stateBytesMax: stateBytesMax, staleAfter: staleAfter,
             dismissAfter: dismissAfter, freesID: freesID,
             expiry: expiry, isRepublished: isRepublished)
     }

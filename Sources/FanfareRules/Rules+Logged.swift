@@ -23,9 +23,25 @@ extension Rules {
         // `toml` writes every kind, and a file that people write only those that differ from the built-in ones.
         kinds = kinds.filter { written.contains($0.key.rawValue) }
         limits = own.limits
-        for (kind, rules) in own.kinds where NamedReducer.name(of: rules.reducer) == nil {
-            kinds[kind]?.reducer = rules.reducer
+        for (table, name) in Rules.reducersBrought(in: text) {
+            let kind = TopicKind(table)
+            let rules = kind == .generic ? own.other : own.kinds[kind]
+            guard let reducer = rules?.reducer, "\(type(of: reducer))" == name else {
+                throw UnreadableRules(description: "\(table) was decided by a program's own reducer, \(name)")
+            }
+            if kind == .generic { other.reducer = reducer } else { kinds[kind]?.reducer = reducer }
         }
-        if NamedReducer.name(of: own.other.reducer) == nil { other.reducer = own.other.reducer }
+    }
+
+    /// Returns the tables whose reducers a program brings along, with the names of the reducers' types.
+    private static func reducersBrought(in text: String) -> [(table: String, name: String)] {
+        var table = ""
+        return text.split(separator: "\n").compactMap { line in
+            if line.hasPrefix("["), line.hasSuffix("]") {
+                table = line.dropFirst().dropLast().filter { $0 != "\"" }
+            }
+            guard line.hasPrefix(TopicRules.reducerNote) else { return nil }
+            return (table, String(line.dropFirst(TopicRules.reducerNote.count).prefix { $0 != "," }))
+        }
     }
 }

@@ -11,13 +11,16 @@ extension Rules {
 }
 
 extension TopicRules {
+    /// Beginning of the line that stands for a reducer without a name in files.
+    static let reducerNote = "# reducer: "
+
     /// Returns the table of one kind.
     package func toml(kind: TopicKind) -> String {
         let kind = key(kind.rawValue)
         var lines = ["[\(kind)]"]
         lines.append(
             NamedReducer.name(of: reducer).map { "reducer = \(quoted($0))" }
-                ?? "# reducer: \(type(of: reducer)), which a program brings along")
+                ?? "\(TopicRules.reducerNote)\(type(of: reducer)), which a program brings along")
         lines += [
             "minimumInterval = \(quoted(minimumInterval.inRules))", "staleAfter = \(staleAfter.inRules)",
             "dismissal = \(dismissal.inRules)", "endsAfterSilence = \(quoted(endsAfterSilence.inRules))",

@@ -67,18 +67,20 @@ package struct ProbeReading: Sendable {
 package final class ReadingShelf: Sendable {
     /// A second at rest.
     package struct Second: Sendable {
-        /// Everything but the histograms, which are empty here.
-        package private(set) var rest: ProbeReading.Interval
+        package let sent: Int
+        package let accepted: Int
+        /// Nanoseconds.
+        package let longestTurn: Int64
         package let stages: SparseStageHistograms
 
         init(_ interval: ProbeReading.Interval) {
+            (sent, accepted, longestTurn) = (interval.sent, interval.accepted, interval.longestTurn)
             stages = SparseStageHistograms(interval.stages)
-            rest = interval
-            rest.stages = StageHistograms()
         }
 
         package var interval: ProbeReading.Interval {
-            var interval = rest
+            var interval = ProbeReading.Interval()
+            (interval.sent, interval.accepted, interval.longestTurn) = (sent, accepted, longestTurn)
             interval.stages = stages.histograms
             return interval
         }
@@ -101,6 +103,12 @@ package final class ReadingShelf: Sendable {
     }
 
     package var all: [Second] { seconds.withLock { $0 } }
+    /// Memory of the seconds, which the laboratory takes and not the engine.
+    package var bytes: Int {
+        seconds.withLock { seconds in
+            seconds.capacity * MemoryLayout<Second>.stride + seconds.reduce(0) { $0 + $1.stages.bytes }
+        }
+    }
     /// The newest second; `nil` before the first.
     package var last: ProbeReading.Interval? { seconds.withLock { $0.last }?.interval }
 }

@@ -6,6 +6,9 @@ package struct SparseHistogram: Sendable, Equatable {
     private var least: Int64 = 0
     private var greatest: Int64 = 0
 
+    /// Bytes beside the struct itself.
+    package var size: Int { bytes.capacity }
+
     package init() {}
 
     package init(_ histogram: LatencyHistogram) {

@@ -1,6 +1,8 @@
 /// Histograms of the stages of a push's way, by series and by topic kind.
 package struct StageHistograms: Sendable {
-    fileprivate static let groups = Series.allCases.count + PublicationTable.kindsMax
+    private static let groups = Series.allCases.count + PublicationTable.kindsMax
+    /// Number of histograms of the series.
+    fileprivate static let ofSeries = Series.allCases.count * Stage.allCases.count
     /// By group, then by stage: the series come first, then the topic kinds.
     fileprivate var histograms = Array(repeating: LatencyHistogram(), count: groups * Stage.allCases.count)
 
@@ -18,8 +20,9 @@ package struct StageHistograms: Sendable {
         histograms[StageHistograms.place(series.rawValue, stage)]
     }
 
-    package subscript(kind index: Int, _ stage: Stage) -> LatencyHistogram {
-        histograms[StageHistograms.place(Series.allCases.count + index, stage)]
+    package fileprivate(set) subscript(kind index: Int, _ stage: Stage) -> LatencyHistogram {
+        get { histograms[StageHistograms.place(Series.allCases.count + index, stage)] }
+        set { histograms[StageHistograms.place(Series.allCases.count + index, stage)] = newValue }
     }
 
     /// Times of all series together.
@@ -48,12 +51,18 @@ package struct StageHistograms: Sendable {
     }
 }
 
-/// `StageHistograms` at rest.
+/// `StageHistograms` at rest. The times of a lone topic kind are those of all series, so they are kept once.
 package struct SparseStageHistograms: Sendable {
     private let parts: [(place: Int, histogram: SparseHistogram)]
+    private let loneKind: Int?
 
     package init(_ stages: StageHistograms) {
-        parts = stages.histograms.enumerated().compactMap { place, histogram in
+        let kinds = (0..<PublicationTable.kindsMax).filter { kind in
+            Stage.allCases.contains { stages[kind: kind, $0].count > 0 }
+        }
+        loneKind = kinds.count == 1 ? kinds[0] : nil
+        let histograms = loneKind == nil ? stages.histograms[...] : stages.histograms.prefix(StageHistograms.ofSeries)
+        parts = histograms.enumerated().compactMap { place, histogram in
             histogram.count > 0 ? (place, SparseHistogram(histogram)) : nil
         }
     }
@@ -61,6 +70,13 @@ package struct SparseStageHistograms: Sendable {
     package var histograms: StageHistograms {
         var stages = StageHistograms()
         for (place, histogram) in parts { stages.histograms[place] = histogram.histogram }
+        if let loneKind {
+            for stage in Stage.allCases { stages[kind: loneKind, stage] = stages.all(stage) }
+        }
         return stages
+    }
+
+    package var bytes: Int {
+        parts.capacity * MemoryLayout<(Int, SparseHistogram)>.stride + parts.reduce(0) { $0 + $1.histogram.size }
     }
 }

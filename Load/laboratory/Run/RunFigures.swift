@@ -141,7 +141,7 @@ struct RunFigures {
         figures["pushes.untracked"] = Double(reading.untracked)
         figures["pushes.repeated"] = Double(reading.repeated)
         figures["pushes.per.second"] = (figures["pushes.accepted"] ?? 0) / max(length, 1e-9)
-        figures["pushes.per.second.max"] = Double(seconds.map(\.rest.accepted).max() ?? 0)
+        figures["pushes.per.second.max"] = Double(seconds.map(\.accepted).max() ?? 0)
         figures["events"] = Double(events.decided)
         figures["events.per.second"] = Double(events.inTime) / max(min(length, scenario.duration.inSeconds), 1e-9)
         figures["updates"] = Double(meter.counts.publications)
@@ -189,7 +189,7 @@ struct RunFigures {
             figures["cpu.per.push.\(name)"] = reading.costs.quantile(share).map { Double($0) / 1e10 }
         }
         figures["turn.core.max"] = recorder.intervals.map(\.longestTurnCore).max() ?? 0
-        figures["turn.shard.max"] = Double(seconds.map(\.rest.longestTurn).max() ?? 0) / 1e9
+        figures["turn.shard.max"] = Double(seconds.map(\.longestTurn).max() ?? 0) / 1e9
     }
 
     static let coreName = "core"
@@ -299,11 +299,11 @@ struct RunFigures {
         for index in intervals.indices {
             var stages = StageHistograms()
             if index < seconds.count {
-                let rest = seconds[index].rest
-                intervals[index].sent = rest.sent
-                intervals[index].accepted = rest.accepted
-                intervals[index].longestTurnShard = Double(rest.longestTurn) / 1e9
-                stages = seconds[index].stages.histograms
+                let second = seconds[index]
+                intervals[index].sent = second.sent
+                intervals[index].accepted = second.accepted
+                intervals[index].longestTurnShard = Double(second.longestTurn) / 1e9
+                stages = second.stages.histograms
                 intervals[index].latency = stages.all(.accepted)
                 intervals[index].goalLatency = stages[.goal, .accepted]
             }

@@ -112,7 +112,8 @@ final class RunRecorder {
         interval.owed = look.counts.owed
         interval.longestTurnCore = Double(longestTurn) / 1e9
         longestTurn = 0
-        interval.residentBytes = memory.residentBytes
+        // The seconds so far are the laboratory's own growth.
+        interval.residentBytes = max(0, memory.residentBytes - Int64(shelf.bytes))
         interval.threads = memory.threads
         interval.descriptors = memory.descriptors
         interval.commandsWaiting = look.commandsWaiting

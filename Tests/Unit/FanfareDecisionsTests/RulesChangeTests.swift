@@ -26,7 +26,7 @@ import Testing
             var random = SplitMix64(seed: seed)
             for (event, now) in feed.arrivals {
                 plain.apply(event, now: now)
-                if random.chance(30) { adopting.core.adopt(rules, now: now, into: &adopting.decisions) }
+                if random.chance(30) { adopting.adopt(rules, now: now) }
                 adopting.apply(event, now: now)
             }
             plain.finish()
@@ -49,7 +49,7 @@ import Testing
                 var story = Scripted()
                 for (number, (event, now)) in feed.arrivals.enumerated() {
                     if number % 7 == 3 {
-                        story.core.adopt(number % 2 == 0 ? .builtIn : others, now: now, into: &story.decisions)
+                        story.adopt(number % 2 == 0 ? .builtIn : others, now: now)
                     }
                     story.apply(event, now: now)
                 }
@@ -65,10 +65,12 @@ import Testing
         var story = Scripted(rules: rules { $0.minimumInterval = .seconds(before) })
         story.apply(orders.set(0, ["eta": 10], id: "a"))
         story.apply(orders.set(4, ["eta": 9], id: "b"))
-        story.core.adopt(rules { $0.minimumInterval = .seconds(after) }, now: at(5), into: &story.decisions)
-        #expect(story.core.nextDeadline == at(comes))
+        story.adopt(rules { $0.minimumInterval = .seconds(after) }, now: at(5))
+        story.advance(to: at(comes - 0.001))
+        #expect(story.publications.count == (comes > 5 ? 1 : 2))
         story.advance(to: at(comes))
-        #expect(story.records.last?.causes == ["b"] && story.records.last?.version == 2)
+        let flush = story.records.last
+        #expect(flush?.causes == ["b"] && flush?.version == 2 && flush?.now == at(comes))
     }
 
     /// A field that people see no longer, or see anew, is one silent version; topics that look as before get none.
@@ -79,14 +81,13 @@ import Testing
         story.apply(orders.set(12, ["eta": 10, "gate": "B"], id: "a"))
         let versions = story.publications.count
         let others = rules { $0.fields["gate"] = .redacted(Redaction(.removed)) }
-        story.core.adopt(others, now: at(60), into: &story.decisions)
-        story.advance(to: at(90))
-        #expect(story.publications.count == versions + 1)
+        story.adopt(others, now: at(60))
+        #expect(story.publications.count == versions + 1, "at once: what is hidden has been seen long enough")
         let shown = story.publications.last
         #expect(shown?.topicID == TopicID("order/1") && shown?.alert == nil && shown?.event == .update)
         #expect(story.records.last?.causes == ["other rules"])
         #expect(story.topic("order/1")?.published?["gate"] == nil)
-        story.core.adopt(.builtIn, now: at(100), into: &story.decisions)
+        story.adopt(.builtIn, now: at(100))
         story.advance(to: at(130))
         #expect(story.topic("order/1")?.published?["gate"] == "B")
         #expect(story.publications.count == versions + 2)
@@ -101,9 +102,60 @@ import Testing
             rules.reservedAlerts = TokenBucket.Size(burst: 1, refill: .seconds(3600))
             rules.occasions[.goal]?.alert?.bucket = TokenBucket.Size(burst: 1, refill: .seconds(3600))
         }
-        story.core.adopt(quiet, now: at(20), into: &story.decisions)
+        story.adopt(quiet, now: at(20))
         let alerts = (1...4).map { story.apply(match.goal(20 + Double($0), "h\($0)", "home")).alert }
         #expect(alerts.count { $0 == .granted } == 2, "one of the kind and one of the reserve: \(alerts)")
+    }
+
+    /// The feed's own alerts have a budget, too.
+    @Test func requestedAlertsFollowTheNewBudget() {
+        func asking(_ burst: Int) -> Rules {
+            rules { $0.requestedAlerts.bucket = TokenBucket.Size(burst: burst, refill: .seconds(3600)) }
+        }
+        for (before, after, granted) in [(3, 1, 1), (1, 3, 0)] {
+            var story = Scripted(rules: asking(before))
+            func ask(_ second: Double) -> AlertVerdict? {
+                let text = AlertText(title: "Now", body: "\(second)")
+                return story.apply(orders.set(second, ["eta": .int(Int64(second))], id: "a\(second)", alert: text))
+                    .alert
+            }
+            #expect(ask(0) == .granted)
+            story.adopt(asking(after), now: at(10))
+            #expect((1...3).count { ask(10 * Double($0) + 5) == .granted } == granted)
+        }
+    }
+
+    /// A field that was ignored and is seen now has the value that cards lack.
+    @Test func whatWasIgnoredIsShownOnceItCounts() {
+        var story = Scripted(rules: rules { $0.fields["gate"] = .ignored })
+        story.apply(orders.set(0, ["eta": 10, "gate": "B"], id: "a"))
+        #expect(story.apply(orders.set(10, ["gate": "C"], id: "b")).version == nil)
+        story.adopt(.builtIn, now: at(60))
+        #expect(story.topic("order/1")?.published?["gate"] == "C")
+        #expect(story.publications.count == 2)
+    }
+
+    /// A paused or ended topic shows nothing new, and what is hidden is not shown again either.
+    @Test(arguments: [true, false]) func aTopicThatShowsNothingNewHidesAllTheSame(isPaused: Bool) throws {
+        var story = Scripted(rules: rules { $0.reopens = .resumed })
+        story.apply(orders.set(0, ["eta": 10, "gate": "B"], id: "a"))
+        if isPaused { story.apply(orders.event(5, "operator", .operation(.pause))) }
+        story.apply(isPaused ? orders.set(6, ["eta": 9], id: "b") : orders.end(6, ["eta": 9]))
+        let publications = story.publications
+        let hiding = rules {
+            $0.reopens = .resumed
+            $0.fields["gate"] = .redacted(Redaction(.removed))
+        }
+        story.adopt(hiding, now: at(60))
+        #expect(story.publications.count == publications.count)
+        let shown = story.core.current(try #require(publications.last))
+        #expect(shown.version == publications.last?.version && shown.event == publications.last?.event)
+        let state = String(decoding: shown.state.bytes, as: UTF8.self)
+        #expect(!state.contains("gate") && state.contains(isPaused ? "10" : "9"), "\(state)")
+        // A mere repeat of what is known begins no ended topic again.
+        story.apply(orders.set(70, ["eta": 9], id: "c"))
+        #expect(story.topic("order/1")?.ended == !isPaused)
+        #expect(story.publications.count == publications.count)
     }
 
     /// A topic ends after the silence of the rules that stand, counted from its last event.
@@ -117,9 +169,9 @@ import Testing
         }
         var story = Scripted(rules: silent(before))
         story.apply(orders.set(0, ["eta": 10], id: "a"))
-        story.core.adopt(silent(after), now: at(100), into: &story.decisions)
+        story.adopt(silent(after), now: at(100))
         story.advance(to: at(ends - 0.001))
-        #expect(story.topic("order/1")?.ended == false)
+        #expect(story.topic("order/1")?.ended == (ends <= 100), "the silence was too long already")
         story.advance(to: at(ends))
         #expect(story.topic("order/1")?.ended == true)
     }
@@ -127,7 +179,7 @@ import Testing
     /// Topics that begin later have the new rules alone.
     @Test func aTopicThatBeginsLaterHasTheNewRules() {
         var story = Scripted()
-        story.core.adopt(rules { $0.minimumInterval = .seconds(30) }, now: at(0), into: &story.decisions)
+        story.adopt(rules { $0.minimumInterval = .seconds(30) }, now: at(0))
         story.apply(orders.set(0, ["eta": 10], id: "a"))
         story.apply(orders.set(1, ["eta": 9], id: "b"))
         #expect(story.core.nextDeadline == at(30))

@@ -18,6 +18,7 @@ struct Scripted {
         return record
     }
 
+    mutating func adopt(_ rules: Rules, now: FeedTime) { core.adopt(rules, now: now, into: &decisions) }
     mutating func advance(to now: FeedTime) { core.advance(to: now, into: &decisions) }
     mutating func finish() { core.finish(into: &decisions) }
 

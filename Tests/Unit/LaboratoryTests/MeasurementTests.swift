@@ -78,6 +78,12 @@ import Testing
             #expect(stages.all(.accepted).count == 4 && stages.all(.accepted).max == 9000)
             #expect(stages[.goal, .age].count == 0 && stages[kind: 0, .age].count == 1)
         }
+        // A lone kind is kept once, and is as large as all series.
+        var lone = StageHistograms()
+        lone.record(.left, goal, nanoseconds: 2_000_000)
+        lone.record(.left, PublicationTable.Row(series: .alert, kind: 1), nanoseconds: 3_000_000)
+        let rested = SparseStageHistograms(lone).histograms
+        #expect(rested[kind: 1, .left] == lone[kind: 1, .left] && rested[kind: 0, .left].count == 0)
         var sum = stages
         sum.merge(stages)
         #expect(sum.all(.accepted).count == 8)
