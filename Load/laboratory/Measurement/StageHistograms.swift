@@ -11,9 +11,10 @@ package struct StageHistograms: Sendable {
     private static func place(_ group: Int, _ stage: Stage) -> Int { group * Stage.allCases.count + stage.rawValue }
 
     package mutating func record(_ stage: Stage, _ row: PublicationTable.Row, nanoseconds: Int64, times: Int = 1) {
-        for group in [row.series.rawValue, Series.allCases.count + Int(row.kind)] {
-            histograms[StageHistograms.place(group, stage)].record(nanoseconds: nanoseconds, times: times)
-        }
+        let series = StageHistograms.place(row.series.rawValue, stage)
+        let kind = StageHistograms.place(Series.allCases.count + Int(row.kind), stage)
+        histograms[series].record(nanoseconds: nanoseconds, times: times)
+        histograms[kind].record(nanoseconds: nanoseconds, times: times)
     }
 
     package subscript(_ series: Series, _ stage: Stage) -> LatencyHistogram {
@@ -34,7 +35,7 @@ package struct StageHistograms: Sendable {
         for place in histograms.indices { histograms[place].merge(other.histograms[place]) }
     }
 
-    /// Distributions that have a value: of each series, with `all` if there are several, and of each kind.
+    /// Distributions that have a value: of each series, of `all`, and of each kind.
     ///
     /// - Parameter kinds: names of the topic kinds, by index.
     package func latencies(kinds: [String]) -> [Latency] {

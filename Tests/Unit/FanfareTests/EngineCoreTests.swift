@@ -1,4 +1,6 @@
+import FanfareDecisions
 import FanfareFanOut
+import FanfareLog
 import FanfareLoop
 import FanfareModel
 import Testing
@@ -44,6 +46,43 @@ import Testing
             shard.complete(
                 deliveries.map { Completion(slot: $0.slot, generation: $0.generation, outcome: .accepted) }, at: moment)
             _ = shard.sendFeedback(to: &feedback)
+        }
+    }
+
+    /// A restart sends everybody what each topic shows. What the rules of that restart hide is not sent, also of a paused or ended topic.
+    @Test(arguments: ["running", "paused", "ended"]) func aRestartSendsNothingThatItsRulesHide(
+        topic kind: String
+    ) throws {
+        let (topic, now) = (TopicID("order/1"), FeedTime(seconds: 1_790_000_000))
+        var changes: [FeedEvent] = [
+            FeedEvent(
+                topic: topic, topicKind: .generic, at: now, kind: "patch",
+                change: .patch(["eta": 5, "courier": "Sofia"]))
+        ]
+        if kind == "paused" {
+            changes.append(FeedEvent(topic: topic, at: now, kind: "pause", change: .operation(.pause)))
+        } else if kind == "ended" {
+            changes.append(FeedEvent(topic: topic, at: now, kind: "end", lifecycle: .end, change: .nothing))
+        }
+        let log = MemoryLog()
+        var hiding = Rules.builtIn
+        hiding.other.fields["courier"] = .redacted(Redaction(.removed))
+        for (run, rules) in [Rules.builtIn, hiding].enumerated() {
+            let rings = ShardRings()
+            let core = EngineCore(rules: rules, shards: [ShardLink(rings) {}], perApp: 1)
+            try core.recall(log, under: rules)
+            if run == 0 {
+                log.append(changes.map { LogEntry(now: now, .event($0, wall: nil)) })
+                continue
+            }
+            core.turnIsOver()
+            var commands = rings.commands.takeConsumer()
+            var states: [String] = []
+            while let command = commands.pop() {
+                guard case .publish(let publication) = command else { continue }
+                states.append(String(decoding: publication.state.bytes, as: UTF8.self))
+            }
+            #expect(states.count == 1 && states.allSatisfy { $0.contains("eta") && !$0.contains("Sofia") }, "\(states)")
         }
     }
 

@@ -147,7 +147,7 @@ import Testing
         for (run, rules) in [Rules.builtIn, hidden, .builtIn].enumerated() {
             let engine = try Self.engine(StoreChoice(place: .log(log)), rules: rules)
             if run == 0 { for number in 0...2 { _ = try await engine.ingest(Self.event(number)) } }
-            // Other rules show a state otherwise once its interval has passed.
+            // The first run's events, and then the state as the other rules show it, are new versions.
             while try await engine.topicState(Self.match)?.version ?? 0 <= version {}
             #expect(await engine.settle(within: .seconds(300)))
             version = try #require(try await engine.topicState(Self.match)).version
