@@ -11,7 +11,7 @@ OUTAGE_SECONDS ?= 600
 DISTANCE ?= 0
 SCENARIO ?= goal-burst
 
-.PHONY: help setup build release test test-tsan test-asan faults fuzz soak season mutants demo lint format browser site proto bench \
+.PHONY: help setup build release test test-quick test-tsan test-asan faults fuzz soak season mutants demo lint format browser site proto bench \
 	bench-smoke bench-compare bench-beside bench-apns bench-apns-smoke load load-smoke clean
 
 help: ## Print this
@@ -22,6 +22,9 @@ demo: setup ## A match day at 60x to 1,000,000 subscribers over TLS, one lineup'
 
 test: ## All that CI checks: lint, tests, sanitizers, planted faults, end to end, embedding; under 40 minutes on 2 cores
 	@scripts/test
+
+test-quick: ## Lint and all tests but those with processes, sanitizers or planted faults; five minutes if little has changed
+	@scripts/test quick
 
 test-tsan: setup ## Every test under ThreadSanitizer
 	@TIMEOUT=3600 scripts/swift-test 'all tests, ThreadSanitizer' --sanitize thread --scratch-path .build-tsan --skip EndToEndTests
@@ -117,4 +120,4 @@ load-smoke: setup ## Four load scenarios at small sizes, one of them a minute of
 	@scripts/load smoke
 
 clean: ## Remove everything that was built
-	rm -rf .build .build-tsan .build-asan .build-fuzz .build-bench
+	rm -rf .build .build-tests .build-tsan .build-asan .build-fuzz .build-bench

@@ -18,6 +18,9 @@ let swift: [SwiftSetting] =
         .enableUpcomingFeature("MemberImportVisibility"),
     ]
 
+/// In a release build the sources are optimised and the tests are not: it would take most of the time, for code that runs for a moment.
+let swiftOfTests = swift + (development ? [.unsafeFlags(["-Onone"], .when(configuration: .release))] : [])
+
 var products: [Product] = [
     .library(name: "Fanfare", targets: ["Fanfare"]),
     .library(name: "FanfareLineup", targets: ["FanfareLineup"]),
@@ -94,20 +97,21 @@ var targets: [Target] = [
         swiftSettings: swift),
     .testTarget(
         name: "SimulationTests", dependencies: ["Simulation"], path: "Tests/System/SimulationTests",
-        swiftSettings: swift),
+        swiftSettings: swiftOfTests),
     .testTarget(
         name: "FanfareModelTests", dependencies: ["FanfareModel"], path: "Tests/Unit/FanfareModelTests",
-        swiftSettings: swift),
+        swiftSettings: swiftOfTests),
     .testTarget(
         name: "FanfareDecisionsTests", dependencies: ["FanfareModel", "FanfareDecisions"],
-        path: "Tests/Unit/FanfareDecisionsTests", swiftSettings: swift),
+        path: "Tests/Unit/FanfareDecisionsTests", swiftSettings: swiftOfTests),
     // In `Decided` a shard gets what a decision core has said.
     .testTarget(
-        name: "FanfareFanOutTests", dependencies: stages(), path: "Tests/Unit/FanfareFanOutTests", swiftSettings: swift),
+        name: "FanfareFanOutTests", dependencies: stages(), path: "Tests/Unit/FanfareFanOutTests",
+        swiftSettings: swiftOfTests),
     .testTarget(
         name: "FanfareLineupTests", dependencies: ["FanfareLineup", "FanfareModel", "FanfareFanOut"],
         path: "Tests/Unit/FanfareLineupTests",
-        swiftSettings: swift),
+        swiftSettings: swiftOfTests),
     .target(
         name: "EngineTestSupport", dependencies: ["FanfareModel", "FanfareFanOut"],
         path: "Tests/Support/EngineTestSupport",
@@ -116,34 +120,34 @@ var targets: [Target] = [
         name: "FanfareTests",
         dependencies: stages("Fanfare", "FanfareFeeds", "FanfareLog", "FanfareLoop", "EngineTestSupport"),
         path: "Tests/Unit/FanfareTests",
-        swiftSettings: swift),
+        swiftSettings: swiftOfTests),
     .testTarget(
         name: "FanfareLogTests", dependencies: ["FanfareLog", "FanfareModel", "FanfareLoop"],
-        path: "Tests/Unit/FanfareLogTests", swiftSettings: swift),
+        path: "Tests/Unit/FanfareLogTests", swiftSettings: swiftOfTests),
     .testTarget(
         name: "FanfareReplayTests",
         dependencies: stages(
             "FanfareReplay", "Fanfare", "FanfareFeeds", "FanfareLog", "FanfareLoop", "FanfareRules", "EngineTestSupport"
         ),
         path: "Tests/Unit/FanfareReplayTests",
-        swiftSettings: swift),
+        swiftSettings: swiftOfTests),
     .testTarget(
         name: "FanfareAPNsTests", dependencies: ["FanfareAPNs", "FanfareModel", "FanfareFanOut", "FanfareLoop"],
         path: "Tests/Unit/FanfareAPNsTests",
-        swiftSettings: swift),
+        swiftSettings: swiftOfTests),
     .testTarget(
         name: "FanfareFeedsTests", dependencies: ["FanfareFeeds", "FanfareModel", "FanfareDecisions"],
         path: "Tests/Unit/FanfareFeedsTests",
-        swiftSettings: swift),
+        swiftSettings: swiftOfTests),
     .testTarget(
         name: "FanfareRulesTests",
         dependencies: ["FanfareRules", "FanfareTOML", "FanfareFeeds", "FanfareModel", "FanfareDecisions"],
         path: "Tests/Unit/FanfareRulesTests",
-        swiftSettings: swift),
+        swiftSettings: swiftOfTests),
     .testTarget(
         name: "FanfarePresentationTests", dependencies: ["FanfarePresentation", "FanfareTOML", "FanfareModel"],
         path: "Tests/Unit/FanfarePresentationTests",
-        swiftSettings: swift),
+        swiftSettings: swiftOfTests),
     // What people must see of a feed, worked out again as simply as possible, and a program that compares.
     .target(
         name: "ReferenceModel", dependencies: ["FanfareModel", "FanfareDecisions"],
@@ -151,25 +155,25 @@ var targets: [Target] = [
         exclude: ["Runner"], swiftSettings: swift),
     .testTarget(
         name: "ReferenceModelTests", dependencies: ["ReferenceModel"], path: "Tests/Differential/ReferenceModelTests",
-        swiftSettings: swift),
+        swiftSettings: swiftOfTests),
     .testTarget(
         name: "TruthTests", dependencies: ["FanfareFeeds", "FanfareModel", "FanfareDecisions"],
-        path: "Tests/Differential/TruthTests", swiftSettings: swift),
+        path: "Tests/Differential/TruthTests", swiftSettings: swiftOfTests),
     .target(
         name: "HTTP2TestSupport", dependencies: ["FanfareHTTP2"], path: "Tests/Support/HTTP2TestSupport",
         swiftSettings: swift),
     .testTarget(
         name: "FanfareHTTP2Tests", dependencies: ["FanfareHTTP2", "FanfareModel", "HTTP2TestSupport"],
         path: "Tests/Unit/FanfareHTTP2Tests",
-        swiftSettings: swift),
+        swiftSettings: swiftOfTests),
     .testTarget(
         name: "FanfareLoopTests", dependencies: ["FanfareLoop"], path: "Tests/Unit/FanfareLoopTests",
-        swiftSettings: swift),
+        swiftSettings: swiftOfTests),
     .testTarget(
         name: "FanfareCLITests",
         dependencies: stages("FanfareCLI", "FanfarePresentation", "FanfareReplay", "Fanfare", "FanfareFeeds"),
         path: "Tests/Unit/FanfareCLITests",
-        exclude: ["Storyboards"], swiftSettings: swift),
+        exclude: ["Storyboards"], swiftSettings: swiftOfTests),
 ]
 
 if development || fuzzing {
@@ -182,7 +186,8 @@ if development || fuzzing {
             ],
             path: "Tests/Fuzz/Subjects", swiftSettings: swift),
         .testTarget(
-            name: "FuzzTests", dependencies: ["FuzzSubjects"], path: "Tests/Fuzz/FuzzTests", swiftSettings: swift),
+            name: "FuzzTests", dependencies: ["FuzzSubjects"], path: "Tests/Fuzz/FuzzTests", swiftSettings: swiftOfTests
+        ),
     ]
 }
 
@@ -229,7 +234,7 @@ if development {
             exclude: ["Distance", "README.md"], swiftSettings: swift),
         .testTarget(
             name: "DistanceTests", dependencies: ["Distance", "FanfareModel", "FanfareLoop"],
-            path: "Tests/Unit/DistanceTests", swiftSettings: swift),
+            path: "Tests/Unit/DistanceTests", swiftSettings: swiftOfTests),
         // `make bench-apns`: our client alone, and the floor under any client.
         .executableTarget(
             name: "apns-load",
@@ -245,7 +250,8 @@ if development {
         // The load laboratory: scenarios through the whole engine, measured and judged.
         .target(
             name: "Laboratory",
-            dependencies: stages("Fanfare", "FanfareFeeds", "FanfareTOML", "FanfareAPNs", "FanfareLoop"),
+            dependencies: stages(
+                "Fanfare", "FanfareFeeds", "FanfareTOML", "FanfareRules", "FanfareAPNs", "FanfareLog", "FanfareLoop"),
             path: "Load/laboratory", exclude: ["README.md"], swiftSettings: swift),
         .executableTarget(
             name: "fanfare-load",
@@ -253,14 +259,14 @@ if development {
             path: "Load/fanfare-load", swiftSettings: swift),
         .testTarget(
             name: "LaboratoryTests", dependencies: stages("Laboratory", "FanfareTOML"),
-            path: "Tests/Unit/LaboratoryTests", swiftSettings: swift),
+            path: "Tests/Unit/LaboratoryTests", swiftSettings: swiftOfTests),
         // Results of the laboratory as pages, plots, logs and comparisons.
         .target(
             name: "LaboratoryReport", dependencies: ["Laboratory", "CFanfareZlib"], path: "Load/report",
             swiftSettings: swift),
         .testTarget(
             name: "LaboratoryReportTests", dependencies: ["Laboratory", "LaboratoryReport"],
-            path: "Tests/Unit/LaboratoryReportTests", exclude: ["hdr_check.py"], swiftSettings: swift),
+            path: "Tests/Unit/LaboratoryReportTests", exclude: ["hdr_check.py"], swiftSettings: swiftOfTests),
         .executableTarget(
             name: "fanfare-sim", dependencies: ["Simulation"], path: "Load/fanfare-sim", swiftSettings: swift),
         // Weeks of an engine's life in virtual time, to see what grows.
@@ -277,23 +283,23 @@ if development {
                 "delivery-judge",
             ],
             path: "Tests/System/ApnsSimulatorTests",
-            exclude: ["client.py"], swiftSettings: swift),
+            exclude: ["client.py"], swiftSettings: swiftOfTests),
         .testTarget(
             name: "DeliveryJudgeTests", dependencies: ["DeliveryJudge", "LoadJSON"],
-            path: "Tests/Unit/DeliveryJudgeTests", swiftSettings: swift),
-        .testTarget(name: "EndToEndTests", path: "Tests/System/EndToEndTests", swiftSettings: swift),
+            path: "Tests/Unit/DeliveryJudgeTests", swiftSettings: swiftOfTests),
+        .testTarget(name: "EndToEndTests", path: "Tests/System/EndToEndTests", swiftSettings: swiftOfTests),
         .testTarget(
             name: "FanfareHTTP2OracleTests",
             dependencies: ["FanfareHTTP2", "FanfareModel", "HTTP2TestSupport", "FuzzSubjects", "CFanfareNghttp2"],
             path: "Tests/Differential/FanfareHTTP2OracleTests",
-            swiftSettings: swift),
+            swiftSettings: swiftOfTests),
         .testTarget(
             name: "FanfareAPNsPeerTests",
             dependencies: stages(
                 "Fanfare", "FanfareReplay", "FanfareAPNs", "FanfareFeeds", "FanfareLoop", "APNsSimulator",
                 "CountAllocations", "DeliveryJudge", "LoadJSON"),
             path: "Tests/System/FanfareAPNsPeerTests",
-            exclude: ["strict_server.py", "Storyboards"], swiftSettings: swift),
+            exclude: ["strict_server.py", "Storyboards"], swiftSettings: swiftOfTests),
     ]
 }
 
