@@ -27,7 +27,8 @@ struct SaturateCommand {
                 search.noteImpossible(factor)
                 continue
             }
-            let run = try RunCommand.once(scenario, engines: options.ofEngines + ["--rate", "\(factor)"])
+            var run = try RunCommand.once(scenario, engines: options.ofEngines + ["--rate", "\(factor)"])
+            run.rate = factor
             guard !run.verdict.isInterrupted else {
                 print("rate \(factor.shortened): the run was interrupted")
                 break

@@ -86,6 +86,8 @@ package struct LoadRun: Codable, Sendable {
     package var verdict: Verdict
     /// Measured time, without warm-up.
     package var seconds: Double
+    /// Factor of the scenario's rates, of the runs in which `saturate` looks for the limit.
+    package var rate: Double?
     /// Figures by name, as thresholds name them: `goal.last.p99`, `cpu.per.push`. Seconds, bytes, counts, and shares of one.
     package var figures: [String: Double] = [:]
     package var latencies: [Latency] = []

@@ -79,7 +79,7 @@ extension LoadRun {
         "events", "events.per.second", "updates", "goals", "goals.unfinished", "growth.memory", "growth.threads",
         "growth.descriptors", "turn.core.max",
         "turn.shard.max", "rings.commands.max", "rings.arrivals.max", "engine.full", "lateness.p50", "lateness.p90",
-        "lateness.p99", "lateness.p999", "lateness.p9999", "lateness.max", "run.whole",
+        "lateness.p99", "lateness.p999", "lateness.p9999", "lateness.max", "run.whole", "restart.ready",
     ]
 
     private func mergedFigures(_ runs: [LoadRun]) -> [String: Double] {

@@ -10,6 +10,8 @@ enum LoadInput: Sendable {
     case follow(subscriber: Int)
     case unfollow(subscriber: Int)
     case rotate(subscriber: Int, planned: Int64)
+
+    var event: FeedEvent? { if case .event(let event, _, _) = self { event } else { nil } }
 }
 
 /// Runs a `Dispatcher` on a thread of its own, so that a busy engine does not delay what arrives.

@@ -12,7 +12,7 @@ package final class Probe: DeliverySource {
     private let table: PublicationTable
     private let plan: ProbePlan
     private let clock: () -> Int64
-    private let slots: SlotMarks
+    let slots: SlotMarks
     private var total: ProbeReading
     private var interval = ProbeReading.Interval()
     /// Index of the running interval; negative before the measurement.
@@ -20,16 +20,18 @@ package final class Probe: DeliverySource {
     private var costs = PushCosts()
     var waste = PushWaste()
 
-    /// - Parameter slotsMax: slots that the shard may use; pushes to further ones are not measured, and are counted as such.
+    /// - Parameters:
+    ///   - slotsMax: slots that the shard may use; pushes to further ones are not measured, and are counted as such.
+    ///   - marks: what an earlier probe knew of the same slots.
     package init(
         _ source: any DeliverySource, _ table: PublicationTable, _ plan: ProbePlan, slotsMax: Int,
-        clock: @escaping () -> Int64
+        marks: SlotMarks? = nil, clock: @escaping () -> Int64
     ) {
         self.source = source
         self.table = table
         self.plan = plan
         self.clock = clock
-        slots = SlotMarks(slotsMax, memory: plan.memory)
+        slots = marks ?? SlotMarks(slotsMax, memory: plan.memory)
         total = ProbeReading(goals: plan.goals)
         total.firsts = Array(repeating: 0, count: table.capacity + 1)
     }
@@ -201,8 +203,10 @@ package final class ScheduleStart: Sendable {
 
 /// A probe's knowledge of each slot: its tenant, the publication on its way, and those accepted last. Numbers of 32 bits, because there are
 /// millions of slots.
-private final class SlotMarks {
-    let count: Int
+///
+/// `Sendable` is unchecked because one probe at a time has it: the thread of a former one has ended.
+package final class SlotMarks: @unchecked Sendable {
+    fileprivate let count: Int
     /// Accepted publications that a slot remembers.
     private let memory: Int
     private let tenants: UnsafeMutablePointer<UInt32>
@@ -211,11 +215,11 @@ private final class SlotMarks {
     private let accepted: UnsafeMutablePointer<UInt32>
 
     /// Mark of a push that brings nothing that its activity lacks; no publication has it.
-    static let noNews: UInt32 = 0
+    fileprivate static let noNews: UInt32 = 0
     private static let followBit: UInt32 = 1 << 31
     private static let noTenant = UInt32.max
 
-    init(_ count: Int, memory: Int) {
+    fileprivate init(_ count: Int, memory: Int) {
         self.count = count
         self.memory = memory
         func marks(_ value: UInt32, _ count: Int) -> UnsafeMutablePointer<UInt32> {
@@ -233,14 +237,14 @@ private final class SlotMarks {
     }
 
     /// Mark of the first push to an activity that has followed.
-    static func follow(_ number: Int) -> UInt32 { followBit | UInt32(truncatingIfNeeded: number) }
-    static func follow(of mark: UInt32) -> Int? { mark & followBit != 0 ? Int(mark & ~followBit) : nil }
+    fileprivate static func follow(_ number: Int) -> UInt32 { followBit | UInt32(truncatingIfNeeded: number) }
+    fileprivate static func follow(of mark: UInt32) -> Int? { mark & followBit != 0 ? Int(mark & ~followBit) : nil }
 
     /// A generation counts tenants in steps of 256, and a tenant's waits between two of them (`Activity.generation`).
     private static func tenant(_ generation: UInt32) -> UInt32 { generation >> 8 }
 
     /// Is `true` once for each tenant of a slot.
-    func isNewTenant(_ delivery: Delivery) -> Bool {
+    fileprivate func isNewTenant(_ delivery: Delivery) -> Bool {
         let slot = Int(delivery.slot.rawValue)
         let tenant = SlotMarks.tenant(delivery.generation)
         guard tenants[slot] != tenant else { return false }
@@ -256,7 +260,7 @@ private final class SlotMarks {
 
     /// - Returns: `true` unless the push is a repeat of one that was sent before.
     @discardableResult
-    func sends(_ mark: UInt32, to delivery: Delivery) -> Bool {
+    fileprivate func sends(_ mark: UInt32, to delivery: Delivery) -> Bool {
         let slot = Int(delivery.slot.rawValue)
         // The first push of a tenant that has followed stays its first until it is accepted.
         if SlotMarks.follow(of: sending[slot]) != nil { return false }
@@ -267,7 +271,7 @@ private final class SlotMarks {
     }
 
     /// - Returns: mark of the push; 0 for a repeat of what was accepted before.
-    func accepts(_ completion: Completion) -> UInt32 {
+    fileprivate func accepts(_ completion: Completion) -> UInt32 {
         let slot = Int(completion.slot.rawValue)
         guard tenants[slot] == SlotMarks.tenant(completion.generation), sending[slot] != 0 else { return 0 }
         let mark = sending[slot]

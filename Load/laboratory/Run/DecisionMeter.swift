@@ -46,7 +46,7 @@ package struct DecisionMeter {
     /// Times from the plan until the core takes an event, of all measured events.
     package private(set) var taken = LatencyHistogram()
     /// Measured publications that some activity may still lack.
-    private var open: Set<UInt64> = []
+    private var open: [UInt64: TopicID] = [:]
     /// Goals of the measurement that had not reached all of their activities at its end.
     package private(set) var unfinishedGoals = 0
     /// Publications that a newer one's completion finishes, by topic.
@@ -75,7 +75,7 @@ package struct DecisionMeter {
         newest = max(newest, publication.serial)
         if row.isMeasured {
             counts.publications += 1
-            open.insert(publication.serial)
+            open[publication.serial] = publication.topicID
             stages.record(.decided, row, nanoseconds: now - row.planned)
             if row.series == .goal, goals.count < PublicationTable.goalsMax {
                 goals.append(
@@ -118,11 +118,18 @@ package struct DecisionMeter {
         overtaken[topic, default: []].append(serial)
     }
 
+    /// Notes what a topic shows in an engine that goes on after another one. It also finishes what the other one had still to bring.
+    package mutating func noteRecalled(_ publication: Publication) {
+        let topic = publication.topicID
+        let older = open.filter { $0.value == topic && $0.key < publication.serial }.keys
+        overtaken[topic] = Array(Set(overtaken[topic] ?? []).union(older))
+    }
+
     private mutating func finish(_ serial: UInt64, at moment: Int64?) {
         let row = table[serial]
-        open.remove(serial)
         table.finish(serial)
-        guard let moment, row.isMeasured else { return }
+        // An engine that goes on after another one sends what its topics show once more: no time is counted twice.
+        guard open.removeValue(forKey: serial) != nil, let moment else { return }
         noteLast(moment, of: serial, row)
         if row.goal > 0 { goals[Int(row.goal) - 1].last = moment }
     }
@@ -130,13 +137,12 @@ package struct DecisionMeter {
     /// Counts each publication that has not reached all of its activities as if its last activity had it now: it takes longer than that,
     /// and without it the figures of `last` would be better the more is lost.
     package mutating func close(at now: Int64) {
-        for serial in open {
+        for serial in open.keys {
             let row = table[serial]
-            guard row.isMeasured else { continue }
             unfinishedGoals += row.series == .goal ? 1 : 0
             noteLast(now, of: serial, row)
         }
-        open = []
+        open = [:]
     }
 
     private mutating func noteLast(_ moment: Int64, of serial: UInt64, _ row: PublicationTable.Row) {

@@ -6,9 +6,10 @@ import FanfareModel
 
 /// A shard's transport behind a `Probe`, and the timer that finds the shard's longest turns. Confined to the shard's thread.
 final class ProbedTransport: Transport {
-    /// Measurements that a shard leaves behind when its transport closes.
-    struct Remains: Sendable {
-        var reading = ProbeReading()
+    /// Measurements that a shard leaves behind when its transport closes. `Sendable` is unchecked because they are read when the shard's
+    /// thread has ended: until then an answer may come, even to an engine that ends without notice.
+    struct Remains: @unchecked Sendable {
+        var probe: Probe
         var statistics = TransportStatistics()
         /// Body bytes and answers before the measurement.
         var before = TransportStatistics()
@@ -29,7 +30,9 @@ final class ProbedTransport: Transport {
         start = setup.plan.start
         measuredFrom = setup.plan.measured.lowerBound
         probe = Probe(
-            shard, setup.table, setup.plan, slotsMax: setup.slotsMax, clock: Clock.monotonicNanoseconds)
+            shard, setup.table, setup.plan, slotsMax: setup.slotsMax, marks: setup.marks.withLock { $0 },
+            clock: Clock.monotonicNanoseconds)
+        if setup.scenario.restartAt != nil { setup.marks.withLock { [probe] in $0 = probe.slots } }
         probe.waste.perPush = setup.scenario.waste.inSeconds * 1e9
         switch setup.scenario.transport {
         case .discard(let sink):
@@ -55,18 +58,25 @@ final class ProbedTransport: Transport {
         if before == nil, let pool, now >= start.moment + measuredFrom { before = pool.statistics }
     }
 
+    private var left: Remains {
+        Remains(
+            probe: probe, statistics: pool?.statistics ?? TransportStatistics(),
+            before: before ?? TransportStatistics())
+    }
+
     var isReady: Bool { inner?.isReady ?? false }
     var figures: TransportFigures { inner?.figures ?? TransportFigures() }
     func workAvailable() { inner?.workAvailable() }
 
     func close(_ closed: @escaping () -> Void) {
+        let place = remains.withLock { remains in
+            remains.append(left)
+            return remains.count - 1
+        }
         inner?.close { [self] in
             nextPull?.close()
             turns?.close()
-            let left = Remains(
-                reading: probe.finish(), statistics: pool?.statistics ?? TransportStatistics(),
-                before: before ?? TransportStatistics())
-            remains.withLock { $0.append(left) }
+            remains.withLock { $0[place] = left }
             closed()
         }
     }
@@ -79,6 +89,8 @@ struct TransportSetup: Sendable {
     var plan: ProbePlan
     var slotsMax: Int
     var remains: Locked<[ProbedTransport.Remains]>
+    /// Slots' marks for the next engine, in a scenario with a restart.
+    var marks: Locked<SlotMarks?>
     /// Server and provider key; `nil` for a sink.
     private let server: (endpoint: Endpoint, credentials: ProviderToken)?
 
@@ -91,6 +103,7 @@ struct TransportSetup: Sendable {
         let subscribers = scenario.subscribers.count + plan.followsAt.count
         slotsMax = subscribers / scenario.shards + subscribers / (8 * scenario.shards) + 1024
         remains = Locked([])
+        marks = Locked(nil)
         if case .discard = scenario.transport {
             server = nil
         } else {

@@ -12,6 +12,7 @@ struct RunFigures {
     let generator: Generator.Report
     /// Initial followers of each topic.
     let followers: [TopicID: Int]
+    let reading: ProbeReading
     let remains: [ProbedTransport.Remains]
     /// Monotonic nanoseconds of the schedule's start.
     let start: Int64
@@ -25,7 +26,6 @@ struct RunFigures {
     private var measuredFrom: Int64 { start + schedule.measured.lowerBound }
 
     func result() -> LoadRun {
-        let reading = remains.reduce(into: ProbeReading()) { $0.merge($1.reading) }
         let latencies = latencies(reading)
         let intervals = mergedIntervals(reading)
         var figures: [String: Double] = [:]
@@ -39,6 +39,7 @@ struct RunFigures {
         addGrowth(intervals, to: &figures)
         let goals = goals(reading)
         figures["run.whole"] = Double(whole) / 1e9
+        figures["restart.ready"] = recorder.restart.map { Double($0) / 1e9 }
         figures["goals.unfinished"] = Double(meter.unfinishedGoals)
         var run = LoadRun(
             verdict: Verdict(faults: faults(reading), thresholds: scenario.thresholds.map { $0.judge(figures) }),

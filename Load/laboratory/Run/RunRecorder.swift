@@ -52,6 +52,10 @@ final class RunRecorder {
     /// Events and processor seconds at the end of the interval before.
     private var counted: (events: Int, cpu: Double) = (0, 0)
     private(set) var commandsMax = 0
+    /// Pushes, alerts and processor seconds of engines that have ended.
+    private var ended: (counts: ShardCounts, threads: [String: Double]) = (ShardCounts(), [:])
+    /// Nanoseconds from the end of an engine until the next one had its connections.
+    var restart: Int64?
     var isInterrupted = false
     /// Is `true` if the last pushes did not arrive within the drain.
     var isCutOff = false
@@ -67,7 +71,27 @@ final class RunRecorder {
 
     func noteTurn(_ nanoseconds: Int64) { longestTurn = max(longestTurn, nanoseconds) }
 
-    func look(_ look: Look) {
+    /// Notes an engine's end, so that its counts and its threads' time are part of the run.
+    ///
+    /// - Parameters:
+    ///   - counts: the engine's last ones.
+    ///   - threads: processor seconds of all threads, before the engine's ended.
+    func noteEnd(_ counts: ShardCounts, threads: [String: Double]) {
+        (ended.counts.pushes, ended.counts.alerts) = (total(counts).pushes, total(counts).alerts)
+        let left = ProcessReadings.threads()
+        for (name, seconds) in threads { ended.threads[name, default: 0] += max(0, seconds - left[name, default: 0]) }
+    }
+
+    /// Returns the newest engine's counts together with those of the engines before.
+    private func total(_ counts: ShardCounts) -> ShardCounts { counts + ended.counts }
+
+    private func threads() -> [String: Double] {
+        ProcessReadings.threads().merging(ended.threads, uniquingKeysWith: +)
+    }
+
+    func look(_ ofEngine: Look) {
+        var look = ofEngine
+        look.counts = total(look.counts)
         latest = look
         if look.now - lookBefore.at >= 1_000_000_000 {
             let accepted = look.counts.pushes.accepted
@@ -103,10 +127,11 @@ final class RunRecorder {
 
     private func append(_ look: Look, seconds: Double) {
         var interval = Interval(second: seconds)
-        let cpu = ProcessReadings.threads().values.reduce(0, +)
+        let cpu = threads().values.reduce(0, +)
         let memory = ProcessReadings.memory()
         interval.events = look.events - counted.events
-        interval.cpuSeconds = cpu - counted.cpu
+        // A thread of the laboratory that has ended takes its time along.
+        interval.cpuSeconds = max(0, cpu - counted.cpu)
         counted = (look.events, cpu)
         interval.oldestUndelivered = Double(look.freshness.oldestUndelivered) / 1e9
         interval.owed = look.counts.owed
@@ -125,7 +150,7 @@ final class RunRecorder {
     private func reading() -> Reading {
         let companions = programs.all.map { ($0.name, $0.cpuSeconds) }
         return Reading(
-            at: Clock.monotonicNanoseconds(), threads: ProcessReadings.threads(),
+            at: Clock.monotonicNanoseconds(), threads: threads(),
             companions: Dictionary(companions, uniquingKeysWith: +))
     }
 
@@ -137,7 +162,7 @@ final class RunRecorder {
             look.counts.transport = latest.counts.transport
         }
         self.look(look)
-        after = (look.counts, reading())
+        after = (total(look.counts), reading())
         let elapsed = look.now - measuredFrom
         if before != nil, elapsed > Int64(intervals.count) * 1_000_000_000 {
             append(look, seconds: Double(elapsed) / 1e9)
@@ -147,7 +172,7 @@ final class RunRecorder {
     /// Takes the shards' last counts, which the core learns when they stop. The connections are closed by then.
     func complete(_ counts: ShardCounts) {
         let transport = after?.counts.transport
-        after?.counts = counts
+        after?.counts = total(counts)
         if let transport { after?.counts.transport = transport }
     }
 

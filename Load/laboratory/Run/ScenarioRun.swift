@@ -9,11 +9,13 @@ import FanfareModel
 /// The course: subscribers are loaded, connections open, the topics begin; then the schedule runs, of which the warm-up is not counted;
 /// then the last pushes have `drain` to arrive.
 package final class ScenarioRun {
-    private enum Stage { case connecting, opening, settling, running, draining, over }
+    private enum Stage { case connecting, opening, settling, running, restarting, draining, over }
 
     private let plan: RunPlan
     private let loop: Loop
-    private let core: EngineCore
+    private var core: EngineCore
+    /// Log from which the next engine goes on, in a scenario with a restart.
+    private let log: RunLog?
     private let output: RunOutput
     private let recorder: RunRecorder
     private var meter: DecisionMeter
@@ -21,6 +23,8 @@ package final class ScenarioRun {
     private var opening: Opening
     private var generator: Generator?
     private var stage = Stage.connecting
+    /// Monotonic nanoseconds.
+    private var restartedAt: Int64 = 0
     private let madeAt = Clock.monotonicNanoseconds()
     /// Events of the measurement that were decided, and those decided before it was over.
     private var events = (decided: 0, inTime: 0)
@@ -34,6 +38,7 @@ package final class ScenarioRun {
         var drain: LoopTimer?
         var turns: TurnTimer?
         var watch: LoopTimer?
+        var restart: LoopTimer?
     }
 
     private var interrupts: [SignalWatcher] = []
@@ -43,22 +48,20 @@ package final class ScenarioRun {
         self.output = output
         plan = try RunPlan(scenario)
         let setup = plan.setup
-        let population = plan.population
         recorder = RunRecorder(scenario, setup.plan.shelf, plan.companions)
         meter = DecisionMeter(setup.table)
         time = RunTime(plan.clock)
         opening = Opening(plan)
         loop = try Loop()
-        core = try EngineCore(
-            loop: loop, shards: scenario.shards,
-            makeTransports: [{ loop, shard, context in try ProbedTransport(loop, shard, context, setup) }],
-            clock: plan.clock, load: { shard, place, moment in population.load(into: shard, at: place, moment) },
-            report: output.report)
+        log = scenario.restartAt == nil ? nil : try RunLog()
+        core = try ScenarioRun.core(plan, loop, output)
+        try log?.recall(into: core)
         core.delegate = self
         wakeup = try Wakeup(loop: loop) { [unowned self] in turn() }
         timers.deadline = LoopTimer(loop: loop) { [unowned self] in turn() }
         timers.measurement = LoopTimer(loop: loop) { [unowned self] in look() }
         timers.turns = TurnTimer(loop) { [unowned self] turn, _ in recorder.noteTurn(turn) }
+        timers.restart = LoopTimer(loop: loop) { [unowned self] in restart() }
         timers.drain = LoopTimer(loop: loop) { [unowned self] in
             recorder.isCutOff = true
             halt()
@@ -67,6 +70,15 @@ package final class ScenarioRun {
             try SignalWatcher(loop: loop, signal: signal) { [unowned self] in interrupt() }
         }
         timers.watch = LoopTimer(loop: loop) { [unowned self] in look() }
+    }
+
+    private static func core(_ plan: RunPlan, _ loop: Loop, _ output: RunOutput) throws -> EngineCore {
+        let (setup, population) = (plan.setup, plan.population)
+        return try EngineCore(
+            loop: loop, shards: plan.scenario.shards,
+            makeTransports: [{ loop, shard, context in try ProbedTransport(loop, shard, context, setup) }],
+            clock: plan.clock, load: { shard, place, moment in population.load(into: shard, at: place, moment) },
+            report: output.report)
     }
 
     /// Runs the scenario. To be called once.
@@ -82,10 +94,11 @@ package final class ScenarioRun {
         recorder.complete(core.counts)
         recorder.finish()
         let remains = plan.setup.remains.withLock { $0 }
+        let reading = remains.reduce(into: ProbeReading()) { $0.merge($1.probe.finish()) }
         loop.close()
         return RunFigures(
             scenario: plan.scenario, schedule: plan.schedule, meter: meter, recorder: recorder, generator: report,
-            followers: plan.followers(), remains: remains, start: plan.start.moment, events: events,
+            followers: plan.followers(), reading: reading, remains: remains, start: plan.start.moment, events: events,
             seconds: plan.setup.plan.shelf.all, whole: now - madeAt
         ).result()
     }
@@ -102,6 +115,7 @@ package final class ScenarioRun {
                 stage = .settling
                 return core.settle { [unowned self] _ in begin() }
             }
+            keep(events, at: now)
             for event in events { core.apply(event, now: now) }
             if opening.isTurnOver { break }
         }
@@ -118,6 +132,9 @@ package final class ScenarioRun {
         meter.measured = moment + measured.lowerBound..<moment + measured.upperBound
         recorder.begin(at: meter.measured.lowerBound)
         timers.measurement?.start(after: .nanoseconds(meter.measured.lowerBound - now))
+        if let at = plan.scenario.restartAt {
+            timers.restart?.start(after: at + .nanoseconds(meter.measured.lowerBound - now))
+        }
         guard let signal = wakeup?.signal else { return }
         do {
             generator = try Generator(
@@ -141,7 +158,8 @@ package final class ScenarioRun {
         switch stage {
         case .opening: open()
         case .running: take()
-        case .connecting, .settling, .draining, .over: _ = advance()
+        case .connecting, .settling, .draining: _ = advance()
+        case .restarting, .over: break
         }
     }
 
@@ -152,7 +170,10 @@ package final class ScenarioRun {
         while left > 0, !core.isCongested {
             // Asked before the inputs are taken: what was handed over before the end is then found.
             let isOver = generator.isOver
-            let taken = generator.drain(limit: ScenarioRun.inputsAtATime) { carryOut($0, time) }
+            var inputs: [LoadInput] = []
+            let taken = generator.drain(limit: ScenarioRun.inputsAtATime) { inputs.append($0) }
+            keep(inputs.compactMap(\.event), at: time)
+            for input in inputs { carryOut(input, time) }
             left -= max(1, taken)
             if taken == 0 {
                 // Stalls, steps of the clock and timers come after the last arrival, too.
@@ -190,6 +211,7 @@ package final class ScenarioRun {
     /// Advances log time, each timer at its own deadline.
     private func advance() -> FeedTime {
         let (now, moment) = time.advance()
+        if let deadline = core.nextDeadline, deadline <= now { keepTick(at: now) }
         while let deadline = core.nextDeadline, deadline <= now {
             meter.deadline = moment.monotonicNanoseconds - (now - deadline).wholeNanoseconds
             core.advance(to: deadline)
@@ -222,6 +244,44 @@ package final class ScenarioRun {
     private func interrupt() {
         recorder.isInterrupted = true
         halt()
+    }
+
+    // MARK: Restart
+
+    /// Makes events durable before they are decided.
+    private func keep(_ events: [FeedEvent], at now: FeedTime) {
+        guard let log, !events.isEmpty else { return }
+        do { try log.append(events, at: now) } catch { fail("the run's log: \(error)") }
+    }
+
+    private func keepTick(at now: FeedTime) {
+        guard let log else { return }
+        do { try log.appendTick(at: now) } catch { fail("the run's log: \(error)") }
+    }
+
+    private func fail(_ text: String) {
+        output.report(text)
+        interrupt()
+    }
+
+    /// Ends the engine without notice, and lets another one go on from its log. Arrivals of the time between wait.
+    private func restart() {
+        guard stage == .running, let log else { return }
+        stage = .restarting
+        restartedAt = now
+        let threads = ProcessReadings.threads()
+        core.stop(within: .zero)
+        recorder.noteEnd(core.counts, threads: threads)
+        do {
+            try log.reopen()
+            core = try ScenarioRun.core(plan, loop, output)
+            core.beginRecall()
+            try log.recall(into: core)
+            core.delegate = self
+            core.endRecall()
+        } catch {
+            fail("the engine could not be restarted: \(error)")
+        }
     }
 
     // MARK: Watching
@@ -300,12 +360,22 @@ private struct Opening {
 
 extension ScenarioRun: EngineCoreDelegate {
     func coreDidBecomeReady() {
-        guard stage == .connecting else { return }
-        stage = .opening
-        open()
+        switch stage {
+        case .connecting:
+            stage = .opening
+            open()
+        case .restarting:
+            recorder.restart = now - restartedAt
+            stage = .running
+            take()
+        case .opening, .settling, .running, .draining, .over: break
+        }
     }
     func coreDidRelieve() { wakeup?.signal.signal() }
-    func coreWillPublish(_ publication: Publication) { meter.note(publication, at: now) }
+    func coreWillPublish(_ publication: Publication) {
+        // While an engine is being restarted, nothing new is decided.
+        if stage == .restarting { meter.noteRecalled(publication) } else { meter.note(publication, at: now) }
+    }
     func coreDidRecord(_ record: DecisionRecord, of publication: Publication?) { meter.note(record) }
     func coreDidComplete(_ serial: UInt64, of topic: TopicID, at moment: Int64?) {
         meter.complete(serial, of: topic, at: moment)

@@ -45,12 +45,27 @@ extension Scenario {
         if let reader = table.table("rotations") { churn.rotations.read(reader, duration) }
         if let reader = table.table("transport") { transport = LoadTransport(reader, duration) ?? transport }
         if let reader = table.table("clock") { clockStep = ClockStep(reader, duration) }
+        if let reader = table.table("restart") { readRestart(reader) }
         for value in table.array("thresholds") ?? [] {
             guard let text = table.read(value, for: "thresholds", "text in quotes", \.text) else { continue }
             do { thresholds.append(try Threshold(text)) } catch { table.faults.note(value.place, "\(error)") }
         }
         table.finish()
         checkLineups(table)
+    }
+
+    private mutating func readRestart(_ table: TableReader) {
+        let at = table.duration("at", Scenario.moments) ?? .zero
+        table.check(at, "at", before: duration)
+        table.finish()
+        restartAt = at
+        // The probe knows an activity by its slot, which it has again if the same ones are loaded in the same order.
+        if shards > 1 { table.faults.note(table.place, "a restart is of an engine with one shard") }
+        if [churn.follows, churn.unfollows, churn.rotations].contains(where: { $0.perSecond > 0 }) {
+            table.faults.note(
+                table.place,
+                "a restart loads those who followed at the start: it has no follows, unfollows and rotations")
+        }
     }
 
     private func checkLineups(_ table: TableReader) {

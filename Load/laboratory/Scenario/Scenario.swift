@@ -18,6 +18,8 @@ package struct Scenario: Sendable, Equatable {
     package var churn = Churn()
     package var transport = LoadTransport.discard(Sink())
     package var clockStep: ClockStep?
+    /// Moment, from the measurement's start, at which the engine ends without notice and another one goes on from its log.
+    package var restartAt: Duration?
     /// Programs that share the subscribers and get the same feed.
     package var engines = 1
     /// Number of the program that runs this part, from 0; `nil` for the whole.
@@ -192,7 +194,8 @@ package struct Scenario: Sendable, Equatable {
     /// they are. One of rates alone, as a soak, goes on with them.
     package func lengthened(to length: Duration) -> Scenario? {
         let arrivals = [churn.follows, churn.unfollows, churn.rotations]
-        guard feed.source == .rates, feed.bursts.isEmpty, clockStep == nil, arrivals.allSatisfy({ $0.until == nil })
+        guard feed.source == .rates, feed.bursts.isEmpty, clockStep == nil, restartAt == nil,
+            arrivals.allSatisfy({ $0.until == nil })
         else { return nil }
         if case .discard(let sink) = transport, !sink.stalls.isEmpty { return nil }
         var scenario = self
@@ -223,6 +226,7 @@ package struct Scenario: Sendable, Equatable {
             scenario.transport = .discard(sink)
         }
         scenario.clockStep?.at = clockStep.map { less($0.at) } ?? .zero
+        scenario.restartAt = restartAt.map(less)
         return scenario
     }
 }

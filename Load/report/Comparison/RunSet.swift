@@ -23,6 +23,10 @@ package struct RunSet: Sendable {
             for run in result.runs where !run.verdict.faults.isEmpty {
                 throw Comparison.InputError(description: "\(name): a run is worthless: \(run.verdict.faults[0])")
             }
+            guard result.runs.allSatisfy({ $0.rate == nil }) else {
+                throw Comparison.InputError(
+                    description: "\(name): its runs have the rates of saturate; compare takes runs of one rate")
+            }
             runs += result.runs
             if let date = Date(startedAt: result.machine.startedAt), result.runs.count == 1 {
                 starts.append(date)

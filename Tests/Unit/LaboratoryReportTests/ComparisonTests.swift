@@ -189,6 +189,11 @@ struct ComparisonTests {
         late.runs[0].verdict = Verdict(faults: ["generator late: 3 s"], thresholds: [])
         #expect(
             reason { _ = try RunSet([("late.json", late)]) }.contains("late.json: a run is worthless: generator late"))
+        var search = exampleResult()
+        search.runs[0].rate = 2
+        #expect(
+            reason { _ = try RunSet([("knee.json", search)]) }.contains(
+                "knee.json: its runs have the rates of saturate"))
         var elsewhere = exampleResult()
         elsewhere.machine.processor = "another"
         #expect(reason { _ = try RunSet([("a", exampleResult()), ("b", elsewhere)]) }.contains("different machines"))

@@ -1,3 +1,4 @@
+import FanfareDecisions
 import FanfareFanOut
 import FanfareModel
 import Testing
@@ -51,6 +52,77 @@ import Testing
         recorder.end(look(5020, events: 45))
         #expect(recorder.intervals.map(\.second) == [1, 2, 3, 4, 5, 5.02])
         #expect(recorder.intervals.map(\.events) == [10, 0, 0, 30, 5, 0])
+    }
+
+    @Test func `Counts and processor time of an engine that has ended are part of the run`() throws {
+        let scenario = Scenario(name: "test")
+        let recorder = RunRecorder(scenario, ReadingShelf(), try Companions(scenario))
+        func look(_ second: Int64, accepted: Int, owed: Int = 0) -> RunRecorder.Look {
+            var counts = ShardCounts()
+            (counts.pushes.accepted, counts.owed, counts.activities) = (accepted, owed, 7)
+            return RunRecorder.Look(
+                now: second * 1_000_000_000, events: 0, counts: counts, freshness: FreshnessReport(),
+                commandsWaiting: 0, arrivalsWaiting: 0)
+        }
+        recorder.begin(at: 0)
+        recorder.look(look(0, accepted: 10))
+        for accepted in [30, 5] {
+            recorder.noteEnd(look(1, accepted: accepted, owed: 4).counts, threads: ["fanfare shard 0": 3])
+        }
+        recorder.end(look(2, accepted: 2))
+        let (before, after) = (try #require(recorder.before), try #require(recorder.after))
+        #expect(after.counts.pushes.accepted - before.counts.pushes.accepted == 27)
+        #expect(after.counts.owed == 0 && after.counts.activities == 7)
+        #expect(after.reading.threads["fanfare shard 0"] == 6)
+    }
+}
+
+@Suite struct DecisionMeterTests {
+    /// Publications of a match: its beginning and some goals.
+    private func publications(goals: Int) throws -> [Publication] {
+        var scenario = Scenario(name: "test")
+        scenario.feed.topics = 1
+        var script = FeedScript(.football, topics: Schedule(scenario).topics)
+        var core = DecisionCore(rules: .builtIn)
+        var decisions: [Decision] = []
+        let start = FeedTime(milliseconds: 1_790_000_000_000)
+        for event in script.opening(of: 0, at: start) { core.apply(event, now: start, into: &decisions) }
+        for goal in 1...goals {
+            let now = start + .seconds(60 * goal)
+            core.apply(script.event(.goal, topic: 0, at: now), now: now, into: &decisions)
+        }
+        return decisions.compactMap { if case .publish(let publication) = $0 { publication } else { nil } }
+    }
+
+    /// A meter that measures everything, and has noted the publications at zero.
+    private func meter(_ publications: some Sequence<Publication>) -> DecisionMeter {
+        var meter = DecisionMeter(PublicationTable(capacity: 100))
+        meter.measured = 0..<Int64.max
+        for publication in publications { meter.note(publication, at: 0) }
+        return meter
+    }
+
+    @Test func `What an engine sends once more after another one counts once`() throws {
+        let newest = try #require(try publications(goals: 2).last)
+        var meter = meter([newest])
+        meter.complete(newest.serial, of: newest.topicID, at: 1_000_000)
+        let count = meter.stages.all(.last).count
+        meter.noteRecalled(newest)
+        meter.complete(newest.serial, of: newest.topicID, at: 9_000_000_000)
+        #expect(meter.stages.all(.last).count == count && count == 1)
+        #expect(meter.stages.all(.last).max == 1000)
+    }
+
+    @Test func `What an engine had still to bring at its end is finished by what the next one brings`() throws {
+        let publications = try publications(goals: 2)
+        let newest = try #require(publications.last)
+        #expect(publications.count > 2)
+        var meter = meter(publications)
+        meter.noteRecalled(newest)
+        meter.complete(newest.serial, of: newest.topicID, at: 2_000_000)
+        #expect(meter.stages.all(.last).count == Int64(publications.count))
+        meter.close(at: 9_000_000_000)
+        #expect(meter.unfinishedGoals == 0 && meter.stages.all(.last).count == Int64(publications.count))
     }
 }
 
@@ -132,7 +204,8 @@ import Testing
         let probe: Probe
         let table = PublicationTable(capacity: 10)
 
-        init(lineups: ClosedRange<Int>? = nil) {
+        /// - Parameter former: the stage whose slots the probe knows.
+        init(lineups: ClosedRange<Int>? = nil, after former: Stage? = nil) {
             var scenario = Scenario(name: "test")
             scenario.warmUp = .zero
             scenario.subscribers.count = 10
@@ -147,7 +220,7 @@ import Testing
                 schedule, population: Population(scenario, topics: schedule.topics), start: start, shelf: ReadingShelf()
             )
             var now: () -> Int64 = { 0 }
-            probe = Probe(source, table, plan, slotsMax: 4, clock: { now() })
+            probe = Probe(source, table, plan, slotsMax: 4, marks: former?.probe.slots, clock: { now() })
             now = { [unowned self] in self.now }
         }
 
@@ -188,6 +261,22 @@ import Testing
         }
         let reading = stage.probe.finish()
         #expect(reading.stages[.goal, .accepted].count == 1 && reading.goals[1].count == 1)
+    }
+
+    @Test
+    func `After a restart a publication that was accepted counts as repeated, and one without an answer as before`() {
+        let former = Stage()
+        former.pull(0, 1, at: 5)
+        former.answer(.accepted, 0, at: 6)
+        former.pull(1, 1, at: 7)
+        let stage = Stage(after: former)
+        for slot in [0, 1] as [UInt32] {
+            stage.pull(slot, 1, at: 30)
+            stage.answer(.accepted, slot, at: 40)
+        }
+        let reading = stage.probe.finish()
+        #expect(reading.repeated == 1 && reading.stages[.goal, .left].count == 0)
+        #expect(reading.stages[.goal, .accepted].count == 1 && reading.stages[.goal, .accepted].max == 40_000)
     }
 
     @Test func `The next tenant of a slot is another activity`() {

@@ -66,6 +66,9 @@ import Testing
         ("[transport]\noptions = [\"--mode\"]", "test.toml:4:1: options: unknown key"),
         ("thresholds = [\"goal.last.p99 2 s\"]", "test.toml:3:15: goal.last.p99 2 s: a threshold is a figure"),
         ("[clock]\nat = \"1 s\"", "a step of the clock has ahead or back"),
+        ("duration = \"5 s\"\n[restart]\nat = \"6 s\"", "at is 6 s, and the duration is 5 s"),
+        ("shards = 2\n[restart]\nat = \"1 s\"", "a restart is of an engine with one shard"),
+        ("[rotations]\nperSecond = 2\n[restart]\nat = \"1 s\"", "it has no follows, unfollows and rotations"),
         ("[feed]\ntopics = 4\n[subscribers]\nlineups = [3, 8]", "lineups of up to 8 topics need as many"),
         ("shards = ", "test.toml:3:"),
         (
@@ -154,7 +157,7 @@ import Testing
     @Test func `Only a scenario of rates alone becomes longer`() throws {
         let long = try #require(try ScenarioFiles.find("soak").lengthened(to: .seconds(14_400)))
         #expect(long.duration == .seconds(14_400))
-        for name in ["goal-burst", "clock-step", "overload"] {
+        for name in ["goal-burst", "clock-step", "overload", "restart"] {
             #expect(try ScenarioFiles.find(name).lengthened(to: .seconds(14_400)) == nil, "\(name)")
         }
     }
