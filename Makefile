@@ -116,7 +116,7 @@ load: setup ## One run of a load scenario, judged (SCENARIO=goal-burst, OPTIONS=
 	@scripts/load build
 	@"$$(swift build -c release --show-bin-path)/fanfare-load" run $(SCENARIO) $(OPTIONS)
 
-load-smoke: setup ## Four load scenarios at small sizes, one of them a minute of soak: shows that they work, not how fast
+load-smoke: setup ## Five load scenarios at small sizes, one of them a minute of soak: shows that they work, not how fast
 	@scripts/load smoke
 
 clean: ## Remove everything that was built

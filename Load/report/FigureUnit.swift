@@ -9,7 +9,7 @@ enum FigureUnit: Sendable {
         let last = parts.last ?? ""
         let isPercentile = last.hasPrefix("p") && Int(last.dropFirst()) != nil
         switch parts.first ?? "" {
-        case "cpu", "turn", "run": self = .seconds
+        case "cpu", "turn", "run", "restart": self = .seconds
         case "memory", "bytes": self = .bytes
         case "growth": self = .share
         case "pushes", "events", "rings", "connections", "activities", "updates", "goals", "arrivals": self = .number

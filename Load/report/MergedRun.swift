@@ -73,13 +73,13 @@ extension LoadRun {
         "pushes.failed",
         "pushes.uncertain", "pushes.notProcessed", "pushes.conserved", "pushes.untracked", "activities",
         "arrivals.missing", "connections", "connections.opened", "cpu.core", "cpu.shards", "cpu.generator",
-        "cpu.process", "cpu.probes", "pushes.repeated",
+        "cpu.process", "cpu.probes", "pushes.repeated", "pushes.interrupted",
     ]
     private static let greatest = [
         "events", "events.per.second", "updates", "goals", "goals.unfinished", "growth.memory", "growth.threads",
         "growth.descriptors", "turn.core.max",
         "turn.shard.max", "rings.commands.max", "rings.arrivals.max", "engine.full", "lateness.p50", "lateness.p90",
-        "lateness.p99", "lateness.p999", "lateness.p9999", "lateness.max", "run.whole", "restart.ready",
+        "lateness.p99", "lateness.p999", "lateness.p9999", "lateness.max", "run.whole", "restart.first",
     ]
 
     private func mergedFigures(_ runs: [LoadRun]) -> [String: Double] {

@@ -18,6 +18,8 @@ package final class Probe: DeliverySource {
     /// Index of the running interval; negative before the measurement.
     private var second = -1
     private var costs = PushCosts()
+    /// Monotonic nanoseconds of the first accepted push; `nil` before it.
+    private(set) var firstAccepted: Int64?
     var waste = PushWaste()
 
     /// - Parameters:
@@ -101,6 +103,7 @@ package final class Probe: DeliverySource {
         var run: (serial: UInt32, count: Int) = (0, 0)
         for completion in completions where completion.outcome == .accepted && completion.slot.rawValue < slots.count {
             interval.accepted += 1
+            if firstAccepted == nil { firstAccepted = now }
             let serial = slots.accepts(completion)
             if serial == 0, second >= 0 { total.repeated += 1 }
             if serial != run.serial {

@@ -118,11 +118,12 @@ package struct DecisionMeter {
         overtaken[topic, default: []].append(serial)
     }
 
-    /// Notes what a topic shows in an engine that goes on after another one. It also finishes what the other one had still to bring.
-    package mutating func noteRecalled(_ publication: Publication) {
-        let topic = publication.topicID
-        let older = open.filter { $0.value == topic && $0.key < publication.serial }.keys
-        overtaken[topic] = Array(Set(overtaken[topic] ?? []).union(older))
+    /// Notes the end of an engine after which another one goes on. That one brings what each topic shows, and so finishes what the first
+    /// had still to bring.
+    package mutating func noteRestart() {
+        for (serial, topic) in open where overtaken[topic]?.contains(serial) != true {
+            overtaken[topic, default: []].append(serial)
+        }
     }
 
     private mutating func finish(_ serial: UInt64, at moment: Int64?) {

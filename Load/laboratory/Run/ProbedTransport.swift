@@ -58,6 +58,12 @@ final class ProbedTransport: Transport {
         if before == nil, let pool, now >= start.moment + measuredFrom { before = pool.statistics }
     }
 
+    private func leave(_ place: Int) {
+        nextPull?.close()
+        turns?.close()
+        remains.withLock { $0[place] = left }
+    }
+
     private var left: Remains {
         Remains(
             probe: probe, statistics: pool?.statistics ?? TransportStatistics(),
@@ -73,10 +79,9 @@ final class ProbedTransport: Transport {
             remains.append(left)
             return remains.count - 1
         }
-        inner?.close { [self] in
-            nextPull?.close()
-            turns?.close()
-            remains.withLock { $0[place] = left }
+        // An engine that ends without notice does not wait for this.
+        inner?.close { [weak self] in
+            self?.leave(place)
             closed()
         }
     }

@@ -39,7 +39,7 @@ struct RunFigures {
         addGrowth(intervals, to: &figures)
         let goals = goals(reading)
         figures["run.whole"] = Double(whole) / 1e9
-        figures["restart.ready"] = recorder.restart.map { Double($0) / 1e9 }
+        addRestart(to: &figures)
         figures["goals.unfinished"] = Double(meter.unfinishedGoals)
         var run = LoadRun(
             verdict: Verdict(faults: faults(reading), thresholds: scenario.thresholds.map { $0.judge(figures) }),
@@ -166,6 +166,14 @@ struct RunFigures {
         }
     }
 
+    private func addRestart(to figures: inout [String: Double]) {
+        guard let restart = recorder.restart else { return }
+        figures["pushes.interrupted"] = Double(restart.lacking)
+        // The first engine's shards come first.
+        let first = remains.dropFirst(scenario.shards).compactMap(\.probe.firstAccepted).min()
+        figures["restart.first"] = first.map { Double($0 - restart.at) / 1e9 }
+    }
+
     private func addCosts(
         _ pushes: [(name: String, count: Int)], _ reading: ProbeReading, to figures: inout [String: Double]
     ) {
@@ -173,7 +181,7 @@ struct RunFigures {
         func sum(_ isWanted: (String) -> Bool) -> Double {
             threads.filter { isWanted($0.name) }.reduce(0) { $0 + $1.cpuSeconds }
         }
-        let shards = sum { $0.hasPrefix("fanfare shard") }
+        let shards = sum { $0.hasPrefix(RunFigures.shardName) }
         figures["cpu.shards"] = shards
         figures["cpu.probes"] = Double(reading.own) / 1e9
         figures["cpu.generator"] = sum { $0 == "generator" }
@@ -194,6 +202,7 @@ struct RunFigures {
     }
 
     static let coreName = "core"
+    static let shardName = "fanfare shard"
 
     /// Growth over the measurement: the median of its last fifth beside that of its first fifth.
     private func addGrowth(_ intervals: [Interval], to figures: inout [String: Double]) {

@@ -5,8 +5,8 @@ import FanfareModel
 import FanfareRules
 import Foundation
 
-/// Log, in a folder of its own, of what a run's engine decides, so that another engine goes on after it. An entry is durable before it is
-/// decided, as in an engine with a store. Confined to the core's thread.
+/// Log, in a temporary folder of its own, of what a run's engine decides, so that another engine goes on after it. An entry is durable before
+/// it is decided, as in an engine with a store; unlike there, the core's thread waits for the disk. Confined to that thread.
 final class RunLog {
     private let folder: String
     private let rules = Rules.builtIn

@@ -54,8 +54,8 @@ final class RunRecorder {
     private(set) var commandsMax = 0
     /// Pushes, alerts and processor seconds of engines that have ended.
     private var ended: (counts: ShardCounts, threads: [String: Double]) = (ShardCounts(), [:])
-    /// Nanoseconds from the end of an engine until the next one had its connections.
-    var restart: Int64?
+    /// The end of an engine after which another one went on: its monotonic moment, and the activities that lacked a publication.
+    private(set) var restart: (at: Int64, lacking: Int)?
     var isInterrupted = false
     /// Is `true` if the last pushes did not arrive within the drain.
     var isCutOff = false
@@ -71,15 +71,20 @@ final class RunRecorder {
 
     func noteTurn(_ nanoseconds: Int64) { longestTurn = max(longestTurn, nanoseconds) }
 
-    /// Notes an engine's end, so that its counts and its threads' time are part of the run.
+    /// Notes the end of an engine after which another one goes on, so that its counts and its shards' time are part of the run.
     ///
     /// - Parameters:
+    ///   - moment: monotonic nanoseconds.
     ///   - counts: the engine's last ones.
-    ///   - threads: processor seconds of all threads, before the engine's ended.
-    func noteEnd(_ counts: ShardCounts, threads: [String: Double]) {
-        (ended.counts.pushes, ended.counts.alerts) = (total(counts).pushes, total(counts).alerts)
-        let left = ProcessReadings.threads()
-        for (name, seconds) in threads { ended.threads[name, default: 0] += max(0, seconds - left[name, default: 0]) }
+    ///   - threads: processor seconds of all threads, just before the shards' ended.
+    func noteRestart(at moment: Int64, _ counts: ShardCounts, threads: [String: Double]) {
+        restart = (moment, counts.owed)
+        let total = total(counts)
+        (ended.counts.pushes, ended.counts.alerts) = (total.pushes, total.alerts)
+        ended.counts.transport.connectionsOpened = total.transport.connectionsOpened
+        for (name, seconds) in threads where name.hasPrefix(RunFigures.shardName) {
+            ended.threads[name, default: 0] += seconds
+        }
     }
 
     /// Returns the newest engine's counts together with those of the engines before.

@@ -9,7 +9,7 @@ import FanfareModel
 /// The course: subscribers are loaded, connections open, the topics begin; then the schedule runs, of which the warm-up is not counted;
 /// then the last pushes have `drain` to arrive.
 package final class ScenarioRun {
-    private enum Stage { case connecting, opening, settling, running, restarting, draining, over }
+    private enum Stage { case connecting, opening, settling, running, draining, over }
 
     private let plan: RunPlan
     private let loop: Loop
@@ -23,8 +23,6 @@ package final class ScenarioRun {
     private var opening: Opening
     private var generator: Generator?
     private var stage = Stage.connecting
-    /// Monotonic nanoseconds.
-    private var restartedAt: Int64 = 0
     private let madeAt = Clock.monotonicNanoseconds()
     /// Events of the measurement that were decided, and those decided before it was over.
     private var events = (decided: 0, inTime: 0)
@@ -158,8 +156,7 @@ package final class ScenarioRun {
         switch stage {
         case .opening: open()
         case .running: take()
-        case .connecting, .settling, .draining: _ = advance()
-        case .restarting, .over: break
+        case .connecting, .settling, .draining, .over: _ = advance()
         }
     }
 
@@ -170,10 +167,10 @@ package final class ScenarioRun {
         while left > 0, !core.isCongested {
             // Asked before the inputs are taken: what was handed over before the end is then found.
             let isOver = generator.isOver
-            var inputs: [LoadInput] = []
-            let taken = generator.drain(limit: ScenarioRun.inputsAtATime) { inputs.append($0) }
-            keep(inputs.compactMap(\.event), at: time)
-            for input in inputs { carryOut(input, time) }
+            let taken =
+                log == nil
+                ? generator.drain(limit: ScenarioRun.inputsAtATime) { carryOut($0, time) }
+                : takeDurably(generator, time)
             left -= max(1, taken)
             if taken == 0 {
                 // Stalls, steps of the clock and timers come after the last arrival, too.
@@ -254,6 +251,14 @@ package final class ScenarioRun {
         do { try log.append(events, at: now) } catch { fail("the run's log: \(error)") }
     }
 
+    private func takeDurably(_ generator: Generator, _ time: FeedTime) -> Int {
+        var inputs: [LoadInput] = []
+        let taken = generator.drain(limit: ScenarioRun.inputsAtATime) { inputs.append($0) }
+        keep(inputs.compactMap(\.event), at: time)
+        for input in inputs { carryOut(input, time) }
+        return taken
+    }
+
     private func keepTick(at now: FeedTime) {
         guard let log else { return }
         do { try log.appendTick(at: now) } catch { fail("the run's log: \(error)") }
@@ -264,24 +269,24 @@ package final class ScenarioRun {
         interrupt()
     }
 
-    /// Ends the engine without notice, and lets another one go on from its log. Arrivals of the time between wait.
+    /// Ends the engine without notice, and lets another one go on from its log. Arrivals wait meanwhile.
     private func restart() {
         guard stage == .running, let log else { return }
-        stage = .restarting
-        restartedAt = now
-        let threads = ProcessReadings.threads()
+        let (moment, threads) = (now, ProcessReadings.threads())
         core.stop(within: .zero)
-        recorder.noteEnd(core.counts, threads: threads)
+        recorder.noteRestart(at: moment, core.counts, threads: threads)
+        meter.noteRestart()
         do {
             try log.reopen()
             core = try ScenarioRun.core(plan, loop, output)
             core.beginRecall()
             try log.recall(into: core)
-            core.delegate = self
             core.endRecall()
         } catch {
-            fail("the engine could not be restarted: \(error)")
+            return fail("the engine could not be restarted: \(error)")
         }
+        core.delegate = self
+        take()
     }
 
     // MARK: Watching
@@ -360,22 +365,12 @@ private struct Opening {
 
 extension ScenarioRun: EngineCoreDelegate {
     func coreDidBecomeReady() {
-        switch stage {
-        case .connecting:
-            stage = .opening
-            open()
-        case .restarting:
-            recorder.restart = now - restartedAt
-            stage = .running
-            take()
-        case .opening, .settling, .running, .draining, .over: break
-        }
+        guard stage == .connecting else { return }
+        stage = .opening
+        open()
     }
     func coreDidRelieve() { wakeup?.signal.signal() }
-    func coreWillPublish(_ publication: Publication) {
-        // While an engine is being restarted, nothing new is decided.
-        if stage == .restarting { meter.noteRecalled(publication) } else { meter.note(publication, at: now) }
-    }
+    func coreWillPublish(_ publication: Publication) { meter.note(publication, at: now) }
     func coreDidRecord(_ record: DecisionRecord, of publication: Publication?) { meter.note(record) }
     func coreDidComplete(_ serial: UInt64, of topic: TopicID, at moment: Int64?) {
         meter.complete(serial, of: topic, at: moment)

@@ -59,8 +59,6 @@ extension Scenario {
         table.check(at, "at", before: duration)
         table.finish()
         restartAt = at
-        // The probe knows an activity by its slot, which it has again if the same ones are loaded in the same order.
-        if shards > 1 { table.faults.note(table.place, "a restart is of an engine with one shard") }
         if [churn.follows, churn.unfollows, churn.rotations].contains(where: { $0.perSecond > 0 }) {
             table.faults.note(
                 table.place,

@@ -171,6 +171,8 @@ package struct Scenario: Sendable, Equatable {
     private static let subscribersMax = 100_000_000
     private static let arrivalsMax = 200_000_000.0
 
+    private static let loggedTopicsMax = 10_000
+
     /// Returns the reason why no machine could run the scenario; `nil` if there is none. Checked after all options, which multiply what a
     /// file says.
     package var excess: String? {
@@ -186,6 +188,14 @@ package struct Scenario: Sendable, Equatable {
         let bursts = feed.bursts.reduce(0.0) { $0 + Double($1.count) }
         guard rates * seconds + follows + bursts <= Scenario.arrivalsMax else {
             return "its rates and bursts make more than \(Int(Scenario.arrivalsMax)) arrivals"
+        }
+        if restartAt != nil {
+            // A probe knows an activity by its slot, which it has again in a shard that loads the same ones in the same order.
+            if shards > 1 { return "a restart is of an engine with one shard" }
+            // Each topic's beginning has a sync of its own.
+            if feed.topics > Scenario.loggedTopicsMax {
+                return "a restart is of \(Scenario.loggedTopicsMax) topics at most"
+            }
         }
         return nil
     }

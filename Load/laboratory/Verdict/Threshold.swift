@@ -51,7 +51,7 @@ package struct Threshold: Sendable, Equatable {
         if ["turn", "cpu"].contains(parts.first) { return true }
         return parts.count > 1 && ["p50", "p90", "p99", "p999", "p9999"].contains(parts.last)
             || parts.last == "max" && (parts.count == 3 && parts.first != "pushes" && parts.first != "rings")
-            || ["lateness.max", "run.whole", "restart.ready"].contains(figure)
+            || ["lateness.max", "run.whole", "restart.first"].contains(figure)
     }
 
     /// - Throws: `ThresholdError` with the expected form.

@@ -160,7 +160,8 @@ enum Direction {
         let last = parts.last ?? ""
         if parts.starts(with: ["pushes", "per", "second"]) {
             self = .moreIsBetter
-        } else if ["cpu", "memory", "growth", "turn", "run", "lateness", "rings", "bytes"].contains(parts.first)
+        } else if ["cpu", "memory", "growth", "turn", "run", "restart", "lateness", "rings", "bytes"].contains(
+            parts.first)
             || (last.hasPrefix("p") && Int(last.dropFirst()) != nil)
             || Direction.troubles.contains(last) || figure == "engine.full"
             || (last == "max" && parts.count > 2)

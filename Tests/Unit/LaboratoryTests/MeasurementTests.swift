@@ -67,13 +67,15 @@ import Testing
         recorder.begin(at: 0)
         recorder.look(look(0, accepted: 10))
         for accepted in [30, 5] {
-            recorder.noteEnd(look(1, accepted: accepted, owed: 4).counts, threads: ["fanfare shard 0": 3])
+            recorder.noteRestart(
+                at: 9, look(1, accepted: accepted, owed: 4).counts, threads: ["fanfare shard 0": 3, "core": 8])
         }
         recorder.end(look(2, accepted: 2))
         let (before, after) = (try #require(recorder.before), try #require(recorder.after))
         #expect(after.counts.pushes.accepted - before.counts.pushes.accepted == 27)
         #expect(after.counts.owed == 0 && after.counts.activities == 7)
-        #expect(after.reading.threads["fanfare shard 0"] == 6)
+        #expect(after.reading.threads["fanfare shard 0"] == 6 && after.reading.threads["core"] == nil)
+        #expect(try #require(recorder.restart).lacking == 4)
     }
 }
 
@@ -107,7 +109,7 @@ import Testing
         var meter = meter([newest])
         meter.complete(newest.serial, of: newest.topicID, at: 1_000_000)
         let count = meter.stages.all(.last).count
-        meter.noteRecalled(newest)
+        meter.noteRestart()
         meter.complete(newest.serial, of: newest.topicID, at: 9_000_000_000)
         #expect(meter.stages.all(.last).count == count && count == 1)
         #expect(meter.stages.all(.last).max == 1000)
@@ -118,7 +120,7 @@ import Testing
         let newest = try #require(publications.last)
         #expect(publications.count > 2)
         var meter = meter(publications)
-        meter.noteRecalled(newest)
+        meter.noteRestart()
         meter.complete(newest.serial, of: newest.topicID, at: 2_000_000)
         #expect(meter.stages.all(.last).count == Int64(publications.count))
         meter.close(at: 9_000_000_000)
