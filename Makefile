@@ -20,7 +20,7 @@ help: ## Print this
 demo: setup ## A match day at 60x to 1,000,000 subscribers over TLS, one lineup's phone, a summary (SEED=N for another day)
 	@scripts/demo $(SEED)
 
-test: ## All that CI checks: lint, tests, sanitizers, planted faults, end to end, embedding; under 40 minutes on 2 cores
+test: ## All that CI checks: lint, tests, sanitizers, planted faults of simulation and model, end to end, embedding
 	@scripts/test
 
 test-quick: ## Lint and all tests but those with processes, sanitizers or planted faults; five minutes if little has changed
@@ -43,7 +43,8 @@ faults: setup ## Each kind of trouble, and APNs away for ten minutes, to 200,000
 fuzz: setup ## libFuzzer on all that takes bytes from strangers (FUZZ_SECONDS=30 for each)
 	@scripts/fuzz
 
-soak: setup ## New worlds of an engine, feeds to the reference model, then simulated worlds for SOAK_MINUTES (60); a violation names its seed
+soak: setup ## All planted faults, new worlds of an engine, feeds to the reference model, simulated worlds for SOAK_MINUTES (60); a violation names its seed
+	scripts/mutants
 	FANFARE_ENGINE_WORLDS=$$((SOAK_MINUTES * 50)) FANFARE_ENGINE_SEED=$$(date +%s)000000 \
 		scripts/swift-test "engines' worlds" --filter EngineWorldTests
 	swift build -c release --product fanfare-model
