@@ -80,8 +80,6 @@ struct PeopleCommand {
         return .incomplete
     }
 
-    private static func cards(_ count: Int) -> String { count == 1 ? "1 card" : "\(count.grouped) cards" }
-
     // MARK: - Import and export
 
     private func importCards() throws -> ExitStatus {
@@ -104,17 +102,17 @@ struct PeopleCommand {
             guard failure == nil else {
                 return complain(
                     failure ?? LogError(""),
-                    "\n\(Self.cards(batch.written)) were imported. Import the file again when that is mended; `prune` "
+                    "\nimported so far: \(batch.written.counted("card")). Import the file again when that is mended; `prune` "
                         + "removes what is there twice")
             }
             throw error
         }
         do throws(LogError) { try batch.write() } catch {
-            return complain(error, "\n\(Self.cards(batch.written)) were imported")
+            return complain(error, "\nimported so far: \(batch.written.counted("card"))")
         }
         let broken = file.brokenLines
         try Console.print(
-            "imported \(Self.cards(batch.written))"
+            "imported \(batch.written.counted("card"))"
                 + (broken > 0 ? "; \(broken.grouped) broken lines were left out" : "") + "\n")
         return broken > 0 ? .incomplete : .done
     }
@@ -171,13 +169,13 @@ struct PeopleCommand {
                 return true
             }
         } catch {
-            return complain(error, "\n\(Self.cards(good)) before it are good")
+            return complain(error, "\ngood before it: \(good.counted("card"))")
         }
         guard faults.count == 0 else {
-            Console.complain("\(Self.cards(good)) are good, \(faults.count.grouped) are not")
+            Console.complain("good: \(good.counted("card")), damaged: \(faults.count.grouped)")
             return .incomplete
         }
-        try Console.print("good: \(Self.cards(good))\n")
+        try Console.print("good: \(good.counted("card"))\n")
         return .done
     }
 
@@ -214,10 +212,10 @@ struct PeopleCommand {
                 try batch.write()
             }
         } catch {
-            return complain(error, "\n\(Self.cards(batch.written)) were removed")
+            return complain(error, "\nremoved so far: \(batch.written.counted("card"))")
         }
         try Console.print(
-            "removed \(Self.cards(batch.written)): \(over.grouped) that began before \(before), \(repeated.grouped) that a "
+            "removed \(batch.written.counted("card")): \(over.grouped) that began before \(before), \(repeated.grouped) that a "
                 + "later one replaces\n")
         return faults.count == 0 ? .done : .incomplete
     }
@@ -246,9 +244,9 @@ struct PeopleCommand {
             }
             try batch.write()
         } catch {
-            return complain(error, "\n\(Self.cards(batch.written)) were removed")
+            return complain(error, "\nremoved so far: \(batch.written.counted("card"))")
         }
-        try Console.print("forgot \(Self.cards(batch.written))\n")
+        try Console.print("forgot \(batch.written.counted("card"))\n")
         return faults.count == 0 ? .done : .incomplete
     }
 

@@ -39,7 +39,7 @@ struct ExportTally {
     }
 
     var text: String {
-        var parts = ["exported \(cards.grouped) cards"]
+        var parts = ["exported \(cards.counted("card"))"]
         if leaving > 0 { parts.append("\(leaving.grouped) that are starting or leaving were left out") }
         if unwritable > 0 { parts.append("\(unwritable.grouped) have ids that a line cannot have, and were left out") }
         if faults.count > 0 { parts.append("\(faults.count.grouped) are damaged") }

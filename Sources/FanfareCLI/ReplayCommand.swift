@@ -232,7 +232,7 @@ struct ReplayCommand {
     /// - Returns: number of rows that could not be read.
     private func tell(_ people: StoredPeople) -> Int {
         let counts = people.counts
-        var line = "\(storeFolder ?? ""): \(counts.subscribers.grouped) subscribers"
+        var line = "\(storeFolder ?? ""): \(counts.subscribers.counted("subscriber"))"
         if let fault = counts.fault {
             line += ", \(counts.damaged.grouped) damaged; \(fault)"
         }

@@ -125,6 +125,9 @@ extension Int64 {
 }
 
 extension Int {
+    /// Number of things, whose name takes an s for all numbers but one.
+    func counted(_ thing: String) -> String { self == 1 ? "1 \(thing)" : "\(grouped) \(thing)s" }
+
     /// Number with a comma between thousands.
     var grouped: String {
         var digits = String(magnitude)[...]

@@ -14,7 +14,7 @@ struct SubscriberLoad {
                     guard isTerminal else { return }
                     let share = progress.bytesExpected > 0 ? progress.bytes * 100 / progress.bytesExpected : 100
                     Console.complain(
-                        "\r\(min(share, 100))%  \(progress.subscribers.grouped) subscribers", terminator: "")
+                        "\r\(min(share, 100))%  \(progress.subscribers.counted("subscriber"))", terminator: "")
                 })
         } catch {
             throw UsageError("--subscribers \(error)")
@@ -24,9 +24,8 @@ struct SubscriberLoad {
     /// Reports the result of the finished load.
     func tellResult() {
         let seconds = (ContinuousClock.now - began) / .seconds(1)
-        let broken = file.brokenLines > 0 ? ", \(file.brokenLines.grouped) broken lines" : ""
-        let subscribers = file.subscribers == 1 ? "1 subscriber" : "\(file.subscribers.grouped) subscribers"
-        let line = "\(file.path): \(subscribers) in \(seconds.fixed(1)) s\(broken)"
+        let broken = file.brokenLines > 0 ? ", \(file.brokenLines.counted("broken line"))" : ""
+        let line = "\(file.path): \(file.subscribers.counted("subscriber")) in \(seconds.fixed(1)) s\(broken)"
         // The replay is about to run: from here on, no output waits for its reader.
         Console.errors.offer(Array(((Console.columns == nil ? "" : "\r") + line + "\n").utf8))
     }

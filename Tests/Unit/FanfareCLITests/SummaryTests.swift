@@ -210,4 +210,7 @@ import Testing
         #expect(number.grouped.filter { $0 != "," } == String(number))
         if let text { #expect(number.grouped == text) }
     }
+
+    @Test(arguments: [(0, "0 cards"), (1, "1 card"), (2, "2 cards"), (1000, "1,000 cards")])
+    func oneThingHasNoS(_ number: Int, _ text: String) { #expect(number.counted("card") == text) }
 }
