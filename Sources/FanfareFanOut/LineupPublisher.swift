@@ -81,9 +81,11 @@ final class LineupPublisher {
         membership.lineups.take(lineup.row)
         for (_, news) in membership.lineups.taken { reporter.publications.addAudience(to: news.publication.serial) }
         loadTopicStates(of: audience, at: moment)
-        // Where an alert has waited for others, and no member has got it yet, nothing waits anew.
+        // Where an alert has waited for others, and no member has got it yet, nothing waits anew. The sweep does not know of members that
+        // another visit has served.
         let hasWaited =
             lineupGather > 0 && audience.alerts.unreached > 0 && audience.alerts.unreached == audience.order.count
+            && !audience.ledger.hasReached(audience.alerts.newest)
         moveSpotlight(lineup, hasWaited: hasWaited)
         // News that arrived while alerts were gathered leave with them.
         let mayPass =

@@ -40,6 +40,15 @@ struct VersionLedger {
         entries[index(of: version)].display == entries[entries.count - 1].display
     }
 
+    /// Returns whether a member has this version or a newer one, or a push in flight carries one.
+    func hasReached(_ version: UInt32) -> Bool {
+        for index in (0..<entries.count).reversed() {
+            guard entries[index].version >= version else { return false }
+            if entries[index].members > 0 || entries[index].flying > 0 { return true }
+        }
+        return false
+    }
+
     /// Hash of the newest version's visible content.
     var newestDisplay: UInt64 { entries[entries.count - 1].display }
 

@@ -39,7 +39,7 @@ import Testing
                     1_795_371_088_019_918, 1_795_371_088_028_177,
                 ]
             ),
-            (Set(World.Options.Extra.allCases), [1_795_385_866_078_679]),
+            (Set(World.Options.Extra.allCases), [1_795_385_866_078_679, 1043]),
         ] as [(Set<World.Options.Extra>, [UInt64])])
     func whatWasFoundOnceStaysMended(having extras: Set<World.Options.Extra>, seeds: [UInt64]) {
         for seed in seeds {

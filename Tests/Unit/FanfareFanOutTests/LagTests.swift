@@ -79,4 +79,17 @@ import Testing
         ledger.remove(2)
         #expect(ledger.oldest == 10_000)
     }
+
+    @Test func ledgerTellsWhetherAVersionHasReachedAnybody() {
+        var ledger = VersionLedger()
+        ledger.join()
+        ledger.open(1, display: 1)
+        #expect(ledger.hasReached(0) && !ledger.hasReached(1))
+        ledger.depart(1)
+        ledger.open(2, display: 2)
+        #expect(ledger.hasReached(1) && !ledger.hasReached(2), "a push in flight carries it")
+        ledger.advance(1, from: 0, to: 1)
+        ledger.land(1, 1)
+        #expect(ledger.hasReached(1) && !ledger.hasReached(2))
+    }
 }

@@ -237,6 +237,31 @@ import Testing
         #expect(Set(pushes.map(\.activity)) == [1, 2] && pushes.count == 2)
     }
 
+    /// Both members are served because of answers, before the sweep comes to them: the next alert waits for others all the same.
+    @Test func anAlertWaitsAfterOneThatTheSweepDidNotBring() {
+        let stage = stage(three, LineupRules())
+        stage.follow(three, activity: 2)
+        _ = stage.pass(seconds: 10)
+        stage.goal("a")
+        stage.advance(seconds: 1)
+        #expect(stage.pull().count == 2)
+        // The sweep finds both in flight.
+        stage.point("c")
+        stage.advance(seconds: 10)
+        #expect(stage.pull().isEmpty)
+        stage.answer(.accepted)
+        stage.goal("b")
+        #expect(stage.pull(limit: 0).isEmpty)
+        stage.advance(seconds: 1)
+        let told = stage.pull(limit: 2)
+        #expect(told.map(\.payload.alert?.title) == ["goal 1 in b", "goal 1 in b"])
+        stage.answer(.accepted)
+        stage.goal("c")
+        #expect(stage.pull(limit: 1).isEmpty)
+        #expect(stage.pass(seconds: 0.5).isEmpty)
+        #expect(stage.pass(seconds: 0.5).map(\.payload.alert?.title) == ["goal 2 in c", "goal 2 in c"])
+    }
+
     @Test func memberThatMovesMeanwhileGetsTheAlertOnce() {
         let stage = stage(three, LineupRules())
         stage.follow(["c", "b"], activity: 2)
