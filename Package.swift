@@ -251,7 +251,7 @@ if development {
         .target(
             name: "Laboratory",
             dependencies: stages(
-                "Fanfare", "FanfareFeeds", "FanfareTOML", "FanfareRules", "FanfareAPNs", "FanfareLog", "FanfareLoop"),
+                "Fanfare", "FanfareFeeds", "FanfareTOML", "FanfareAPNs", "FanfareLog", "FanfareLoop"),
             path: "Load/laboratory", exclude: ["README.md"], swiftSettings: swift),
         .executableTarget(
             name: "fanfare-load",

@@ -16,7 +16,7 @@ extension EngineCore {
     }
 
     /// Decides again what earlier engines have decided. The shards get what each topic shows now, without an alert.
-    func recall(_ log: any Log, under rules: Rules) throws(LogError) {
+    package func recall(_ log: any Log, under rules: Rules) throws(LogError) {
         beginRecall()
         let logged = LogRules(text: rules.toml, decisionVersion: DecisionCore.version)
         try log.recall(

@@ -2,14 +2,12 @@ import Fanfare
 import FanfareDecisions
 import FanfareLog
 import FanfareModel
-import FanfareRules
 import Foundation
 
 /// Log, in a temporary folder of its own, of what a run's engine decides, so that another engine goes on after it. An entry is durable before
 /// it is decided, as in an engine with a store; unlike there, the core's thread waits for the disk. Confined to that thread.
 final class RunLog {
     private let folder: String
-    private let rules = Rules.builtIn
     private var log: LMDBLog
 
     init() throws {
@@ -36,14 +34,6 @@ final class RunLog {
         log = try LMDBLog(folder: folder)
     }
 
-    /// Lets a new core decide again what the log has, and nothing of it is told.
-    func recall(into core: EngineCore) throws {
-        let logged = LogRules(text: rules.toml, decisionVersion: DecisionCore.version)
-        try log.recall(
-            under: logged,
-            adopt: { (position, text, now) throws(LogError) in
-                try core.adopt(text, at: position, now: now, present: (logged.text, rules))
-            },
-            { _, entry in core.apply(entry) })
-    }
+    /// Lets a new core decide again what the log has. Its shards get what each topic shows now.
+    func recall(into core: EngineCore) throws { try core.recall(log, under: .builtIn) }
 }

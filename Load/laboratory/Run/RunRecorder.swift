@@ -45,6 +45,7 @@ final class RunRecorder {
     private(set) var before: (counts: ShardCounts, reading: Reading)?
     private(set) var after: (counts: ShardCounts, reading: Reading)?
     private let programs: Companions
+    /// Newest look at the engine that runs.
     private var latest: Look?
     private var lookBefore: (accepted: Int, at: Int64) = (0, 0)
     private var perSecond = 0.0
@@ -95,9 +96,9 @@ final class RunRecorder {
     }
 
     func look(_ ofEngine: Look) {
+        latest = ofEngine
         var look = ofEngine
         look.counts = total(look.counts)
-        latest = look
         if look.now - lookBefore.at >= 1_000_000_000 {
             let accepted = look.counts.pushes.accepted
             perSecond = Double(accepted - lookBefore.accepted) * 1e9 / Double(look.now - lookBefore.at)
@@ -197,12 +198,13 @@ final class RunRecorder {
         progress.duration = Double(scenario.duration.wholeNanoseconds) / 1e9
         if measuredFrom < .max { progress.seconds = Double(now - measuredFrom) / 1e9 }
         guard let latest else { return progress }
-        progress.accepted = latest.counts.pushes.accepted
+        let counts = total(latest.counts)
+        progress.accepted = counts.pushes.accepted
         progress.acceptedPerSecond = perSecond
-        progress.owed = latest.counts.owed
+        progress.owed = counts.owed
         progress.oldestUndelivered = Double(latest.freshness.oldestUndelivered) / 1e9
         progress.latency = shelf.last?.stages.all(.accepted) ?? LatencyHistogram()
-        progress.answers = latest.counts.pushes.answers
+        progress.answers = counts.pushes.answers
         progress.residentBytes = intervals.last?.residentBytes ?? 0
         return progress
     }

@@ -279,9 +279,7 @@ package final class ScenarioRun {
         do {
             try log.reopen()
             core = try ScenarioRun.core(plan, loop, output)
-            core.beginRecall()
             try log.recall(into: core)
-            core.endRecall()
         } catch {
             return fail("the engine could not be restarted: \(error)")
         }
