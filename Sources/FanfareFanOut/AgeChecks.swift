@@ -28,7 +28,7 @@ final class AgeChecks {
         let now = moment.monotonicNanoseconds
         for _ in 0..<lifecycle.ageScanner.beginPass(over: membership.store.activities.count, at: now) {
             let due = checkAge(of: lifecycle.ageScanner.nextVisit(at: now), at: moment)
-            guard lifecycle.ageScanner.endVisit(due: due, slots: membership.store.activities.count, at: now) else {
+            guard lifecycle.ageScanner.endVisit(due: due, at: now) else {
                 break
             }
         }

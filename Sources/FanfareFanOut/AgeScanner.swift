@@ -37,6 +37,8 @@ struct AgeScanner {
     private var lapDeadline: Int64 = 0
     /// Visits that are due by the time and still to be made.
     private var visitsLeft = 0
+    /// Number of slots when the pass began. A card that the pass renews takes a slot behind these, and the visit of one that is due.
+    private var slots = 0
 
     init(lifetime: Int64) { self.lifetime = lifetime }
 
@@ -69,6 +71,7 @@ struct AgeScanner {
     ///   for one pass.
     mutating func beginPass(over slots: Int, at now: Int64) -> Int {
         guard let due = timer.take()?.due else { return 0 }
+        self.slots = slots
         // A pass that was cut short goes on with its remaining visits.
         let steps = Int(min(AgeScanner.steps, (now - due) / step + (visitsLeft > 0 ? 0 : 1)))
         visitsLeft = min(slots, visitsLeft + steps * (slots / Int(AgeScanner.steps) + 1))
@@ -87,11 +90,9 @@ struct AgeScanner {
 
     /// Ends the visit of one slot.
     ///
-    /// - Parameters:
-    ///   - due: the moment at which the visited activity is due next; `nil` for never.
-    ///   - slots: the present number of slots.
+    /// - Parameter due: the moment at which the visited activity is due next; `nil` for never.
     /// - Returns: whether the pass goes on.
-    mutating func endVisit(due: Int64?, slots: Int, at now: Int64) -> Bool {
+    mutating func endVisit(due: Int64?, at now: Int64) -> Bool {
         if let due { expect(due) }
         visitsLeft -= 1
         guard cursor >= slots else { return true }

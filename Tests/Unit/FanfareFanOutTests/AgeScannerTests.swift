@@ -31,17 +31,21 @@ import Testing
         }
 
         /// - Returns: slots of the activities found due.
-        mutating func pass(at now: Int64) -> [Int] {
+        ///
+        /// - Parameter newcomer: time at which an activity is due that is added during the pass's first visit.
+        mutating func pass(at now: Int64, adding newcomer: Int64? = nil) -> [Int] {
             var found: [Int] = []
             passes.append(now)
-            for _ in 0..<scanner.beginPass(over: due.count, at: now) {
+            let count = due.count
+            for _ in 0..<scanner.beginPass(over: count, at: now) {
                 let slot = Int(scanner.nextVisit(at: now).rawValue)
+                if let newcomer, due.count == count { add(due: newcomer) }
                 visits += 1
                 if let due = due[slot], due <= now {
                     found.append(slot)
                     self.due[slot] = nil
                 }
-                guard scanner.endVisit(due: due[slot], slots: due.count, at: now) else { break }
+                guard scanner.endVisit(due: due[slot], at: now) else { break }
             }
             if let next = scanner.nextPass(hasActivities: due.contains { $0 != nil }, at: now) { schedule(at: next) }
             #expect(scanner.violation(hasActivities: due.contains { $0 != nil }, slots: due.count) == nil)
@@ -70,6 +74,17 @@ import Testing
             let late = at - (due[slot] ?? .max)
             #expect((0...2 * AgeScannerTests.lifetime / 96).contains(late), "slot \(slot), \(late) ns")
         }
+    }
+
+    /// A card that is renewed takes a slot while the pass goes on, and no visit of a card that is due.
+    @Test func anActivityAddedDuringAPassTakesNoVisitOfAnother() {
+        var run = Run()
+        for _ in 0..<9 { run.add(due: AgeScannerTests.step) }
+        // The first step of a lap visits the first slot, which is not due yet.
+        run.schedule(at: 0)
+        #expect(run.pass(at: 0).isEmpty && run.visits == 1)
+        let found = run.pass(at: 1000 * AgeScannerTests.step, adding: AgeScannerTests.lifetime)
+        #expect(Set(found) == Set(0..<9))
     }
 
     @Test func scannerSleepsUntilTheFirstActivityIsDue() {
