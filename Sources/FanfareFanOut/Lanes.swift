@@ -1,5 +1,20 @@
 import FanfareModel
 
+/// The shares of the lanes (`Lanes`), in visits.
+package struct LaneShares: Sendable {
+    /// Visits per lane in each round. The first lane (starts, ends, alerts) gets most of a round and never all of it.
+    package var visits: [Int]
+    /// Visits that a member may take before the next one of its lane is served.
+    package var quantum: Int
+
+    /// - Parameter visits: four numbers, each at least 1, as is `quantum`.
+    package init(visits: [Int] = [256, 64, 16, 4], quantum: Int = 32) {
+        precondition(visits.count == Lanes.count && visits.allSatisfy { $0 > 0 } && quantum > 0)
+        self.visits = visits
+        self.quantum = quantum
+    }
+}
+
 /// The order in which audiences and the lineups of topics are served: lanes by urgency, weighted so that none starves, and deficit round
 /// robin inside a lane, so that an audience of ten million does not delay a thousand small ones.
 ///
@@ -7,10 +22,7 @@ import FanfareModel
 struct Lanes {
     static let count = 4
     static let lastLane = count - 1
-    /// Visits per lane in each round. The first lane (starts, ends, alerts) gets most of a round and never all of it.
-    private static let weights = [256, 64, 16, 4]
-    /// Visits that a member may take before the next one of its lane is served.
-    private static let quantum = 32
+    private let shares: LaneShares
 
     /// The queues in which a member has an entry.
     struct Places: OptionSet {
@@ -24,9 +36,15 @@ struct Lanes {
     /// nothing else finds them while nothing is pulled.
     private var stale = Array(repeating: 0, count: count)
     private static let staleLeast = 512
-    private var credits = weights
+    /// Visits that are left in this round, by lane.
+    private var credits: [Int]
     /// The lane of the member that is being served.
     private(set) var served = lastLane
+
+    init(_ shares: LaneShares = LaneShares()) {
+        self.shares = shares
+        credits = shares.visits
+    }
 
     /// Enqueues the member in the lane of its work. Called whenever work arrives. A member has at most one entry in each lane's queue; a
     /// stale entry in another lane is recognised by `lane` and skipped.
@@ -35,7 +53,7 @@ struct Lanes {
         let lane = member.preferredLane
         guard member.lane.current != lane else { return }
         abandon(member)
-        if member.lane.enter(lane, turn: Lanes.quantum) {
+        if member.lane.enter(lane, turn: shares.quantum) {
             queues[lane].append(member)
         } else {
             stale[lane] -= 1
@@ -85,7 +103,7 @@ struct Lanes {
                     served = lane
                     return member
                 }
-                member.lane.renewTurn(Lanes.quantum)
+                member.lane.renewTurn(shares.quantum)
                 queues[lane].removeFirst()
                 queues[lane].append(member)
             } else {
@@ -135,8 +153,8 @@ struct Lanes {
             if credits[lane] > 0 { return lane }
             if waiting == nil { waiting = lane }
         }
-        // The elements are assigned one by one: the whole array would share the static one's storage, and be copied by the next write.
-        if waiting != nil { for lane in 0..<Lanes.count { credits[lane] = Lanes.weights[lane] } }
+        // The elements are assigned one by one: the whole array would share the storage of the other, and be copied by the next write.
+        if waiting != nil { for lane in 0..<Lanes.count { credits[lane] = shares.visits[lane] } }
         return waiting
     }
 }

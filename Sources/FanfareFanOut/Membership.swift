@@ -9,7 +9,7 @@ final class Membership {
     // The shard is confined to one thread and never re-entered, so exclusivity checks of hot properties at run time could never fail.
     // They cost a quarter of a sweep.
     @exclusivity(unchecked) var store = ActivityStore()
-    @exclusivity(unchecked) var lanes = Lanes()
+    @exclusivity(unchecked) var lanes: Lanes
     @exclusivity(unchecked) var audiences: AudienceTable
     @exclusivity(unchecked) var counts = ShardCounts()
     @exclusivity(unchecked) var topics: KnownTopics
@@ -24,8 +24,11 @@ final class Membership {
     /// Number of lineups with changes that wait for their minimum interval.
     @exclusivity(unchecked) var lineupsWaiting = 0
 
-    init(_ reporter: FeedbackReporter, lineupRules: LineupRules, openMax: Int, unheardTopicsMax: Int) {
+    init(
+        _ reporter: FeedbackReporter, lineupRules: LineupRules, lanes: LaneShares, openMax: Int, unheardTopicsMax: Int
+    ) {
         self.reporter = reporter
+        self.lanes = Lanes(lanes)
         self.lineupRules = lineupRules
         self.openMax = openMax
         audiences = AudienceTable(lineupRules)

@@ -41,7 +41,7 @@ extension World {
         if payload.event == .start {
             startsSeen += 1
             if phone.card?.renews != nil { renewalsSeen += 1 }
-            return judgeStart(payload, to: phone, from: node)
+            return judgeLane(of: payload, for: phone, from: node) ?? judgeStart(payload, to: phone, from: node)
         }
         if !phone.hasToken { return "a push to a card without a token (L7)" }
         if let violation = judgeLane(of: payload, for: phone, from: node) { return violation }

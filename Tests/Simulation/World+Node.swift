@@ -27,7 +27,7 @@ extension World {
         var flying: [Flight] = []
         /// Completions of removed activities, to be delivered once more.
         var echoes: [Completion] = []
-        var lanes = LaneJudge()
+        var lanes: LaneJudge
         /// Is `true` while a push is judged that chance has chosen, whatever its urgency.
         var isByLot = false
         /// Newest publication per topic that was sent to this shard; `revoked` has the causes of revoked alerts.
@@ -71,10 +71,11 @@ extension World {
                 service.revokeKey(until: moment.monotonicNanoseconds + (error.lasts + 20) * 1_000_000_000)
             }
             deadTokens = DeadTokenJudge(remembering: options.deadTokenAnswers, probes: options.deadTokenProbes)
+            lanes = LaneJudge(options.lanes)
             shard = Shard(
                 lineups: options.lineupRules, feedbackMax: options.feedbackHeldMax, openMax: options.openMax,
-                lifetime: options.lifetime, limits: options.limits, deadTokenAnswers: options.deadTokenAnswers,
-                deadTokenProbes: options.deadTokenProbes)
+                lifetime: options.lifetime, limits: options.limits, lanes: options.lanes,
+                deadTokenAnswers: options.deadTokenAnswers, deadTokenProbes: options.deadTokenProbes)
             let commandRing = OneToOneRing<ShardCommand>(capacity: options.commandsMax)
             sendCommands = commandRing.takeProducer()
             commands = commandRing.takeConsumer()

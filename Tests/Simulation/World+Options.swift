@@ -48,6 +48,8 @@ extension World {
         package var feedbackHeldMax = 64
         /// Publications per audience whose completion is tracked one by one.
         package var openMax = 64
+        /// Shares of the lanes. With small ones a few pushes are a round, so that small worlds see one lane overtake another.
+        var lanes = LaneShares()
         /// Limits of each activity.
         var limits = ActivityLimits()
         var lineupRules = LineupRules()
@@ -89,6 +91,7 @@ extension World {
             feedbackHeldMax = pick([1, 4, 64], 7)
             openMax = pick([1, 2, 64], 8)
             waitingMax = pick([1, 4, 64], 25)
+            lanes = pick([LaneShares(), LaneShares(visits: [8, 4, 2, 1], quantum: 4)], 31)
             limits = pick([ActivityLimits(), .tight], 9)
             deadTokenAnswers = pick([100...1000, 100...1000, 3...8, 6...30], 17)
             deadTokenProbes = pick([100, 1, 2, 5], 26)

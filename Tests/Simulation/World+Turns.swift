@@ -26,6 +26,9 @@ extension World.Node {
         forgotten.remove(topic)
         mayBeUnknown.remove(topic)
         published[publication.serial] = (topic, now)
+        lanes.cursorBegins(
+            over: lineups.keys.count { $0.topics.contains(topic) },
+            most: lineups.keys.reduce(0) { $0 + $1.topics.count })
         waitingLineups = waitingLineups.filter { !$0.topics.contains(topic) }
     }
 

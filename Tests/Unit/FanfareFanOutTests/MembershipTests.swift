@@ -10,7 +10,8 @@ import Testing
     private let moment = Moment(wallMilliseconds: 1_000_000_000, monotonicNanoseconds: 1_000_000_000)
 
     init() {
-        membership = Membership(reporter, lineupRules: LineupRules(), openMax: 4, unheardTopicsMax: 2)
+        membership = Membership(
+            reporter, lineupRules: LineupRules(), lanes: LaneShares(), openMax: 4, unheardTopicsMax: 2)
     }
 
     private func audience() -> Int {
