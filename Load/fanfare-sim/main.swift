@@ -13,7 +13,7 @@ let usage = """
       --seconds T      begins no further world after so many seconds
       --activities N   activities per world at a time, at most; otherwise each seed chooses
       --topics N       topics per world; otherwise each seed chooses
-      --without TROUBLE  worlds that do not have it: refusals, ids, order, comebacks, forgetting, silence, clocks,
+      --without TROUBLE  worlds that do not have it: refusals, ids, order, comebacks, forgetting, silence, clocks, lanes,
                          environments, hand-overs
       --troubles       prints how often each kind of trouble met a goal, an end, a start or a hand-over
       --tell           tells everything that happens: for one world

@@ -71,7 +71,7 @@ extension World {
 
         /// Troubles that can be switched off. Each is in some worlds only, selected by the seed.
         package enum Extra: String, CaseIterable, Sendable {
-            case refusals, ids, order, comebacks, forgetting, silence, clocks
+            case refusals, ids, order, comebacks, forgetting, silence, clocks, lanes
             /// Lineups, starts and old age in worlds where every token looks dead now and then.
             case environments
             case handOvers = "hand-overs"
@@ -91,7 +91,9 @@ extension World {
             feedbackHeldMax = pick([1, 4, 64], 7)
             openMax = pick([1, 2, 64], 8)
             waitingMax = pick([1, 4, 64], 25)
-            lanes = pick([LaneShares(), LaneShares(visits: [8, 4, 2, 1], quantum: 4)], 31)
+            if extras.contains(.lanes) {
+                lanes = pick([LaneShares(), LaneShares(visits: [8, 4, 2, 1], quantum: 4)], 31)
+            }
             limits = pick([ActivityLimits(), .tight], 9)
             deadTokenAnswers = pick([100...1000, 100...1000, 3...8, 6...30], 17)
             deadTokenProbes = pick([100, 1, 2, 5], 26)
