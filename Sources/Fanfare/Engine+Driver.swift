@@ -47,7 +47,7 @@ extension Engine {
                 if let log, let people {
                     for line in people.faults { early.reports.say(line) }
                     people.endLeaving(in: core, apps: apps)
-                    try core.recall(log, under: options.rules)
+                    try core.recall(log, under: options.rules) { early.reports.say($0) }
                     let commits = try CommitQueue(log, people: people.register, loop: loop)
                     store = (Intake { commits.append($0, people: $1) }, commits)
                 }

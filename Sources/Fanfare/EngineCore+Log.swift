@@ -13,10 +13,16 @@ extension EngineCore {
         case .feedEnd: finish()
         case .rules: break
         }
+        // Phones may have what the entry said, and would go back to what came before it.
+        if let topic = entry.pausedTopic { forgetPublication(of: topic) }
     }
 
     /// Decides again what earlier engines have decided. The shards get what each topic shows now, without an alert.
-    package func recall(_ log: any Log, under rules: Rules) throws(LogError) {
+    ///
+    /// - Parameter report: receives lines for operators.
+    package func recall(
+        _ log: any Log, under rules: Rules, report: (String) -> Void = { _ in }
+    ) throws(LogError) {
         beginRecall()
         let logged = LogRules(text: rules.toml, decisionVersion: DecisionCore.version)
         try log.recall(
@@ -24,7 +30,7 @@ extension EngineCore {
             adopt: { (position, text, now) throws(LogError) in
                 try adopt(text, at: position, now: now, present: (logged.text, rules))
             },
-            { _, entry in apply(entry) })
+            report: report, { _, entry in apply(entry) })
         endRecall()
     }
 

@@ -143,6 +143,9 @@ package final class EngineCore {
         }
     }
 
+    /// Lets nobody get what the topic has shown so far in this recall.
+    func forgetPublication(of topic: TopicID) { recollection?.forget(topic) }
+
     package var isRecalling: Bool { recollection != nil }
 
     /// Hands the decisions to the shards, outside a recall, and to the delegate.

@@ -81,7 +81,7 @@ enum FanfareCommand {
           preview    draws what people see: every presentation of a card, at a moment or as a story
           diff       compares what two sets of rules make of a feed, or two decision logs
           generate   makes a feed to replay
-          log        shows and checks the log of a store
+          log        shows and checks the log of a store, sets an entry aside
           people     imports, exports, counts, checks and removes the people of a store
           rules      checks and prints rules files
           version    prints the version

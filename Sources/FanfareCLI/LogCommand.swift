@@ -1,9 +1,9 @@
 import FanfareLog
 import FanfareModel
 
-/// `fanfare log`: shows and checks the log of a store, also while a replay writes to it.
+/// `fanfare log`: shows and checks the log of a store, also while a replay writes to it, and sets an entry aside.
 struct LogCommand {
-    private enum Task { case show(from: LogPosition, count: Int), check }
+    private enum Task { case show(from: LogPosition, count: Int), check, skip(LogPosition) }
 
     private let task: Task
     private let folder: String
@@ -27,13 +27,21 @@ struct LogCommand {
         case "check":
             guard from == nil, count == nil else { throw UsageError("check: reads the whole log") }
             task = .check
-        case let other: throw UsageError("\(other.map { "\($0): " } ?? "")expected show FOLDER, or check FOLDER")
+        case "skip":
+            guard from == nil, count == nil, operands.count == 3,
+                let position = UInt64(operands.removeLast()), position > 0
+            else { throw UsageError("skip: expected a folder and the position of an entry, from 1") }
+            task = .skip(position)
+        case let other:
+            throw UsageError(
+                "\(other.map { "\($0): " } ?? "")expected show FOLDER, check FOLDER, or skip FOLDER POSITION")
         }
         guard operands.count == 2 else { throw UsageError("expected one folder of a store") }
         folder = operands[1]
     }
 
     func run() throws -> ExitStatus {
+        if case .skip(let position) = task { return try skip(position) }
         let log: LMDBLog
         do throws(LogError) { log = try LMDBLog(folder: folder, isReadOnly: true) } catch {
             throw UsageError("\(error)")
@@ -41,7 +49,15 @@ struct LogCommand {
         switch task {
         case .show(let from, let count): return try show(log, from: from, count: count)
         case .check: return try check(log)
+        case .skip(let position): return try skip(position)
         }
+    }
+
+    private func skip(_ position: LogPosition) throws -> ExitStatus {
+        let entry: LogEntry
+        do throws(LogError) { entry = try LMDBLog.skip(position, in: folder) } catch { throw UsageError("\(error)") }
+        if let notice = entry.skippedNotice { try Console.print(notice + "\n") }
+        return .done
     }
 
     private func show(_ log: LMDBLog, from: LogPosition, count: Int) throws -> ExitStatus {
@@ -87,17 +103,21 @@ struct LogCommand {
 
         usage: fanfare log show FOLDER [--from POSITION] [--count N]
                fanfare log check FOLDER
+               fanfare log skip FOLDER POSITION
 
           show             one line of JSON per entry
           --from POSITION  begins there (1)
           --count N        shows so many entries at most
           check            reads every entry and its checksum, and counts them by kind
+          skip             sets an entry aside that is damaged or that the process cannot get past; its topic is paused in its
+                           place. Stop the process that uses the store first
 
         Exit status: 0 good; 1 an entry is damaged or missing; 2 usage.
 
         examples:
           fanfare log check store
           fanfare log show store --from 1000 --count 10
+          fanfare log skip store 1003
 
         """
 }
@@ -105,11 +125,13 @@ struct LogCommand {
 /// Number of a log's entries by kind.
 private struct LogTally {
     private(set) var entries = 0
+    private var skipped = 0
     private var kinds: [String: Int] = [:]
     private var times: (first: FeedTime, last: FeedTime)?
 
     mutating func note(_ entry: LogEntry) {
         entries += 1
+        if entry.skippedAt != nil { skipped += 1 }
         kinds[entry.kind, default: 0] += 1
         // The rules precede all times.
         if case .rules = entry.body { return }
@@ -119,7 +141,8 @@ private struct LogTally {
     var text: String {
         let parts = kinds.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value.grouped)" }
         let span = times.map { "; from \($0.first) to \($0.last)" } ?? ""
-        return "good: \(entries.grouped) entries (\(parts.joined(separator: ", ")))\(span)\n"
+        let aside = skipped == 0 ? "" : "; \(skipped.grouped) set aside"
+        return "good: \(entries.grouped) entries (\(parts.joined(separator: ", ")))\(span)\(aside)\n"
     }
 }
 
@@ -139,6 +162,7 @@ extension LogEntry {
         var object: JSONObject = [
             "position": .int(Int64(clamping: position)), "now": .string("\(now)"), "kind": .string(kind),
         ]
+        if skippedAt != nil { object["skipped"] = .bool(true) }
         if place > 0 { object["place"] = .int(Int64(clamping: place)) }
         switch body {
         case .rules(let text, let version):

@@ -1,3 +1,4 @@
+import FanfareModel
 internal import Glibc
 
 /// Log in a folder, by LMDB: each `append` is one transaction with one sync, or one for each 16 MB. A crash of the process or of the
@@ -14,6 +15,13 @@ package final class LMDBLog: Log, @unchecked Sendable {
     /// Lock of the folder; `nil` for a reader, and once closed.
     private var lock: StoreFolder?
     package private(set) var end: LogPosition
+    private var skipped: SkippedEntries
+    private var mark: RecallMark?
+    package private(set) var notices: [String] = []
+    /// Number of processes in a row that end at one entry before it is set aside.
+    private static let deathsMax = 2
+    /// Number of entries that are set aside without a person: more are a fault of this release, and would be thrown away for it.
+    private static let skippedMax = 3
     private var appends = 0
     /// Number of appends after which readers that have died are looked for.
     private static let readerCheckInterval = 1000
@@ -37,6 +45,7 @@ package final class LMDBLog: Log, @unchecked Sendable {
         self.isReadOnly = isReadOnly
         self.mapBytes = mapBytes
         lock = isReadOnly ? nil : try StoreFolder(folder)
+        skipped = try SkippedEntries(folder: folder)
         do throws(LMDBEnvironment.Failure) {
             let opened = try LMDBEnvironment(folder: folder, mapBytes: mapBytes, isReadOnly: isReadOnly)
             environment = opened
@@ -44,7 +53,10 @@ package final class LMDBLog: Log, @unchecked Sendable {
         } catch {
             throw LogError("\(folder): cannot be opened as a store: \(error.reason) (\(error.call))")
         }
-        if !isReadOnly { try StoreFolder.syncNames(folder) }
+        guard let lock else { return }
+        try StoreFolder.syncNames(folder)
+        mark = lock.makeMark()
+        try noteDeath()
     }
 
     deinit { close() }
@@ -52,6 +64,7 @@ package final class LMDBLog: Log, @unchecked Sendable {
     /// Closes LMDB before the lock, because one process must not open an environment twice.
     package func close() {
         environment = nil
+        mark = nil
         lock = nil
     }
 
@@ -115,6 +128,7 @@ package final class LMDBLog: Log, @unchecked Sendable {
         from position: LogPosition, _ body: (LogPosition, LogEntry) throws(LogError) -> Bool
     ) throws(LogError) {
         var next = max(1, position)
+        var before: FeedTime?
         while true {
             let rows = try rows(from: next)
             for (found, row) in rows {
@@ -122,7 +136,11 @@ package final class LMDBLog: Log, @unchecked Sendable {
                     throw LogError("\(folder): entry \(next) is missing; restore the folder from a backup", .damaged)
                 }
                 next += 1
-                guard try body(found, try entry(row, at: found)) else { return }
+                let entry =
+                    skipped.contains(row, at: found)
+                    ? try substitute(for: row, at: found, after: before) : try entry(row, at: found)
+                before = entry.now
+                guard try body(found, entry) else { return }
             }
             if rows.count < LMDBLog.rowsPerRead { return }
         }
@@ -145,9 +163,100 @@ package final class LMDBLog: Log, @unchecked Sendable {
         do throws(SerialError) {
             return try LogEntry(row, at: position)
         } catch {
+            let remedy = error.remedy + (error.isOfNewerRelease ? "" : ", or set the entry aside (fanfare log skip)")
             throw LogError(
-                "\(folder): entry \(position): \(error); \(error.remedy)",
+                "\(folder): entry \(position): \(error); \(remedy)",
                 error.isOfNewerRelease ? .newerRelease : .damaged)
         }
+    }
+
+    // MARK: - Entries that are set aside
+
+    package func noteDeciding(_ position: LogPosition?) {
+        if let position { mark?.begin(position) } else { mark?.end() }
+    }
+
+    /// Sets the entry aside at which one process after the other has ended: no restart would ever get past it.
+    private func noteDeath() throws(LogError) {
+        guard let (position, deaths) = mark?.takeDeath(), position <= end else { return }
+        guard deaths >= LMDBLog.deathsMax else {
+            notices.append(
+                "the process before this one ended while it decided entry \(position) of the store; if this one does, too, the next one "
+                    + "sets that entry aside")
+            return
+        }
+        let words = "\(deaths) processes in a row ended while they decided entry \(position) of the store"
+        guard let row = try rows(from: position).first?.1 else { return }
+        if skipped.contains(row, at: position) {
+            notices.append(words + ", though it is set aside: time that passes is enough; use another release")
+        } else if skipped.count >= LMDBLog.skippedMax {
+            notices.append(
+                words
+                    + "; it is not set aside, because \(skipped.count) others are: use another release, or set it aside by hand "
+                    + "(fanfare log skip)")
+        } else {
+            notices.append(words)
+            // On a disk that takes nothing it is set aside for this process alone.
+            do throws(LogError) { try skipped.insert(row, at: position, in: folder) } catch {
+                notices.append("\(error)")
+            }
+        }
+    }
+
+    /// Sets an entry aside, for good: whoever reads the log takes `LogEntry.skipped(at:)` in its place. No process may write to the folder.
+    ///
+    /// - Returns: what is read in its place.
+    package static func skip(_ position: LogPosition, in folder: String) throws(LogError) -> LogEntry {
+        // A folder that has no log is not made.
+        let log = try LMDBLog(folder: folder, isReadOnly: true)
+        guard (1...max(1, log.end)).contains(position), log.end > 0 else {
+            throw LogError("\(folder): has no entry \(position); its last one is \(log.end)", .entry)
+        }
+        let owner = try StoreFolder(folder)
+        defer { withExtendedLifetime(owner) {} }
+        var skipped = try SkippedEntries(folder: folder)
+        guard let row = try log.rows(from: position).first, row.0 == position else {
+            throw LogError("\(folder): entry \(position) is missing; restore the folder from a backup", .damaged)
+        }
+        let entry = try log.substitute(for: row.1, at: position, after: nil)
+        try skipped.insert(row.1, at: position, in: folder)
+        owner.makeMark()?.forget()
+        return entry
+    }
+
+    /// Returns what is read in place of an entry that was set aside.
+    ///
+    /// - Parameter before: log time of the entry before, if it is known.
+    private func substitute(
+        for row: [UInt8], at position: LogPosition, after before: FeedTime?
+    ) throws(LogError) -> LogEntry {
+        let entry: LogEntry
+        do throws(LogError) { entry = try self.entry(row, at: position) } catch {
+            guard error.cause == .damaged else { throw error }
+            if position == 1 || LogEntry.looksLikeRules(row) { throw rulesStay(position) }
+            // Of a damaged entry nothing is known, its log time neither.
+            var time = before
+            if time == nil { time = try self.time(before: position) }
+            return LogEntry(now: time ?? FeedTime.plausible.lowerBound, .tick).skipped(at: position)
+        }
+        if case .rules = entry.body {
+            throw rulesStay(position)
+        }
+        return entry.skipped(at: position)
+    }
+
+    private func rulesStay(_ position: LogPosition) -> LogError {
+        LogError(
+            "\(folder): entry \(position) has the rules that what follows was decided by, and cannot be left out",
+            .entry)
+    }
+
+    /// Returns the log time of the last entry before the position that can be read.
+    private func time(before position: LogPosition) throws(LogError) -> FeedTime? {
+        for earlier in stride(from: Int(position) - 1, through: 1, by: -1) {
+            let row = try rows(from: LogPosition(earlier)).first
+            if let row, let entry = try? LogEntry(row.1, at: row.0) { return entry.now }
+        }
+        return nil
     }
 }

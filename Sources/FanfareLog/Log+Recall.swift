@@ -26,11 +26,14 @@ extension Log {
     ///
     /// - Parameters:
     ///   - adopt: called with each rules file that the following entries were decided by, and with the present rules at the end.
+    ///   - report: called with lines for operators.
     ///   - body: called with each other entry, in order.
     package func recall(
         under rules: LogRules, adopt: (LogPosition, String, FeedTime) throws(LogError) -> Void,
+        report: (String) -> Void,
         _ body: (LogPosition, LogEntry) throws(LogError) -> Void
     ) throws(LogError) {
+        for notice in notices { report(notice) }
         var newest: String?
         var now = FeedTime.plausible.lowerBound
         if end > 0 {
@@ -44,6 +47,9 @@ extension Log {
                     guard newest != nil else {
                         throw LogError("the store's first entry is not its rules; use a new folder", .damaged)
                     }
+                    if let notice = entry.skippedNotice { report(notice) }
+                    noteDeciding(position)
+                    defer { noteDeciding(nil) }
                     try body(position, entry)
                 }
                 return true

@@ -41,12 +41,20 @@ package protocol Log: AnyObject, Sendable {
         from position: LogPosition, _ body: (LogPosition, LogEntry) throws(LogError) -> Bool
     ) throws(LogError)
 
+    /// Notes that a restart is about to decide this entry; `nil` once it has decided it.
+    func noteDeciding(_ position: LogPosition?)
+
+    /// Lines for operators about what was found when the log was opened.
+    var notices: [String] { get }
+
     /// Releases what others may want, such as a folder. Only `end` is used afterwards.
     func close()
 }
 
 extension Log {
     package func close() {}
+    package func noteDeciding(_ position: LogPosition?) {}
+    package var notices: [String] { [] }
 }
 
 /// Log in memory, as durable as the process.

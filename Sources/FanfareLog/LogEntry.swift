@@ -25,6 +25,8 @@ package struct LogEntry: Sendable, Equatable {
     /// Number of the item in the recorded feed that it came from, from 1; 0 for an entry that comes from no recorded feed.
     package var place: UInt64
     package var body: Body
+    /// Position of the entry in whose place this one was read, because operators have set it aside (`fanfare log skip`); never written.
+    package internal(set) var skippedAt: LogPosition?
 
     package init(now: FeedTime, place: UInt64 = 0, _ body: Body) {
         self.now = now
@@ -43,6 +45,9 @@ extension LogEntry {
 
     /// Greatest nesting of an event's arrays and objects that is read back.
     package static let depthMax = 512
+
+    /// Returns whether a row is the rules' by its kind, also if the rest of it is damaged.
+    static func looksLikeRules(_ row: [UInt8]) -> Bool { row.count > 1 && row[1] == Tag.rules.rawValue }
 
     private enum Tag: UInt8 { case rules = 1, event, rejection, tick, feedEnd }
 
@@ -123,4 +128,9 @@ extension SerialReader {
         guard try trailer.fixed(UInt32.self) == LogEntry.checksum(of: content, at: position) else { throw .checksum }
         self.init(content)
     }
+}
+
+extension [UInt8] {
+    /// CRC-32 of the bytes.
+    var crc32: UInt32 { UInt32(truncatingIfNeeded: withUnsafeBytes { crc32_z(0, $0.baseAddress, $0.count) }) }
 }

@@ -23,6 +23,9 @@ final class StoreFolder: Sendable {
         self.descriptor = descriptor
     }
 
+    /// Maps the mark of a restart, which is in the locked file, so that each process finds what the one before has left.
+    func makeMark() -> RecallMark? { RecallMark(of: descriptor) }
+
     /// Makes the names of the files and of their folder durable; LMDB syncs only the content.
     static func syncNames(_ folder: String) throws(LogError) {
         for path in [folder, folder + "/.."] {

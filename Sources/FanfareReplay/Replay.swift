@@ -285,7 +285,7 @@ package final class Replay {
             adopt: { [engine] (position, text, now, present) throws(LogError) in
                 try engine.adopt(text, at: position, now: now, present: (present, rules))
             },
-            { engine.apply($0) })
+            report: journal.report, { engine.apply($0) })
         source.continueLogTime(from: engine.now)
         figures.noteRecall(of: store.recalled)
     }

@@ -42,15 +42,18 @@ final class ReplayStore {
     /// - Parameters:
     ///   - source: moves behind the items that the log has.
     ///   - adopt: called with the text of rules, and with that of the present ones.
+    ///   - report: called with lines for operators.
     ///   - body: called with each other entry, in order.
     func recall(
         from source: inout any ReplaySource,
-        adopt: (LogPosition, String, FeedTime, _ present: String) throws(LogError) -> Void, _ body: (LogEntry) -> Void
+        adopt: (LogPosition, String, FeedTime, _ present: String) throws(LogError) -> Void,
+        report: (String) -> Void, _ body: (LogEntry) -> Void
     ) throws(LogError) {
         let rules = LogRules(text: rules, decisionVersion: DecisionCore.version)
         try log.recall(
             under: rules,
             adopt: { (position, text, now) throws(LogError) in try adopt(position, text, now, rules.text) },
+            report: report,
             { (position, entry) throws(LogError) in
                 try follow(entry, at: position, in: &source)
                 recalled += 1
@@ -69,6 +72,7 @@ final class ReplayStore {
             source.advance()
             place += 1
             guard place == entry.place else { continue }
+            if entry.skippedAt != nil { return }
             switch (item, entry.body) {
             case (.event(let event), .event(let logged, _)) where event == logged: return
             case (.rejected(let rejection), .rejection(let logged)) where rejection == logged: return

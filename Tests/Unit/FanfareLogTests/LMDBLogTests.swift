@@ -161,4 +161,215 @@ import Testing
         let error = #expect(throws: LogError.self) { try LMDBLog(folder: path) }
         #expect(error?.description.hasPrefix(path) == true)
     }
+
+    // MARK: - Entries that are set aside
+
+    private func event(_ topic: String, at seconds: Int64, _ change: FeedEvent.Change) -> LogEntry {
+        let time = FeedTime(milliseconds: seconds * 1000)
+        return LogEntry(
+            now: time, place: UInt64(seconds),
+            .event(FeedEvent(topic: TopicID(topic), at: time, kind: "k", change: change), wall: time))
+    }
+
+    /// In place of an event stands an order to pause its topic, for every reader.
+    @Test func inPlaceOfAnEventThatIsSetAsideItsTopicIsPaused() throws {
+        let folder = Folder()
+        let written = [
+            LogEntry(now: FeedTime(milliseconds: 0), .rules("", decisionVersion: 1)),
+            event("a", at: 1, .patch(["x": 1])),
+            event("b", at: 2, .patch(["x": 2])), event("*", at: 3, .operation(.mute)), entries(4..<5)[0],
+        ]
+        do { try LMDBLog(folder: folder.path).append(written) }
+        let notice = try LMDBLog.skip(3, in: folder.path).skippedNotice
+        #expect(notice?.contains("entry 3 of the store is set aside; b was paused") == true)
+        #expect(
+            try LMDBLog.skip(4, in: folder.path).skippedNotice
+                == "entry 4 of the store is set aside; no topic is paused for it")
+        _ = try LMDBLog.skip(5, in: folder.path)
+        // Once more is the same as once.
+        _ = try LMDBLog.skip(3, in: folder.path)
+        for isReadOnly in [true, false] {
+            let found = try read(LMDBLog(folder: folder.path, isReadOnly: isReadOnly))
+            #expect(found.map(\.now) == written.map(\.now) && found.map(\.place) == written.map(\.place))
+            #expect(found.map(\.skippedAt) == [nil, nil, 3, 4, 5])
+            #expect(found[0..<2] == written[0..<2])
+            guard case .event(let pause, let wall) = found[2].body else {
+                Issue.record("\(found[2])")
+                continue
+            }
+            #expect(pause.topic == TopicID("b") && pause.change == .operation(.pause))
+            #expect(pause.at == written[2].now && wall == written[2].now)
+            #expect(found[3].body == .tick && found[4].body == .tick)
+        }
+        #expect(try read(LMDBLog(folder: folder.path, isReadOnly: true), from: 3).map(\.skippedAt) == [3, 4, 5])
+        let mode = try FileManager.default.attributesOfItem(atPath: folder.path + "/skipped")[.posixPermissions] as? Int
+        #expect(mode == 0o600)
+    }
+
+    /// Of a damaged entry nothing is known: time stands still in its place.
+    @Test(arguments: [1, 3] as [LogPosition]) func aDamagedEntryCanBeSetAside(from position: LogPosition) throws {
+        let folder = Folder()
+        do {
+            let log = try LMDBLog(folder: folder.path)
+            try log.append((1...4).map { event("topic \($0).", at: $0, .nothing) })
+        }
+        let file = URL(fileURLWithPath: folder.path + "/data.mdb")
+        var bytes = try Data(contentsOf: file)
+        let place = try #require(bytes.range(of: Data("topic 3.".utf8)))
+        bytes[place.lowerBound] ^= 1
+        try bytes.write(to: file)
+        #expect(throws: LogError.self) { try read(LMDBLog(folder: folder.path, isReadOnly: true)) }
+        #expect(
+            try LMDBLog.skip(3, in: folder.path).skippedNotice
+                == "entry 3 of the store is set aside; no topic is paused for it")
+        let found = try read(LMDBLog(folder: folder.path, isReadOnly: true), from: position)
+        #expect(found.suffix(2).map(\.now.milliseconds) == [2000, 4000])
+        #expect(found.suffix(2).map(\.skippedAt) == [3, nil])
+    }
+
+    @Test func whatCannotBeSetAsideIsSaid() throws {
+        let folder = Folder()
+        #expect(throws: LogError.self) { try LMDBLog.skip(1, in: folder.path) }
+        #expect(!FileManager.default.fileExists(atPath: folder.path))
+        let log = try LMDBLog(folder: folder.path)
+        try log.append([LogEntry(now: FeedTime(milliseconds: 0), .rules("", decisionVersion: 1))] + entries(1..<3))
+        func words(_ position: LogPosition) -> String {
+            (#expect(throws: LogError.self) { try LMDBLog.skip(position, in: folder.path) })?.description ?? ""
+        }
+        log.close()
+        #expect(words(1).contains("entry 1 has the rules"))
+        #expect(words(4).contains("has no entry 4; its last one is 3"))
+        #expect(words(0).contains("has no entry 0"))
+        try "2 7\nx\n".write(toFile: folder.path + "/skipped", atomically: true, encoding: .utf8)
+        let error = #expect(throws: LogError.self) { try LMDBLog(folder: folder.path, isReadOnly: true) }
+        #expect(error?.description.contains("/skipped:2: expected an entry's position and its checksum") == true)
+        try String(repeating: "2 7\n", count: 20_000).write(
+            toFile: folder.path + "/skipped", atomically: true, encoding: .utf8)
+        #expect(throws: LogError.self) { try LMDBLog(folder: folder.path, isReadOnly: true) }
+    }
+
+    @Test func nothingIsSetAsideBesideTheProcessThatWrites() throws {
+        let folder = Folder()
+        let log = try LMDBLog(folder: folder.path)
+        try log.append([LogEntry(now: FeedTime(milliseconds: 0), .rules("", decisionVersion: 1))] + entries(1..<3))
+        let owner = folder.path
+        // A reader of the same process would be a second environment of the file, which LMDB forbids: a lock alone stands for the other one.
+        log.close()
+        let lock = try StoreFolder(owner)
+        let error = #expect(throws: LogError.self) { try LMDBLog.skip(2, in: owner) }
+        withExtendedLifetime(lock) {}
+        #expect(error?.cause == .inUse)
+        #expect(!FileManager.default.fileExists(atPath: owner + "/skipped"))
+    }
+
+    /// Recalls the folder's log in a process that ends while it decides the entry, and returns what operators are told before that.
+    private func recall(_ folder: Folder, dyingAt deadly: LogPosition?) throws -> [String] {
+        let log = try LMDBLog(folder: folder.path)
+        var told: [String] = []
+        do {
+            try log.recall(
+                under: LogRules(text: "", decisionVersion: 1), adopt: { (_, _, _) in }, report: { told.append($0) },
+                { (position, entry) throws(LogError) in
+                    guard position != deadly || entry.skippedAt != nil else {
+                        // A process that ends here does not come back to note anything; its mapped file stays as it is.
+                        log.close()
+                        throw LogError("the process ends")
+                    }
+                })
+        } catch {
+            #expect("\(error)" == "the process ends")
+        }
+        return told
+    }
+
+    /// The first death may be a power cut; the second one at the same entry is that entry's doing.
+    @Test func anEntryAtWhichTwoProcessesEndIsSetAside() throws {
+        let folder = Folder()
+        let rules = LogEntry(now: FeedTime(milliseconds: 0), .rules("", decisionVersion: 1))
+        do { try LMDBLog(folder: folder.path).append([rules] + (1...4).map { event("t/\($0)", at: $0, .nothing) }) }
+        #expect(try recall(folder, dyingAt: 3).isEmpty)
+        #expect(try recall(folder, dyingAt: 4).map { $0.contains("ended while it decided entry 3") } == [true])
+        // Entry 3 was decided, so what came before does not count.
+        #expect(try recall(folder, dyingAt: 3).map { $0.contains("ended while it decided entry 4") } == [true])
+        #expect(try recall(folder, dyingAt: 3).map { $0.contains("the next one sets that entry aside") } == [true])
+        let told = try recall(folder, dyingAt: 3)
+        #expect(told.first == "2 processes in a row ended while they decided entry 3 of the store")
+        #expect(told.last?.contains("entry 3 of the store is set aside; t/2 was paused") == true)
+        #expect(try recall(folder, dyingAt: nil).count == 1)
+    }
+
+    /// A fault that is told is no death.
+    @Test func aRecallThatFailsSetsNothingAside() throws {
+        let folder = Folder()
+        let rules = LogEntry(now: FeedTime(milliseconds: 0), .rules("", decisionVersion: 1))
+        do { try LMDBLog(folder: folder.path).append([rules] + entries(1..<4)) }
+        for _ in 0..<3 {
+            let log = try LMDBLog(folder: folder.path)
+            #expect(log.notices.isEmpty)
+            #expect(throws: LogError.self) {
+                try log.recall(
+                    under: LogRules(text: "", decisionVersion: 1), adopt: { (_, _, _) in }, report: { _ in },
+                    { (_, _) throws(LogError) in throw LogError("another feed") })
+            }
+        }
+    }
+
+    /// A backup without the file of entries that are set aside, or with another one.
+    @Test func anotherEntryInThePlaceOfOneThatIsSetAsideIsRead() throws {
+        let (folder, other) = (Folder(), Folder())
+        let rules = LogEntry(now: FeedTime(milliseconds: 0), .rules("", decisionVersion: 1))
+        do { try LMDBLog(folder: folder.path).append([rules] + entries(1..<4)) }
+        do { try LMDBLog(folder: other.path).append([rules] + (1...3).map { event("t", at: $0, .nothing) }) }
+        _ = try LMDBLog.skip(3, in: folder.path)
+        try FileManager.default.copyItem(atPath: folder.path + "/skipped", toPath: other.path + "/skipped")
+        #expect(try read(LMDBLog(folder: folder.path)).compactMap(\.skippedAt) == [3])
+        #expect(try read(LMDBLog(folder: other.path)).compactMap(\.skippedAt).isEmpty)
+    }
+
+    /// A release that ends at every goal would throw them all away.
+    @Test func threeEntriesAtMostAreSetAsideWithoutAPerson() throws {
+        let folder = Folder()
+        let rules = LogEntry(now: FeedTime(milliseconds: 0), .rules("", decisionVersion: 1))
+        do { try LMDBLog(folder: folder.path).append([rules] + (1...6).map { event("t/\($0)", at: $0, .nothing) }) }
+        var told: [String] = []
+        for deadly in LogPosition(2)...5 {
+            for _ in 0..<2 { _ = try recall(folder, dyingAt: deadly) }
+        }
+        for _ in 0..<3 { told = try recall(folder, dyingAt: 5) }
+        #expect(told.first?.contains("it is not set aside, because 3 others are") == true, "\(told)")
+        #expect(try read(LMDBLog(folder: folder.path)).compactMap(\.skippedAt) == [2, 3, 4])
+        _ = try LMDBLog.skip(5, in: folder.path)
+        // Where processes ended before counts no more.
+        #expect(try recall(folder, dyingAt: 5).map { $0.contains("is set aside") } == [true, true, true, true])
+    }
+
+    /// Damage does not make rules an entry that can be left out, and what is for all topics pauses none.
+    @Test func rulesAndOrdersForAllTopicsPauseNothing() throws {
+        let folder = Folder()
+        let rules = LogEntry(now: FeedTime(milliseconds: 0), .rules("some rules.", decisionVersion: 1))
+        do { try LMDBLog(folder: folder.path).append([rules, event("*", at: 1, .nothing), rules] + entries(1..<3)) }
+        let file = URL(fileURLWithPath: folder.path + "/data.mdb")
+        var bytes = try Data(contentsOf: file)
+        for _ in 0..<2 {
+            let place = try #require(bytes.range(of: Data("some rules.".utf8)))
+            bytes[place.lowerBound] ^= 1
+        }
+        try bytes.write(to: file)
+        for position in [1, 3] as [LogPosition] {
+            let error = #expect(throws: LogError.self) { try LMDBLog.skip(position, in: folder.path) }
+            #expect(error?.description.contains("has the rules") == true)
+        }
+        #expect(try LMDBLog.skip(2, in: folder.path).pausedTopic == nil)
+    }
+
+    /// A redelivered event is a duplicate, and the topic keeps its kind.
+    @Test func theKindAndTheIdOfASkippedEventAreRemembered() {
+        let at = FeedTime(milliseconds: 1000)
+        let start = FeedEvent(topic: TopicID("m/1"), topicKind: .football, at: at, id: "e1", kind: "start")
+        guard case .event(let pause, _) = LogEntry(now: at, .event(start, wall: nil)).skipped(at: 7).body else {
+            Issue.record("no event")
+            return
+        }
+        #expect(pause.topicKind == .football && pause.id == "e1" && pause.change == .operation(.pause))
+    }
 }

@@ -217,6 +217,36 @@ import Testing
         #expect(throws: ReplayError.self) { try replay(shorter.path, log) }
     }
 
+    /// The entry's item is not compared, its topic is paused from there on until it ends, and each later run decides the same.
+    @Test func anEntryThatIsSetAsidePausesItsTopic() throws {
+        let folder = NSTemporaryDirectory() + "fanfare-store-\(UUID())"
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let file = try FeedFile(Self.feed())
+        let first = try replay(file.path, LMDBLog(folder: folder)) {
+            $0.until = FeedTime(seconds: Self.kickOff + 600)
+        }
+        let position = try #require(
+            try entries(of: LMDBLog(folder: folder, isReadOnly: true)).firstIndex { entry in
+                guard case .event(let event, _) = entry.body else { return false }
+                return event.topic == TopicID("board/2") && event.change == .patch(["number": 3])
+            })
+        _ = try LMDBLog.skip(LogPosition(position + 1), in: folder)
+        let second = try replay(file.path, LMDBLog(folder: folder))
+        #expect(second.summary.recalled > 0 && second.recalled != first.decided)
+        func records(of topic: String, _ words: String) -> Int {
+            String(decoding: second.log, as: UTF8.self).split(separator: "\n").count {
+                $0.contains(#""topic":"\#(topic)""#) && $0.contains(words)
+            }
+        }
+        #expect(records(of: "board/2", "pause by an operator") == 1)
+        // The numbers 0, 1 and 2, and the end, which a pause does not hold back.
+        #expect(records(of: "board/2", #""outcome":"published""#) == 4)
+        #expect(records(of: "board/1", #""outcome":"published""#) > 20)
+        let third = try replay(file.path, LMDBLog(folder: folder))
+        #expect(third.recalled == second.log && third.decided.isEmpty)
+        #expect(third.states == second.states)
+    }
+
     @Test func aLiveFeedsStoreIsNotForFiles() throws {
         let file = try FeedFile(Self.feed())
         let rules = LogEntry(

@@ -86,6 +86,41 @@ import Testing
         }
     }
 
+    /// Phones may have the version of an entry that is set aside, and would go back to the one before it.
+    @Test func aRestartSendsNothingFromBeforeAnEntryThatIsSetAside() throws {
+        let (topic, now) = (TopicID("order/1"), FeedTime(seconds: 1_790_000_000))
+        func patch(_ eta: Int) -> FeedEvent {
+            FeedEvent(
+                topic: topic, topicKind: .generic, at: now, kind: "patch", change: .patch(["eta": .int(Int64(eta))]))
+        }
+        var entries = (1...5).map { LogEntry(now: now, .event(patch($0), wall: nil)) }
+        entries[2] = entries[2].skipped(at: 4)
+        let log = MemoryLog()
+        // The first recall of a log gives it the rules.
+        try EngineCore(shards: [ShardLink(ShardRings()) {}], perApp: 1).recall(log, under: .builtIn)
+        log.append(entries)
+        let rings = ShardRings()
+        let core = EngineCore(shards: [ShardLink(rings) {}], perApp: 1)
+        var told: [String] = []
+        try core.recall(log, under: .builtIn) { told.append($0) }
+        var commands = rings.commands.takeConsumer()
+        func published() -> [String] {
+            core.turnIsOver()
+            var states: [String] = []
+            while let command = commands.pop() {
+                guard case .publish(let publication) = command else { continue }
+                states.append(String(decoding: publication.state.bytes, as: UTF8.self))
+            }
+            return states
+        }
+        #expect(told.map { $0.contains("entry 4 of the store is set aside; order/1 was paused") } == [true])
+        #expect(published() == [])
+        core.apply(FeedEvent(topic: topic, at: now, kind: "resume", change: .operation(.resume)), now: now)
+        core.advance(to: now + .seconds(60))
+        let states = published()
+        #expect(states.count == 1 && states.allSatisfy { $0.contains(#""eta":5"#) }, "\(states)")
+    }
+
     /// One app is paused when a version is published, and resumed before all people of the other app have it.
     @Test func aPublicationIsNotCompleteForThoseOfAnotherAppWhoWereToldOfItLater() {
         let rings = [ShardRings(), ShardRings()]

@@ -1,0 +1,112 @@
+internal import CFanfareLMDB
+package import FanfareModel
+internal import Glibc
+
+/// Entries of a store's log that are set aside, in a file beside the log: in each line the position, and the CRC-32 of the row, so that another
+/// row that comes to stand there, as after a restored backup, is none of them. A reader takes something harmless in their place, so a store
+/// goes on although an entry is damaged or ends every process that decides it.
+struct SkippedEntries {
+    private static let name = "skipped"
+    /// More than anybody sets aside; a file that is larger is no such file.
+    private static let bytesMax = 1 << 16
+
+    private var checksums: [LogPosition: UInt32] = [:]
+
+    var count: Int { checksums.count }
+
+    /// Returns whether the row at that position is set aside.
+    func contains(_ row: [UInt8], at position: LogPosition) -> Bool {
+        checksums[position].map { $0 == row.crc32 } ?? false
+    }
+
+    /// Reads the file of a folder, which need not exist.
+    init(folder: String) throws(LogError) {
+        let path = folder + "/" + SkippedEntries.name
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        if descriptor < 0, errno == ENOENT { return }
+        guard descriptor >= 0 else { throw SkippedEntries.failure(path, "cannot be read") }
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: SkippedEntries.bytesMax + 1)
+        var count = 0
+        while count < bytes.count {
+            let got = bytes[count...].withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
+            if got < 0, errno == EINTR { continue }
+            guard got >= 0 else { throw SkippedEntries.failure(path, "cannot be read") }
+            if got == 0 { break }
+            count += got
+        }
+        guard count <= SkippedEntries.bytesMax else {
+            throw LogError("\(path): more than \(SkippedEntries.bytesMax) bytes: no list of entries", .damaged)
+        }
+        for (number, line) in bytes.prefix(count).split(separator: UInt8(ascii: "\n")).enumerated() {
+            let words = line.split(separator: UInt8(ascii: " ")).map { String(decoding: $0, as: UTF8.self) }
+            guard words.count == 2, let position = LogPosition(words[0]), let checksum = UInt32(words[1]) else {
+                throw LogError("\(path):\(number + 1): expected an entry's position and its checksum", .damaged)
+            }
+            checksums[position] = checksum
+        }
+    }
+
+    /// Adds a row, and returns when the file is durable. A crash leaves the former file or the new one. On an error the row is set aside for
+    /// this process alone.
+    mutating func insert(_ row: [UInt8], at position: LogPosition, in folder: String) throws(LogError) {
+        guard !contains(row, at: position) else { return }
+        checksums[position] = row.crc32
+        let path = folder + "/" + SkippedEntries.name
+        var rest = checksums.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)\n" }.joined().utf8.map { $0 }[...]
+        guard rest.count <= SkippedEntries.bytesMax else {
+            throw LogError("\(path): too many entries are set aside; use a new folder", .damaged)
+        }
+        let partial = path + ".partial"
+        let descriptor = open(partial, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw SkippedEntries.failure(partial, "cannot be written") }
+        defer { close(descriptor) }
+        // The superuser's file is to be read by the user of the store.
+        if geteuid() == 0 { _ = fanfare_give_to_owner_of(folder + "/data.mdb", descriptor) }
+        while !rest.isEmpty {
+            let put = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+            if put < 0, errno == EINTR { continue }
+            guard put > 0 else { throw SkippedEntries.failure(partial, "cannot be written") }
+            rest = rest.dropFirst(put)
+        }
+        guard fsync(descriptor) == 0, rename(partial, path) == 0 else {
+            throw SkippedEntries.failure(path, "cannot be written")
+        }
+        try StoreFolder.syncNames(folder)
+    }
+
+    private static func failure(_ path: String, _ what: String) -> LogError {
+        LogError("\(path): \(what): \(String(cString: strerror(errno)))")
+    }
+}
+
+extension LogEntry {
+    /// Returns what a reader takes in place of an entry that was set aside: time passes as it did, and the topic is paused, because what it
+    /// shows may be wrong from here on. Its kind and the event's id are remembered. What is for all topics leaves nothing behind.
+    package func skipped(at position: LogPosition) -> LogEntry {
+        var entry = LogEntry(now: now, place: place, .tick)
+        entry.skippedAt = position
+        guard case .event(let event, let wall) = body, event.topic != .every else { return entry }
+        let pause = FeedEvent.Operation.pause
+        entry.body = .event(
+            FeedEvent(
+                topic: event.topic, topicKind: event.topicKind, at: event.at, id: event.id, kind: pause.rawValue,
+                change: .operation(pause)),
+            wall: wall)
+        return entry
+    }
+
+    /// One line for operators, of an entry that was read in another's place; `nil` for every other entry.
+    package var skippedNotice: String? {
+        guard let skippedAt else { return nil }
+        let words = "entry \(skippedAt) of the store is set aside"
+        guard let topic = pausedTopic else { return words + "; no topic is paused for it" }
+        return words + "; \(topic) was paused in its place, until an operator orders `resume`"
+    }
+
+    /// Topic that is paused in place of an entry that was set aside.
+    package var pausedTopic: TopicID? {
+        guard skippedAt != nil, case .event(let event, _) = body else { return nil }
+        return event.topic
+    }
+}
