@@ -4,8 +4,8 @@ import FanfareModel
 /// Operators' orders for the people of one app, by its bundle id and environment. Decisions are the same for all apps, so these orders apply
 /// between the decisions and the app's shards, with the same meaning as for a topic. Confined to the core's thread.
 struct AppOrders {
-    private var isMuted = false
-    private var isPaused = false
+    private(set) var isMuted = false
+    private(set) var isPaused = false
     /// Newest version of each topic that was held back while paused.
     private var held: [TopicID: Publication] = [:]
 
@@ -16,6 +16,9 @@ struct AppOrders {
         guard publication.event == .end else { return nil }
         return isMuted ? publication.silent : publication
     }
+
+    /// Takes over orders from a checkpoint.
+    mutating func restore(isMuted: Bool, isPaused: Bool) { (self.isMuted, self.isPaused) = (isMuted, isPaused) }
 
     mutating func forget(_ topic: TopicID) { held[topic] = nil }
 

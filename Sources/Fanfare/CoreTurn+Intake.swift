@@ -43,7 +43,9 @@ extension CoreTurn {
             return .again
         }
         reportSlowness(of: intake, clock)
-        return supply == .more ? .again : next(through: intake, now, moment)
+        // Nothing waits for a checkpoint: what has come meanwhile goes first in the next turn.
+        let writesOn = !isLate && checkpointer?.run() == true
+        return supply == .more || writesOn ? .again : next(through: intake, now, moment)
     }
 
     /// State of the mailbox after a turn has taken requests.
@@ -104,6 +106,7 @@ extension CoreTurn {
     }
 
     private func decide(_ entry: LogEntry) {
+        defer { checkpointer?.noteDecided() }
         guard case .feedEnd = entry.body else { return core.apply(entry) }
         finishFeed()
     }

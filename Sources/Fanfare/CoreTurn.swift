@@ -111,6 +111,8 @@ final class CoreTurn {
     let inbox: Inbox
     /// Way of the requests through the log; `nil` without a store.
     private let intake: Intake?
+    /// Writer of checkpoints; `nil` without a store.
+    let checkpointer: Checkpointer?
     private let clock: ThreadClock
     private var log: LogClock
     /// Pending settles that wait for a topic's minimum interval: the time of the last flush among the changes taken before, the deadline in
@@ -133,11 +135,14 @@ final class CoreTurn {
     ///   - core: goes on with the log time of its recall, if it has had one.
     ///   - tell: receives lines for operators.
     init(
-        _ core: EngineCore, _ inbox: Inbox, clock: ThreadClock, intake: Intake? = nil, tell: @escaping (String) -> Void
+        _ core: EngineCore, _ inbox: Inbox, clock: ThreadClock, intake: Intake? = nil,
+        checkpointer: Checkpointer? = nil,
+        tell: @escaping (String) -> Void
     ) {
         self.core = core
         self.inbox = inbox
         self.intake = intake
+        self.checkpointer = checkpointer
         self.clock = clock
         self.tell = tell
         // A store without events has no log time yet.

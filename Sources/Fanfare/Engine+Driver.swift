@@ -3,6 +3,7 @@ import FanfareFanOut
 import FanfareLog
 import FanfareLoop
 import FanfareModel
+import FanfareRules
 import Synchronization
 
 extension Engine {
@@ -23,7 +24,7 @@ extension Engine {
         private let decisions: Broadcast<DecisionRecord>
         private var wakeup: Wakeup?
         private var ticks: LoopTimer?
-        private var store: (intake: Intake, commits: CommitQueue)?
+        private var store: Store?
 
         var signal: WakeupSignal { wakeup!.signal }  // set in `init`, never cleared
 
@@ -48,15 +49,17 @@ extension Engine {
                     for line in people.faults { early.reports.say(line) }
                     people.endLeaving(in: core, apps: apps)
                     try core.recall(log, under: options.rules) { early.reports.say($0) }
-                    let commits = try CommitQueue(log, people: people.register, loop: loop)
-                    store = (Intake { commits.append($0, people: $1) }, commits)
+                    store = try Store(log, people: people.register, core, options, loop: loop)
                 }
                 var work: () -> Void = {}
                 wakeup = try Wakeup(loop: loop) { work() }
-                turn = CoreTurn(core, inbox, clock: ThreadClock(options.clock), intake: store?.intake) { report?($0) }
+                turn = CoreTurn(
+                    core, inbox, clock: ThreadClock(options.clock), intake: store?.intake,
+                    checkpointer: store?.checkpointer
+                ) { report?($0) }
                 work = { [unowned self] in self.work() }
             } catch {
-                store?.commits.close()
+                store?.close()
                 core.stop(within: .zero)
                 throw error
             }
@@ -75,6 +78,8 @@ extension Engine {
         }
 
         private func connectStore() {
+            store?.checkpointer.onReport = { [unowned self] in turn.report($0) }
+            store?.checkpoints.onRoom = { [unowned self] in signal.signal() }
             store?.commits.onReport = { [unowned self] in turn.report($0) }
             store?.commits.onDurable = { [unowned self] _, first in
                 guard let store else { return }
@@ -88,7 +93,7 @@ extension Engine {
             loop.run()
             core.stop(within: turn.timeLeft)
             // A disk that does not answer keeps its thread, and nothing else.
-            store?.commits.close(within: .seconds(1))
+            store?.close(within: 1)
             let counts = core.counts
             return ShutdownReport(owed: counts.owed, refused: counts.refused, unstored: store?.intake.lost ?? 0)
         }
@@ -117,5 +122,46 @@ extension Engine {
         }
         func coreDidReport(_ line: String) { turn.report(line) }
         func coreDidRelieve() { signal.signal() }
+    }
+}
+
+extension Engine.Driver {
+    /// Ways of an engine to its store, once it has been read.
+    private struct Store {
+        let intake: Intake
+        let commits: CommitQueue
+        let checkpoints: CheckpointQueue
+        let checkpointer: Checkpointer
+
+        init(
+            _ log: any Log, people: PeopleRegister, _ core: EngineCore, _ options: Engine.Options, loop: Loop
+        ) throws {
+            let rules = LogRules(text: options.rules.toml, decisionVersion: DecisionCore.version)
+            let commits = try CommitQueue(log, people: people, loop: loop)
+            self.commits = commits
+            intake = Intake { commits.append($0, people: $1) }
+            do {
+                let checkpoints = try CheckpointQueue(log.checkpoints, loop: loop)
+                self.checkpoints = checkpoints
+                do {
+                    checkpointer = try Checkpointer(
+                        core, log, sink: checkpoints, rules: rules,
+                        interval: options.store?.checkpointInterval ?? Checkpointer.defaultInterval)
+                } catch {
+                    checkpoints.close()
+                    throw error
+                }
+            } catch {
+                commits.close()
+                throw error
+            }
+            checkpointer.onTrim = { commits.trim(through: $0) }
+            checkpoints.onEnd = { [checkpointer] in checkpointer.end($0) }
+        }
+
+        func close(within seconds: Int = 5) {
+            commits.close(within: .seconds(seconds))
+            checkpoints.close(within: seconds)
+        }
     }
 }

@@ -21,32 +21,44 @@ extension EngineCore {
     ///
     /// - Parameter report: receives lines for operators.
     package func recall(
-        _ log: any Log, under rules: Rules, report: (String) -> Void = { _ in }
+        _ log: any Log, under rules: Rules, report: @escaping (String) -> Void = { _ in }
     ) throws(LogError) {
         beginRecall()
-        let logged = LogRules(text: rules.toml, decisionVersion: DecisionCore.version)
-        try log.recall(
-            under: logged,
-            adopt: { (position, text, now) throws(LogError) in
-                try adopt(text, at: position, now: now, present: (logged.text, rules))
-            },
-            report: report, { _, entry in apply(entry) })
+        let target = CoreRecall(core: self, rules: rules, text: rules.toml, report: report)
+        try log.recall(under: target.logged, into: target)
         endRecall()
     }
+}
 
-    /// Decides by the rules of an entry from now on.
-    ///
-    /// - Parameter present: the program's own rules, and their text: rules of this text are these.
-    package func adopt(
-        _ text: String, at position: LogPosition, now: FeedTime, present: (text: String, rules: Rules)
-    ) throws(LogError) {
-        guard text != present.text else { return adopt(present.rules, now: now) }
+/// Recall into a core.
+package struct CoreRecall: RecallTarget {
+    private let core: EngineCore
+    private let rules: Rules
+    /// The program's own rules.
+    package let logged: LogRules
+    private let tell: (String) -> Void
+
+    /// - Parameter text: the rules as a rules file.
+    package init(core: EngineCore, rules: Rules, text: String, report: @escaping (String) -> Void) {
+        self.core = core
+        self.rules = rules
+        logged = LogRules(text: text, decisionVersion: DecisionCore.version)
+        tell = report
+    }
+
+    package func adopt(_ text: String, at position: LogPosition, now: FeedTime) throws(LogError) {
+        guard text != logged.text else { return core.adopt(rules, now: now) }
         do throws(UnreadableRules) {
-            adopt(try Rules(written: text, like: present.rules), now: now)
+            core.adopt(try Rules(written: text, like: rules), now: now)
         } catch {
             throw LogError(
                 "entry \(position) of the store has rules that this program cannot read, so it cannot go on under others: \(error). Use "
                     + "the rules and the program that wrote it, or a new folder", .otherRules)
         }
     }
+
+    package func restore(_ row: [UInt8]) throws(SerialError) { try core.restore(row) }
+    package func endRestoring() throws(SerialError) { try core.endRestoring() }
+    package func decide(_ entry: LogEntry, at position: LogPosition) { core.apply(entry) }
+    package func report(_ line: String) { tell(line) }
 }

@@ -10,12 +10,12 @@ package final class EngineCore {
     package unowned var delegate: (any EngineCoreDelegate)?
     // Each is confined to one thread and is never re-entered by its callees. Exclusivity checks at run time would cost as much as some of the
     // accesses.
-    @exclusivity(unchecked) private var decisionCore: DecisionCore
+    @exclusivity(unchecked) var decisionCore: DecisionCore
     @exclusivity(unchecked) private var decisions: [Decision] = []
     @exclusivity(unchecked) private var feedWatch: FeedWatch
     /// Apps in the order of their shards; empty if nothing is sent to APNs.
-    private let apps: [AppID]
-    @exclusivity(unchecked) private var appOrders: [AppOrders]
+    let apps: [AppID]
+    @exclusivity(unchecked) var appOrders: [AppOrders]
     private let shards: ShardLinks
     private var unreadyShards: Int
     /// Waits until the stopping shards have ended, and hands over their remaining feedback.
@@ -23,8 +23,10 @@ package final class EngineCore {
     private var figures: ShardFigures
     @exclusivity(unchecked) private var publications = ShardCompletions()
     private var questions = DispositionQuestions()
-    /// What has been decided again so far; `nil` outside a recall.
-    @exclusivity(unchecked) private var recollection: Recollection?
+    /// Number of rules that were adopted in this recall, of which the first are those of its beginning; `nil` outside a recall.
+    @exclusivity(unchecked) private var recalledRules: Int?
+    /// Number of records since the beginning of the log.
+    @exclusivity(unchecked) var records: UInt64 = 0
     private var settling: SettleQueue
 
     /// - Parameters:
@@ -102,12 +104,12 @@ package final class EngineCore {
         decisionCore.apply(event, now: now, wall: wall, into: &decisions)
         hand()
         let notices = feedWatch.notices(of: event, runningTopics: decisionCore.runningTopicCount)
-        if recollection == nil { for notice in notices { delegate?.coreDidReport(notice) } }
+        if !isRecalling { for notice in notices { delegate?.coreDidReport(notice) } }
     }
 
     /// Adopts other rules for what is decided from now on.
     func adopt(_ rules: Rules, now: FeedTime) {
-        recollection?.noteRules()
+        recalledRules? += 1
         decisionCore.adopt(rules, now: now, into: &decisions)
         hand()
     }
@@ -130,27 +132,28 @@ package final class EngineCore {
 
     /// Begins to decide again what an earlier run has decided. Until `endRecall` the delegate gets decisions, records and forgotten topics,
     /// but no publications and reports, and the shards get nothing.
-    package func beginRecall() { recollection = Recollection() }
+    package func beginRecall() { recalledRules = 0 }
 
     /// Ends a recall. The shards get what each remembered topic shows now, without an alert.
     package func endRecall() {
-        guard let recollection else { return }
-        self.recollection = nil
-        for publication in recollection.publications {
-            let publication = recollection.hasOtherRules ? decisionCore.current(publication) : publication
+        guard let rules = recalledRules.take() else { return }
+        // An alert that was decided before a restart has been sent or is out of date.
+        let publications =
+            rules > 1 ? decisionCore.newestPublicationsAsShown : decisionCore.newestPublications
+        for publication in publications {
             delegate?.coreWillPublish(publication)
             publish(publication)
         }
     }
 
     /// Lets nobody get what the topic has shown so far in this recall.
-    func forgetPublication(of topic: TopicID) { recollection?.forget(topic) }
+    func forgetPublication(of topic: TopicID) { decisionCore.forgetPublication(of: topic) }
 
-    package var isRecalling: Bool { recollection != nil }
+    package var isRecalling: Bool { recalledRules != nil }
 
     /// Hands the decisions to the shards, outside a recall, and to the delegate.
     private func hand() {
-        if recollection == nil { handToShards() } else { recollect() }
+        if isRecalling { recollect() } else { handToShards() }
         delegate?.coreDidDecide(decisions)
         for topic in decisionCore.forgotten { delegate?.coreDidForget(topic) }
         decisions.removeAll(keepingCapacity: true)
@@ -159,14 +162,14 @@ package final class EngineCore {
     private func recollect() {
         for decision in decisions {
             switch decision {
-            case .publish(let publication): recollection?.note(publication)
-            case .revokeAlert: break
+            case .publish, .revokeAlert: break
             case .forget(let topic):
-                recollection?.forget(topic)
                 for app in appOrders.indices { appOrders[app].forget(topic) }
             case .order(let operation, let id):
                 if let app = apps.firstIndex(of: id) { _ = appOrders[app].obey(operation) }
-            case .record(let record): delegate?.coreDidRecord(record, of: nil)
+            case .record(let record):
+                records += 1
+                delegate?.coreDidRecord(record, of: nil)
             }
         }
     }
@@ -186,6 +189,7 @@ package final class EngineCore {
                 shards.send(.forget(topic))
             case .order(let operation, let app): order(operation, for: app)
             case .record(let record):
+                records += 1
                 delegate?.coreDidRecord(record, of: record.outcome == .published ? publication : nil)
                 publication = nil
             }

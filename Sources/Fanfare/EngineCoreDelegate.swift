@@ -15,6 +15,12 @@ package protocol EngineCoreDelegate: AnyObject {
     func coreWillPublish(_ publication: Publication)
     /// Called with all decisions about one event or moment, after they have been sent to the shards.
     func coreDidDecide(_ decisions: [Decision])
+    /// Called once a core has taken over a checkpoint.
+    ///
+    /// - Parameters:
+    ///   - records: number of records that precede it.
+    ///   - publications: newest publication of each topic.
+    func coreDidRestore(records: UInt64, _ publications: [Publication])
     /// - Parameter topic: the topic as it was when the core forgot it.
     func coreDidForget(_ topic: DecisionCore.TopicView)
     /// Called when the last activity of all shards has this publication or a newer one.
@@ -43,6 +49,7 @@ extension EngineCoreDelegate {
     package func coreDidRecord(_ record: DecisionRecord, of publication: Publication?) {}
     package func coreWillPublish(_ publication: Publication) {}
     package func coreDidDecide(_ decisions: [Decision]) {}
+    package func coreDidRestore(records: UInt64, _ publications: [Publication]) {}
     package func coreDidForget(_ topic: DecisionCore.TopicView) {}
     package func coreDidComplete(_ serial: UInt64, of topic: TopicID, at moment: Int64?) {}
     package func coreDidOvertake(_ serial: UInt64, of topic: TopicID) {}

@@ -13,6 +13,8 @@ public struct StoreChoice: Sendable {
     }
 
     let place: Place
+    /// Number of entries between two checkpoints, at least.
+    var checkpointInterval = Checkpointer.defaultInterval
 
     /// Keeps everything in a folder, which is created with mode 700 if it is missing. One process uses a folder at a time.
     public static func folder(_ path: String) -> StoreChoice { StoreChoice(place: .folder(path)) }

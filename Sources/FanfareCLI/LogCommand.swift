@@ -1,9 +1,10 @@
 import FanfareLog
 import FanfareModel
 
-/// `fanfare log`: shows and checks the log of a store, also while a replay writes to it, and sets an entry aside.
+/// `fanfare log`: shows and checks the log of a store, also while a replay writes to it, sets an entry aside, and removes what no restart
+/// needs.
 struct LogCommand {
-    private enum Task { case show(from: LogPosition, count: Int), check, skip(LogPosition) }
+    private enum Task { case show(from: LogPosition, count: Int), check, skip(LogPosition), trim }
 
     private let task: Task
     private let folder: String
@@ -27,6 +28,9 @@ struct LogCommand {
         case "check":
             guard from == nil, count == nil else { throw UsageError("check: reads the whole log") }
             task = .check
+        case "trim":
+            guard from == nil, count == nil else { throw UsageError("trim: removes all that no restart needs") }
+            task = .trim
         case "skip":
             guard from == nil, count == nil, operands.count == 3,
                 let position = UInt64(operands.removeLast()), position > 0
@@ -34,29 +38,37 @@ struct LogCommand {
             task = .skip(position)
         case let other:
             throw UsageError(
-                "\(other.map { "\($0): " } ?? "")expected show FOLDER, check FOLDER, or skip FOLDER POSITION")
+                "\(other.map { "\($0): " } ?? "")expected show FOLDER, check FOLDER, skip FOLDER POSITION, or trim FOLDER"
+            )
         }
         guard operands.count == 2 else { throw UsageError("expected one folder of a store") }
         folder = operands[1]
     }
 
     func run() throws -> ExitStatus {
-        if case .skip(let position) = task { return try skip(position) }
-        let log: LMDBLog
-        do throws(LogError) { log = try LMDBLog(folder: folder, isReadOnly: true) } catch {
-            throw UsageError("\(error)")
-        }
-        switch task {
-        case .show(let from, let count): return try show(log, from: from, count: count)
-        case .check: return try check(log)
-        case .skip(let position): return try skip(position)
-        }
+        do {
+            switch task {
+            case .show(let from, let count): return try show(open(), from: from, count: count)
+            case .check: return try check(open())
+            case .skip(let position): return try skip(position)
+            case .trim: return try trim()
+            }
+        } catch let error as LogError { throw UsageError("\(error)") }
     }
 
+    private func open() throws(LogError) -> LMDBLog { try LMDBLog(folder: folder, isReadOnly: true) }
+
     private func skip(_ position: LogPosition) throws -> ExitStatus {
-        let entry: LogEntry
-        do throws(LogError) { entry = try LMDBLog.skip(position, in: folder) } catch { throw UsageError("\(error)") }
+        let entry = try LMDBLog.skip(position, in: folder)
         if let notice = entry.skippedNotice { try Console.print(notice + "\n") }
+        return .done
+    }
+
+    private func trim() throws -> ExitStatus {
+        let (removed, checkpoint) = try LMDBLog.trim(folder)
+        try Console.print(
+            "removed \(Int(clamping: removed).grouped) entries; a restart begins with the checkpoint of entry \(Int(clamping: checkpoint).grouped)\n"
+        )
         return .done
     }
 
@@ -85,6 +97,12 @@ struct LogCommand {
     private func check(_ log: LMDBLog) throws -> ExitStatus {
         var tally = LogTally()
         do throws(LogError) {
+            var damaged: String?
+            for head in try log.checkpoints.heads(report: { damaged = damaged ?? $0 }) {
+                try log.checkpoints.read(head) { _ in }
+                tally.note(head)
+            }
+            if let damaged { throw LogError(damaged, .damaged) }
             try log.read(from: 1) { (_, entry) in
                 tally.note(entry)
                 return true
@@ -98,19 +116,22 @@ struct LogCommand {
     }
 
     static let help = """
-        A store's log has everything that was decided: feed events, pieces of a feed that could not be read, the passing of
-        time, the end of a feed, and first the rules.
+        A store's log has everything that was decided since its last checkpoints: feed events, pieces of a feed that could
+        not be read, the passing of time, the end of a feed, and rules.
 
         usage: fanfare log show FOLDER [--from POSITION] [--count N]
                fanfare log check FOLDER
                fanfare log skip FOLDER POSITION
+               fanfare log trim FOLDER
 
           show             one line of JSON per entry
           --from POSITION  begins there (1)
           --count N        shows so many entries at most
-          check            reads every entry and its checksum, and counts them by kind
+          check            reads every entry, every checkpoint and their checksums, and counts the entries by kind
           skip             sets an entry aside that is damaged or that the process cannot get past; its topic is paused in its
                            place. Stop the process that uses the store first
+          trim             removes all entries before the newest checkpoint, also those that a running process keeps in case
+                           that one is damaged. Stop the process first. `mdb_copy -c` makes a copy without the room
 
         Exit status: 0 good; 1 an entry is damaged or missing; 2 usage.
 
@@ -128,6 +149,9 @@ private struct LogTally {
     private var skipped = 0
     private var kinds: [String: Int] = [:]
     private var times: (first: FeedTime, last: FeedTime)?
+    private var checkpoints: [LogPosition] = []
+
+    mutating func note(_ checkpoint: CheckpointHead) { checkpoints.insert(checkpoint.position, at: 0) }
 
     mutating func note(_ entry: LogEntry) {
         entries += 1
@@ -142,7 +166,9 @@ private struct LogTally {
         let parts = kinds.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value.grouped)" }
         let span = times.map { "; from \($0.first) to \($0.last)" } ?? ""
         let aside = skipped == 0 ? "" : "; \(skipped.grouped) set aside"
-        return "good: \(entries.grouped) entries (\(parts.joined(separator: ", ")))\(span)\(aside)\n"
+        let positions = checkpoints.map { Int(clamping: $0).grouped }.joined(separator: " and ")
+        let restarts = checkpoints.isEmpty ? "" : "; a checkpoint of entry \(positions)"
+        return "good: \(entries.grouped) entries (\(parts.joined(separator: ", ")))\(span)\(aside)\(restarts)\n"
     }
 }
 

@@ -26,6 +26,27 @@ final class RecalledLines {
 
     deinit { close(descriptor) }
 
+    /// Passes over the file's first lines, which were decided before a checkpoint and cannot be written anew. To be called before `take`.
+    ///
+    /// - Returns: a line for people if the file has fewer.
+    func skip(_ count: UInt64) -> String? {
+        var missing = count
+        while missing > 0 {
+            guard let newline = ahead.firstIndex(of: UInt8(ascii: "\n")) else {
+                // A line that the file ends within was torn, and is cut off by what follows.
+                if readAhead() { continue }
+                ahead = []
+                return
+                    "--decisions \(path): \(missing) of the \(count) decisions before the store's checkpoint are not in it, and the "
+                    + "store has them no longer"
+            }
+            length += off_t(newline - ahead.startIndex + 1)
+            ahead.removeFirst(newline - ahead.startIndex + 1)
+            missing -= 1
+        }
+        return nil
+    }
+
     func take(_ line: [UInt8]) {
         guard failure == nil else { return }
         if !hasDiffered, !matches(line) { cut() }

@@ -174,6 +174,7 @@ struct ReplayCommand {
         }
         let recalled = try recalledLines()
         output.recalledDecision = recalled.map { lines in { lines.take($0) } }
+        output.skippedDecisions = recalled.map { lines in { lines.skip($0).map(console.report) } }
         var options = options
         let subscribers = try subscribersPath.map { (path) throws(UsageError) in try SubscriberLoad(path) }
         options.subscriberSource = people ?? subscribers?.file

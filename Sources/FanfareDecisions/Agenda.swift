@@ -49,3 +49,29 @@ struct Causes: Sendable {
         if ids.count < max { ids.append(id) } else { unnamed += 1 }
     }
 }
+
+extension Agenda {
+    /// Writes what the topic waits for. The core sets its timers again.
+    func write(to writer: inout SerialWriter) {
+        writer.write(all: causes.ids) { $0.write($1) }
+        writer.write(UInt64(causes.unnamed))
+        writer.write(flushAt)
+        writer.write(lapseAt)
+        writer.write(republishes)
+    }
+
+    init(reading reader: inout SerialReader) throws(SerialError) {
+        causes = try Causes(reading: &reader)
+        flushAt = try reader.optionalTime()
+        lapseAt = try reader.optionalTime()
+        republishes = try reader.flag("republication")
+    }
+}
+
+extension Causes {
+    fileprivate init(reading reader: inout SerialReader) throws(SerialError) {
+        ids = try reader.all { (reader) throws(SerialError) in try reader.text() }
+        guard let unnamed = UInt32(exactly: try reader.unsigned()) else { throw .malformed("number of causes") }
+        self.unnamed = Int(unnamed)
+    }
+}

@@ -104,3 +104,32 @@ extension Duration {
         return "\(Double(milliseconds) / 1000) s"
     }
 }
+
+extension AlertGovernor {
+    func write(to writer: inout SerialWriter) {
+        writer.write(drawn.first) { writer, drawn in
+            let kinds = drawn.kinds.map { (kind: BytewiseText($0.key.rawValue), bucket: $0.value) }
+            writer.write(all: kinds.sorted { $0.kind < $1.kind }) { writer, drawn in
+                writer.write(drawn.kind.text)
+                writer.write(drawn.bucket)
+            }
+            writer.write(drawn.ordinary) { $0.write($1) }
+            writer.write(drawn.reserved) { $0.write($1) }
+            drawn.granted.write(to: &writer)
+        }
+    }
+
+    init(reading reader: inout SerialReader) throws(SerialError) {
+        let read = try reader.optional { (reader) throws(SerialError) in
+            var drawn = Drawn()
+            for (kind, bucket) in try reader.all({ (reader) throws(SerialError) in
+                (OccasionKind(try reader.text()), try reader.bucket())
+            }) { drawn.kinds[kind] = bucket }
+            drawn.ordinary = try reader.optional { (reader) throws(SerialError) in try reader.bucket() }
+            drawn.reserved = try reader.optional { (reader) throws(SerialError) in try reader.bucket() }
+            drawn.granted = try RecentIDs(reading: &reader)
+            return drawn
+        }
+        drawn = read.map { [$0] } ?? []
+    }
+}

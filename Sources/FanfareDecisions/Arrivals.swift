@@ -60,3 +60,24 @@ struct Arrivals: Sendable {
         turnBeganAt = FeedTime.plausible.lowerBound
     }
 }
+
+extension Arrivals {
+    func write(to writer: inout SerialWriter) {
+        recentIDs.write(to: &writer)
+        writer.write(newestAt)
+        lag.write(to: &writer)
+        writer.write(turnBeganAt)
+        writer.write(gapMilliseconds) { $0.write(signed: $1) }
+        writer.write(newestNow)
+    }
+
+    init(reading reader: inout SerialReader) throws(SerialError) {
+        recentIDs = try RecentIDs(reading: &reader)
+        newestAt = try reader.optionalDecidedTime()
+        lag = try FeedLag(reading: &reader)
+        turnBeganAt = try reader.decidedTime()
+        gapMilliseconds = try reader.optional { (reader) throws(SerialError) in try reader.signed() }
+        newestNow = try reader.optionalDecidedTime()
+        guard gapMilliseconds.map({ 0..<1 << 50 ~= $0 }) ?? true else { throw .malformed("gap") }
+    }
+}

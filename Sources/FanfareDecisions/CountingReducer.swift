@@ -115,3 +115,82 @@ public struct CountingReducer: Reducer {
         return Occasion(OccasionKind(fact.kind + suffix), highlight: changed.keys.min(), text: nil)
     }
 }
+
+// MARK: - Serial form
+
+extension CountingReducer {
+    /// Writes the counters themselves, too: a topic that has facts keeps its reducer when the rules change.
+    func write(to writer: inout SerialWriter) {
+        writer.write(all: counters.map { (BytewiseText($0.key), $0.value) }.sorted { $0.0 < $1.0 }) { writer, counter in
+            writer.write(counter.0.text)
+            writer.write(counter.1.fact)
+            writer.write(all: counter.1.where) { $0.write($1) }
+            writer.write(counter.1.by)
+            writer.write(signed: counts[counter.0.text] ?? 0)
+        }
+        writer.write(all: latest.map { (BytewiseText($0.key), $0.value) }.sorted { $0.0 < $1.0 }) { writer, latest in
+            writer.write(latest.0.text)
+            writer.write(all: latest.1.facts.map { BytewiseText($0) }.sorted()) { $0.write($1.text) }
+            writer.write(latest.1.value)
+        }
+        writer.write(all: facts.map { BytewiseText($0) }.sorted()) { $0.write($1.text) }
+        writer.write(kept)
+        writer.write(hasFacts)
+    }
+
+    init(reading reader: inout SerialReader) throws(SerialError) {
+        var counters: [String: Counter] = [:]
+        var counts: [String: Int64] = [:]
+        for _ in 0..<(try reader.count()) {
+            let key = try reader.text()
+            let fact = try reader.text()
+            let conditions = try reader.all { (reader) throws(SerialError) in try reader.condition() }
+            counters[key] = Counter(fact: fact, where: conditions, by: try reader.optionalText())
+            counts[key] = try reader.signed()
+        }
+        var latest: [String: Latest] = [:]
+        for _ in 0..<(try reader.count()) {
+            let key = try reader.text()
+            let facts = try reader.all { (reader) throws(SerialError) in try reader.text() }
+            latest[key] = Latest(of: Set(facts), value: try reader.text())
+        }
+        let facts = try reader.all { (reader) throws(SerialError) in try reader.text() }
+        self.init(counters: counters, latest: latest, facts: Set(facts))
+        self.counts = counts
+        kept = try reader.object()
+        hasFacts = try reader.flag("facts")
+    }
+}
+
+extension SerialWriter {
+    fileprivate mutating func write(_ condition: Condition) {
+        write(condition.key)
+        switch condition.test {
+        case .oneOf(let values):
+            write(byte: 0)
+            write(all: values) { $0.write($1) }
+        case .atLeast(let bound):
+            write(byte: 1)
+            write(fixed: bound.bitPattern)
+        case .atMost(let bound):
+            write(byte: 2)
+            write(fixed: bound.bitPattern)
+        case .present(let isPresent):
+            write(byte: 3)
+            write(isPresent)
+        }
+    }
+}
+
+extension SerialReader {
+    fileprivate mutating func condition() throws(SerialError) -> Condition {
+        let key = try text()
+        switch try byte() {
+        case 0: return Condition(key, .oneOf(try all { (reader) throws(SerialError) in try reader.value() }))
+        case 1: return Condition(key, .atLeast(Double(bitPattern: try fixed64())))
+        case 2: return Condition(key, .atMost(Double(bitPattern: try fixed64())))
+        case 3: return Condition(key, .present(try flag("condition")))
+        default: throw .malformed("condition")
+        }
+    }
+}

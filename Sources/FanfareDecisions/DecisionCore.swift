@@ -13,17 +13,19 @@ public import FanfareModel
     /// Counts up with each release that decides anything otherwise. A log is decided again only by the version that it was written under.
     package static let version: UInt64 = 1
 
-    private var kinds: [TopicKind: KindRules]
-    private var other: KindRules
-    private var table = TopicTable()
-    private var ends = EndedTopics()
+    var kinds: [TopicKind: KindRules]
+    var other: KindRules
+    var table = TopicTable()
+    var ends = EndedTopics()
     private var timers = Timers()
-    private var serial: UInt64 = 0
-    private var clock = FeedTime.plausible.lowerBound
+    /// Ends of a checkpoint that is being restored, whose topics follow.
+    var restoredEnds: [(birth: UInt64, version: UInt32)] = []
+    var serial: UInt64 = 0
+    var clock = FeedTime.plausible.lowerBound
     /// Log time of the last call.
     package var now: FeedTime { clock }
     /// Operators' orders for all topics or for all of a kind.
-    private var orders: StandingOrders
+    var orders: StandingOrders
     /// Topics that the last call forgot, with their final content, in the order of their `forget` decisions.
     package private(set) var forgotten: [TopicView] = []
 
@@ -104,14 +106,26 @@ public import FanfareModel
         fireTimers(until: clock, into: &decisions)
     }
 
-    /// Returns a topic's newest publication as the topic is shown now: rules that were adopted since may hide a part of it.
-    package func current(_ publication: Publication) -> Publication {
+    /// Newest publication of each remembered topic, without its alert, in the order in which they were decided.
+    package var newestPublications: [Publication] {
+        table.living.compactMap { table[$0].newest }.sorted { $0.serial < $1.serial }
+    }
+
+    /// The same as the topics are shown now: rules that were adopted since may hide a part of it.
+    package var newestPublicationsAsShown: [Publication] { newestPublications.map(current) }
+
+    private func current(_ publication: Publication) -> Publication {
         guard let place = table.place(of: publication.topicID), table[place].shown.version == publication.version,
             let state = table[place].shown.state
         else { return publication }
         let presentation = table[place].fold.present(state)
         guard presentation.encoded.bytes != publication.state.bytes else { return publication }
         return publication.showing(presentation.encoded, presentation.short)
+    }
+
+    /// Forgets what the topic has shown last, so that nobody gets it anew.
+    package mutating func forgetPublication(of topic: TopicID) {
+        if let place = table.place(of: topic) { table[place].newest = nil }
     }
 
     /// Appends the record of a piece of the feed that could not be read.
@@ -411,7 +425,7 @@ public import FanfareModel
     }
 
     /// Sets the timers whose deadlines the topic has and the heap lacks.
-    private mutating func schedule(_ place: Int) {
+    mutating func schedule(_ place: Int) {
         let deadlines = table[place].agenda.deadlines
         for kind in [Timers.Kind.flush, .lapse] {
             guard let deadline = deadlines[kind] else { continue }

@@ -209,7 +209,7 @@ private struct KeptFacts: Sendable {
 /// Text that is compared by its bytes, as ids are everywhere. Swift's `String` also equates texts that only look alike, and may
 /// order those differently in another release.
 struct BytewiseText: Hashable, Comparable, Sendable {
-    private let text: String
+    let text: String
 
     init(_ text: String) { self.text = text }
 
@@ -219,5 +219,93 @@ struct BytewiseText: Hashable, Comparable, Sendable {
     func hash(into hasher: inout Hasher) {
         let isContiguous: Void? = text.utf8.withContiguousStorageIfAvailable { hasher.combine(bytes: .init($0)) }
         if isContiguous == nil { for byte in text.utf8 { hasher.combine(byte) } }
+    }
+}
+
+// MARK: - Serial forms
+
+extension FactLedger {
+    /// - Returns: `false` if the reducer has no serial form.
+    func write(to writer: inout SerialWriter) -> Bool {
+        guard let facts = kept.first else {
+            writer.write(false)
+            return true
+        }
+        writer.write(true)
+        return facts.write(to: &writer)
+    }
+
+    /// - Parameter blank: ledger without facts by the topic's present rules.
+    init(reading reader: inout SerialReader, _ blank: Blank) throws(SerialError) {
+        self.blank = blank
+        kept = try reader.flag("facts") ? [try KeptFacts(reading: &reader, like: blank.reducer)] : []
+    }
+}
+
+extension KeptFacts {
+    func write(to writer: inout SerialWriter) -> Bool {
+        writer.write(UInt64(factsMax))
+        writer.write(UInt64(awaitedMax))
+        writer.write(settledUntil)
+        guard writer.write(settled) else { return false }
+        writer.write(all: entries) { writer, entry in
+            switch entry {
+            case .fact(let fact):
+                writer.write(byte: 0)
+                writer.write(fact)
+            case .withdrawal(let fact, let at):
+                writer.write(byte: 1)
+                writer.write(fact)
+                writer.write(at)
+            }
+        }
+        let awaited = known.compactMap { id, known -> (id: BytewiseText, at: FeedTime)? in
+            if case .awaited(let at) = known { (id, at) } else { nil }
+        }
+        writer.write(all: awaited.sorted { $0.id < $1.id }) { writer, fact in
+            writer.write(fact.id.text)
+            writer.write(fact.at)
+        }
+        return true
+    }
+
+    /// - Parameter blank: reducer without facts by the topic's present rules, for a reducer of the embedding program.
+    init(reading reader: inout SerialReader, like blank: any Reducer) throws(SerialError) {
+        factsMax = max(2, Int(clamping: try reader.unsigned()))
+        awaitedMax = Int(clamping: try reader.unsigned())
+        settledUntil = try reader.optionalDecidedTime()
+        settled = try reader.reducer(like: blank)
+        reducer = settled
+        entries = try reader.all { (reader) throws(SerialError) in
+            let isWithdrawal = try reader.flag("entry")
+            let fact = try reader.fact()
+            return isWithdrawal ? .withdrawal(of: fact, at: try reader.decidedTime()) : .fact(fact)
+        }
+        for (entry, next) in zip(entries, entries.dropFirst()) where !(entry < next) {
+            throw .malformed("order of facts")
+        }
+        for entry in entries {
+            switch entry {
+            case .fact(let fact):
+                try check(fact)
+                known[BytewiseText(fact.id)] = .live(fact.at)
+            case .withdrawal(let fact, _):
+                try check(fact)
+                known[BytewiseText(fact.id)] = .withdrawn
+            }
+        }
+        for (id, at) in try reader.all({ (reader) throws(SerialError) in (try reader.text(), try reader.decidedTime()) }
+        ) {
+            known[BytewiseText(id)] = .awaited(at)
+            awaitedCount += 1
+        }
+        refold()
+    }
+
+    /// A reducer folds only what it has found no fault with.
+    private func check(_ fact: Fact) throws(SerialError) {
+        guard fact.at.isPlausible, reducer.understands(factKind: fact.kind), reducer.fault(in: fact) == nil else {
+            throw .malformed("fact \(fact.id)")
+        }
     }
 }

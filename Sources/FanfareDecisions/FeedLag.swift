@@ -1,3 +1,5 @@
+import FanfareModel
+
 /// Lag of a feed's times behind log time, to detect a feed that catches up, as after a restart, when it delivers its backlog.
 ///
 /// A slow clock or a slow feed lags by a nearly constant time; a backlog arrives faster than it happened. So the measure is how far
@@ -19,4 +21,20 @@ struct FeedLag: Sendable {
         if lag <= greatest, now - greatestAt < FeedLag.span { return }
         (greatest, greatestAt) = (lag, now)
     }
+}
+
+extension FeedLag {
+    func write(to writer: inout SerialWriter) {
+        writer.write(signed: greatest)
+        writer.write(signed: greatestAt)
+    }
+
+    init(reading reader: inout SerialReader) throws(SerialError) {
+        greatest = try reader.signed()
+        greatestAt = try reader.signed()
+        // No difference of two such lags or times overflows.
+        guard FeedLag.isPlausible(greatest), FeedLag.isPlausible(greatestAt) else { throw .malformed("lag") }
+    }
+
+    private static func isPlausible(_ value: Int64) -> Bool { value == .min || value.magnitude < 1 << 60 }
 }

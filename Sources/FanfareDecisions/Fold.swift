@@ -262,3 +262,36 @@ struct Fold: Sendable {
 func implausible(_ time: FeedTime) -> String {
     "time \(time.milliseconds) ms is not between 1970 and 2100: milliseconds taken for seconds?"
 }
+
+// MARK: - Serial form
+
+extension Fold {
+    /// Writes everything that `state` follows from.
+    ///
+    /// - Returns: `false` if the topic's reducer has no serial form.
+    func write(to writer: inout SerialWriter) -> Bool {
+        writer.write(topic.rawValue)
+        writer.write(kind.rawValue)
+        writer.write(isKindKnown)
+        guard ledger.write(to: &writer) else { return false }
+        writer.write(overlay)
+        writer.write(all: hidden.map { BytewiseText($0) }.sorted()) { $0.write($1.text) }
+        patchOrder.write(to: &writer)
+        return true
+    }
+
+    /// - Parameter rules: returns the rules of a kind, or of topics whose kind is not known.
+    init(reading reader: inout SerialReader, rules: (TopicKind?) -> KindRules) throws(SerialError) {
+        topic = TopicID(try reader.text())
+        kind = TopicKind(try reader.text())
+        isKindKnown = try reader.flag("kind")
+        kindRules = rules(isKindKnown ? kind : nil)
+        ledger = try FactLedger(
+            reading: &reader, isKindKnown ? kindRules.blankLedger : kindRules.unknownLedger)
+        overlay = try reader.object()
+        hidden = Set(try reader.all { (reader) throws(SerialError) in try reader.text() })
+        patchOrder = try PatchOrder(reading: &reader)
+        state = JSONObject()
+        refreshState()
+    }
+}

@@ -11,7 +11,7 @@ package struct FootballReducer: Reducer {
     private static let played: Set<String> = ["1H", "2H", "ET1", "ET2"]
     private static let periods = played.union(["PRE", "HT", "ETB", "PEN", "FT", "SUSP", "ABD", "POSTP"])
 
-    private struct Team {
+    fileprivate struct Team {
         var name: String?
         var score: Int64 = 0
         var shootout: Int64 = 0
@@ -357,5 +357,50 @@ extension FootballReducer {
             + "\(state["away"]?.stringValue ?? "Away")"
         guard state["homeShootout"] != nil else { return score }
         return score + " (\(number("homeShootout"))–\(number("awayShootout")) on penalties)"
+    }
+}
+
+// MARK: - Serial form
+
+extension FootballReducer {
+    func write(to writer: inout SerialWriter) {
+        for team in [home, away] {
+            writer.write(team.name)
+            for number in [team.score, team.shootout, team.yellow, team.red] { writer.write(signed: number) }
+        }
+        writer.write(period)
+        writer.write(periodStartedAt)
+        writer.write(hasShootout)
+        writer.write(lastEvent)
+        writer.write(highlight)
+    }
+
+    init(reading reader: inout SerialReader) throws(SerialError) {
+        home = try Team(reading: &reader)
+        away = try Team(reading: &reader)
+        period = try reader.text()
+        periodStartedAt = try reader.optionalDecidedTime()
+        hasShootout = try reader.flag("shoot-out")
+        lastEvent = try reader.optionalText()
+        highlight = try reader.optionalText()
+    }
+}
+
+extension FootballReducer.Team {
+    fileprivate init(reading reader: inout SerialReader) throws(SerialError) {
+        name = try reader.optionalText()
+        score = try reader.count(below: 1 << 40)
+        shootout = try reader.count(below: 1 << 40)
+        yellow = try reader.count(below: 1 << 40)
+        red = try reader.count(below: 1 << 40)
+    }
+}
+
+extension SerialReader {
+    /// Reads a number that may still be counted up without an overflow.
+    fileprivate mutating func count(below bound: Int64) throws(SerialError) -> Int64 {
+        let count = try signed()
+        guard 0..<bound ~= count else { throw .malformed("count") }
+        return count
     }
 }

@@ -133,3 +133,47 @@ extension Topic {
         return "republish by an operator"
     }
 }
+
+// MARK: - Serial forms
+
+extension OrderScope {
+    fileprivate init(reading reader: inout SerialReader) throws(SerialError) {
+        self.init(rawValue: try reader.byte())
+        guard isSubset(of: [.topic, .kind, .all]) else { throw .malformed("scope") }
+    }
+}
+
+extension TopicOrders {
+    func write(to writer: inout SerialWriter) {
+        writer.write(byte: pausedBy.rawValue)
+        writer.write(byte: mutedBy.rawValue)
+    }
+
+    init(reading reader: inout SerialReader) throws(SerialError) {
+        pausedBy = try OrderScope(reading: &reader)
+        mutedBy = try OrderScope(reading: &reader)
+    }
+}
+
+extension StandingOrders {
+    func write(to writer: inout SerialWriter) {
+        for kinds in [muted, paused] {
+            writer.write(kinds.contains(nil))
+            writer.write(all: kinds.compactMap { $0.map { BytewiseText($0.rawValue) } }.sorted()) { $0.write($1.text) }
+        }
+        recentIDs.write(to: &writer)
+        writer.write(UInt64(kindsMax))
+    }
+
+    init(reading reader: inout SerialReader) throws(SerialError) {
+        func kinds(_ reader: inout SerialReader) throws(SerialError) -> Set<TopicKind?> {
+            let hasAll = try reader.flag("scope")
+            let named = try reader.all { (reader) throws(SerialError) in TopicKind(try reader.text()) }
+            return Set(named).union(hasAll ? [nil] : [])
+        }
+        muted = try kinds(&reader)
+        paused = try kinds(&reader)
+        recentIDs = try RecentIDs(reading: &reader)
+        kindsMax = Int(clamping: try reader.unsigned())
+    }
+}

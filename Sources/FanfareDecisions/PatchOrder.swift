@@ -98,3 +98,28 @@ extension FeedEvent.Change {
         }
     }
 }
+
+extension PatchOrder {
+    func write(to writer: inout SerialWriter) {
+        writer.write(newestSeq) { $0.write($1) }
+        writer.write(newestAt)
+        writer.write(formerAt)
+        writer.write(all: doubted) { writer, patch in
+            writer.write(patch.seq)
+            writer.write(patch.at)
+            writer.write(patch.cause)
+            writer.write(patch.change)
+        }
+    }
+
+    init(reading reader: inout SerialReader) throws(SerialError) {
+        newestSeq = try reader.optional { (reader) throws(SerialError) in try reader.unsigned() }
+        newestAt = try reader.optionalDecidedTime()
+        formerAt = try reader.optionalDecidedTime()
+        doubted = try reader.all { (reader) throws(SerialError) in
+            Doubted(
+                seq: try reader.unsigned(), at: try reader.decidedTime(), cause: try reader.text(),
+                change: try reader.change())
+        }
+    }
+}

@@ -70,3 +70,15 @@ struct RecentIDs: Sendable {
         table[gap] = 0
     }
 }
+
+extension RecentIDs {
+    func write(to writer: inout SerialWriter) {
+        writer.write(UInt64(capacity))
+        writer.write(all: ring[Int(oldest)...] + ring[..<Int(oldest)]) { $0.write($1.id) }
+    }
+
+    init(reading reader: inout SerialReader) throws(SerialError) {
+        self.init(capacity: Int(clamping: try reader.unsigned()))
+        for id in try reader.all({ (reader) throws(SerialError) in try reader.text() }) { insert(id) }
+    }
+}

@@ -14,6 +14,14 @@ public protocol Reducer: Sendable {
     /// Passes the topic's field rules, for fields that the reducer quantises itself. Called once, before the first `fold`.
     mutating func follow(_ fields: [String: FieldRule])
 
+    /// Everything that the reducer has folded, as bytes from which `restore` makes an equal reducer; `nil` if it has no such form. An engine
+    /// with a store writes them into a checkpoint, which may be read by a later release of the program.
+    var memory: [UInt8]? { get }
+    /// Takes over the `memory` of a reducer of the same kind. Called on a reducer that has folded nothing.
+    ///
+    /// - Returns: `false` if the bytes are not those of such a reducer.
+    mutating func restore(_ memory: [UInt8]) -> Bool
+
     /// Content state of the facts. Flat: no member is an object. Patches are merged over it.
     var state: JSONObject { get }
     /// Is `true` when there is something to show, so the topic can start without an explicit start.
@@ -33,6 +41,10 @@ public protocol Reducer: Sendable {
 extension Reducer {
     /// Ignores the field rules. Suits reducers that quantise nothing themselves: the quantisers then apply to patches only.
     public mutating func follow(_ fields: [String: FieldRule]) {}
+    /// Is `nil`: the log of an engine with a store is not trimmed while a topic has facts of this reducer.
+    public var memory: [UInt8]? { nil }
+    /// Returns `false`.
+    public mutating func restore(_ memory: [UInt8]) -> Bool { false }
     /// Returns `nil`. Suits reducers without short forms of their own.
     public func shortForms(of state: JSONObject) -> ShortForms? { nil }
 }

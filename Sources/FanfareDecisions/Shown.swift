@@ -46,3 +46,25 @@ struct Shown: Sendable {
     /// Returns the earliest time for an update that can wait.
     func nextUpdate(after interval: Duration, now: FeedTime) -> FeedTime { publishedAt.map { $0 + interval } ?? now }
 }
+
+extension Shown {
+    func write(to writer: inout SerialWriter) {
+        writer.write(state) { $0.write($1) }
+        writer.write(startedAt)
+        writer.write(publishedAt)
+        writer.write(UInt64(version))
+        for flag in [ended, hasBegun, mayReopen] { writer.write(flag) }
+    }
+
+    init(reading reader: inout SerialReader) throws(SerialError) {
+        state = try reader.optional { (reader) throws(SerialError) in try reader.object() }
+        startedAt = try reader.optionalDecidedTime()
+        publishedAt = try reader.optionalDecidedTime()
+        // The next version has a number, too.
+        guard let version = UInt32(exactly: try reader.unsigned()), version < .max else { throw .malformed("version") }
+        self.version = version
+        ended = try reader.flag("end")
+        hasBegun = try reader.flag("beginning")
+        mayReopen = try reader.flag("reopening")
+    }
+}

@@ -109,26 +109,25 @@ extension Topic {
         } else {
             countSilence(from: now)
         }
-        decisions.append(
-            .publish(
-                Publication(
-                    serial: context.nextSerial(), topicID: id,
-                    topic: TopicNumber(place: context.place, birth: birth), topicKind: kind, version: shown.version,
-                    event: event, state: presentation.encoded, priority: emphasis.priority, alert: emphasis.alert,
-                    relevance: emphasis.relevance.map { max($0, rules.relevance ?? $0) } ?? rules.relevance,
-                    prominence: Prominence(
-                        hasBegun: hasBegun, importance: rules.relevance ?? 0,
-                        news: emphasis.relevance ?? emphasis.alert.map { Prominence.news(with: $0.class) }),
-                    shortForms: presentation.short,
-                    stateBytesMax: kindRules.stateBytesMax,
-                    staleAfter: rules.staleAfter.duration(
-                        gap: arrivals.gapMilliseconds.map { .milliseconds($0) }),
-                    dismissAfter: dismissAfter,
-                    freesID: event == .end && rules.reopens == .afresh,
-                    expiry: Expiry(
-                        renews: rules.renews,
-                        dismissAfter: rules.dismissal.duration(ofActivityLasting: TopicRules.durationMax, until: now)),
-                    isRepublished: waiting.republishes)))
+        let publication = Publication(
+            serial: context.nextSerial(), topicID: id,
+            topic: TopicNumber(place: context.place, birth: birth), topicKind: kind, version: shown.version,
+            event: event, state: presentation.encoded, priority: emphasis.priority, alert: emphasis.alert,
+            relevance: emphasis.relevance.map { max($0, rules.relevance ?? $0) } ?? rules.relevance,
+            prominence: Prominence(
+                hasBegun: hasBegun, importance: rules.relevance ?? 0,
+                news: emphasis.relevance ?? emphasis.alert.map { Prominence.news(with: $0.class) }),
+            shortForms: presentation.short,
+            stateBytesMax: kindRules.stateBytesMax,
+            staleAfter: rules.staleAfter.duration(gap: arrivals.gapMilliseconds.map { .milliseconds($0) }),
+            dismissAfter: dismissAfter,
+            freesID: event == .end && rules.reopens == .afresh,
+            expiry: Expiry(
+                renews: rules.renews,
+                dismissAfter: rules.dismissal.duration(ofActivityLasting: TopicRules.durationMax, until: now)),
+            isRepublished: waiting.republishes)
+        newest = publication.alert == nil ? publication : publication.silent
+        decisions.append(.publish(publication))
         context.verdict.outcome = .published
         context.verdict.version = shown.version
         context.verdict.causes = waiting.causes.ids

@@ -13,6 +13,9 @@ struct Topic: Sendable {
     var agenda = Agenda()
     var orders = TopicOrders()
     var governor = AlertGovernor()
+    /// Newest publication under the topic's id, without its alert; `nil` before the first. A topic that begins afresh keeps it: people who
+    /// have not got the end of the turn before still get it.
+    var newest: Publication?
 
     var id: TopicID { fold.topic }
     var kind: TopicKind { fold.kind }
@@ -76,6 +79,7 @@ struct Topic: Sendable {
         fresh.orders = orders
         fresh.agenda = agenda
         fresh.agenda.clear()
+        fresh.newest = newest
         self = fresh
     }
 

@@ -10,6 +10,8 @@ struct TopicTable: Sendable {
     private var index = PlaceIndex()
     /// Birth number of the next topic; counts up over all topics there have been.
     private(set) var nextBirth: UInt64 = 1
+    /// Checkpoint that is being written; `nil` while there is none. Every change of a topic passes `_modify` or `remove`, which write it before.
+    private(set) var checkpoint: CheckpointRound?
 
     /// Living topics.
     var count: Int { index.count }
@@ -18,7 +20,10 @@ struct TopicTable: Sendable {
     subscript(place: Int) -> Topic {
         // A getter, because Swift 6.3's debug builds read a member of a large struct that a coroutine yielded after its end.
         get { places[place] }
-        _modify { yield &places[place] }
+        _modify {
+            if checkpoint != nil { save(place) }
+            yield &places[place]
+        }
     }
 
     func place(of id: TopicID) -> Int? { index.find(id.rawValue.utf8.keyedHash) { places[$0].id == id } }
@@ -35,6 +40,10 @@ struct TopicTable: Sendable {
     /// - Parameter topic: a topic with birth `nextBirth` and an id that no living topic has.
     mutating func insert(_ topic: Topic) -> Int {
         nextBirth += 1
+        return put(topic)
+    }
+
+    private mutating func put(_ topic: Topic) -> Int {
         let place = free.popLast() ?? UInt32(places.count)
         index.insert(Int(place), topic.id.rawValue.utf8.keyedHash)
         if Int(place) < places.count { places[Int(place)] = topic } else { places.append(topic) }
@@ -43,6 +52,7 @@ struct TopicTable: Sendable {
 
     mutating func remove(_ place: Int) {
         guard places[place].birth > 0 else { return }
+        if checkpoint != nil { save(place) }
         index.remove(place, places[place].id.rawValue.utf8.keyedHash)
         places[place] = Topic(TopicID(""), birth: 0, kind: nil, rules: places[place].kindRules)
         free.append(UInt32(place))
@@ -53,4 +63,42 @@ struct TopicTable: Sendable {
 
     /// Living topics, in birth order.
     var inBirthOrder: [Topic] { places.filter { $0.birth > 0 }.sorted { $0.birth < $1.birth } }
+    // MARK: - Checkpoints
+
+    /// Begins a checkpoint of all living topics.
+    ///
+    /// - Parameter first: row that precedes those of the topics.
+    mutating func beginCheckpoint(_ first: [UInt8]) {
+        var round = CheckpointRound(places: living)
+        round.append(first)
+        checkpoint = round
+    }
+
+    /// Writes topics of the checkpoint until it has so many bytes that were not taken.
+    mutating func continueCheckpoint(bytes: Int) {
+        // A copy of the round would make each change copy its rows.
+        while checkpoint.map({ $0.bytes < bytes && $0.unwritable == nil }) == true, let place = checkpoint?.next() {
+            save(place)
+        }
+    }
+
+    mutating func takeCheckpointRows() -> [[UInt8]] { checkpoint?.takeRows() ?? [] }
+
+    mutating func endCheckpoint() { checkpoint = nil }
+
+    private mutating func save(_ place: Int) {
+        guard checkpoint?.owes(place) == true else { return }
+        checkpoint?.write(places[place], at: place)
+    }
+
+    /// Place of the next topic that is restored.
+    var nextPlace: Int { Int(free.last ?? UInt32(places.count)) }
+
+    mutating func restore(nextBirth: UInt64) { self.nextBirth = nextBirth }
+
+    /// - Returns: the topic's place; `nil` if there is such a topic already, or there cannot be.
+    mutating func restore(_ topic: Topic) -> Int? {
+        guard topic.birth > 0, topic.birth < nextBirth, place(of: topic.id) == nil else { return nil }
+        return put(topic)
+    }
 }

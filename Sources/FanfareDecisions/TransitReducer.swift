@@ -127,3 +127,27 @@ extension FeedTime {
     fileprivate static let plausibleSeconds =
         plausible.lowerBound.milliseconds / 1000..<plausible.upperBound.milliseconds / 1000
 }
+
+// MARK: - Serial form
+
+extension TransitReducer {
+    func write(to writer: inout SerialWriter) {
+        for number in [arrival.step, arrival.hysteresis, arrival.parts] { writer.write(signed: number) }
+        writer.write(position) { $0.write($1) }
+        writer.write(arrivalShown) { $0.write(signed: $1) }
+        writer.write(UInt64(pollsMissed))
+        writer.write(missingSince)
+        writer.write(status)
+    }
+
+    init(reading reader: inout SerialReader) throws(SerialError) {
+        arrival = Quantiser(step: try reader.signed(), hysteresis: try reader.signed(), parts: try reader.signed())
+        position = try reader.optional { (reader) throws(SerialError) in try reader.fact() }
+        arrivalShown = try reader.optional { (reader) throws(SerialError) in try reader.signed() }
+        guard let polls = UInt32(exactly: try reader.unsigned()) else { throw .malformed("number of polls") }
+        pollsMissed = Int(polls)
+        missingSince = try reader.optionalDecidedTime()
+        status = try reader.optionalText()
+        guard arrivalShown.map({ $0.magnitude < 1 << 60 }) ?? true else { throw .malformed("arrival") }
+    }
+}

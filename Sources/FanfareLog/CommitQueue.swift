@@ -54,6 +54,9 @@ package final class CommitQueue {
         }
     }
 
+    /// Removes entries up to that position, with later appends.
+    package func trim(through position: LogPosition) { writer.trim(through: position) }
+
     /// Ends the writing thread and waits for it, because a disk may hang. Entries that are not durable yet are dropped.
     package func close(within timeout: Duration = .seconds(5)) {
         writer.close()

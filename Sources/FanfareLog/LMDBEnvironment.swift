@@ -190,6 +190,16 @@ final class LMDBEnvironment: @unchecked Sendable {
         return statistics.ms_entries
     }
 
+    /// Key of the first row; 1 without rows.
+    func firstKey() throws(Failure) -> UInt64 {
+        var first: UInt64 = 1
+        try scan(from: 0) { key, _ in
+            first = key
+            return false
+        }
+        return first
+    }
+
     /// Key of the last row; 0 without rows.
     func lastKey() throws(Failure) -> UInt64 {
         var last: UInt64 = 0

@@ -15,6 +15,12 @@ package final class LMDBLog: Log, @unchecked Sendable {
     /// Lock of the folder; `nil` for a reader, and once closed.
     private var lock: StoreFolder?
     package private(set) var end: LogPosition
+    package private(set) var start: LogPosition
+    package let checkpoints: any CheckpointStore
+    /// Position up to which entries are to be removed.
+    private var trimmed: LogPosition = 0
+    /// Number of entries that are removed with an append at least: under a millisecond.
+    private static let removedPerAppend: LogPosition = 2048
     private var skipped: SkippedEntries
     private var mark: RecallMark?
     package private(set) var notices: [String] = []
@@ -46,10 +52,12 @@ package final class LMDBLog: Log, @unchecked Sendable {
         self.mapBytes = mapBytes
         lock = isReadOnly ? nil : try StoreFolder(folder)
         skipped = try SkippedEntries(folder: folder)
+        checkpoints = CheckpointFolder(folder: folder)
         do throws(LMDBEnvironment.Failure) {
             let opened = try LMDBEnvironment(folder: folder, mapBytes: mapBytes, isReadOnly: isReadOnly)
             environment = opened
             end = try opened.lastKey()
+            start = try opened.firstKey()
         } catch {
             throw LogError("\(folder): cannot be opened as a store: \(error.reason) (\(error.call))")
         }
@@ -106,8 +114,11 @@ package final class LMDBLog: Log, @unchecked Sendable {
                 }
                 appends += 1
                 if appends.isMultiple(of: LMDBLog.readerCheckInterval) { try environment.forgetDeadReaders() }
-                try environment.write(
-                    rows.enumerated().map { .init(key: end + 1 + UInt64($0), row: $1, isLast: true) })
+                var changes = removals(beside: rows.count)
+                let removed = LogPosition(changes.count)
+                changes += rows.enumerated().map { .init(key: end + 1 + UInt64($0), row: $1, isLast: true) }
+                try environment.write(changes)
+                start += removed
             }
         } catch {
             // LMDB refuses all further writes of an environment after some failures, so the next try opens it anew.
@@ -117,9 +128,35 @@ package final class LMDBLog: Log, @unchecked Sendable {
         end += LogPosition(rows.count)
     }
 
+    package func trim(through position: LogPosition) { trimmed = max(trimmed, position) }
+
+    /// Removes at once what is to be removed, for a folder that nothing is appended to.
+    private func removeTrimmed() throws(LogError) {
+        do throws(LMDBEnvironment.Failure) {
+            while true {
+                let changes = removals(beside: 0)
+                guard !changes.isEmpty else { return }
+                try reopened().write(changes)
+                start += LogPosition(changes.count)
+            }
+        } catch {
+            environment = nil
+            throw LogError("\(folder): cannot be written: \(error.reason) (\(error.call))")
+        }
+    }
+
+    /// Removals for a transaction: more than it appends, so that the log is trimmed some time.
+    private func removals(beside count: Int) -> [LMDBEnvironment.Change] {
+        let through = min(trimmed, end > 0 ? end - 1 : 0)
+        guard start <= through else { return [] }
+        let most = max(LMDBLog.removedPerAppend, 2 * LogPosition(count))
+        return (start...min(through, start + most - 1)).map { .init(key: $0, row: nil) }
+    }
+
     private func reopened() throws(LMDBEnvironment.Failure) -> LMDBEnvironment {
         if let environment { return environment }
         let opened = try LMDBEnvironment(folder: folder, mapBytes: mapBytes, isReadOnly: isReadOnly)
+        start = try opened.firstKey()
         environment = opened
         return opened
     }
@@ -127,7 +164,7 @@ package final class LMDBLog: Log, @unchecked Sendable {
     package func read(
         from position: LogPosition, _ body: (LogPosition, LogEntry) throws(LogError) -> Bool
     ) throws(LogError) {
-        var next = max(1, position)
+        var next = max(start, position)
         var before: FeedTime?
         while true {
             let rows = try rows(from: next)
@@ -189,10 +226,10 @@ package final class LMDBLog: Log, @unchecked Sendable {
         guard let row = try rows(from: position).first?.1 else { return }
         if skipped.contains(row, at: position) {
             notices.append(words + ", though it is set aside: time that passes is enough; use another release")
-        } else if skipped.count >= LMDBLog.skippedMax {
+        } else if skipped.count(from: start) >= LMDBLog.skippedMax {
             notices.append(
                 words
-                    + "; it is not set aside, because \(skipped.count) others are: use another release, or set it aside by hand "
+                    + "; it is not set aside, because \(skipped.count(from: start)) others are: use another release, or set it aside by hand "
                     + "(fanfare log skip)")
         } else {
             notices.append(words)
@@ -212,6 +249,12 @@ package final class LMDBLog: Log, @unchecked Sendable {
         guard (1...max(1, log.end)).contains(position), log.end > 0 else {
             throw LogError("\(folder): has no entry \(position); its last one is \(log.end)", .entry)
         }
+        let checkpoint = try log.checkpoints.heads { _ in }.first { log.isUsable($0) }
+        if let checkpoint, position <= checkpoint.position {
+            throw LogError(
+                "\(folder): what entry \(position) has led to is in the checkpoint of entry \(checkpoint.position), which a restart begins "
+                    + "with; correct the topic instead", .entry)
+        }
         let owner = try StoreFolder(folder)
         defer { withExtendedLifetime(owner) {} }
         var skipped = try SkippedEntries(folder: folder)
@@ -222,6 +265,28 @@ package final class LMDBLog: Log, @unchecked Sendable {
         try skipped.insert(row.1, at: position, in: folder)
         owner.makeMark()?.forget()
         return entry
+    }
+
+    /// Removes all entries before a folder's newest checkpoint. No process may write to the folder.
+    ///
+    /// - Returns: the number of entries that were removed, and the position of the checkpoint.
+    package static func trim(_ folder: String) throws(LogError) -> (removed: LogPosition, checkpoint: LogPosition) {
+        // A folder that has no log is not made.
+        _ = try LMDBLog(folder: folder, isReadOnly: true)
+        let log = try LMDBLog(folder: folder)
+        for head in try log.checkpoints.heads(report: { _ in }) where log.isUsable(head) {
+            do throws(LogError) { try log.checkpoints.read(head) { _ in } } catch {
+                guard error.cause == .damaged else { throw error }
+                continue
+            }
+            let start = log.start
+            log.trim(through: head.position)
+            try log.removeTrimmed()
+            return (log.start - start, head.position)
+        }
+        throw LogError(
+            "\(folder): has no checkpoint yet. A program and a replay of a live feed write one after many entries; a replay of files "
+                + "keeps its whole log", .entry)
     }
 
     /// Returns what is read in place of an entry that was set aside.
@@ -253,7 +318,7 @@ package final class LMDBLog: Log, @unchecked Sendable {
 
     /// Returns the log time of the last entry before the position that can be read.
     private func time(before position: LogPosition) throws(LogError) -> FeedTime? {
-        for earlier in stride(from: Int(position) - 1, through: 1, by: -1) {
+        for earlier in stride(from: Int(position) - 1, through: Int(start), by: -1) {
             let row = try rows(from: LogPosition(earlier)).first
             if let row, let entry = try? LogEntry(row.1, at: row.0) { return entry.now }
         }

@@ -20,43 +20,91 @@ package struct LogRules: Sendable, Equatable {
     }
 }
 
+/// Receiver of what earlier runs have left in a log.
+package protocol RecallTarget {
+    /// Decides what follows by these rules, also the present ones at the end.
+    func adopt(_ rules: String, at position: LogPosition, now: FeedTime) throws(LogError)
+    /// Takes the next row of the checkpoint from which the recall goes on, before anything else but its rules.
+    func restore(_ row: [UInt8]) throws(SerialError)
+    /// Ends the checkpoint.
+    func endRestoring() throws(SerialError)
+    /// Decides an entry again.
+    func decide(_ entry: LogEntry, at position: LogPosition) throws(LogError)
+    /// - Parameter line: for operators.
+    func report(_ line: String)
+}
+
 extension Log {
-    /// Reads what earlier runs have taken, before anything else is appended. Rules precede everything that is decided by them, so rules other than
-    /// the last ones become the last entry.
-    ///
-    /// - Parameters:
-    ///   - adopt: called with each rules file that the following entries were decided by, and with the present rules at the end.
-    ///   - report: called with lines for operators.
-    ///   - body: called with each other entry, in order.
-    package func recall(
-        under rules: LogRules, adopt: (LogPosition, String, FeedTime) throws(LogError) -> Void,
-        report: (String) -> Void,
-        _ body: (LogPosition, LogEntry) throws(LogError) -> Void
-    ) throws(LogError) {
-        for notice in notices { report(notice) }
+    /// Reads what earlier runs have taken, before anything else is appended: the newest checkpoint, and the entries behind it. Rules precede
+    /// everything that is decided by them, so rules other than the last ones become the last entry.
+    package func recall(under rules: LogRules, into target: some RecallTarget) throws(LogError) {
+        for notice in notices { target.report(notice) }
         var newest: String?
         var now = FeedTime.plausible.lowerBound
-        if end > 0 {
-            try read(from: 1) { (position, entry) throws(LogError) in
+        var position: LogPosition = 0
+        if let head = try restore(under: rules, into: target) {
+            (newest, now, position) = (head.rules.text, head.now, head.position)
+        }
+        if end > position {
+            try read(from: position + 1) { (position, entry) throws(LogError) in
                 now = entry.now
                 if case .rules(let text, let version) = entry.body {
                     try rules.check(version)
                     newest = text
-                    try adopt(position, text, entry.now)
+                    try target.adopt(text, at: position, now: entry.now)
                 } else {
                     guard newest != nil else {
                         throw LogError("the store's first entry is not its rules; use a new folder", .damaged)
                     }
-                    if let notice = entry.skippedNotice { report(notice) }
+                    if let notice = entry.skippedNotice { target.report(notice) }
                     noteDeciding(position)
                     defer { noteDeciding(nil) }
-                    try body(position, entry)
+                    try target.decide(entry, at: position)
                 }
                 return true
             }
         }
         guard newest != rules.text else { return }
         try append([LogEntry(now: now, .rules(rules.text, decisionVersion: rules.decisionVersion))])
-        try adopt(end, rules.text, now)
+        try target.adopt(rules.text, at: end, now: now)
+    }
+
+    /// Returns whether the log goes on behind a checkpoint: one from before a gap, or from behind the end, is of no use.
+    package func isUsable(_ head: CheckpointHead) -> Bool { start - 1...end ~= head.position }
+
+    /// Restores the newest checkpoint that is good.
+    ///
+    /// - Returns: its head; `nil` if all entries are to be decided again.
+    private func restore(
+        under rules: LogRules, into target: some RecallTarget
+    ) throws(LogError) -> CheckpointHead? {
+        let heads = try checkpoints.heads(report: target.report).filter(isUsable)
+        for head in heads {
+            // Nothing of a damaged one may be taken.
+            do throws(LogError) { try checkpoints.read(head) { _ in } } catch {
+                guard error.cause == .damaged else { throw error }
+                target.report("\(error); the restart takes longer")
+                continue
+            }
+            try rules.check(head.rules.decisionVersion)
+            try target.adopt(head.rules.text, at: head.position, now: head.now)
+            try checkpoints.read(head) { (row) throws(LogError) in
+                do throws(SerialError) { try target.restore(row) } catch { throw fault(of: head, error) }
+            }
+            do throws(SerialError) { try target.endRestoring() } catch { throw fault(of: head, error) }
+            return head
+        }
+        guard start == 1 else {
+            throw LogError(
+                "the store's entries before \(start) were trimmed, and no checkpoint of what they led to can be read; restore the "
+                    + "folder from a backup", .damaged)
+        }
+        return nil
+    }
+
+    private func fault(of head: CheckpointHead, _ error: SerialError) -> LogError {
+        LogError(
+            "the store's checkpoint of entry \(head.position): \(error); use the program that wrote it, or remove that file, so that the "
+                + "one before it is used", error.isOfNewerRelease ? .newerRelease : .damaged)
     }
 }

@@ -32,14 +32,21 @@ package struct LogError: Error, Equatable, CustomStringConvertible {
 package protocol Log: AnyObject, Sendable {
     /// Position of the newest entry; 0 if there is none.
     var end: LogPosition { get }
+    /// Position of the oldest entry that was not removed; 1 before the first.
+    var start: LogPosition { get }
+    /// Checkpoints of what the entries have led to. Another thread may use them, one at a time.
+    var checkpoints: any CheckpointStore { get }
 
     /// Appends the entries, and returns when all of them are durable. On an error only those up to `end` were appended, and are durable.
     func append(_ entries: [LogEntry]) throws(LogError)
 
-    /// Calls the closure with each entry from that position on, in order, until it returns `false`.
+    /// Calls the closure with each entry from that position on, in order, until it returns `false`. Begins with `start` at the earliest.
     func read(
         from position: LogPosition, _ body: (LogPosition, LogEntry) throws(LogError) -> Bool
     ) throws(LogError)
+
+    /// Removes the entries up to that position, now or with later appends. The newest entry stays.
+    func trim(through position: LogPosition)
 
     /// Notes that a restart is about to decide this entry; `nil` once it has decided it.
     func noteDeciding(_ position: LogPosition?)
@@ -62,19 +69,29 @@ extension Log {
 /// `Sendable` is unchecked because `Log` confines it to one thread at a time.
 package final class MemoryLog: Log, @unchecked Sendable {
     private var entries: [LogEntry] = []
+    package private(set) var start: LogPosition = 1
+    private let memory = MemoryCheckpoints()
 
     package init() {}
 
-    package var end: LogPosition { LogPosition(entries.count) }
+    package var end: LogPosition { start - 1 + LogPosition(entries.count) }
+    package var checkpoints: any CheckpointStore { memory }
 
     package func append(_ new: [LogEntry]) { entries += new }
+
+    package func trim(through position: LogPosition) {
+        guard position >= start else { return }
+        let count = min(Int(position - start + 1), entries.count - 1)
+        entries.removeFirst(max(0, count))
+        start += LogPosition(max(0, count))
+    }
 
     package func read(
         from position: LogPosition, _ body: (LogPosition, LogEntry) throws(LogError) -> Bool
     ) throws(LogError) {
         guard position <= end else { return }
-        for index in Int(max(1, position) - 1)..<entries.count {
-            guard try body(LogPosition(index + 1), entries[index]) else { return }
+        for index in Int(max(start, position) - start)..<entries.count {
+            guard try body(start + LogPosition(index), entries[index]) else { return }
         }
     }
 }

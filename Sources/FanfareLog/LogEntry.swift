@@ -44,7 +44,7 @@ extension LogEntry {
     package static let bytesMax = 64 << 20
 
     /// Greatest nesting of an event's arrays and objects that is read back.
-    package static let depthMax = 512
+    package static let depthMax = SerialReader.depthMax
 
     /// Returns whether a row is the rules' by its kind, also if the rest of it is damaged.
     static func looksLikeRules(_ row: [UInt8]) -> Bool { row.count > 1 && row[1] == Tag.rules.rawValue }
@@ -122,11 +122,16 @@ extension LogEntry {
 extension SerialReader {
     /// Opens a sealed form, whose checksum must be that of its content and of the position.
     init(sealed bytes: [UInt8], at position: UInt64) throws(SerialError) {
+        self.init(try SerialReader.content(ofSealed: bytes, at: position)[...])
+    }
+
+    /// Returns the content of a sealed form.
+    static func content(ofSealed bytes: [UInt8], at position: UInt64) throws(SerialError) -> [UInt8] {
         guard bytes.count > LogEntry.checksumBytes else { throw .truncated }
         let content = bytes.dropLast(LogEntry.checksumBytes)
         var trailer = SerialReader(bytes.suffix(LogEntry.checksumBytes))
-        guard try trailer.fixed(UInt32.self) == LogEntry.checksum(of: content, at: position) else { throw .checksum }
-        self.init(content)
+        guard try trailer.fixed32() == LogEntry.checksum(of: content, at: position) else { throw .checksum }
+        return Array(content)
     }
 }
 

@@ -16,6 +16,8 @@ package final class LogWriter: Sendable {
     private struct State {
         var waiting: [Waiting] = []
         var isClosed = false
+        /// Position up to which the log is to be trimmed; 0 if it is not.
+        var trimmed: LogPosition = 0
     }
 
     /// State that the thread shares with the owner.
@@ -59,6 +61,9 @@ package final class LogWriter: Sendable {
         shared.work.signal()
     }
 
+    /// Removes entries up to that position, with later appends.
+    package func trim(through position: LogPosition) { shared.state.withLock { $0.trimmed = position } }
+
     /// Ends the thread after the batch that it is writing. Entries that wait are dropped.
     package func close() {
         let isFirst = shared.state.withLock { state in
@@ -91,10 +96,14 @@ package final class LogWriter: Sendable {
         }
         while true {
             shared.work.wait()
-            let (batch, isClosed) = shared.state.withLock { state in
-                defer { state.waiting.removeAll(keepingCapacity: true) }
-                return (state.waiting, state.isClosed)
+            let (batch, isClosed, trimmed) = shared.state.withLock { state in
+                defer {
+                    state.waiting.removeAll(keepingCapacity: true)
+                    state.trimmed = 0
+                }
+                return (state.waiting, state.isClosed, state.trimmed)
             }
+            if trimmed > 0 { log.trim(through: trimmed) }
             if isClosed { return }
             guard !batch.isEmpty else { continue }
             if let people, !keep(batch.flatMap(\.people), in: people, shared, report) { return }

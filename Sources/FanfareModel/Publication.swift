@@ -90,6 +90,20 @@ package final class Alert: Sendable {
         hash = bytes.keyedHash
     }
 
+    /// Creates a state from bytes that were encoded before; `nil` if a place is beyond them.
+    package init?(encoded bytes: [UInt8], highlight: Range<Int>?, deepLink: Range<Int>?, highlightMax: Int) {
+        for place in [highlight, deepLink].compactMap(\.self) {
+            guard !place.isEmpty, bytes.indices.contains(place.lowerBound), place.upperBound <= bytes.count else {
+                return nil
+            }
+        }
+        self.bytes = bytes
+        highlightPlace = Place(highlight)
+        deepLinkPlace = Place(deepLink)
+        highlightMaxBytes = UInt32(clamping: highlightMax)
+        hash = bytes.keyedHash
+    }
+
     /// Place of a value in the bytes; empty, as no value is, if there is none.
     private struct Place: Hashable {
         let start: UInt32

@@ -56,7 +56,7 @@ package final class Replay {
         do {
             loop = try Loop()
             if let log = try log ?? Replay.openLog(options.store) {
-                store = try ReplayStore(log, rules: options.store?.rules ?? "", isLive: plan.isLive, loop: loop)
+                store = try ReplayStore(log, isLive: plan.isLive, loop: loop)
             }
             source = try feed ?? Replay.open(plan, loop, input)
             engine = try Replay.makeEngine(plan, loop, transports, report: output.report)
@@ -132,7 +132,7 @@ package final class Replay {
         if let line = course.unsent(undelivered: summary.undelivered) { journal.report(line) }
         journal.finish(summary)
         source.close()
-        store?.commits.close()
+        store?.close()
         // The last output may wait for a reader, so signals end the process again.
         interruptions.releaseSignals()
         // An embedding program may run many replays; this one gets no more calls.
@@ -231,7 +231,9 @@ package final class Replay {
             case .feedEnd: settle()
             case .rules: break
             }
+            store?.checkpoints?.writer.noteDecided()
         }
+        _ = store?.checkpoints?.writer.run()
         // The next step comes after the callbacks of other events.
         if course.isFeeding { pacing.yield() }
     }
@@ -276,16 +278,18 @@ package final class Replay {
     // MARK: The store
 
     /// Decides again what an earlier run has decided; the decision log gets its records, and the shards what topics show now.
-    private func recall() throws(LogError) {
+    private func recall() throws {
         guard let store else { return }
         engine.beginRecall()
-        let rules = plan.options.rules
-        try store.recall(
-            from: &source,
-            adopt: { [engine] (position, text, now, present) throws(LogError) in
-                try engine.adopt(text, at: position, now: now, present: (present, rules))
-            },
-            report: journal.report, { engine.apply($0) })
+        let recall = CoreRecall(
+            core: engine, rules: plan.options.rules, text: plan.options.store?.rules ?? "", report: journal.report)
+        try store.recall(from: &source, into: recall)
+        // The states of topics that are forgotten are in no checkpoint.
+        if plan.isLive, !plan.options.keepsStates, let options = plan.options.store {
+            try store.keepCheckpoints(of: engine, rules: recall.logged, interval: options.checkpointInterval) {
+                [journal] in journal.reportOnce($0)
+            }
+        }
         source.continueLogTime(from: engine.now)
         figures.noteRecall(of: store.recalled)
     }
@@ -323,6 +327,8 @@ package final class Replay {
 
     private func look() {
         let now = now
+        // While the feed is quiet, too.
+        while store?.checkpoints?.writer.run() == true {}
         let progress = figures.progress(with: engine.counts, at: now)
         journal.show(progress)
         if let isLate = course.isLate(at: now) { return isLate ? halt() : () }
@@ -355,6 +361,11 @@ extension Replay: EngineCoreDelegate {
     }
 
     func coreDidDecide(_ decisions: [Decision]) { preview?.take(decisions, isShown: !engine.isRecalling) }
+
+    func coreDidRestore(records: UInt64, _ publications: [Publication]) {
+        journal.skip(records)
+        preview?.take(publications.map { .publish($0) }, isShown: false)
+    }
 
     func coreDidForget(_ topic: DecisionCore.TopicView) {
         liveAudience?.forget(topic.id)

@@ -35,6 +35,9 @@ final class ReplayJournal {
         write(record, to: output.decision)
     }
 
+    /// Passes over records that an earlier run has written, and that are not decided again.
+    func skip(_ records: UInt64) { output.skippedDecisions?(records) }
+
     /// Writes a record of an earlier run.
     func note(recalled record: DecisionRecord) { write(record, to: output.recalledDecision) }
 

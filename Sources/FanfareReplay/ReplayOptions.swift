@@ -154,6 +154,8 @@ package struct ReplayOutput {
     package var decision: (([UInt8]) -> Void)?
     /// One line of the decision log per decision that an earlier run of the store has made, before the replay exists.
     package var recalledDecision: (([UInt8]) -> Void)?
+    /// Number of lines that precede those of `recalledDecision`, and are not decided again.
+    package var skippedDecisions: ((UInt64) -> Void)?
     /// Holds the feed while it returns `true`; everything else goes on. `Replay.goOn` reports
     /// that there is room again. `nil` never holds it.
     package var isFull: (() -> Bool)?

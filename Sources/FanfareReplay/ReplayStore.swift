@@ -1,6 +1,6 @@
-import FanfareDecisions
+import Fanfare
 import FanfareFeeds
-import FanfareLog
+package import FanfareLog
 import FanfareLoop
 import FanfareModel
 
@@ -9,6 +9,8 @@ package struct StoreOptions: Sendable {
     package var folder: String
     /// The replay's rules as a rules file (`Rules.toml`). In a folder that was written under other rules they hold from its end on.
     package var rules: String
+    /// Number of entries between two checkpoints of a live feed's log, at least.
+    package var checkpointInterval = Checkpointer.defaultInterval
 
     package init(folder: String, rules: String) {
         self.folder = folder
@@ -19,51 +21,84 @@ package struct StoreOptions: Sendable {
 /// Makes what a replay takes durable before it is decided, and gives back what an earlier run has taken. Confined to the replay's loop.
 final class ReplayStore {
     private let log: any Log
-    private let rules: String
     private let isLive: Bool
     /// What is being made durable. The replay takes nothing meanwhile.
     let commits: CommitQueue
+    /// Checkpoints of a live feed's log, once it has been read; `nil` for files, whose items are compared with the log from the first one on.
+    private(set) var checkpoints: (queue: CheckpointQueue, writer: Checkpointer)?
+    private let loop: Loop
     /// Place of the last item taken from a recorded feed.
     private var place: UInt64 = 0
-    private(set) var recalled = 0
+    fileprivate(set) var recalled = 0
 
     /// - Parameter log: a log that this object alone uses from here on.
-    init(_ log: any Log, rules: String, isLive: Bool, loop: Loop) throws {
+    init(_ log: any Log, isLive: Bool, loop: Loop) throws {
         self.log = log
-        self.rules = rules
         self.isLive = isLive
+        self.loop = loop
         commits = try CommitQueue(log, loop: loop)
     }
 
     // MARK: - Recall
 
-    /// Reads what earlier runs have taken, before anything is appended.
+    /// Reads what earlier runs have taken, before anything is appended, and moves the source behind the items that the log has.
+    func recall(from source: inout any ReplaySource, into core: CoreRecall) throws(LogError) {
+        let target = ReplayRecall(store: self, core: core, source: source)
+        defer { source = target.source }
+        try log.recall(under: core.logged, into: target)
+    }
+
+    /// Begins to write checkpoints of what is decided from now on.
     ///
-    /// - Parameters:
-    ///   - source: moves behind the items that the log has.
-    ///   - adopt: called with the text of rules, and with that of the present ones.
-    ///   - report: called with lines for operators.
-    ///   - body: called with each other entry, in order.
-    func recall(
-        from source: inout any ReplaySource,
-        adopt: (LogPosition, String, FeedTime, _ present: String) throws(LogError) -> Void,
-        report: (String) -> Void, _ body: (LogEntry) -> Void
-    ) throws(LogError) {
-        let rules = LogRules(text: rules, decisionVersion: DecisionCore.version)
-        try log.recall(
-            under: rules,
-            adopt: { (position, text, now) throws(LogError) in try adopt(position, text, now, rules.text) },
-            report: report,
-            { (position, entry) throws(LogError) in
-                try follow(entry, at: position, in: &source)
-                recalled += 1
-                body(entry)
-            })
+    /// - Parameter report: called with lines for operators.
+    func keepCheckpoints(
+        of core: EngineCore, rules: LogRules, interval: LogPosition, report: @escaping (String) -> Void
+    ) throws {
+        let queue = try CheckpointQueue(log.checkpoints, loop: loop)
+        do {
+            let writer = try Checkpointer(core, log, sink: queue, rules: rules, interval: interval)
+            writer.onReport = report
+            writer.onTrim = { [commits] in commits.trim(through: $0) }
+            queue.onEnd = { writer.end($0) }
+            checkpoints = (queue, writer)
+        } catch {
+            queue.close()
+            throw error
+        }
+    }
+
+    func close() {
+        commits.close()
+        checkpoints?.queue.close()
+    }
+
+    /// Recall that follows the feed.
+    private final class ReplayRecall: RecallTarget {
+        private unowned let store: ReplayStore
+        private let core: CoreRecall
+        var source: any ReplaySource
+
+        init(store: ReplayStore, core: CoreRecall, source: any ReplaySource) {
+            (self.store, self.core, self.source) = (store, core, source)
+        }
+
+        func adopt(_ rules: String, at position: LogPosition, now: FeedTime) throws(LogError) {
+            try core.adopt(rules, at: position, now: now)
+        }
+        func restore(_ row: [UInt8]) throws(SerialError) { try core.restore(row) }
+        func endRestoring() throws(SerialError) { try core.endRestoring() }
+        func report(_ line: String) { core.report(line) }
+        func decide(_ entry: LogEntry, at position: LogPosition) throws(LogError) {
+            try store.follow(entry, at: position, in: &source)
+            store.recalled += 1
+            core.decide(entry, at: position)
+        }
     }
 
     /// Moves the source behind an entry's item, which must be the item that the log has.
-    private func follow(_ entry: LogEntry, at position: LogPosition, in source: inout any ReplaySource) throws(LogError)
-    {
+    fileprivate func follow(
+        _ entry: LogEntry, at position: LogPosition, in source: inout any ReplaySource
+    ) throws(LogError) {
         guard entry.place > 0 else {
             guard !isLive, entry.isOfFeed else { return }
             throw LogError("the store was written from standard input; give the replay of files a new folder")

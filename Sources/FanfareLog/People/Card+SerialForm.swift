@@ -1,4 +1,4 @@
-import FanfareModel
+package import FanfareModel
 
 extension Card {
     /// Number of the serial form that this release writes.

@@ -1,4 +1,5 @@
 internal import CFanfareLMDB
+package import FanfareModel
 internal import Glibc
 
 /// Store of people in a folder, by LMDB: a table for each slice, whose keys are serials, and one row that says how far the store is.

@@ -1,4 +1,4 @@
-import FanfareModel
+package import FanfareModel
 
 /// Change of a store of people.
 package enum PeopleChange: Sendable, Equatable {

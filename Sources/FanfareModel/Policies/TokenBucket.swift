@@ -73,3 +73,24 @@ public struct TokenBucket: Sendable, Hashable {
         updatedAt = now
     }
 }
+
+extension SerialWriter {
+    package mutating func write(_ bucket: TokenBucket) {
+        write(UInt64(bucket.size.burst))
+        write(signed: bucket.size.refill.milliseconds)
+        write(signed: bucket.level.creditMilliseconds)
+        write(bucket.level.updatedAt)
+    }
+}
+
+extension SerialReader {
+    package mutating func bucket() throws(SerialError) -> TokenBucket {
+        let size = TokenBucket.Size(
+            burst: Int(clamping: try unsigned()), refill: .milliseconds(try signed()))
+        let credit = try signed()
+        let updatedAt = try time()
+        guard updatedAt.milliseconds.magnitude < 1 << 60, 0...Int64(size.burst) * size.refill.milliseconds ~= credit
+        else { throw .malformed("bucket") }
+        return TokenBucket(size, (credit, updatedAt))
+    }
+}

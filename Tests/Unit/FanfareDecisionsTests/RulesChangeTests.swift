@@ -148,7 +148,7 @@ import Testing
         }
         story.adopt(hiding, now: at(60))
         #expect(story.publications.count == publications.count)
-        let shown = story.core.current(try #require(publications.last))
+        let shown = try #require(story.core.newestPublicationsAsShown.last)
         #expect(shown.version == publications.last?.version && shown.event == publications.last?.event)
         let state = String(decoding: shown.state.bytes, as: UTF8.self)
         #expect(!state.contains("gate") && state.contains(isPaused ? "10" : "9"), "\(state)")

@@ -262,20 +262,32 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: owner + "/skipped"))
     }
 
+    private struct Target: RecallTarget {
+        var report: (String) -> Void = { _ in }
+        var decide: (LogPosition, LogEntry) throws(LogError) -> Void
+
+        func adopt(_ rules: String, at position: LogPosition, now: FeedTime) {}
+        func restore(_ row: [UInt8]) {}
+        func endRestoring() {}
+        func decide(_ entry: LogEntry, at position: LogPosition) throws(LogError) { try decide(position, entry) }
+        func report(_ line: String) { report(line) }
+    }
+
     /// Recalls the folder's log in a process that ends while it decides the entry, and returns what operators are told before that.
     private func recall(_ folder: Folder, dyingAt deadly: LogPosition?) throws -> [String] {
         let log = try LMDBLog(folder: folder.path)
         var told: [String] = []
         do {
-            try log.recall(
-                under: LogRules(text: "", decisionVersion: 1), adopt: { (_, _, _) in }, report: { told.append($0) },
-                { (position, entry) throws(LogError) in
+            let target = Target(
+                report: { told.append($0) },
+                decide: { (position, entry) throws(LogError) in
                     guard position != deadly || entry.skippedAt != nil else {
                         // A process that ends here does not come back to note anything; its mapped file stays as it is.
                         log.close()
                         throw LogError("the process ends")
                     }
                 })
+            try log.recall(under: LogRules(text: "", decisionVersion: 1), into: target)
         } catch {
             #expect("\(error)" == "the process ends")
         }
@@ -307,9 +319,8 @@ import Testing
             let log = try LMDBLog(folder: folder.path)
             #expect(log.notices.isEmpty)
             #expect(throws: LogError.self) {
-                try log.recall(
-                    under: LogRules(text: "", decisionVersion: 1), adopt: { (_, _, _) in }, report: { _ in },
-                    { (_, _) throws(LogError) in throw LogError("another feed") })
+                let target = Target(decide: { (_, _) throws(LogError) in throw LogError("another feed") })
+                try log.recall(under: LogRules(text: "", decisionVersion: 1), into: target)
             }
         }
     }

@@ -14,6 +14,9 @@ import Testing
         var failuresLeft: Int
         init(failures: Int) { failuresLeft = failures }
         var end: LogPosition { memory.end }
+        var start: LogPosition { memory.start }
+        var checkpoints: any CheckpointStore { memory.checkpoints }
+        func trim(through position: LogPosition) { memory.trim(through: position) }
 
         func append(_ entries: [LogEntry]) throws(LogError) {
             guard failuresLeft == 0 else {

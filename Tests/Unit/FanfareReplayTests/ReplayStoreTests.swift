@@ -118,6 +118,9 @@ import Testing
         let decisions = Locked(0)
         private(set) var seen: [(durable: LogPosition, decisions: Int)] = []
         var end: LogPosition { memory.end }
+        var start: LogPosition { memory.start }
+        var checkpoints: any CheckpointStore { memory.checkpoints }
+        func trim(through position: LogPosition) { memory.trim(through: position) }
 
         func append(_ entries: [LogEntry]) {
             seen.append((end, decisions.withLock { $0 }))

@@ -184,6 +184,9 @@ import Testing
         let memory = MemoryLog()
         let fails = Locked(false)
         var end: LogPosition { memory.end }
+        var start: LogPosition { memory.start }
+        var checkpoints: any CheckpointStore { memory.checkpoints }
+        func trim(through position: LogPosition) { memory.trim(through: position) }
 
         func append(_ entries: [LogEntry]) throws(LogError) {
             if fails.withLock({ $0 }) { throw LogError("the disk is full") }

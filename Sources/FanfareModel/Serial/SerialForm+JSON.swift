@@ -1,11 +1,9 @@
-import FanfareModel
-
 /// Tags of JSON values. A number never changes its meaning, because logs of earlier releases contain it.
 private enum ValueTag: UInt8 { case null, no, yes, int, double, string, array, object }
 
 extension SerialWriter {
     /// Writes the value exactly: `3` and `3.0` stay different, as they are for patches.
-    mutating func write(_ value: JSONValue) {
+    package mutating func write(_ value: JSONValue) {
         switch value {
         case .null: write(byte: ValueTag.null.rawValue)
         case .bool(let value): write(byte: (value ? ValueTag.yes : .no).rawValue)
@@ -28,7 +26,7 @@ extension SerialWriter {
         }
     }
 
-    mutating func write(_ object: JSONObject) {
+    package mutating func write(_ object: JSONObject) {
         write(UInt64(object.members.count))
         for member in object.members {
             write(member.key)
@@ -39,9 +37,9 @@ extension SerialWriter {
 
 extension SerialReader {
     /// Greatest nesting that is read. The decision core accepts 64; the log keeps what it rejects as well.
-    static let depthMax = LogEntry.depthMax
+    package static let depthMax = 512
 
-    mutating func value(depth: Int = 0) throws(SerialError) -> JSONValue {
+    package mutating func value(depth: Int = 0) throws(SerialError) -> JSONValue {
         guard depth <= SerialReader.depthMax, let tag = ValueTag(rawValue: try byte()) else {
             throw .malformed("JSON value")
         }
@@ -50,7 +48,7 @@ extension SerialReader {
         case .no: return .bool(false)
         case .yes: return .bool(true)
         case .int: return .int(try signed())
-        case .double: return .double(Double(bitPattern: try fixed(UInt64.self)))
+        case .double: return .double(Double(bitPattern: try fixed64()))
         case .string: return .string(try text())
         case .array:
             var values: [JSONValue] = []
@@ -60,7 +58,7 @@ extension SerialReader {
         }
     }
 
-    mutating func object(depth: Int = 0) throws(SerialError) -> JSONObject {
+    package mutating func object(depth: Int = 0) throws(SerialError) -> JSONObject {
         var members: [(key: String, value: JSONValue)] = []
         for _ in 0..<(try count()) { members.append((try text(), try value(depth: depth))) }
         return JSONObject(unordered: members)

@@ -1,10 +1,8 @@
-import FanfareModel
-
 /// Tags of an event's change. A number never changes its meaning, because logs of earlier releases contain it.
 private enum ChangeTag: UInt8 { case nothing, patch, contentState, fact, retraction, operation }
 
 extension SerialWriter {
-    mutating func write(_ event: FeedEvent) {
+    package mutating func write(_ event: FeedEvent) {
         write(event.topic.rawValue)
         write(event.topicKind) { $0.write($1.rawValue) }
         write(event.at)
@@ -18,9 +16,11 @@ extension SerialWriter {
         write(event.app) { $0.write($1) }
     }
 
-    mutating func write(_ time: FeedTime) { write(signed: time.milliseconds) }
+    package mutating func write(_ time: FeedTime) { write(signed: time.milliseconds) }
+    package mutating func write(_ time: FeedTime?) { write(time) { $0.write($1) } }
+    package mutating func write(_ text: String?) { write(text) { $0.write($1) } }
 
-    private mutating func write(_ change: FeedEvent.Change) {
+    package mutating func write(_ change: FeedEvent.Change) {
         switch change {
         case .nothing: write(byte: ChangeTag.nothing.rawValue)
         case .patch(let object):
@@ -31,10 +31,7 @@ extension SerialWriter {
             write(object)
         case .fact(let fact):
             write(byte: ChangeTag.fact.rawValue)
-            write(fact.id)
-            write(fact.kind)
-            write(fact.at)
-            write(fact.values)
+            write(fact)
         case .retraction(let id):
             write(byte: ChangeTag.retraction.rawValue)
             write(id)
@@ -42,6 +39,13 @@ extension SerialWriter {
             write(byte: ChangeTag.operation.rawValue)
             write(operation.rawValue)
         }
+    }
+
+    package mutating func write(_ fact: Fact) {
+        write(fact.id)
+        write(fact.kind)
+        write(fact.at)
+        write(fact.values)
     }
 
     private mutating func write(_ alert: AlertText) {
@@ -63,12 +67,12 @@ extension SerialWriter {
         }
     }
 
-    mutating func write(_ app: AppID) {
+    package mutating func write(_ app: AppID) {
         write(app.bundleID)
         write(byte: app.environment == .production ? 0 : 1)
     }
 
-    mutating func write(_ rejection: FeedRejection) {
+    package mutating func write(_ rejection: FeedRejection) {
         write(rejection.place)
         write(rejection.reason)
         write(rejection.topic) { $0.write($1.rawValue) }
@@ -77,7 +81,7 @@ extension SerialWriter {
 }
 
 extension SerialReader {
-    mutating func event() throws(SerialError) -> FeedEvent {
+    package mutating func event() throws(SerialError) -> FeedEvent {
         let topic = TopicID(try text())
         let topicKind = try optional { (reader) throws(SerialError) in TopicKind(try reader.text()) }
         let at = try time()
@@ -96,30 +100,30 @@ extension SerialReader {
             change: change, alert: alert, isCorrection: isCorrection, app: app)
     }
 
-    mutating func time() throws(SerialError) -> FeedTime { FeedTime(milliseconds: try signed()) }
+    package mutating func time() throws(SerialError) -> FeedTime { FeedTime(milliseconds: try signed()) }
 
-    mutating func flag(_ name: String) throws(SerialError) -> Bool {
-        switch try byte() {
-        case 0: false
-        case 1: true
-        default: throw .malformed(name)
-        }
+    package mutating func optionalTime() throws(SerialError) -> FeedTime? {
+        try optional { (reader) throws(SerialError) in try reader.time() }
     }
 
-    private mutating func change() throws(SerialError) -> FeedEvent.Change {
+    package mutating func change() throws(SerialError) -> FeedEvent.Change {
         switch ChangeTag(rawValue: try byte()) {
         case .nothing: return .nothing
         case .patch: return .patch(try object())
         case .contentState: return .contentState(try object())
         case .fact:
-            let (id, kind) = (try text(), try text())
-            return .fact(Fact(id: id, kind: kind, at: try time(), values: try object()))
+            return .fact(try fact())
         case .retraction: return .retraction(of: try text())
         case .operation:
             guard let operation = FeedEvent.Operation(rawValue: try text()) else { throw .malformed("operation") }
             return .operation(operation)
         case nil: throw .malformed("change")
         }
+    }
+
+    package mutating func fact() throws(SerialError) -> Fact {
+        let (id, kind) = (try text(), try text())
+        return Fact(id: id, kind: kind, at: try time(), values: try object())
     }
 
     private mutating func alert() throws(SerialError) -> AlertText {
@@ -136,11 +140,11 @@ extension SerialReader {
         return .localized(key: key, arguments: arguments)
     }
 
-    mutating func app() throws(SerialError) -> AppID {
+    package mutating func app() throws(SerialError) -> AppID {
         AppID(bundleID: try text(), environment: try flag("app") ? .development : .production)
     }
 
-    mutating func rejection() throws(SerialError) -> FeedRejection {
+    package mutating func rejection() throws(SerialError) -> FeedRejection {
         let (place, reason) = (try text(), try text())
         let topic = try optional { (reader) throws(SerialError) in TopicID(try reader.text()) }
         let at = try optional { (reader) throws(SerialError) in try reader.time() }

@@ -1,0 +1,110 @@
+package import FanfareLog
+import FanfareModel
+
+/// Way of a checkpoint's rows to a disk.
+package protocol CheckpointSink: AnyObject {
+    /// Is `true` if no more rows are to be made for now.
+    var isFull: Bool { get }
+    func begin(_ head: CheckpointHead)
+    func append(_ rows: [[UInt8]])
+    /// Ends the checkpoint. Its owner calls `Checkpointer.end` when it is durable, or was given up.
+    func finish()
+    func abandon()
+}
+
+extension CheckpointQueue: CheckpointSink {}
+
+/// Writes checkpoints of a core beside its work, so that its log can be trimmed and a restart has few entries to decide again. Has neither
+/// thread nor loop. Confined to the core's thread.
+package final class Checkpointer {
+    private let core: EngineCore
+    private let sink: any CheckpointSink
+    private let rules: LogRules
+    private let interval: LogPosition
+    /// Position of the last entry that was decided.
+    private var decided: LogPosition
+    /// Position of the last checkpoint that was begun, or given up.
+    private var last: LogPosition
+    private var isWriting = false
+    /// Is `true` until the checkpoint that was written is durable, or was given up.
+    private var isEnding = false
+    /// Called with lines for operators.
+    package var onReport: (String) -> Void = { _ in }
+    /// Called with the position up to which the log may be trimmed.
+    package var onTrim: (LogPosition) -> Void = { _ in }
+
+    /// Number of entries between two checkpoints at least: a restart decides about as many in a tenth of a second.
+    package static let defaultInterval: LogPosition = 1 << 16
+    /// Bytes that a turn writes: about a millisecond.
+    private static let bytesPerTurn = 1 << 17
+
+    /// - Parameters:
+    ///   - core: core that has decided all entries of the log.
+    ///   - log: its log, which has the program's rules.
+    ///   - interval: number of entries between two checkpoints at least.
+    package init(
+        _ core: EngineCore, _ log: any Log, sink: any CheckpointSink, rules: LogRules,
+        interval: LogPosition = Checkpointer.defaultInterval
+    ) throws(LogError) {
+        self.core = core
+        self.sink = sink
+        self.rules = rules
+        self.interval = interval
+        decided = log.end
+        last = try log.checkpoints.heads { _ in }.first?.position ?? log.start - 1
+    }
+
+    /// Notes that the log's next entry has been decided.
+    package func noteDecided() { decided += 1 }
+
+    /// Writes a part of a checkpoint, if one is due.
+    ///
+    /// - Returns: `true` if the next part can be written at once.
+    package func run() -> Bool {
+        if !isWriting {
+            guard isDue else { return false }
+            isWriting = true
+            last = decided
+            sink.begin(CheckpointHead(position: decided, now: core.now, rules: rules))
+            sink.append([core.beginCheckpoint()])
+        }
+        guard !sink.isFull else { return false }
+        core.continueCheckpoint(bytes: Checkpointer.bytesPerTurn)
+        if let topic = core.unwritableTopic {
+            sink.abandon()
+            stop()
+            onReport("the reducer of \(topic) has no `memory`, so the store's log is not trimmed while it has facts")
+            return false
+        }
+        let isWhole = core.isCheckpointWhole
+        sink.append(core.takeCheckpointRows())
+        guard isWhole else { return true }
+        stop()
+        isEnding = true
+        sink.finish()
+        return false
+    }
+
+    /// Is `true` if as many entries have come as a checkpoint is worth: the more topics, the more it costs.
+    private var isDue: Bool {
+        !isEnding && decided - min(decided, last) >= max(interval, 2 * LogPosition(core.topicCount))
+    }
+
+    /// Takes the end of a checkpoint.
+    package func end(_ result: Result<LogPosition, LogError>) {
+        isEnding = false
+        switch result {
+        case .success(0): break
+        case .success(let position): onTrim(position)
+        case .failure(let error):
+            if isWriting { stop() }
+            last = decided
+            onReport("\(error); the store's log is not trimmed until it works again")
+        }
+    }
+
+    private func stop() {
+        core.endCheckpoint()
+        isWriting = false
+    }
+}

@@ -1,0 +1,49 @@
+import FanfareDecisions
+package import FanfareModel
+
+/// Checkpoints of a core: the decision core's rows, behind one with what the core itself keeps.
+extension EngineCore {
+    /// First byte of the core's own row; no row of the decision core begins with it.
+    private static let ownRow: UInt8 = 64
+
+    var topicCount: Int { decisionCore.topicCount }
+
+    /// Begins a checkpoint of this moment.
+    func beginCheckpoint() -> [UInt8] {
+        decisionCore.beginCheckpoint()
+        var writer = SerialWriter()
+        writer.write(byte: EngineCore.ownRow)
+        writer.write(records)
+        writer.write(all: Array(zip(apps, appOrders))) { writer, app in
+            writer.write(app.0)
+            writer.write(app.1.isMuted)
+            writer.write(app.1.isPaused)
+        }
+        return writer.bytes
+    }
+
+    func continueCheckpoint(bytes: Int) { decisionCore.continueCheckpoint(bytes: bytes) }
+    func takeCheckpointRows() -> [[UInt8]] { decisionCore.takeCheckpointRows() }
+    func endCheckpoint() { decisionCore.endCheckpoint() }
+    var isCheckpointWhole: Bool { decisionCore.isCheckpointWhole }
+    var unwritableTopic: TopicID? { decisionCore.unwritableTopic }
+
+    /// Takes the next row of a checkpoint, at the beginning of a recall.
+    package func restore(_ row: [UInt8]) throws(SerialError) {
+        guard row.first == EngineCore.ownRow else { return try decisionCore.restore(row) }
+        var reader = SerialReader(row[1...])
+        records = try reader.unsigned()
+        for _ in 0..<(try reader.count()) {
+            let app = try reader.app()
+            let (isMuted, isPaused) = (try reader.flag("mute"), try reader.flag("pause"))
+            guard let index = apps.firstIndex(of: app) else { continue }
+            appOrders[index].restore(isMuted: isMuted, isPaused: isPaused)
+        }
+    }
+
+    /// Ends the restoring, after the last row.
+    package func endRestoring() throws(SerialError) {
+        try decisionCore.endRestoring()
+        delegate?.coreDidRestore(records: records, decisionCore.newestPublications)
+    }
+}

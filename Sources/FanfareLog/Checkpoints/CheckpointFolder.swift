@@ -1,0 +1,258 @@
+internal import CFanfareLMDB
+import FanfareModel
+internal import Glibc
+
+/// Checkpoints of a store's folder: a file for each, `checkpoint-POSITION`, which gets its name when it is whole and durable.
+///
+/// A file is a sequence of rows, each behind its length in four bytes, lowest first, and with its checksum, which covers the row's number, too.
+/// The first row is the head, and the last one says how many there are. `Sendable` is unchecked because `CheckpointStore` confines it to one
+/// thread at a time.
+package final class CheckpointFolder: CheckpointStore, @unchecked Sendable {
+    /// Number of the form that this release writes, of the file and of its rows.
+    static let form: UInt8 = 1
+    private static let prefix = "checkpoint-"
+    private static let partial = "checkpoint.partial"
+    /// Bytes after which the system is made to write, so that a sync at the end, which the log's commits may have to wait for, is short.
+    private static let syncBytes = 4 << 20
+    private static let bufferBytes = 1 << 16
+
+    private let folder: String
+    private var begun: Begun?
+
+    private struct Begun {
+        let head: CheckpointHead
+        let file: OutputDescriptor
+        var rows: UInt64 = 0
+        var buffer: [UInt8] = []
+        var unsynced = 0
+    }
+
+    package init(folder: String) { self.folder = folder }
+
+    // MARK: - Reading
+
+    package func heads(report: (String) -> Void) throws(LogError) -> [CheckpointHead] {
+        var heads: [CheckpointHead] = []
+        for position in try positions().reversed() {
+            do throws(LogError) {
+                var rows = try CheckpointRows(path(of: position))
+                heads.append(try rows.head(at: position))
+            } catch {
+                guard error.cause == .damaged else { throw error }
+                report("\(error)")
+            }
+        }
+        return heads
+    }
+
+    package func read(_ head: CheckpointHead, _ body: ([UInt8]) throws(LogError) -> Void) throws(LogError) {
+        var rows = try CheckpointRows(path(of: head.position))
+        guard try rows.head(at: head.position) == head else { throw rows.damage("it is another one than before") }
+        while let row = try rows.next() { try body(row) }
+    }
+
+    /// Positions of the folder's checkpoints, in order.
+    private func positions() throws(LogError) -> [LogPosition] {
+        guard let directory = opendir(folder) else {
+            if errno == ENOENT { return [] }
+            throw CheckpointFolder.failure(folder, "cannot be read")
+        }
+        defer { closedir(directory) }
+        var positions: [LogPosition] = []
+        while let entry = readdir(directory) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            guard name.hasPrefix(CheckpointFolder.prefix),
+                let position = LogPosition(name.dropFirst(CheckpointFolder.prefix.count)),
+                path(of: position).hasSuffix("/" + name)
+            else { continue }
+            positions.append(position)
+        }
+        return positions.sorted()
+    }
+
+    private func path(of position: LogPosition) -> String { "\(folder)/\(CheckpointFolder.prefix)\(position)" }
+
+    // MARK: - Writing
+
+    package func begin(_ head: CheckpointHead) throws(LogError) {
+        abandon()
+        let file = try OutputDescriptor(folder + "/" + CheckpointFolder.partial, ownerOf: folder + "/data.mdb")
+        begun = Begun(head: head, file: file)
+        try append([head.bytes])
+    }
+
+    package func append(_ rows: [[UInt8]]) throws(LogError) {
+        for row in rows { try append(row) }
+    }
+
+    private func append(_ row: [UInt8]) throws(LogError) {
+        guard begun != nil else { return }
+        let sealed = LogEntry.sealed(row[...], at: begun!.rows)  // begun, as the guard says
+        begun!.rows += 1
+        withUnsafeBytes(of: UInt32(sealed.count).littleEndian) { begun!.buffer += $0 }
+        begun!.buffer += sealed
+        if begun!.buffer.count >= CheckpointFolder.bufferBytes { try flush() }
+    }
+
+    private func flush() throws(LogError) {
+        guard let file = begun?.file, let buffer = begun?.buffer else { return }
+        try file.write(buffer)
+        begun!.unsynced += buffer.count  // begun, as the guard says
+        begun!.buffer.removeAll(keepingCapacity: true)
+        if begun!.unsynced >= CheckpointFolder.syncBytes {
+            begun!.unsynced = 0
+            try file.sync()
+        }
+    }
+
+    package func finish() throws(LogError) -> LogPosition {
+        guard let rows = begun?.rows, let head = begun?.head else { return 0 }
+        try append(CheckpointRows.end(after: rows))
+        try flush()
+        try begun?.file.sync()
+        begun = nil
+        let path = path(of: head.position)
+        guard rename(folder + "/" + CheckpointFolder.partial, path) == 0 else {
+            throw CheckpointFolder.failure(path, "cannot be written")
+        }
+        try StoreFolder.syncNames(folder)
+        var positions = try positions()
+        while positions.count > checkpointsKept { unlink(self.path(of: positions.removeFirst())) }
+        return positions.count < checkpointsKept ? 0 : positions[0]
+    }
+
+    package func abandon() {
+        guard begun.take() != nil else { return }
+        unlink(folder + "/" + CheckpointFolder.partial)
+    }
+
+    fileprivate static func failure(_ path: String, _ what: String) -> LogError {
+        LogError("\(path): \(what): \(String(cString: strerror(errno)))")
+    }
+}
+
+extension CheckpointHead {
+    fileprivate var bytes: [UInt8] {
+        var writer = SerialWriter()
+        writer.write(byte: CheckpointFolder.form)
+        writer.write(position)
+        writer.write(now)
+        writer.write(rules.text)
+        writer.write(rules.decisionVersion)
+        return writer.bytes
+    }
+}
+
+/// File that is written anew.
+private final class OutputDescriptor {
+    private let path: String
+    private let descriptor: CInt
+
+    /// - Parameter owner: file whose owner is to be able to read this one, if the superuser writes it.
+    init(_ path: String, ownerOf owner: String) throws(LogError) {
+        self.path = path
+        descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw CheckpointFolder.failure(path, "cannot be written") }
+        if geteuid() == 0 { _ = fanfare_give_to_owner_of(owner, descriptor) }
+    }
+
+    deinit { close(descriptor) }
+
+    func write(_ bytes: [UInt8]) throws(LogError) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let put = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if put < 0, errno == EINTR { continue }
+            guard put > 0 else { throw CheckpointFolder.failure(path, "cannot be written") }
+            rest = rest.dropFirst(put)
+        }
+    }
+
+    func sync() throws(LogError) {
+        guard fdatasync(descriptor) == 0 else { throw CheckpointFolder.failure(path, "cannot be written") }
+    }
+}
+
+/// Rows of a checkpoint's file, read in order.
+private struct CheckpointRows: ~Copyable {
+    /// A row is no larger than the largest topic, which is far below a log's largest entry.
+    private static let bytesMax = 256 << 20
+    /// First byte of the last row. No writer's row begins with it.
+    private static let end: UInt8 = 0
+
+    private let path: String
+    private let descriptor: CInt
+    private var buffer: ArraySlice<UInt8> = []
+    private var number: UInt64 = 0
+
+    init(_ path: String) throws(LogError) {
+        self.path = path
+        descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw CheckpointFolder.failure(path, "cannot be read") }
+    }
+
+    deinit { close(descriptor) }
+
+    /// Row behind the last one, which says that so many precede it.
+    static func end(after rows: UInt64) -> [UInt8] {
+        var writer = SerialWriter()
+        writer.write(byte: end)
+        writer.write(rows)
+        return writer.bytes
+    }
+
+    /// Reads the first row.
+    mutating func head(at position: LogPosition) throws(LogError) -> CheckpointHead {
+        let row = try row()
+        do throws(SerialError) {
+            var reader = SerialReader(row[...])
+            let form = try reader.byte()
+            guard form <= CheckpointFolder.form else { throw .newerForm(form, known: CheckpointFolder.form) }
+            let head = CheckpointHead(
+                position: try reader.unsigned(), now: try reader.time(),
+                rules: LogRules(text: try reader.text(), decisionVersion: try reader.unsigned()))
+            guard form > 0, reader.isAtEnd, head.position == position else { throw .malformed("head") }
+            return head
+        } catch {
+            throw damage("\(error)", error.isOfNewerRelease ? .newerRelease : .damaged)
+        }
+    }
+
+    /// Reads the next row; `nil` at the end.
+    mutating func next() throws(LogError) -> [UInt8]? {
+        let before = number
+        let row = try row()
+        guard row.first == CheckpointRows.end else { return row }
+        guard row == CheckpointRows.end(after: before) else { throw damage("a row is missing") }
+        return nil
+    }
+
+    private mutating func row() throws(LogError) -> [UInt8] {
+        let length = try take(4).reversed().reduce(0) { $0 << 8 | Int($1) }
+        guard length <= CheckpointRows.bytesMax else { throw damage("a length is wrong") }
+        let sealed = try take(length)
+        defer { number += 1 }
+        do throws(SerialError) {
+            return try SerialReader.content(ofSealed: sealed, at: number)
+        } catch { throw damage("row \(number): \(error)") }
+    }
+
+    private mutating func take(_ count: Int) throws(LogError) -> [UInt8] {
+        while buffer.count < count {
+            var piece = [UInt8](repeating: 0, count: max(1 << 16, min(count - buffer.count, 1 << 20)))
+            let got = piece.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
+            if got < 0, errno == EINTR { continue }
+            guard got >= 0 else { throw CheckpointFolder.failure(path, "cannot be read") }
+            guard got > 0 else { throw damage("it ends too early") }
+            buffer = ArraySlice(buffer + piece.prefix(got))
+        }
+        defer { buffer.removeFirst(count) }
+        return Array(buffer.prefix(count))
+    }
+
+    func damage(_ what: String, _ cause: LogError.Cause = .damaged) -> LogError {
+        LogError("\(path): \(what)", cause)
+    }
+}

@@ -1,0 +1,71 @@
+package import FanfareModel
+
+/// Moment of a checkpoint: a log's entries up to this position are in it, and need not be decided again.
+package struct CheckpointHead: Sendable, Equatable {
+    /// Position of the last entry that was decided.
+    package let position: LogPosition
+    /// Log time of that moment.
+    package let now: FeedTime
+    /// Rules that stood.
+    package let rules: LogRules
+
+    package init(position: LogPosition, now: FeedTime, rules: LogRules) {
+        self.position = position
+        self.now = now
+        self.rules = rules
+    }
+}
+
+/// Place of a log's checkpoints: rows of bytes whose meaning is their writer's. Each checkpoint is whole or not there. Its calls block.
+/// Confined to one thread at a time.
+package protocol CheckpointStore: AnyObject, Sendable {
+    /// Heads of the checkpoints, the newest first.
+    ///
+    /// - Parameter report: called with a line for operators about each that cannot be read.
+    func heads(report: (String) -> Void) throws(LogError) -> [CheckpointHead]
+
+    /// Calls the closure with each row of a checkpoint, in order.
+    func read(_ head: CheckpointHead, _ body: ([UInt8]) throws(LogError) -> Void) throws(LogError)
+
+    /// Begins a checkpoint. One that was begun before and not finished is given up.
+    func begin(_ head: CheckpointHead) throws(LogError)
+    func append(_ rows: [[UInt8]]) throws(LogError)
+    /// Makes the checkpoint durable and visible. Then all but the newest two are removed: should the newest one be damaged, a restart reads the
+    /// other.
+    ///
+    /// - Returns: the position up to which no restart needs an entry any more, nor will it after damage of one checkpoint.
+    func finish() throws(LogError) -> LogPosition
+    /// Gives up the checkpoint that was begun, if there is one.
+    func abandon()
+}
+
+/// Number of checkpoints that are kept.
+let checkpointsKept = 2
+
+/// Checkpoints in memory, as durable as the process.
+///
+/// `Sendable` is unchecked because `CheckpointStore` confines it to one thread at a time.
+package final class MemoryCheckpoints: CheckpointStore, @unchecked Sendable {
+    /// Oldest first.
+    package private(set) var kept: [(head: CheckpointHead, rows: [[UInt8]])] = []
+    private var begun: (head: CheckpointHead, rows: [[UInt8]])?
+
+    package init() {}
+
+    package func heads(report: (String) -> Void) -> [CheckpointHead] { kept.map(\.head).reversed() }
+
+    package func read(_ head: CheckpointHead, _ body: ([UInt8]) throws(LogError) -> Void) throws(LogError) {
+        for row in kept.last(where: { $0.head == head })?.rows ?? [] { try body(row) }
+    }
+
+    package func begin(_ head: CheckpointHead) { begun = (head, []) }
+    package func append(_ rows: [[UInt8]]) { begun?.rows += rows }
+
+    package func finish() -> LogPosition {
+        if let begun = begun.take() { kept.append(begun) }
+        kept.removeFirst(max(0, kept.count - checkpointsKept))
+        return kept.count < checkpointsKept ? 0 : kept[0].head.position
+    }
+
+    package func abandon() { begun = nil }
+}

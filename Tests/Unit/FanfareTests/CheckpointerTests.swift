@@ -1,0 +1,170 @@
+import FanfareDecisions
+import FanfareFanOut
+import FanfareLog
+import FanfareModel
+import Testing
+
+@testable import Fanfare
+
+/// When checkpoints are begun, what of them a turn writes, and engines that follow one another on a log that is trimmed.
+@Suite struct CheckpointerTests {
+    /// Disk that writes when the test says so.
+    private final class Sink: CheckpointSink {
+        let store: any CheckpointStore
+        var isFull = false
+        var told: [String] = []
+        init(_ store: any CheckpointStore) { self.store = store }
+
+        func begin(_ head: CheckpointHead) {
+            told.append("begin \(head.position)")
+            try? store.begin(head)
+        }
+        func append(_ rows: [[UInt8]]) { try? store.append(rows) }
+        func finish() { told.append("finish") }
+        func abandon() {
+            told.append("abandon")
+            store.abandon()
+        }
+    }
+
+    /// Rules that the first recall has given the log.
+    private static func rules(of log: MemoryLog) throws -> LogRules {
+        var rules: LogRules?
+        try log.read(from: 1) { (_, entry) in
+            if case .rules(let text, let version) = entry.body {
+                rules = LogRules(text: text, decisionVersion: version)
+            }
+            return false
+        }
+        return try #require(rules)
+    }
+
+    private static func core(apps: [AppID] = []) -> (core: EngineCore, rings: [ShardRings]) {
+        let rings = (0..<max(1, apps.count)).map { _ in ShardRings() }
+        return (EngineCore(shards: rings.map { ShardLink($0) {} }, perApp: 1, apps: apps), rings)
+    }
+
+    private static func event(_ number: Int, topics: Int = 50) -> FeedEvent {
+        FeedEvent(
+            topic: TopicID("order/\(number % topics)"), topicKind: .generic,
+            at: FeedTime(seconds: 1_790_000_000 + Int64(number)), id: "e\(number)", kind: "patch",
+            change: .patch(["number": .int(Int64(number))]),
+            alert: number % 7 == 0 ? AlertText(title: "\(number)", body: "") : nil)
+    }
+
+    private static func entry(_ number: Int) -> LogEntry {
+        LogEntry(now: FeedTime(seconds: 1_790_000_000 + Int64(number)), .event(event(number), wall: nil))
+    }
+
+    @Test func aCheckpointIsWrittenAfterSoManyEntriesAndInParts() throws {
+        let log = MemoryLog()
+        let (core, _) = Self.core()
+        try core.recall(log, under: .builtIn)
+        let sink = Sink(log.checkpoints)
+        let checkpointer = try Checkpointer(core, log, sink: sink, rules: Self.rules(of: log), interval: 120)
+        var trimmed: [LogPosition] = []
+        checkpointer.onTrim = { trimmed.append($0) }
+        var parts = 0
+        func decide(_ numbers: Range<Int>) {
+            for number in numbers {
+                log.append([Self.entry(number)])
+                core.apply(Self.entry(number))
+                checkpointer.noteDecided()
+                if checkpointer.run() { parts += 1 }
+            }
+        }
+        decide(0..<118)
+        #expect(sink.told.isEmpty)
+        sink.isFull = true
+        decide(118..<130)
+        #expect(sink.told == ["begin 120"], "rows wait for the disk")
+        sink.isFull = false
+        decide(130..<131)
+        #expect(sink.told == ["begin 120", "finish"])
+        // The next one waits for the end of this one.
+        decide(131..<400)
+        #expect(sink.told.count == 2)
+        checkpointer.end(.success(try log.checkpoints.finish()))
+        #expect(trimmed == [], "one is none: it may be damaged")
+        decide(400..<401)
+        #expect(sink.told.suffix(2) == ["begin 402", "finish"])
+        checkpointer.end(.success(try log.checkpoints.finish()))
+        #expect(trimmed == [120])
+        // A disk that refuses one is asked again after as many entries.
+        decide(401..<600)
+        checkpointer.end(.failure(LogError("the disk is full")))
+        decide(600..<719)
+        #expect(sink.told.count == 6)
+        decide(719..<720)
+        #expect(sink.told.suffix(2) == ["begin 721", "finish"])
+    }
+
+    /// Everything that a core tells of its decisions.
+    private final class Witness: EngineCoreDelegate {
+        var told: [UInt8] = []
+        func coreDidRecord(_ record: DecisionRecord, of publication: Publication?) { record.write(to: &told) }
+    }
+
+    private static func published(_ rings: [ShardRings]) -> [[String]] {
+        rings.map { rings in
+            var commands = rings.commands.takeConsumer()
+            var published: [String] = []
+            while let command = commands.pop() {
+                guard case .publish(let it) = command else { continue }
+                published.append(
+                    "\(it.serial) \(it.topicID) \(it.version) \(String(decoding: it.state.bytes, as: UTF8.self))")
+            }
+            return published
+        }
+    }
+
+    /// A restart from any checkpoint sends what one from the whole log does, and decides on byte for byte; also with an app that is paused.
+    @Test func aRestartFromACheckpointIsLikeOneFromTheWholeLog() throws {
+        let apps = [AppID(bundleID: "a"), AppID(bundleID: "b", environment: .development)]
+        let orders: [Int: FeedEvent.Operation] = [40: .pause, 90: .mute, 300: .resume]
+        func entry(_ number: Int) -> LogEntry {
+            guard let operation = orders[number] else { return Self.entry(number) }
+            let now = FeedTime(seconds: 1_790_000_000 + Int64(number))
+            return LogEntry(
+                now: now,
+                .event(
+                    FeedEvent(
+                        topic: .every, at: now, kind: operation.rawValue, change: .operation(operation), app: apps[1]),
+                    wall: nil))
+        }
+        for cut in stride(from: 10, to: 400, by: 23) {
+            var outputs: [(sent: [[String]], told: [UInt8])] = []
+            for isTrimmed in [false, true] {
+                let log = MemoryLog()
+                let (first, _) = Self.core(apps: apps)
+                try first.recall(log, under: .builtIn)
+                let sink = Sink(log.checkpoints)
+                let checkpointer = try Checkpointer(first, log, sink: sink, rules: Self.rules(of: log), interval: 30)
+                checkpointer.onTrim = { log.trim(through: $0) }
+                for number in 0..<cut {
+                    log.append([entry(number)])
+                    first.apply(entry(number))
+                    checkpointer.noteDecided()
+                    guard isTrimmed else { continue }
+                    _ = checkpointer.run()
+                    if sink.told.last == "finish" {
+                        sink.told = []
+                        checkpointer.end(.success(try log.checkpoints.finish()))
+                    }
+                }
+                #expect((log.start > 1) == (isTrimmed && cut > 200), "cut at \(cut): \(log.start)")
+                let (second, rings) = Self.core(apps: apps)
+                try second.recall(log, under: .builtIn)
+                second.turnIsOver()
+                #expect(second.records == first.records)
+                let sent = Self.published(rings)
+                let witness = Witness()
+                second.delegate = witness
+                for number in cut..<cut + 100 { second.apply(entry(number)) }
+                outputs.append((sent, witness.told))
+            }
+            #expect(outputs[0].sent == outputs[1].sent, "cut at \(cut)")
+            #expect(outputs[0].told == outputs[1].told, "cut at \(cut)")
+        }
+    }
+}
