@@ -13,7 +13,8 @@ extension EngineCore {
         decisionCore.beginCheckpoint()
         var writer = SerialWriter()
         writer.write(byte: EngineCore.ownRow)
-        writer.write(records)
+        writer.write(records.all)
+        writer.write(records.rejected)
         writer.write(all: Array(zip(apps, appOrders))) { writer, app in
             writer.write(app.0)
             writer.write(app.1.isMuted)
@@ -32,7 +33,7 @@ extension EngineCore {
     package func restore(_ row: [UInt8]) throws(SerialError) {
         guard row.first == EngineCore.ownRow else { return try decisionCore.restore(row) }
         var reader = SerialReader(row[1...])
-        records = try reader.unsigned()
+        records = RecordCounts(all: try reader.unsigned(), rejected: try reader.unsigned())
         for _ in 0..<(try reader.count()) {
             let app = try reader.app()
             let (isMuted, isPaused) = (try reader.flag("mute"), try reader.flag("pause"))
@@ -45,5 +46,16 @@ extension EngineCore {
     package func endRestoring() throws(SerialError) {
         try decisionCore.endRestoring()
         delegate?.coreDidRestore(records: records, decisionCore.newestPublications)
+    }
+}
+
+/// Number of a log's records.
+package struct RecordCounts: Sendable, Equatable {
+    package var all: UInt64 = 0
+    package var rejected: UInt64 = 0
+
+    mutating func note(_ record: DecisionRecord) {
+        all &+= 1
+        if record.outcome == .rejected { rejected &+= 1 }
     }
 }

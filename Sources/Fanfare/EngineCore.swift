@@ -26,7 +26,7 @@ package final class EngineCore {
     /// Number of rules that were adopted in this recall, of which the first are those of its beginning; `nil` outside a recall.
     @exclusivity(unchecked) private var recalledRules: Int?
     /// Number of records since the beginning of the log.
-    @exclusivity(unchecked) var records: UInt64 = 0
+    @exclusivity(unchecked) var records = RecordCounts()
     private var settling: SettleQueue
 
     /// - Parameters:
@@ -168,7 +168,7 @@ package final class EngineCore {
             case .order(let operation, let id):
                 if let app = apps.firstIndex(of: id) { _ = appOrders[app].obey(operation) }
             case .record(let record):
-                records += 1
+                records.note(record)
                 delegate?.coreDidRecord(record, of: nil)
             }
         }
@@ -189,7 +189,7 @@ package final class EngineCore {
                 shards.send(.forget(topic))
             case .order(let operation, let app): order(operation, for: app)
             case .record(let record):
-                records += 1
+                records.note(record)
                 delegate?.coreDidRecord(record, of: record.outcome == .published ? publication : nil)
                 publication = nil
             }

@@ -18,9 +18,9 @@ package protocol EngineCoreDelegate: AnyObject {
     /// Called once a core has taken over a checkpoint.
     ///
     /// - Parameters:
-    ///   - records: number of records that precede it.
+    ///   - records: number of the records that precede it.
     ///   - publications: newest publication of each topic.
-    func coreDidRestore(records: UInt64, _ publications: [Publication])
+    func coreDidRestore(records: RecordCounts, _ publications: [Publication])
     /// - Parameter topic: the topic as it was when the core forgot it.
     func coreDidForget(_ topic: DecisionCore.TopicView)
     /// Called when the last activity of all shards has this publication or a newer one.
@@ -49,7 +49,7 @@ extension EngineCoreDelegate {
     package func coreDidRecord(_ record: DecisionRecord, of publication: Publication?) {}
     package func coreWillPublish(_ publication: Publication) {}
     package func coreDidDecide(_ decisions: [Decision]) {}
-    package func coreDidRestore(records: UInt64, _ publications: [Publication]) {}
+    package func coreDidRestore(records: RecordCounts, _ publications: [Publication]) {}
     package func coreDidForget(_ topic: DecisionCore.TopicView) {}
     package func coreDidComplete(_ serial: UInt64, of topic: TopicID, at moment: Int64?) {}
     package func coreDidOvertake(_ serial: UInt64, of topic: TopicID) {}

@@ -169,6 +169,8 @@ package final class LMDBLog: Log, @unchecked Sendable {
         while true {
             let rows = try rows(from: next)
             for (found, row) in rows {
+                // The process that writes may trim the log meanwhile.
+                if isReadOnly, found > next, try firstPosition() == found { next = found }
                 guard found == next else {
                     throw LogError("\(folder): entry \(next) is missing; restore the folder from a backup", .damaged)
                 }
@@ -180,6 +182,12 @@ package final class LMDBLog: Log, @unchecked Sendable {
                 guard try body(found, entry) else { return }
             }
             if rows.count < LMDBLog.rowsPerRead { return }
+        }
+    }
+
+    private func firstPosition() throws(LogError) -> LogPosition {
+        do throws(LMDBEnvironment.Failure) { return try reopened().firstKey() } catch {
+            throw LogError("\(folder): cannot be read: \(error.reason) (\(error.call))")
         }
     }
 

@@ -362,8 +362,9 @@ extension Replay: EngineCoreDelegate {
 
     func coreDidDecide(_ decisions: [Decision]) { preview?.take(decisions, isShown: !engine.isRecalling) }
 
-    func coreDidRestore(records: UInt64, _ publications: [Publication]) {
-        journal.skip(records)
+    func coreDidRestore(records: RecordCounts, _ publications: [Publication]) {
+        figures.note(recalledRejections: records.rejected)
+        journal.skip(records.all)
         preview?.take(publications.map { .publish($0) }, isShown: false)
     }
 

@@ -43,6 +43,8 @@ struct ReplayFigures {
     mutating func noteRecall(of entries: Int) { summary.recalled = entries }
 
     /// Notes a record of an earlier run, whose rejections decide about this run's exit status, too.
+    mutating func note(recalledRejections count: UInt64) { summary.recalledRejections += Int(clamping: count) }
+
     mutating func note(recalled record: DecisionRecord) {
         if record.outcome == .rejected { summary.recalledRejections += 1 }
     }

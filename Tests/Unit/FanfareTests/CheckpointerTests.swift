@@ -2,6 +2,7 @@ import FanfareDecisions
 import FanfareFanOut
 import FanfareLog
 import FanfareModel
+import Foundation
 import Testing
 
 @testable import Fanfare
@@ -166,5 +167,88 @@ import Testing
             #expect(outputs[0].sent == outputs[1].sent, "cut at \(cut)")
             #expect(outputs[0].told == outputs[1].told, "cut at \(cut)")
         }
+    }
+}
+
+extension CheckpointerTests {
+    private final class Folder {
+        let path = NSTemporaryDirectory() + "fanfare-season-\(UUID())"
+        deinit { try? FileManager.default.removeItem(atPath: path) }
+
+        func bytes(of prefix: String) throws -> Int {
+            try FileManager.default.contentsOfDirectory(atPath: path).filter { $0.hasPrefix(prefix) }.reduce(0) {
+                let attributes = try FileManager.default.attributesOfItem(atPath: path + "/" + $1)
+                return $0 + ((attributes[.size] as? Int) ?? 0)
+            }
+        }
+    }
+
+    /// Thirty days of matches that come and go, and of boards that never end, with a restart each day.
+    @Test func aSeasonLeavesTheFilesFlat() throws {
+        let folder = Folder()
+        let day: Int64 = 86_400
+        var sizes: [(log: Int, checkpoints: Int, decided: Int)] = []
+        for number in 0..<30 {
+            let log = try LMDBLog(folder: folder.path)
+            let (core, _) = Self.core()
+            let before = core.records.all
+            try core.recall(log, under: .builtIn)
+            let rules = LogRules(text: Self.firstRules, decisionVersion: DecisionCore.version)
+            let sink = Sink(log.checkpoints)
+            let checkpointer = try Checkpointer(core, log, sink: sink, rules: rules, interval: 200)
+            checkpointer.onTrim = { log.trim(through: $0) }
+            let recalled = Int(log.end - (try log.checkpoints.heads { _ in }.first?.position ?? 0))
+            let morning = 1_790_000_000 + Int64(number) * day
+            var entries: [LogEntry] = []
+            for step in 0..<300 {
+                let now = FeedTime(seconds: morning + Int64(step) * 200)
+                let match = TopicID("match/\(number)/\(step / 100)")
+                let board = TopicID("board/\(step % 20)")
+                let isFirst = step % 100 == 0
+                let fact = Fact(id: "f\(step)", kind: "goal", at: now, values: ["side": "home"])
+                let isLast = step % 100 == 99
+                entries.append(
+                    LogEntry(
+                        now: now,
+                        .event(
+                            FeedEvent(
+                                topic: match, topicKind: .football, at: now, id: "\(step)", kind: "x",
+                                lifecycle: isFirst ? .start : isLast ? .end : nil, change: .fact(fact)), wall: nil)))
+                entries.append(
+                    LogEntry(
+                        now: now,
+                        .event(
+                            FeedEvent(
+                                topic: board, topicKind: .generic, at: now, id: "\(number)/\(step)", kind: "x",
+                                change: .patch(["number": .int(Int64(step))])), wall: nil)))
+            }
+            for batch in stride(from: 0, to: entries.count, by: 50) {
+                let batch = Array(entries[batch..<batch + 50])
+                try log.append(batch)
+                for entry in batch {
+                    core.apply(entry)
+                    checkpointer.noteDecided()
+                    _ = checkpointer.run()
+                }
+                if sink.told.last == "finish" {
+                    sink.told = []
+                    checkpointer.end(.success(try log.checkpoints.finish()))
+                }
+            }
+            #expect(before == 0)
+            sizes.append((try folder.bytes(of: "data.mdb"), try folder.bytes(of: "checkpoint-"), recalled))
+        }
+        // A board remembers its newest ids, whose number is limited; after some days it has them all.
+        #expect(sizes[29].log <= sizes[5].log, "\(sizes)")
+        #expect(sizes[29].checkpoints < sizes[9].checkpoints * 5, "\(sizes)")
+        #expect(sizes.dropFirst().allSatisfy { $0.decided < 700 }, "\(sizes)")
+    }
+
+    /// Text of the built-in rules, as a recall writes it.
+    private static var firstRules: String {
+        let log = MemoryLog()
+        let (core, _) = core()
+        try? core.recall(log, under: .builtIn)
+        return (try? rules(of: log))?.text ?? ""
     }
 }
