@@ -317,7 +317,8 @@ if benchmarks {
             linkerSettings: [.linkedLibrary("benchmark")]),
         .executableTarget(
             name: "fanfare-bench",
-            dependencies: stages("CFanfareBench", "Fanfare", "FanfareFeeds", "FanfareLoop", "CountAllocations"),
+            dependencies: stages(
+                "CFanfareBench", "Fanfare", "FanfareFeeds", "FanfareLog", "FanfareLoop", "CountAllocations"),
             path: "Benchmarks/fanfare-bench", swiftSettings: swift),
     ]
 }

@@ -9,6 +9,7 @@
 //   --feed=NAME      runs only this feed of `--decisions` (native/orders), for a profile
 //   --lineups=N      instead: makes N different lineups of five topics and prints their memory and the cost of payloads
 //   --orders=N       instead: publishes a rush of N orders with a follower each and prints its cost; --deliveries=N: with alerts and ends
+//   --restart=N      instead: restarts a core of N topics from its whole log and from a checkpoint, and prints the times
 // `Benchmarks/bench` is the script that runs it.
 
 import CFanfareBench
@@ -54,6 +55,8 @@ if let activities = takeOption("memory", from: &arguments) {
     Orders.report(orders: orders, plain: true)
 } else if let orders = takeOption("deliveries", from: &arguments) {
     Orders.report(orders: orders, plain: false)
+} else if let topics = takeOption("restart", from: &arguments) {
+    Restarts.report(topics: topics)
 } else {
     QueueRaces.register(items: items)
     FanOut.register(activities: activities)

@@ -38,3 +38,35 @@ struct AppOrders {
         return []
     }
 }
+
+/// Operators' orders for apps that the engine does not have, but an earlier or a later one on the same store has.
+struct AbsentApps {
+    private var orders: [AppID: AppOrders] = [:]
+
+    /// Far more apps than anybody has; an operator may mistype a name as often as they like.
+    private static let appsMax = 1000
+
+    mutating func obey(_ operation: FeedEvent.Operation, for app: AppID) {
+        var known = orders[app] ?? AppOrders()
+        _ = known.obey(operation)
+        set(known, for: app)
+    }
+
+    mutating func restore(_ app: AppID, isMuted: Bool, isPaused: Bool) {
+        var known = AppOrders()
+        known.restore(isMuted: isMuted, isPaused: isPaused)
+        set(known, for: app)
+    }
+
+    private mutating func set(_ known: AppOrders, for app: AppID) {
+        guard known.isMuted || known.isPaused else { return orders[app] = nil }
+        if orders.count < AbsentApps.appsMax || orders[app] != nil { orders[app] = known }
+    }
+
+    /// The apps and their orders, by name.
+    func sorted() -> [(app: AppID, orders: AppOrders)] {
+        orders.map { (app: $0, orders: $1) }.sorted {
+            ($0.app.bundleID, $0.app.environment.rawValue) < ($1.app.bundleID, $1.app.environment.rawValue)
+        }
+    }
+}

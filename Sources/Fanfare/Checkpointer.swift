@@ -23,8 +23,13 @@ package final class Checkpointer {
     private let interval: LogPosition
     /// Position of the last entry that was decided.
     private var decided: LogPosition
-    /// Position of the last checkpoint that was begun, or given up.
+    /// The entry itself, if it was decided since the log was read, and the checksum of its row otherwise.
+    private var decidedEntry: LogEntry?
+    private let checksum: UInt32
+    /// Position of the last checkpoint that was begun, or could not be written.
     private var last: LogPosition
+    /// Position of the one before that was begun.
+    private var lastBefore: LogPosition = 0
     private var isWriting = false
     /// Is `true` until the checkpoint that was written is durable, or was given up.
     private var isEnding = false
@@ -51,11 +56,15 @@ package final class Checkpointer {
         self.rules = rules
         self.interval = interval
         decided = log.end
-        last = try log.checkpoints.heads { _ in }.first?.position ?? log.start - 1
+        checksum = try log.checksum(at: log.end) ?? 0
+        last = try log.checkpoints.positions().first ?? 0
     }
 
     /// Notes that the log's next entry has been decided.
-    package func noteDecided() { decided += 1 }
+    package func noteDecided(_ entry: LogEntry) {
+        decided += 1
+        decidedEntry = entry
+    }
 
     /// Writes a part of a checkpoint, if one is due.
     ///
@@ -64,9 +73,17 @@ package final class Checkpointer {
         if !isWriting {
             guard isDue else { return false }
             isWriting = true
-            last = decided
-            sink.begin(CheckpointHead(position: decided, now: core.now, rules: rules))
+            (lastBefore, last) = (last, decided)
+            let checksum = decidedEntry?.checksum(at: decided) ?? checksum
+            sink.begin(CheckpointHead(position: decided, now: core.now, checksum: checksum, rules: rules))
             sink.append([core.beginCheckpoint()])
+        }
+        if core.hasGivenUpCheckpoint {
+            // Another one begins at once: what it would have cost to go on is over.
+            sink.abandon()
+            stop()
+            last = lastBefore
+            return true
         }
         guard !sink.isFull else { return false }
         core.continueCheckpoint(bytes: Checkpointer.bytesPerTurn)

@@ -106,7 +106,7 @@ extension CoreTurn {
     }
 
     private func decide(_ entry: LogEntry) {
-        defer { checkpointer?.noteDecided() }
+        defer { checkpointer?.noteDecided(entry) }
         guard case .feedEnd = entry.body else { return core.apply(entry) }
         finishFeed()
     }

@@ -160,8 +160,9 @@ extension Engine.Driver {
         }
 
         func close(within seconds: Int = 5) {
-            commits.close(within: .seconds(seconds))
+            // The folder's lock goes with the log.
             checkpoints.close(within: seconds)
+            commits.close(within: .seconds(seconds))
         }
     }
 }

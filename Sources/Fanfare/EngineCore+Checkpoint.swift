@@ -15,10 +15,11 @@ extension EngineCore {
         writer.write(byte: EngineCore.ownRow)
         writer.write(records.all)
         writer.write(records.rejected)
-        writer.write(all: Array(zip(apps, appOrders))) { writer, app in
-            writer.write(app.0)
-            writer.write(app.1.isMuted)
-            writer.write(app.1.isPaused)
+        let known = zip(apps, appOrders).map { (app: $0, orders: $1) }
+        writer.write(all: known + absentApps.sorted()) { writer, app in
+            writer.write(app.app)
+            writer.write(app.orders.isMuted)
+            writer.write(app.orders.isPaused)
         }
         return writer.bytes
     }
@@ -26,6 +27,7 @@ extension EngineCore {
     func continueCheckpoint(bytes: Int) { decisionCore.continueCheckpoint(bytes: bytes) }
     func takeCheckpointRows() -> [[UInt8]] { decisionCore.takeCheckpointRows() }
     func endCheckpoint() { decisionCore.endCheckpoint() }
+    var hasGivenUpCheckpoint: Bool { decisionCore.hasGivenUpCheckpoint }
     var isCheckpointWhole: Bool { decisionCore.isCheckpointWhole }
     var unwritableTopic: TopicID? { decisionCore.unwritableTopic }
 
@@ -37,8 +39,11 @@ extension EngineCore {
         for _ in 0..<(try reader.count()) {
             let app = try reader.app()
             let (isMuted, isPaused) = (try reader.flag("mute"), try reader.flag("pause"))
-            guard let index = apps.firstIndex(of: app) else { continue }
-            appOrders[index].restore(isMuted: isMuted, isPaused: isPaused)
+            if let index = apps.firstIndex(of: app) {
+                appOrders[index].restore(isMuted: isMuted, isPaused: isPaused)
+            } else {
+                absentApps.restore(app, isMuted: isMuted, isPaused: isPaused)
+            }
         }
     }
 

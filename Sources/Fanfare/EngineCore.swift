@@ -16,6 +16,7 @@ package final class EngineCore {
     /// Apps in the order of their shards; empty if nothing is sent to APNs.
     let apps: [AppID]
     @exclusivity(unchecked) var appOrders: [AppOrders]
+    @exclusivity(unchecked) var absentApps = AbsentApps()
     private let shards: ShardLinks
     private var unreadyShards: Int
     /// Waits until the stopping shards have ended, and hands over their remaining feedback.
@@ -166,7 +167,11 @@ package final class EngineCore {
             case .forget(let topic):
                 for app in appOrders.indices { appOrders[app].forget(topic) }
             case .order(let operation, let id):
-                if let app = apps.firstIndex(of: id) { _ = appOrders[app].obey(operation) }
+                if let app = apps.firstIndex(of: id) {
+                    _ = appOrders[app].obey(operation)
+                } else {
+                    absentApps.obey(operation, for: id)
+                }
             case .record(let record):
                 records.note(record)
                 delegate?.coreDidRecord(record, of: nil)
@@ -212,6 +217,7 @@ package final class EngineCore {
 
     private func order(_ operation: FeedEvent.Operation, for id: AppID) {
         guard let app = apps.firstIndex(of: id) else {
+            absentApps.obey(operation, for: id)
             delegate?.coreDidReport("\(operation) for app \(id): there is no such app here")
             return
         }

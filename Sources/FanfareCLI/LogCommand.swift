@@ -97,12 +97,6 @@ struct LogCommand {
     private func check(_ log: LMDBLog) throws -> ExitStatus {
         var tally = LogTally()
         do throws(LogError) {
-            var damaged: String?
-            for head in try log.checkpoints.heads(report: { damaged = damaged ?? $0 }) {
-                try log.checkpoints.read(head) { _ in }
-                tally.note(head)
-            }
-            if let damaged { throw LogError(damaged, .damaged) }
             try log.read(from: 1) { (_, entry) in
                 tally.note(entry)
                 return true
@@ -111,8 +105,10 @@ struct LogCommand {
             Console.complain("fanfare log: \(error)\n\(tally.entries.grouped) entries before it are good")
             return .incomplete
         }
+        let faults = try tally.note(checkpointsOf: log)
         try Console.print(tally.text)
-        return .done
+        for fault in faults { Console.complain("fanfare log: \(fault)") }
+        return faults.isEmpty ? .done : .incomplete
     }
 
     static let help = """
@@ -151,7 +147,22 @@ private struct LogTally {
     private var times: (first: FeedTime, last: FeedTime)?
     private var checkpoints: [LogPosition] = []
 
-    mutating func note(_ checkpoint: CheckpointHead) { checkpoints.insert(checkpoint.position, at: 0) }
+    /// Reads the checkpoints.
+    ///
+    /// - Returns: a line about each that is damaged.
+    mutating func note(checkpointsOf log: LMDBLog) throws(LogError) -> [String] {
+        var faults: [String] = []
+        for position in try log.checkpoints.positions().reversed() {
+            do throws(LogError) {
+                try log.checkpoints.read(at: position) { _ in }
+                checkpoints.append(position)
+            } catch {
+                // The process that writes may have replaced it meanwhile.
+                if try log.checkpoints.positions().contains(position) { faults.append("\(error)") }
+            }
+        }
+        return faults
+    }
 
     mutating func note(_ entry: LogEntry) {
         entries += 1

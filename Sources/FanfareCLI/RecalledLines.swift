@@ -13,6 +13,11 @@ final class RecalledLines {
     /// `errno` of the first call that failed; nothing is written after it.
     private var failure: CInt?
 
+    /// Number of lines that precede the recalled ones, until those are aligned with the file.
+    private var skipped: UInt64?
+    /// Line for people about lines that are missing.
+    private(set) var notice: String?
+
     private static let pieceBytes = 1 << 16
 
     /// - Parameter path: a regular file.
@@ -26,45 +31,65 @@ final class RecalledLines {
 
     deinit { close(descriptor) }
 
-    /// Passes over the file's first lines, which were decided before a checkpoint and cannot be written anew. To be called before `take`.
-    ///
-    /// - Returns: a line for people if the file has fewer.
-    func skip(_ count: UInt64) -> String? {
-        var missing = count
-        while missing > 0 {
-            guard let newline = ahead.firstIndex(of: UInt8(ascii: "\n")) else {
-                // A line that the file ends within was torn, and is cut off by what follows.
-                if readAhead() { continue }
-                ahead = []
-                return
-                    "--decisions \(path): \(missing) of the \(count) decisions before the store's checkpoint are not in it, and the "
-                    + "store has them no longer"
-            }
-            length += off_t(newline - ahead.startIndex + 1)
-            ahead.removeFirst(newline - ahead.startIndex + 1)
-            missing -= 1
-        }
-        return nil
-    }
+    /// Notes that so many lines were decided before a checkpoint, and cannot be written anew. To be called before `take`.
+    func skip(_ count: UInt64) { skipped = count }
 
     func take(_ line: [UInt8]) {
         guard failure == nil else { return }
+        if skipped != nil { align(with: line) }
         if !hasDiffered, !matches(line) { cut() }
         if hasDiffered { write(line[...]) }
         length += off_t(line.count)
+    }
+
+    /// Passes over the file's lines that precede the first recalled one. The file may lack some of them: it may have been begun after others
+    /// were decided, or a machine may have lost power.
+    ///
+    /// - Parameter line: first recalled line; `nil` if there is none, and the file has nothing but lines from before.
+    private func align(with line: [UInt8]?) {
+        guard let skipped = skipped.take() else { return }
+        var (found, passed): (off_t?, UInt64) = (nil, 0)
+        while true {
+            if passed <= skipped, let line, begins(with: line) { found = length }
+            guard line == nil || passed < skipped, let count = lineAhead() else { break }
+            length += off_t(count)
+            ahead.removeFirst(count)
+            passed += 1
+        }
+        // Without that line the file ends before it, perhaps in the middle of a line.
+        if let found { length = found }
+        ahead = []
+        if found == nil, passed < skipped {
+            notice =
+                "--decisions \(path): \(skipped - passed) of the \(skipped) decisions before the store's checkpoint are not in it, and the "
+                + "store has them no longer"
+        }
+    }
+
+    /// Returns the bytes of the next whole line; `nil` if there is none.
+    private func lineAhead() -> Int? {
+        while true {
+            if let newline = ahead.firstIndex(of: UInt8(ascii: "\n")) { return newline - ahead.startIndex + 1 }
+            guard readAhead() else { return nil }
+        }
+    }
+
+    private func begins(with line: [UInt8]) -> Bool {
+        while ahead.count < line.count, readAhead() {}
+        return ahead.starts(with: line)
     }
 
     /// Cuts off what follows the recalled lines.
     ///
     /// - Returns: the fault that kept the file from being right, as one line for people.
     func finish() -> String? {
+        align(with: nil)
         if !hasDiffered { cut() }
         return failure.map { "\(path): cannot be written: \(String(cString: strerror($0)))" }
     }
 
     private func matches(_ line: [UInt8]) -> Bool {
-        while ahead.count < line.count, readAhead() {}
-        guard ahead.starts(with: line) else { return false }
+        guard begins(with: line) else { return false }
         ahead.removeFirst(line.count)
         return true
     }

@@ -174,7 +174,7 @@ struct ReplayCommand {
         }
         let recalled = try recalledLines()
         output.recalledDecision = recalled.map { lines in { lines.take($0) } }
-        output.skippedDecisions = recalled.map { lines in { lines.skip($0).map(console.report) } }
+        output.skippedDecisions = recalled.map { lines in { lines.skip($0) } }
         var options = options
         let subscribers = try subscribersPath.map { (path) throws(UsageError) in try SubscriberLoad(path) }
         options.subscriberSource = people ?? subscribers?.file
@@ -184,6 +184,7 @@ struct ReplayCommand {
         subscribers?.tellResult()
         let damaged = people.map(tell) ?? 0
         if let fault = recalled?.finish() { throw UsageError("--decisions \(fault)") }
+        if let notice = recalled?.notice { console.report(notice) }
         if storeFolder == nil { decisions?.empty() }
         states?.empty()
         interrupt = replay.interrupt

@@ -62,9 +62,14 @@ extension Agenda {
 
     init(reading reader: inout SerialReader) throws(SerialError) {
         causes = try Causes(reading: &reader)
-        flushAt = try reader.optionalTime()
-        lapseAt = try reader.optionalTime()
+        flushAt = try reader.optionalTime().map(Agenda.bounded)
+        lapseAt = try reader.optionalTime().map(Agenda.bounded)
         republishes = try reader.flag("republication")
+    }
+
+    /// Rules may say to wait for ever; no sum of what is read may overflow.
+    private static func bounded(_ time: FeedTime) -> FeedTime {
+        FeedTime(milliseconds: min(max(time.milliseconds, -1 << 60), 1 << 60))
     }
 }
 

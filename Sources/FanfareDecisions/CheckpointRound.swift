@@ -5,53 +5,68 @@ import FanfareModel
 /// A topic is written when its turn comes, or before it changes for the first time. So all rows are of the moment at which the round began, no
 /// call waits for all topics, and rows beyond those asked for are of topics that have changed.
 struct CheckpointRound: Sendable {
-    /// A bit for each place whose topic is not written yet.
-    private var owed: [UInt64]
-    private var count: Int
-    /// Word of `owed` at which the walk goes on.
-    private var walk = 0
+    /// Birth number of the first topic that is not in the checkpoint.
+    private let end: UInt64
+    /// A bit for each place whose topic is written.
+    private var written: [UInt64]
+    private let places: Int
+    /// Place at which the walk goes on.
+    private(set) var walk = 0
     /// Rows that the owner has not taken yet.
     private(set) var rows: [[UInt8]] = []
     private(set) var bytes = 0
     /// Topic that has no serial form, because its reducer has none.
     private(set) var unwritable: TopicID?
+    /// Is `true` once nothing more is written, because it would have cost too much.
+    private(set) var isGivenUp = false
 
-    /// - Parameter places: places of all topics of the checkpoint.
-    init(places: [Int]) {
-        owed = Array(repeating: 0, count: (places.max() ?? -1) / 64 + 1)
-        for place in places { owed[place >> 6] |= 1 << UInt64(place & 63) }
-        count = places.count
+    /// Bytes that may wait for the owner. Every topic that changes adds to them, however slow the disk is.
+    private static let bytesMax = 64 << 20
+
+    /// - Parameters:
+    ///   - end: birth number of the next topic.
+    ///   - places: number of places that may have topics.
+    ///   - first: row that precedes those of the topics.
+    init(end: UInt64, places: Int, first: [UInt8]) {
+        self.end = end
+        self.places = places
+        written = Array(repeating: 0, count: (places + 63) / 64)
+        append(first)
     }
 
     /// Is `true` once every topic is written.
-    var isWhole: Bool { count == 0 }
+    var isWhole: Bool { walk == places && !isGivenUp }
 
-    func owes(_ place: Int) -> Bool {
-        let word = place >> 6
-        return word < owed.count && owed[word] & 1 << UInt64(place & 63) != 0
+    /// - Parameter birth: birth number of the topic in that place; 0 if it is vacant.
+    func owes(_ place: Int, birth: UInt64) -> Bool {
+        birth > 0 && birth < end && !isGivenUp && written[place >> 6] & 1 << UInt64(place & 63) == 0
     }
 
-    /// Place of the next topic to be written; `nil` once every topic is.
+    /// Place of the next topic to be considered; `nil` once all were.
     mutating func next() -> Int? {
-        while walk < owed.count {
-            if owed[walk] != 0 { return walk << 6 | owed[walk].trailingZeroBitCount }
-            walk += 1
-        }
-        return nil
+        guard walk < places else { return nil }
+        walk += 1
+        return walk - 1
     }
 
     /// Writes a topic that is owed.
     mutating func write(_ topic: borrowing Topic, at place: Int) {
-        owed[place >> 6] &= ~(1 << UInt64(place & 63))
-        count -= 1
+        written[place >> 6] |= 1 << UInt64(place & 63)
         var writer = SerialWriter()
         writer.write(byte: CheckpointRow.topic.rawValue)
-        if topic.write(to: &writer) { append(writer.bytes) } else { unwritable = topic.id }
+        guard topic.write(to: &writer) else { return unwritable = topic.id }
+        append(writer.bytes)
+        if bytes > CheckpointRound.bytesMax { giveUp() }
     }
 
-    mutating func append(_ row: [UInt8]) {
+    private mutating func append(_ row: [UInt8]) {
         rows.append(row)
         bytes += row.count
+    }
+
+    mutating func giveUp() {
+        isGivenUp = true
+        (rows, bytes) = ([], 0)
     }
 
     mutating func takeRows() -> [[UInt8]] {

@@ -10,16 +10,14 @@ extension DecisionCore {
         writer.write(serial)
         writer.write(table.nextBirth)
         orders.write(to: &writer)
-        writer.write(all: ends.elements.filter { table.isOver($0) }) { writer, end in
-            writer.write(end.birth)
-            writer.write(UInt64(end.version))
-        }
         table.beginCheckpoint(writer.bytes)
     }
 
     package var isWritingCheckpoint: Bool { table.checkpoint != nil }
     /// Is `true` once the checkpoint's rows are complete with those that were not taken yet.
     package var isCheckpointWhole: Bool { table.checkpoint?.isWhole == true }
+    /// Is `true` if the checkpoint was given up: all topics have changed at once, or too many before their rows were taken.
+    package var hasGivenUpCheckpoint: Bool { table.checkpoint?.isGivenUp == true }
     /// Topic that cannot be written, because its reducer has no serial form: the checkpoint will not be complete.
     package var unwritableTopic: TopicID? { table.checkpoint?.unwritable }
 
@@ -48,24 +46,21 @@ extension DecisionCore {
         serial = try reader.unsigned()
         table.restore(nextBirth: try reader.unsigned())
         guard serial < .max, table.nextBirth < .max else { throw .malformed("number") }
-        orders = try StandingOrders(reading: &reader)
-        restoredEnds = try reader.all { (reader) throws(SerialError) in
-            (birth: try reader.unsigned(), version: UInt32(clamping: try reader.unsigned()))
-        }
+        try orders.restore(from: &reader)
     }
 
     /// Ends the restoring, after the last row.
     package mutating func endRestoring() throws(SerialError) {
-        let places = Dictionary(uniqueKeysWithValues: table.living.map { (table[$0].birth, $0) })
-        for (birth, version) in restoredEnds {
-            guard let place = places[birth] else { throw .malformed("end") }
+        let living = table.living
+        guard Set(living.map { table[$0].birth }).count == living.count else { throw .malformed("birth") }
+        // An ended topic's newest publication is its end.
+        let ended = living.filter { table[$0].shown.ended }
+        guard ended.allSatisfy({ table[$0].newest != nil }) else { throw .malformed("end") }
+        for place in ended.sorted(by: { table[$0].newest?.serial ?? 0 < table[$1].newest?.serial ?? 0 }) {
+            let (birth, version) = (table[place].birth, table[place].shown.version)
             ends.append(EndedTopics.Entry(birth: birth, place: UInt32(place), version: version))
         }
-        restoredEnds = []
-        ends.remembered = table.living.count { table[$0].shown.ended }
-        guard ends.remembered == ends.count, ends.elements.allSatisfy({ table.isOver($0) }) else {
-            throw .malformed("number of ends")
-        }
+        ends.remembered = ended.count
     }
 }
 

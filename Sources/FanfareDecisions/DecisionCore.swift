@@ -18,8 +18,6 @@ public import FanfareModel
     var table = TopicTable()
     var ends = EndedTopics()
     private var timers = Timers()
-    /// Ends of a checkpoint that is being restored, whose topics follow.
-    var restoredEnds: [(birth: UInt64, version: UInt32)] = []
     var serial: UInt64 = 0
     var clock = FeedTime.plausible.lowerBound
     /// Log time of the last call.
@@ -97,6 +95,7 @@ public import FanfareModel
         advance(to: now, into: &decisions)
         kinds = rules.kinds.mapValues { KindRules($0, rules.limits) }
         other = KindRules(rules.other, rules.limits)
+        table.giveUpCheckpoint()
         for place in table.living {
             let kind = table[place].fold.isKindKnown ? table[place].kind : nil
             table[place].adopt(kind.flatMap { kinds[$0] } ?? other, now: clock)
@@ -108,7 +107,7 @@ public import FanfareModel
 
     /// Newest publication of each remembered topic, without its alert, in the order in which they were decided.
     package var newestPublications: [Publication] {
-        table.living.compactMap { table[$0].newest }.sorted { $0.serial < $1.serial }
+        table.living.compactMap { table[$0].isNewestWithheld ? nil : table[$0].newest }.sorted { $0.serial < $1.serial }
     }
 
     /// The same as the topics are shown now: rules that were adopted since may hide a part of it.
@@ -125,7 +124,7 @@ public import FanfareModel
 
     /// Forgets what the topic has shown last, so that nobody gets it anew.
     package mutating func forgetPublication(of topic: TopicID) {
-        if let place = table.place(of: topic) { table[place].newest = nil }
+        if let place = table.place(of: topic) { table[place].isNewestWithheld = true }
     }
 
     /// Appends the record of a piece of the feed that could not be read.
@@ -327,6 +326,7 @@ public import FanfareModel
             record.outcome = outcome
             record.reason = reason
         case .standing:
+            table.giveUpCheckpoint()
             var count = 0
             let scope: OrderScope = event.topicKind == nil ? .all : .kind
             for place in table.living {

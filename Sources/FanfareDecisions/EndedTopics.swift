@@ -18,7 +18,6 @@ struct EndedTopics: Sendable {
     var remembered = 0
 
     var first: Entry? { queue.first }
-    var elements: ArraySlice<Entry> { queue.elements }
     /// Number of entries, stale ones included.
     var count: Int { queue.count }
 

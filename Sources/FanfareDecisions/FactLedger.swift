@@ -225,14 +225,15 @@ struct BytewiseText: Hashable, Comparable, Sendable {
 // MARK: - Serial forms
 
 extension FactLedger {
+    /// - Parameter present: ledger without facts by the topic's present rules, from which a restart begins.
     /// - Returns: `false` if the reducer has no serial form.
-    func write(to writer: inout SerialWriter) -> Bool {
+    func write(to writer: inout SerialWriter, _ present: Blank) -> Bool {
         guard let facts = kept.first else {
             writer.write(false)
             return true
         }
         writer.write(true)
-        return facts.write(to: &writer)
+        return facts.write(to: &writer, like: present.reducer)
     }
 
     /// - Parameter blank: ledger without facts by the topic's present rules.
@@ -243,11 +244,11 @@ extension FactLedger {
 }
 
 extension KeptFacts {
-    func write(to writer: inout SerialWriter) -> Bool {
+    func write(to writer: inout SerialWriter, like present: any Reducer) -> Bool {
         writer.write(UInt64(factsMax))
-        writer.write(UInt64(awaitedMax))
+        writer.write(signed: Int64(awaitedMax))
         writer.write(settledUntil)
-        guard writer.write(settled) else { return false }
+        guard writer.write(settled, like: present) else { return false }
         writer.write(all: entries) { writer, entry in
             switch entry {
             case .fact(let fact):
@@ -272,7 +273,7 @@ extension KeptFacts {
     /// - Parameter blank: reducer without facts by the topic's present rules, for a reducer of the embedding program.
     init(reading reader: inout SerialReader, like blank: any Reducer) throws(SerialError) {
         factsMax = max(2, Int(clamping: try reader.unsigned()))
-        awaitedMax = Int(clamping: try reader.unsigned())
+        awaitedMax = Int(try reader.signed())
         settledUntil = try reader.optionalDecidedTime()
         settled = try reader.reducer(like: blank)
         reducer = settled
@@ -302,9 +303,12 @@ extension KeptFacts {
         refold()
     }
 
-    /// A reducer folds only what it has found no fault with.
+    /// Our own reducers fold only what they have found no fault with. What a program's reducer says of a fact may depend on those before it,
+    /// and on its release.
     private func check(_ fact: Fact) throws(SerialError) {
-        guard fact.at.isPlausible, reducer.understands(factKind: fact.kind), reducer.fault(in: fact) == nil else {
+        guard fact.at.isPlausible else { throw .malformed("fact \(fact.id)") }
+        guard reducer.isBuiltIn else { return }
+        guard reducer.understands(factKind: fact.kind), reducer.fault(in: fact) == nil else {
             throw .malformed("fact \(fact.id)")
         }
     }

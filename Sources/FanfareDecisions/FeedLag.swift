@@ -33,7 +33,8 @@ extension FeedLag {
         greatest = try reader.signed()
         greatestAt = try reader.signed()
         // No difference of two such lags or times overflows.
-        guard FeedLag.isPlausible(greatest), FeedLag.isPlausible(greatestAt) else { throw .malformed("lag") }
+        guard (greatest == .min) == (greatestAt == .min), FeedLag.isPlausible(greatest), FeedLag.isPlausible(greatestAt)
+        else { throw .malformed("lag") }
     }
 
     private static func isPlausible(_ value: Int64) -> Bool { value == .min || value.magnitude < 1 << 60 }

@@ -61,9 +61,12 @@ struct Fold: Sendable {
     /// Adopts other rules of the same kind. Facts that are folded stay as they are, because settled ones cannot be folded again.
     mutating func adopt(_ kindRules: KindRules) {
         self.kindRules = kindRules
-        ledger.adopt(isKindKnown ? kindRules.blankLedger : kindRules.unknownLedger)
+        ledger.adopt(presentLedger)
         refreshState()
     }
+
+    /// Ledger without facts by the present rules.
+    private var presentLedger: FactLedger.Blank { isKindKnown ? kindRules.blankLedger : kindRules.unknownLedger }
 
     private mutating func refreshState() {
         var whole = ledger.reducer.state
@@ -273,7 +276,7 @@ extension Fold {
         writer.write(topic.rawValue)
         writer.write(kind.rawValue)
         writer.write(isKindKnown)
-        guard ledger.write(to: &writer) else { return false }
+        guard ledger.write(to: &writer, presentLedger) else { return false }
         writer.write(overlay)
         writer.write(all: hidden.map { BytewiseText($0) }.sorted()) { $0.write($1.text) }
         patchOrder.write(to: &writer)
@@ -286,8 +289,8 @@ extension Fold {
         kind = TopicKind(try reader.text())
         isKindKnown = try reader.flag("kind")
         kindRules = rules(isKindKnown ? kind : nil)
-        ledger = try FactLedger(
-            reading: &reader, isKindKnown ? kindRules.blankLedger : kindRules.unknownLedger)
+        let blank = isKindKnown ? kindRules.blankLedger : kindRules.unknownLedger
+        ledger = try FactLedger(reading: &reader, blank)
         overlay = try reader.object()
         hidden = Set(try reader.all { (reader) throws(SerialError) in try reader.text() })
         patchOrder = try PatchOrder(reading: &reader)

@@ -162,10 +162,10 @@ extension StandingOrders {
             writer.write(all: kinds.compactMap { $0.map { BytewiseText($0.rawValue) } }.sorted()) { $0.write($1.text) }
         }
         recentIDs.write(to: &writer)
-        writer.write(UInt64(kindsMax))
     }
 
-    init(reading reader: inout SerialReader) throws(SerialError) {
+    /// Takes over orders. Their limits are those of the present rules.
+    mutating func restore(from reader: inout SerialReader) throws(SerialError) {
         func kinds(_ reader: inout SerialReader) throws(SerialError) -> Set<TopicKind?> {
             let hasAll = try reader.flag("scope")
             let named = try reader.all { (reader) throws(SerialError) in TopicKind(try reader.text()) }
@@ -173,7 +173,6 @@ extension StandingOrders {
         }
         muted = try kinds(&reader)
         paused = try kinds(&reader)
-        recentIDs = try RecentIDs(reading: &reader)
-        kindsMax = Int(clamping: try reader.unsigned())
+        recentIDs.insert(try RecentIDs(reading: &reader))
     }
 }

@@ -77,6 +77,11 @@ extension RecentIDs {
         writer.write(all: ring[Int(oldest)...] + ring[..<Int(oldest)]) { $0.write($1.id) }
     }
 
+    /// Inserts the ids of another set, oldest first.
+    mutating func insert(_ others: RecentIDs) {
+        for id in others.ring[Int(others.oldest)...] + others.ring[..<Int(others.oldest)] { insert(id.id) }
+    }
+
     init(reading reader: inout SerialReader) throws(SerialError) {
         self.init(capacity: Int(clamping: try reader.unsigned()))
         for id in try reader.all({ (reader) throws(SerialError) in try reader.text() }) { insert(id) }

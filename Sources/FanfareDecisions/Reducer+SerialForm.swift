@@ -4,8 +4,9 @@ import FanfareModel
 private enum ReducerTag: UInt8 { case unknown, patchesOnly, counting, football, transit, own = 255 }
 
 extension SerialWriter {
+    /// - Parameter present: reducer without facts by the present rules, which is to read what a reducer of the embedding program writes.
     /// - Returns: `false` if the reducer has no serial form.
-    mutating func write(_ reducer: any Reducer) -> Bool {
+    mutating func write(_ reducer: any Reducer, like present: any Reducer) -> Bool {
         switch reducer {
         case is KindUnknown: write(byte: ReducerTag.unknown.rawValue)
         case is PatchesOnly: write(byte: ReducerTag.patchesOnly.rawValue)
@@ -19,7 +20,7 @@ extension SerialWriter {
             write(byte: ReducerTag.transit.rawValue)
             reducer.write(to: &self)
         default:
-            guard let memory = reducer.memory else { return false }
+            guard type(of: reducer) == type(of: present), let memory = reducer.memory else { return false }
             write(byte: ReducerTag.own.rawValue)
             write(bytes: memory)
         }
@@ -42,5 +43,13 @@ extension SerialReader {
             return reducer
         case nil: throw .malformed("reducer")
         }
+    }
+}
+
+extension Reducer {
+    /// Is `true` for a reducer of this package.
+    var isBuiltIn: Bool {
+        self is KindUnknown || self is PatchesOnly || self is CountingReducer || self is FootballReducer
+            || self is TransitReducer
     }
 }

@@ -48,16 +48,26 @@ struct Shown: Sendable {
 }
 
 extension Shown {
-    func write(to writer: inout SerialWriter) {
-        writer.write(state) { $0.write($1) }
+    /// - Parameter newest: the topic's newest state, which it shows in most cases.
+    func write(to writer: inout SerialWriter, beside newest: JSONObject) {
+        writer.write(state) { writer, state in
+            var (own, other) = (SerialWriter(), SerialWriter())
+            own.write(state)
+            other.write(newest)
+            // By bytes: `==` takes texts for equal that only look alike.
+            writer.write(own.bytes == other.bytes)
+            if own.bytes != other.bytes { writer.write(state) }
+        }
         writer.write(startedAt)
         writer.write(publishedAt)
         writer.write(UInt64(version))
         for flag in [ended, hasBegun, mayReopen] { writer.write(flag) }
     }
 
-    init(reading reader: inout SerialReader) throws(SerialError) {
-        state = try reader.optional { (reader) throws(SerialError) in try reader.object() }
+    init(reading reader: inout SerialReader, beside newest: JSONObject) throws(SerialError) {
+        state = try reader.optional { (reader) throws(SerialError) in
+            try reader.flag("state") ? newest : try reader.object()
+        }
         startedAt = try reader.optionalDecidedTime()
         publishedAt = try reader.optionalDecidedTime()
         // The next version has a number, too.

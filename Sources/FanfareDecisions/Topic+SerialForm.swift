@@ -8,15 +8,15 @@ extension Topic {
         writer.write(birth)
         guard fold.write(to: &writer) else { return false }
         arrivals.write(to: &writer)
-        shown.write(to: &writer)
+        shown.write(to: &writer, beside: fold.state)
         agenda.write(to: &writer)
         orders.write(to: &writer)
         governor.write(to: &writer)
         writer.write(newest) { writer, newest in
-            // Most states are what the topic shows, and are encoded again.
-            let isShown = shown.state.map { fold.present($0).encoded.bytes == newest.state.bytes } ?? false
-            writer.write(newest, isShown: isShown)
+            // A state that the topic shows is encoded again, by the rules that stand then: what they hide is sent to nobody.
+            writer.write(newest, isShown: shown.state != nil && shown.version == newest.version)
         }
+        writer.write(isNewestWithheld)
         return true
     }
 
@@ -27,7 +27,7 @@ extension Topic {
         birth = try reader.unsigned()
         fold = try Fold(reading: &reader, rules: rules)
         arrivals = try Arrivals(reading: &reader)
-        shown = try Shown(reading: &reader)
+        shown = try Shown(reading: &reader, beside: fold.state)
         agenda = try Agenda(reading: &reader)
         orders = try TopicOrders(reading: &reader)
         governor = try AlertGovernor(reading: &reader)
@@ -36,6 +36,7 @@ extension Topic {
         newest = try reader.optional { [id] (reader) throws(SerialError) in
             try reader.publication(of: id, number, shown: presented)
         }
+        isNewestWithheld = try reader.flag("newest publication")
     }
 }
 
@@ -53,7 +54,7 @@ extension SerialWriter {
         write(publication.prominence.hasBegun)
         write(signed: Int64(publication.prominence.importance))
         write(publication.prominence.news) { $0.write(signed: Int64($1)) }
-        write(UInt64(publication.stateBytesMax))
+        write(signed: Int64(publication.stateBytesMax))
         write(publication.staleAfter) { $0.write(signed: $1.milliseconds) }
         write(publication.dismissAfter) { $0.write(signed: $1.milliseconds) }
         write(publication.freesID)
@@ -90,7 +91,7 @@ extension SerialReader {
         let prominence = Prominence(
             hasBegun: try flag("beginning"), importance: Int(try signed()),
             news: try optional { (reader) throws(SerialError) in Int(try reader.signed()) })
-        let bytesMax = Int(clamping: try unsigned())
+        let bytesMax = Int(try signed())
         let staleAfter = try optional { (reader) throws(SerialError) in Duration.milliseconds(try reader.signed()) }
         let dismissAfter = try optional { (reader) throws(SerialError) in Duration.milliseconds(try reader.signed()) }
         let freesID = try flag("id")

@@ -127,6 +127,7 @@ extension Topic {
                 dismissAfter: rules.dismissal.duration(ofActivityLasting: TopicRules.durationMax, until: now)),
             isRepublished: waiting.republishes)
         newest = publication.alert == nil ? publication : publication.silent
+        isNewestWithheld = false
         decisions.append(.publish(publication))
         context.verdict.outcome = .published
         context.verdict.version = shown.version

@@ -16,6 +16,8 @@ struct Topic: Sendable {
     /// Newest publication under the topic's id, without its alert; `nil` before the first. A topic that begins afresh keeps it: people who
     /// have not got the end of the turn before still get it.
     var newest: Publication?
+    /// Is `true` if a restart is not to send `newest`, because phones may have a later version that is not known any more.
+    var isNewestWithheld = false
 
     var id: TopicID { fold.topic }
     var kind: TopicKind { fold.kind }
@@ -80,6 +82,7 @@ struct Topic: Sendable {
         fresh.agenda = agenda
         fresh.agenda.clear()
         fresh.newest = newest
+        fresh.isNewestWithheld = isNewestWithheld
         self = fresh
     }
 

@@ -69,15 +69,18 @@ struct TopicTable: Sendable {
     ///
     /// - Parameter first: row that precedes those of the topics.
     mutating func beginCheckpoint(_ first: [UInt8]) {
-        var round = CheckpointRound(places: living)
-        round.append(first)
-        checkpoint = round
+        checkpoint = CheckpointRound(end: nextBirth, places: places.count, first: first)
     }
+
+    /// Gives up the checkpoint before all topics change at once, each of which would be written before.
+    mutating func giveUpCheckpoint() { checkpoint?.giveUp() }
 
     /// Writes topics of the checkpoint until it has so many bytes that were not taken.
     mutating func continueCheckpoint(bytes: Int) {
         // A copy of the round would make each change copy its rows.
-        while checkpoint.map({ $0.bytes < bytes && $0.unwritable == nil }) == true, let place = checkpoint?.next() {
+        while checkpoint.map({ $0.bytes < bytes && $0.unwritable == nil && !$0.isGivenUp }) == true,
+            let place = checkpoint?.next()
+        {
             save(place)
         }
     }
@@ -87,7 +90,7 @@ struct TopicTable: Sendable {
     mutating func endCheckpoint() { checkpoint = nil }
 
     private mutating func save(_ place: Int) {
-        guard checkpoint?.owes(place) == true else { return }
+        guard checkpoint?.owes(place, birth: places[place].birth) == true else { return }
         checkpoint?.write(places[place], at: place)
     }
 

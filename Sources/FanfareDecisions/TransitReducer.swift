@@ -148,6 +148,6 @@ extension TransitReducer {
         pollsMissed = Int(polls)
         missingSince = try reader.optionalDecidedTime()
         status = try reader.optionalText()
-        guard arrivalShown.map({ $0.magnitude < 1 << 60 }) ?? true else { throw .malformed("arrival") }
+        guard arrivalShown.map({ 0..<1 << 50 ~= $0 }) ?? true else { throw .malformed("arrival") }
     }
 }

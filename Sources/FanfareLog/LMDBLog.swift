@@ -62,6 +62,7 @@ package final class LMDBLog: Log, @unchecked Sendable {
             throw LogError("\(folder): cannot be opened as a store: \(error.reason) (\(error.call))")
         }
         guard let lock else { return }
+        try CheckpointFolder(folder: folder).removePartial()
         try StoreFolder.syncNames(folder)
         mark = lock.makeMark()
         try noteDeath()
@@ -128,6 +129,10 @@ package final class LMDBLog: Log, @unchecked Sendable {
         end += LogPosition(rows.count)
     }
 
+    package func checksum(at position: LogPosition) throws(LogError) -> UInt32? {
+        try rows(from: position, most: 1).first.flatMap { $0.0 == position ? $0.1.contentChecksum : nil }
+    }
+
     package func trim(through position: LogPosition) { trimmed = max(trimmed, position) }
 
     /// Removes at once what is to be removed, for a folder that nothing is appended to.
@@ -170,7 +175,7 @@ package final class LMDBLog: Log, @unchecked Sendable {
             let rows = try rows(from: next)
             for (found, row) in rows {
                 // The process that writes may trim the log meanwhile.
-                if isReadOnly, found > next, try firstPosition() == found { next = found }
+                if isReadOnly, found > next, try firstPosition() > next { next = found }
                 guard found == next else {
                     throw LogError("\(folder): entry \(next) is missing; restore the folder from a backup", .damaged)
                 }
@@ -191,12 +196,14 @@ package final class LMDBLog: Log, @unchecked Sendable {
         }
     }
 
-    private func rows(from position: LogPosition) throws(LogError) -> [(LogPosition, [UInt8])] {
+    private func rows(
+        from position: LogPosition, most: Int = LMDBLog.rowsPerRead
+    ) throws(LogError) -> [(LogPosition, [UInt8])] {
         var rows: [(LogPosition, [UInt8])] = []
         do throws(LMDBEnvironment.Failure) {
             try reopened().scan(from: position) { found, row in
                 rows.append((found, Array(row)))
-                return rows.count < LMDBLog.rowsPerRead
+                return rows.count < most
             }
         } catch {
             throw LogError("\(folder): cannot be read: \(error.reason) (\(error.call))")
@@ -257,14 +264,13 @@ package final class LMDBLog: Log, @unchecked Sendable {
         guard (1...max(1, log.end)).contains(position), log.end > 0 else {
             throw LogError("\(folder): has no entry \(position); its last one is \(log.end)", .entry)
         }
-        let checkpoint = try log.checkpoints.heads { _ in }.first { log.isUsable($0) }
-        if let checkpoint, position <= checkpoint.position {
+        let owner = try StoreFolder(folder)
+        defer { withExtendedLifetime(owner) {} }
+        if let checkpoint = try log.newestCheckpoint(report: { _ in }).head, position <= checkpoint.position {
             throw LogError(
                 "\(folder): what entry \(position) has led to is in the checkpoint of entry \(checkpoint.position), which a restart begins "
                     + "with; correct the topic instead", .entry)
         }
-        let owner = try StoreFolder(folder)
-        defer { withExtendedLifetime(owner) {} }
         var skipped = try SkippedEntries(folder: folder)
         guard let row = try log.rows(from: position).first, row.0 == position else {
             throw LogError("\(folder): entry \(position) is missing; restore the folder from a backup", .damaged)
@@ -282,13 +288,10 @@ package final class LMDBLog: Log, @unchecked Sendable {
         // A folder that has no log is not made.
         _ = try LMDBLog(folder: folder, isReadOnly: true)
         let log = try LMDBLog(folder: folder)
-        for head in try log.checkpoints.heads(report: { _ in }) where log.isUsable(head) {
-            do throws(LogError) { try log.checkpoints.read(head) { _ in } } catch {
-                guard error.cause == .damaged else { throw error }
-                continue
-            }
+        if let head = try log.newestCheckpoint(report: { _ in }).head {
             let start = log.start
-            log.trim(through: head.position)
+            // The entry at the checkpoint's position shows whose checkpoint it is.
+            log.trim(through: head.position - 1)
             try log.removeTrimmed()
             return (log.start - start, head.position)
         }

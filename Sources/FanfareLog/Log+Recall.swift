@@ -69,37 +69,59 @@ extension Log {
         try target.adopt(rules.text, at: end, now: now)
     }
 
-    /// Returns whether the log goes on behind a checkpoint: one from before a gap, or from behind the end, is of no use.
-    package func isUsable(_ head: CheckpointHead) -> Bool { start - 1...end ~= head.position }
-
-    /// Restores the newest checkpoint that is good.
+    /// Restores the newest checkpoint that is good, and removes those that are not.
     ///
     /// - Returns: its head; `nil` if all entries are to be decided again.
     private func restore(
         under rules: LogRules, into target: some RecallTarget
     ) throws(LogError) -> CheckpointHead? {
-        let heads = try checkpoints.heads(report: target.report).filter(isUsable)
-        for head in heads {
-            // Nothing of a damaged one may be taken.
-            do throws(LogError) { try checkpoints.read(head) { _ in } } catch {
-                guard error.cause == .damaged else { throw error }
-                target.report("\(error); the restart takes longer")
-                continue
-            }
-            try rules.check(head.rules.decisionVersion)
-            try target.adopt(head.rules.text, at: head.position, now: head.now)
-            try checkpoints.read(head) { (row) throws(LogError) in
-                do throws(SerialError) { try target.restore(row) } catch { throw fault(of: head, error) }
-            }
-            do throws(SerialError) { try target.endRestoring() } catch { throw fault(of: head, error) }
-            return head
-        }
-        guard start == 1 else {
+        let (found, unusable) = try newestCheckpoint(report: target.report)
+        guard found != nil || start == 1 else {
             throw LogError(
                 "the store's entries before \(start) were trimmed, and no checkpoint of what they led to can be read; restore the "
                     + "folder from a backup", .damaged)
         }
-        return nil
+        // They would count as one of two that are kept, and the log would be trimmed for their sake.
+        for position in unusable { checkpoints.remove(at: position) }
+        guard let head = found else { return nil }
+        try rules.check(head.rules.decisionVersion)
+        try target.adopt(head.rules.text, at: head.position, now: head.now)
+        try checkpoints.read(at: head.position) { (row) throws(LogError) in
+            do throws(SerialError) { try target.restore(row) } catch { throw fault(of: head, error) }
+        }
+        do throws(SerialError) { try target.endRestoring() } catch { throw fault(of: head, error) }
+        return head
+    }
+
+    /// Returns the newest checkpoint that is good and of this log's entries, and the positions of those that are not. All of it has been read.
+    ///
+    /// - Parameter report: called with a line for operators about each that is of no use.
+    package func newestCheckpoint(
+        report: (String) -> Void
+    ) throws(LogError) -> (head: CheckpointHead?, unusable: [LogPosition]) {
+        var found: CheckpointHead?
+        var unusable: [LogPosition] = []
+        for position in try checkpoints.positions() {
+            // The log was trimmed up to a newer one.
+            if found != nil, position < start {
+                unusable.append(position)
+                continue
+            }
+            do throws(LogError) {
+                let head = try checkpoints.head(at: position)
+                guard start...max(start, end) ~= position, try checksum(at: position) == head.checksum else {
+                    throw LogError("the store's checkpoint of entry \(position) is not of this log", .damaged)
+                }
+                guard found == nil else { continue }
+                try checkpoints.read(at: position) { _ in }
+                found = head
+            } catch {
+                guard error.cause != .newerRelease else { throw error }
+                report("\(error); the restart does without it")
+                unusable.append(position)
+            }
+        }
+        return (found, unusable)
     }
 
     private func fault(of head: CheckpointHead, _ error: SerialError) -> LogError {

@@ -45,6 +45,9 @@ package protocol Log: AnyObject, Sendable {
         from position: LogPosition, _ body: (LogPosition, LogEntry) throws(LogError) -> Bool
     ) throws(LogError)
 
+    /// Returns the checksum of an entry's row; `nil` if there is no such entry.
+    func checksum(at position: LogPosition) throws(LogError) -> UInt32?
+
     /// Removes the entries up to that position, now or with later appends. The newest entry stays.
     func trim(through position: LogPosition)
 
@@ -78,6 +81,10 @@ package final class MemoryLog: Log, @unchecked Sendable {
     package var checkpoints: any CheckpointStore { memory }
 
     package func append(_ new: [LogEntry]) { entries += new }
+
+    package func checksum(at position: LogPosition) -> UInt32? {
+        start <= position && position <= end ? entries[Int(position - start)].checksum(at: position) : nil
+    }
 
     package func trim(through position: LogPosition) {
         guard position >= start else { return }

@@ -78,6 +78,9 @@ extension LogEntry {
         return bytes + trailer.bytes
     }
 
+    /// Checksum of the entry's row.
+    package func checksum(at position: LogPosition) -> UInt32 { bytes(at: position).contentChecksum }
+
     private var tag: Tag {
         switch body {
         case .rules: .rules
@@ -136,6 +139,10 @@ extension SerialReader {
 }
 
 extension [UInt8] {
-    /// CRC-32 of the bytes.
-    var crc32: UInt32 { UInt32(truncatingIfNeeded: withUnsafeBytes { crc32_z(0, $0.baseAddress, $0.count) }) }
+    /// CRC-32 of a row's content, by which rows in one place are told apart. It leaves out the row's own checksum: behind that, the CRC of the
+    /// whole depends on place and length alone.
+    var contentChecksum: UInt32 {
+        let content = dropLast(LogEntry.checksumBytes)
+        return UInt32(truncatingIfNeeded: content.withUnsafeBytes { crc32_z(0, $0.baseAddress, $0.count) })
+    }
 }

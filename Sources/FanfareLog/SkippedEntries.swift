@@ -2,7 +2,7 @@ internal import CFanfareLMDB
 package import FanfareModel
 internal import Glibc
 
-/// Entries of a store's log that are set aside, in a file beside the log: in each line the position, and the CRC-32 of the row, so that another
+/// Entries of a store's log that are set aside, in a file beside the log: in each line the position, and the CRC-32 of the row's content, so that another
 /// row that comes to stand there, as after a restored backup, is none of them. A reader takes something harmless in their place, so a store
 /// goes on although an entry is damaged or ends every process that decides it.
 struct SkippedEntries {
@@ -17,7 +17,7 @@ struct SkippedEntries {
 
     /// Returns whether the row at that position is set aside.
     func contains(_ row: [UInt8], at position: LogPosition) -> Bool {
-        checksums[position].map { $0 == row.crc32 } ?? false
+        checksums[position].map { $0 == row.contentChecksum } ?? false
     }
 
     /// Reads the file of a folder, which need not exist.
@@ -52,7 +52,7 @@ struct SkippedEntries {
     /// this process alone.
     mutating func insert(_ row: [UInt8], at position: LogPosition, in folder: String) throws(LogError) {
         guard !contains(row, at: position) else { return }
-        checksums[position] = row.crc32
+        checksums[position] = row.contentChecksum
         let path = folder + "/" + SkippedEntries.name
         var rest = checksums.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)\n" }.joined().utf8.map { $0 }[...]
         guard rest.count <= SkippedEntries.bytesMax else {

@@ -231,7 +231,7 @@ package final class Replay {
             case .feedEnd: settle()
             case .rules: break
             }
-            store?.checkpoints?.writer.noteDecided()
+            store?.checkpoints?.writer.noteDecided(entry)
         }
         _ = store?.checkpoints?.writer.run()
         // The next step comes after the callbacks of other events.
@@ -327,8 +327,8 @@ package final class Replay {
 
     private func look() {
         let now = now
-        // While the feed is quiet, too.
-        while store?.checkpoints?.writer.run() == true {}
+        // While the feed is quiet, too: a megabyte in each look.
+        for _ in 0..<8 where store?.checkpoints?.writer.run() != true { break }
         let progress = figures.progress(with: engine.counts, at: now)
         journal.show(progress)
         if let isLate = course.isLate(at: now) { return isLate ? halt() : () }
@@ -365,6 +365,9 @@ extension Replay: EngineCoreDelegate {
     func coreDidRestore(records: RecordCounts, _ publications: [Publication]) {
         figures.note(recalledRejections: records.rejected)
         journal.skip(records.all)
+        if plan.options.keepsStates {
+            journal.report("topics that were forgotten before the store's checkpoint are not among the states")
+        }
         preview?.take(publications.map { .publish($0) }, isShown: false)
     }
 

@@ -68,8 +68,8 @@ final class ReplayStore {
     }
 
     func close() {
-        commits.close()
         checkpoints?.queue.close()
+        commits.close()
     }
 
     /// Recall that follows the feed.

@@ -11,12 +11,14 @@ package final class CheckpointFolder: CheckpointStore, @unchecked Sendable {
     /// Number of the form that this release writes, of the file and of its rows.
     static let form: UInt8 = 1
     private static let prefix = "checkpoint-"
-    private static let partial = "checkpoint.partial"
+    private static let partialPrefix = "checkpoint.partial"
     /// Bytes after which the system is made to write, so that a sync at the end, which the log's commits may have to wait for, is short.
     private static let syncBytes = 4 << 20
     private static let bufferBytes = 1 << 16
 
     private let folder: String
+    /// File that is being written. The name is this object's alone: the thread of an engine that has ended may still write one of its own.
+    private let partial: String
     private var begun: Begun?
 
     private struct Begun {
@@ -27,49 +29,53 @@ package final class CheckpointFolder: CheckpointStore, @unchecked Sendable {
         var unsynced = 0
     }
 
-    package init(folder: String) { self.folder = folder }
+    package init(folder: String) {
+        self.folder = folder
+        partial = "\(folder)/\(CheckpointFolder.partialPrefix)-\(UInt64.random(in: 0...UInt64.max))"
+    }
 
     // MARK: - Reading
 
-    package func heads(report: (String) -> Void) throws(LogError) -> [CheckpointHead] {
-        var heads: [CheckpointHead] = []
-        for position in try positions().reversed() {
-            do throws(LogError) {
-                var rows = try CheckpointRows(path(of: position))
-                heads.append(try rows.head(at: position))
-            } catch {
-                guard error.cause == .damaged else { throw error }
-                report("\(error)")
-            }
-        }
-        return heads
+    package func head(at position: LogPosition) throws(LogError) -> CheckpointHead {
+        var rows = try CheckpointRows(path(of: position))
+        return try rows.head(at: position)
     }
 
-    package func read(_ head: CheckpointHead, _ body: ([UInt8]) throws(LogError) -> Void) throws(LogError) {
-        var rows = try CheckpointRows(path(of: head.position))
-        guard try rows.head(at: head.position) == head else { throw rows.damage("it is another one than before") }
+    package func read(at position: LogPosition, _ body: ([UInt8]) throws(LogError) -> Void) throws(LogError) {
+        var rows = try CheckpointRows(path(of: position))
+        _ = try rows.head(at: position)
         while let row = try rows.next() { try body(row) }
     }
 
-    /// Positions of the folder's checkpoints, in order.
-    private func positions() throws(LogError) -> [LogPosition] {
+    package func remove(at position: LogPosition) { unlink(path(of: position)) }
+
+    package func positions() throws(LogError) -> [LogPosition] {
+        try names().compactMap { (name) -> LogPosition? in
+            guard name.hasPrefix(CheckpointFolder.prefix),
+                let position = LogPosition(name.dropFirst(CheckpointFolder.prefix.count)),
+                path(of: position).hasSuffix("/" + name)
+            else { return nil }
+            return position
+        }.sorted(by: >)
+    }
+
+    /// Removes what processes that have ended were writing. No other process may write to the folder.
+    func removePartial() throws(LogError) {
+        for name in try names() where name.hasPrefix(CheckpointFolder.partialPrefix) { unlink("\(folder)/\(name)") }
+    }
+
+    private func names() throws(LogError) -> [String] {
         guard let directory = opendir(folder) else {
             if errno == ENOENT { return [] }
             throw CheckpointFolder.failure(folder, "cannot be read")
         }
         defer { closedir(directory) }
-        var positions: [LogPosition] = []
+        var names: [String] = []
         while let entry = readdir(directory) {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) {
-                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            guard name.hasPrefix(CheckpointFolder.prefix),
-                let position = LogPosition(name.dropFirst(CheckpointFolder.prefix.count)),
-                path(of: position).hasSuffix("/" + name)
-            else { continue }
-            positions.append(position)
+            names.append(
+                withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) })
         }
-        return positions.sorted()
+        return names
     }
 
     private func path(of position: LogPosition) -> String { "\(folder)/\(CheckpointFolder.prefix)\(position)" }
@@ -78,7 +84,7 @@ package final class CheckpointFolder: CheckpointStore, @unchecked Sendable {
 
     package func begin(_ head: CheckpointHead) throws(LogError) {
         abandon()
-        let file = try OutputDescriptor(folder + "/" + CheckpointFolder.partial, ownerOf: folder + "/data.mdb")
+        let file = try OutputDescriptor(partial, ownerOf: folder + "/data.mdb")
         begun = Begun(head: head, file: file)
         try append([head.bytes])
     }
@@ -89,6 +95,9 @@ package final class CheckpointFolder: CheckpointStore, @unchecked Sendable {
 
     private func append(_ row: [UInt8]) throws(LogError) {
         guard begun != nil else { return }
+        guard row.count < CheckpointRows.bytesMax else {
+            throw LogError("\(partial): a topic of \(row.count) bytes is too large for a checkpoint", .entry)
+        }
         let sealed = LogEntry.sealed(row[...], at: begun!.rows)  // begun, as the guard says
         begun!.rows += 1
         withUnsafeBytes(of: UInt32(sealed.count).littleEndian) { begun!.buffer += $0 }
@@ -114,18 +123,18 @@ package final class CheckpointFolder: CheckpointStore, @unchecked Sendable {
         try begun?.file.sync()
         begun = nil
         let path = path(of: head.position)
-        guard rename(folder + "/" + CheckpointFolder.partial, path) == 0 else {
+        guard rename(partial, path) == 0 else {
             throw CheckpointFolder.failure(path, "cannot be written")
         }
         try StoreFolder.syncNames(folder)
-        var positions = try positions()
-        while positions.count > checkpointsKept { unlink(self.path(of: positions.removeFirst())) }
-        return positions.count < checkpointsKept ? 0 : positions[0]
+        let positions = try positions()
+        for position in positions.dropFirst(checkpointsKept) { remove(at: position) }
+        return positions.count < checkpointsKept ? 0 : positions[checkpointsKept - 1] - 1
     }
 
     package func abandon() {
         guard begun.take() != nil else { return }
-        unlink(folder + "/" + CheckpointFolder.partial)
+        unlink(partial)
     }
 
     fileprivate static func failure(_ path: String, _ what: String) -> LogError {
@@ -139,6 +148,7 @@ extension CheckpointHead {
         writer.write(byte: CheckpointFolder.form)
         writer.write(position)
         writer.write(now)
+        writer.write(fixed: checksum)
         writer.write(rules.text)
         writer.write(rules.decisionVersion)
         return writer.bytes
@@ -178,7 +188,7 @@ private final class OutputDescriptor {
 /// Rows of a checkpoint's file, read in order.
 private struct CheckpointRows: ~Copyable {
     /// A row is no larger than the largest topic, which is far below a log's largest entry.
-    private static let bytesMax = 256 << 20
+    static let bytesMax = 256 << 20
     /// First byte of the last row. No writer's row begins with it.
     private static let end: UInt8 = 0
 
@@ -211,7 +221,7 @@ private struct CheckpointRows: ~Copyable {
             let form = try reader.byte()
             guard form <= CheckpointFolder.form else { throw .newerForm(form, known: CheckpointFolder.form) }
             let head = CheckpointHead(
-                position: try reader.unsigned(), now: try reader.time(),
+                position: try reader.unsigned(), now: try reader.time(), checksum: try reader.fixed32(),
                 rules: LogRules(text: try reader.text(), decisionVersion: try reader.unsigned()))
             guard form > 0, reader.isAtEnd, head.position == position else { throw .malformed("head") }
             return head
@@ -241,7 +251,7 @@ private struct CheckpointRows: ~Copyable {
 
     private mutating func take(_ count: Int) throws(LogError) -> [UInt8] {
         while buffer.count < count {
-            var piece = [UInt8](repeating: 0, count: max(1 << 16, min(count - buffer.count, 1 << 20)))
+            var piece = [UInt8](repeating: 0, count: max(1 << 16, min(count - buffer.count, 16 << 20)))
             let got = piece.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
             if got < 0, errno == EINTR { continue }
             guard got >= 0 else { throw CheckpointFolder.failure(path, "cannot be read") }

@@ -65,12 +65,15 @@ package final class CheckpointQueue {
     package func finish() { put(.finish) }
     package func abandon() { put(.abandon) }
 
-    /// Ends the thread behind what it is writing, and waits for it, because the folder may be used again.
+    /// Ends the thread behind what it was given, and waits for it, because the folder may be used again. A checkpoint that is not finished is
+    /// given up.
     package func close(within seconds: Int = 5) {
-        shared.state.withLock { $0.jobs = [.close] }
-        shared.work.signal()
+        put(.close)
         _ = shared.hasEnded.wait(timeout: .now() + .seconds(seconds))
         wakeup.close()
+        // Their owners may own this queue.
+        onEnd = { _ in }
+        onRoom = {}
     }
 
     private func put(_ job: Job) {

@@ -6,12 +6,15 @@ package struct CheckpointHead: Sendable, Equatable {
     package let position: LogPosition
     /// Log time of that moment.
     package let now: FeedTime
+    /// Checksum of the content of the log's row at that position: another one in its place, as after a restored backup, is of another history.
+    package let checksum: UInt32
     /// Rules that stood.
     package let rules: LogRules
 
-    package init(position: LogPosition, now: FeedTime, rules: LogRules) {
+    package init(position: LogPosition, now: FeedTime, checksum: UInt32, rules: LogRules) {
         self.position = position
         self.now = now
+        self.checksum = checksum
         self.rules = rules
     }
 }
@@ -19,13 +22,12 @@ package struct CheckpointHead: Sendable, Equatable {
 /// Place of a log's checkpoints: rows of bytes whose meaning is their writer's. Each checkpoint is whole or not there. Its calls block.
 /// Confined to one thread at a time.
 package protocol CheckpointStore: AnyObject, Sendable {
-    /// Heads of the checkpoints, the newest first.
-    ///
-    /// - Parameter report: called with a line for operators about each that cannot be read.
-    func heads(report: (String) -> Void) throws(LogError) -> [CheckpointHead]
-
+    /// Positions of the checkpoints, the newest first.
+    func positions() throws(LogError) -> [LogPosition]
+    func head(at position: LogPosition) throws(LogError) -> CheckpointHead
     /// Calls the closure with each row of a checkpoint, in order.
-    func read(_ head: CheckpointHead, _ body: ([UInt8]) throws(LogError) -> Void) throws(LogError)
+    func read(at position: LogPosition, _ body: ([UInt8]) throws(LogError) -> Void) throws(LogError)
+    func remove(at position: LogPosition)
 
     /// Begins a checkpoint. One that was begun before and not finished is given up.
     func begin(_ head: CheckpointHead) throws(LogError)
@@ -33,7 +35,8 @@ package protocol CheckpointStore: AnyObject, Sendable {
     /// Makes the checkpoint durable and visible. Then all but the newest two are removed: should the newest one be damaged, a restart reads the
     /// other.
     ///
-    /// - Returns: the position up to which no restart needs an entry any more, nor will it after damage of one checkpoint.
+    /// - Returns: the position up to which no restart needs an entry any more, nor will it after damage of one checkpoint; 0 while there is one
+    ///   checkpoint. The entry at a checkpoint's position stays, because it shows whose checkpoint that is.
     func finish() throws(LogError) -> LogPosition
     /// Gives up the checkpoint that was begun, if there is one.
     func abandon()
@@ -52,19 +55,33 @@ package final class MemoryCheckpoints: CheckpointStore, @unchecked Sendable {
 
     package init() {}
 
-    package func heads(report: (String) -> Void) -> [CheckpointHead] { kept.map(\.head).reversed() }
+    package func positions() -> [LogPosition] { kept.map(\.head.position).reversed() }
 
-    package func read(_ head: CheckpointHead, _ body: ([UInt8]) throws(LogError) -> Void) throws(LogError) {
-        for row in kept.last(where: { $0.head == head })?.rows ?? [] { try body(row) }
+    private func found(at position: LogPosition) throws(LogError) -> (head: CheckpointHead, rows: [[UInt8]]) {
+        guard let found = kept.last(where: { $0.head.position == position }) else {
+            throw LogError("there is no checkpoint of entry \(position)", .damaged)
+        }
+        return found
     }
+
+    package func head(at position: LogPosition) throws(LogError) -> CheckpointHead { try found(at: position).head }
+
+    package func read(at position: LogPosition, _ body: ([UInt8]) throws(LogError) -> Void) throws(LogError) {
+        for row in try found(at: position).rows { try body(row) }
+    }
+
+    package func remove(at position: LogPosition) { kept.removeAll { $0.head.position == position } }
 
     package func begin(_ head: CheckpointHead) { begun = (head, []) }
     package func append(_ rows: [[UInt8]]) { begun?.rows += rows }
 
     package func finish() -> LogPosition {
-        if let begun = begun.take() { kept.append(begun) }
+        if let begun = begun.take() {
+            remove(at: begun.head.position)
+            kept.append(begun)
+        }
         kept.removeFirst(max(0, kept.count - checkpointsKept))
-        return kept.count < checkpointsKept ? 0 : kept[0].head.position
+        return kept.count < checkpointsKept ? 0 : kept[0].head.position - 1
     }
 
     package func abandon() { begun = nil }

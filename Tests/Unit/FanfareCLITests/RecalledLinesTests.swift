@@ -58,4 +58,49 @@ import Testing
         let error = #expect(throws: UsageError.self) { try RecalledLines("/no/such/file") }
         #expect(error?.description.contains("/no/such/file") == true)
     }
+
+    /// Lines from before a checkpoint are not recalled, and stay.
+    private func recall(
+        _ content: Data, behind count: Int, _ lines: [[UInt8]]
+    ) throws -> (content: Data, notice: String?) {
+        let path = NSTemporaryDirectory() + "fanfare-recalled-\(UUID())"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try content.write(to: URL(fileURLWithPath: path))
+        let recalled = try RecalledLines(path)
+        recalled.skip(UInt64(count))
+        for line in lines { recalled.take(line) }
+        #expect(recalled.finish() == nil)
+        return (try Data(contentsOf: URL(fileURLWithPath: path)), recalled.notice)
+    }
+
+    @Test func linesFromBeforeACheckpointStay() throws {
+        for count in [0, 1, 17, 39, 40] {
+            let recalled = Array(Self.lines[count...])
+            #expect(try recall(Self.whole, behind: count, recalled) == (Self.whole, nil), "\(count)")
+            // Torn anywhere behind them, or in the middle of what came after.
+            let before = Self.lines[..<count].reduce(0) { $0 + $1.count }
+            for length in stride(from: before, to: Self.whole.count, by: 7919) {
+                let result = try recall(Self.whole.prefix(length), behind: count, recalled)
+                #expect(result == (Self.whole, nil), "\(count) lines, \(length) bytes")
+            }
+        }
+    }
+
+    /// What is missing from before a checkpoint stays missing, and is told; no restart writes a line twice for it.
+    @Test func linesThatAreMissingBeforeACheckpointDisturbNoLater() throws {
+        let (first, then) = (Self.lines[..<20], Array(Self.lines[20...]))
+        // Begun after the first 20; or the machine has lost 18 and 19, and a part of 17.
+        let lost = Data(first.prefix(17).joined())
+        for (content, missing) in [(Data(), 20), (lost + Data(Self.lines[17].prefix(3)), 3)] {
+            let kept = missing == 20 ? Data() : lost
+            let once = try recall(content, behind: 20, then)
+            #expect(once.content == kept + Data(then.joined()))
+            #expect(once.notice?.contains("\(missing) of the 20 decisions") == true, "\(once.notice ?? "")")
+            for _ in 0..<2 {
+                #expect(try recall(once.content, behind: 20, then) == (once.content, nil))
+            }
+            // A later checkpoint, and nothing behind it.
+            #expect(try recall(once.content, behind: 40, []).content == once.content)
+        }
+    }
 }

@@ -13,25 +13,25 @@ import Testing
         var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted() }
     }
 
-    private static func head(_ position: LogPosition) -> CheckpointHead {
+    private static func head(_ position: LogPosition, checksum: UInt32 = 0x0102_0304) -> CheckpointHead {
         CheckpointHead(
-            position: position, now: FeedTime(milliseconds: Int64(position) * 1000),
+            position: position, now: FeedTime(milliseconds: Int64(position) * 1000), checksum: checksum,
             rules: LogRules(text: "rules", decisionVersion: 1))
     }
 
     private static let rows: [[UInt8]] = [[1], [2, 3, 4], Array(repeating: 7, count: 100_000)]
 
     private static func write(
-        _ position: LogPosition, _ rows: [[UInt8]] = rows, to store: any CheckpointStore
+        _ position: LogPosition, _ rows: [[UInt8]] = rows, to store: any CheckpointStore, checksum: UInt32 = 0x0102_0304
     ) throws -> LogPosition {
-        try store.begin(head(position))
+        try store.begin(head(position, checksum: checksum))
         for row in rows { try store.append([row]) }
         return try store.finish()
     }
 
     private static func rows(_ position: LogPosition, of store: any CheckpointStore) throws -> [[UInt8]] {
         var rows: [[UInt8]] = []
-        try store.read(head(position)) { rows.append($0) }
+        try store.read(at: position) { rows.append($0) }
         return rows
     }
 
@@ -39,12 +39,12 @@ import Testing
         let folder = Folder()
         func opened() -> any CheckpointStore { CheckpointFolder(folder: folder.path) }
         let store: any CheckpointStore = inMemory ? MemoryCheckpoints() : opened()
-        #expect(try store.heads { _ in }.isEmpty)
+        #expect(try store.positions().isEmpty)
         #expect(try Self.write(10, to: store) == 0, "nothing is superfluous while there is one")
-        #expect(try Self.write(20, [[9]], to: store) == 10)
-        #expect(try Self.write(300, [], to: store) == 20)
+        #expect(try Self.write(20, [[9]], to: store) == 9)
+        #expect(try Self.write(300, [], to: store) == 19)
         let again = inMemory ? store : opened()
-        #expect(try again.heads { _ in } == [Self.head(300), Self.head(20)])
+        #expect(try again.positions().map { try again.head(at: $0) } == [Self.head(300), Self.head(20)])
         #expect(try Self.rows(20, of: again) == [[9]])
         #expect(try Self.rows(300, of: again) == [])
         if !inMemory { #expect(folder.names == ["checkpoint-20", "checkpoint-300"]) }
@@ -59,13 +59,16 @@ import Testing
             try store.append(Self.rows)
         }
         let store = CheckpointFolder(folder: folder.path)
-        #expect(try store.heads { _ in }.isEmpty)
+        #expect(try store.positions().isEmpty)
+        #expect(folder.names.count == 1)
+        try store.removePartial()
+        #expect(folder.names == [])
         try store.begin(Self.head(6))
         try store.append(Self.rows)
         store.abandon()
         try store.append(Self.rows)
         #expect(try store.finish() == 0)
-        #expect(try store.heads { _ in }.isEmpty)
+        #expect(try store.positions().isEmpty)
         #expect(try Self.write(7, to: store) == 0)
         #expect(try Self.rows(7, of: store) == Self.rows)
         #expect(folder.names == ["checkpoint-7"])
@@ -80,10 +83,9 @@ import Testing
         let good = try Data(contentsOf: URL(fileURLWithPath: path))
         func isRefused(_ bytes: Data) throws -> Bool {
             try bytes.write(to: URL(fileURLWithPath: path))
-            var told: [String] = []
             do throws(LogError) {
-                guard try store.heads(report: { told.append($0) }) == [Self.head(7)] else { return !told.isEmpty }
-                try store.read(Self.head(7)) { _ in }
+                guard try store.head(at: 7) == Self.head(7) else { return false }
+                try store.read(at: 7) { _ in }
                 return false
             } catch { return error.cause == .damaged }
         }
@@ -104,7 +106,7 @@ import Testing
         let sealed = LogEntry.sealed(writer.bytes[...], at: 0)
         let bytes = Data([UInt8(sealed.count), 0, 0, 0] + sealed)
         try bytes.write(to: URL(fileURLWithPath: folder.path + "/checkpoint-7"))
-        let error = #expect(throws: LogError.self) { try store.heads { _ in } }
+        let error = #expect(throws: LogError.self) { try store.head(at: 7) }
         #expect(error?.cause == .newerRelease && error?.description.contains("newer release") == true)
     }
 
@@ -113,7 +115,8 @@ import Testing
         let folder = Folder()
         let store = CheckpointFolder(folder: folder.path)
         let golden =
-            "0f0000000107b06d0572756c65730120cfc993" + "06000000010225535dfb" + "0500000003926df651"
+            "13000000" + "0107b06d" + "04030201" + "0572756c657301" + "2aa7d36f" + "06000000010225535dfb"
+            + "0500000003926df651"
             + "060000000003cf82b491"
         _ = try Self.write(7, [[1, 2], [3]], to: store)
         let bytes = try Data(contentsOf: URL(fileURLWithPath: folder.path + "/checkpoint-7"))
@@ -198,7 +201,10 @@ import Testing
         let log = try LMDBLog(folder: folder.path)
         try log.append(
             [LogEntry(now: FeedTime(milliseconds: 1), .rules("rules", decisionVersion: 1))] + Self.ticks(2..<8))
-        for position in checkpoints { _ = try Self.write(position, [[UInt8(position)]], to: log.checkpoints) }
+        for position in checkpoints {
+            let checksum = try log.checksum(at: position) ?? 0
+            _ = try Self.write(position, [[UInt8(position)]], to: log.checkpoints, checksum: checksum)
+        }
         return folder
     }
 
@@ -231,20 +237,52 @@ import Testing
         #expect(error?.cause == .damaged && error?.description.contains("entries before 4 were trimmed") == true)
     }
 
-    /// A checkpoint that is not of this log's entries is of no use: a restored backup may end before it.
-    @Test func aCheckpointBehindTheEndIsPassedOver() throws {
-        let folder = try folder(checkpoints: [5, 9])
-        #expect(try Self.recall(LMDBLog(folder: folder.path)).first == "rules rules at 5")
+    /// A restored backup may end before a checkpoint, and go on with other entries: what another history has led to is not this one's.
+    @Test func aCheckpointOfAnotherHistoryIsRemoved() throws {
+        let folder = try folder(checkpoints: [5])
+        do {
+            let log = try LMDBLog(folder: folder.path)
+            try log.append(Self.ticks(8..<10))
+            for position in [LogPosition(7), 9] {
+                let checksum = try log.checksum(at: position) ?? 0
+                _ = try Self.write(position, [[UInt8(position)]], to: log.checkpoints, checksum: checksum)
+            }
+            try FileManager.default.removeItem(atPath: folder.path + "/checkpoint-7")
+        }
+        // The backup ends with entry 7.
+        for name in ["data.mdb", "lock.mdb"] { try FileManager.default.removeItem(atPath: folder.path + "/" + name) }
+        let log = try LMDBLog(folder: folder.path)
+        try log.append(
+            [LogEntry(now: FeedTime(milliseconds: 1), .rules("rules", decisionVersion: 1))] + Self.ticks(2..<8))
+        #expect(try Self.recall(log).prefix(2) == ["report", "rules rules at 1"])
+        #expect(folder.names.filter { $0.hasPrefix("checkpoint") } == [])
+        // Entries in the same places, but at other times.
+        let other = try self.folder(checkpoints: [5])
+        let moved = try LMDBLog(folder: folder.path + "/moved")
+        try moved.append(
+            [LogEntry(now: FeedTime(milliseconds: 1), .rules("rules", decisionVersion: 1))] + Self.ticks(3..<9))
+        try FileManager.default.copyItem(
+            atPath: other.path + "/checkpoint-5", toPath: folder.path + "/moved/checkpoint-5")
+        #expect(try Self.recall(moved).prefix(2) == ["report", "rules rules at 1"])
+    }
+
+    /// A disk that cannot read one checkpoint has the other.
+    @Test func aCheckpointThatCannotBeReadIsPassedOver() throws {
+        let folder = try folder(checkpoints: [3, 5])
+        try FileManager.default.removeItem(atPath: folder.path + "/checkpoint-5")
+        try FileManager.default.createDirectory(
+            atPath: folder.path + "/checkpoint-5", withIntermediateDirectories: false)
+        #expect(try Self.recall(LMDBLog(folder: folder.path)).prefix(2) == ["report", "rules rules at 3"])
     }
 
     @Test func aLogIsTrimmedByHandUpToItsNewestCheckpoint() throws {
         let none = try folder(checkpoints: [])
         #expect(throws: LogError.self) { try LMDBLog.trim(none.path) }
         let folder = try folder(checkpoints: [3, 5])
-        #expect(try LMDBLog.trim(folder.path) == (5, 5))
+        #expect(try LMDBLog.trim(folder.path) == (4, 5))
         #expect(try LMDBLog.trim(folder.path) == (0, 5))
         let log = try LMDBLog(folder: folder.path)
-        #expect(log.start == 6)
+        #expect(log.start == 5)
         #expect(try Self.recall(log) == ["rules rules at 5", "row [5]", "restored", "entry 6", "entry 7"])
     }
 

@@ -17,6 +17,7 @@ import Testing
         var start: LogPosition { memory.start }
         var checkpoints: any CheckpointStore { memory.checkpoints }
         func trim(through position: LogPosition) { memory.trim(through: position) }
+        func checksum(at position: LogPosition) -> UInt32? { memory.checksum(at: position) }
 
         func append(_ entries: [LogEntry]) throws(LogError) {
             guard failuresLeft == 0 else {

@@ -110,6 +110,46 @@ import Testing
         }
     }
 
+    /// A live feed's log is trimmed. The next replay decides again what came behind the checkpoint, and no more.
+    @Test func aLiveFeedGoesOnFromACheckpoint() throws {
+        let log = MemoryLog()
+        func replay(_ lines: [String]) throws -> (skipped: UInt64, recalled: [String], decided: [String], counts: Int) {
+            var options = ReplayOptions(paths: ["-"])
+            var store = StoreOptions(folder: "", rules: "")
+            store.checkpointInterval = 40
+            options.store = store
+            let clock = ManualClock()
+            options.clock = clock.source
+            var (skipped, recalled, decided): (UInt64, [String], [String]) = (0, [], [])
+            var output = ReplayOutput(
+                decision: { decided.append(String(decoding: $0, as: UTF8.self)) },
+                recalledDecision: { recalled.append(String(decoding: $0, as: UTF8.self)) }, report: { _ in })
+            output.skippedDecisions = { skipped = $0 }
+            let input = Pipe()
+            let replay = try Replay(
+                options, output: output, input: dup(input.fileHandleForReading.fileDescriptor), log: log)
+            input.fileHandleForWriting.write(Data(lines.map { $0 + "\n" }.joined().utf8))
+            input.fileHandleForWriting.closeFile()
+            let summary = replay.run()
+            return (skipped, recalled, decided, summary.recalledRejections)
+        }
+        var decided: [String] = []
+        for run in 0..<6 {
+            let lines = (0..<60).map {
+                $0 == 30
+                    ? "{"
+                    : #"{"topic":"board/\#($0 % 7)","id":"\#(run)/\#($0)","at":\#(Self.kickOff),"set":{"a":\#(run)}}"#
+            }
+            let result = try replay(lines)
+            #expect(Int(result.skipped) + result.recalled.count == decided.count, "run \(run)")
+            #expect(result.recalled == Array(decided[Int(result.skipped)...]), "run \(run)")
+            #expect(result.counts == run, "rejections of earlier runs")
+            if run > 1 { #expect(result.skipped > 0) }
+            decided += result.decided
+        }
+        #expect(log.start > 200)
+    }
+
     /// Log that notes at each append how many decisions had been made until then.
     ///
     /// `Sendable` is unchecked: the writer's thread alone uses it until the replay has ended.
@@ -121,6 +161,7 @@ import Testing
         var start: LogPosition { memory.start }
         var checkpoints: any CheckpointStore { memory.checkpoints }
         func trim(through position: LogPosition) { memory.trim(through: position) }
+        func checksum(at position: LogPosition) -> UInt32? { memory.checksum(at: position) }
 
         func append(_ entries: [LogEntry]) {
             seen.append((end, decisions.withLock { $0 }))

@@ -70,7 +70,7 @@ import Testing
             for number in numbers {
                 log.append([Self.entry(number)])
                 core.apply(Self.entry(number))
-                checkpointer.noteDecided()
+                checkpointer.noteDecided(Self.entry(number))
                 if checkpointer.run() { parts += 1 }
             }
         }
@@ -90,7 +90,7 @@ import Testing
         decide(400..<401)
         #expect(sink.told.suffix(2) == ["begin 402", "finish"])
         checkpointer.end(.success(try log.checkpoints.finish()))
-        #expect(trimmed == [120])
+        #expect(trimmed == [119])
         // A disk that refuses one is asked again after as many entries.
         decide(401..<600)
         checkpointer.end(.failure(LogError("the disk is full")))
@@ -116,6 +116,33 @@ import Testing
                     "\(it.serial) \(it.topicID) \(it.version) \(String(decoding: it.state.bytes, as: UTF8.self))")
             }
             return published
+        }
+    }
+
+    /// An app that is paused stays so, also if a program without it writes a checkpoint meanwhile.
+    @Test func ordersForAnAppOutliveAnEngineWithoutIt() throws {
+        let apps = [AppID(bundleID: "a"), AppID(bundleID: "b")]
+        let log = MemoryLog()
+        let now = FeedTime(seconds: 1_790_000_000)
+        for (run, present) in [apps, [apps[0]], apps].enumerated() {
+            let (core, rings) = Self.core(apps: present)
+            try core.recall(log, under: .builtIn)
+            let pause = LogEntry(
+                now: now,
+                .event(
+                    FeedEvent(
+                        topic: .every, at: now, kind: "pause", change: .operation(.pause), app: apps[1]), wall: nil))
+            let entry = run == 0 ? pause : Self.entry(run)
+            log.append([entry])
+            let sink = Sink(log.checkpoints)
+            let checkpointer = try Checkpointer(core, log, sink: sink, rules: Self.rules(of: log), interval: 1)
+            core.apply(entry)
+            while checkpointer.run() {}
+            if sink.told.last == "finish" { _ = try log.checkpoints.finish() }
+            core.turnIsOver()
+            guard run == 2 else { continue }
+            let sent = Self.published(rings)
+            #expect(!sent[0].isEmpty && sent[1].isEmpty, "\(sent)")
         }
     }
 
@@ -145,7 +172,7 @@ import Testing
                 for number in 0..<cut {
                     log.append([entry(number)])
                     first.apply(entry(number))
-                    checkpointer.noteDecided()
+                    checkpointer.noteDecided(entry(number))
                     guard isTrimmed else { continue }
                     _ = checkpointer.run()
                     if sink.told.last == "finish" {
@@ -197,7 +224,7 @@ extension CheckpointerTests {
             let sink = Sink(log.checkpoints)
             let checkpointer = try Checkpointer(core, log, sink: sink, rules: rules, interval: 200)
             checkpointer.onTrim = { log.trim(through: $0) }
-            let recalled = Int(log.end - (try log.checkpoints.heads { _ in }.first?.position ?? 0))
+            let recalled = Int(log.end - (try log.checkpoints.positions().first ?? 0))
             let morning = 1_790_000_000 + Int64(number) * day
             var entries: [LogEntry] = []
             for step in 0..<300 {
@@ -227,7 +254,7 @@ extension CheckpointerTests {
                 try log.append(batch)
                 for entry in batch {
                     core.apply(entry)
-                    checkpointer.noteDecided()
+                    checkpointer.noteDecided(entry)
                     _ = checkpointer.run()
                 }
                 if sink.told.last == "finish" {

@@ -84,6 +84,23 @@ import Testing
         #expect(states[0]?.contentState == states[1]?.contentState)
     }
 
+    /// A program may make one engine after the other.
+    @Test(.timeLimit(.minutes(10))) func anEngineThatHasStoppedKeepsNothingOfItsStore() async throws {
+        weak var left: MemoryLog?
+        do {
+            let log = MemoryLog()
+            left = log
+            var store = StoreChoice(place: .log(log))
+            store.checkpointInterval = 2
+            let engine = try Self.engine(store)
+            for number in 0...9 { _ = try await engine.ingest(Self.event(number)) }
+            _ = await engine.shutdown()
+            #expect(!log.checkpoints.positionsInMemory.isEmpty)
+        }
+        // Threads that have ended let go of it a moment later.
+        while left != nil { await Task.yield() }
+    }
+
     @Test(.timeLimit(.minutes(10))) func nobodyIsAlertedTwice() async throws {
         let log = MemoryLog()
         for run in 0..<2 {
@@ -187,6 +204,7 @@ import Testing
         var start: LogPosition { memory.start }
         var checkpoints: any CheckpointStore { memory.checkpoints }
         func trim(through position: LogPosition) { memory.trim(through: position) }
+        func checksum(at position: LogPosition) -> UInt32? { memory.checksum(at: position) }
 
         func append(_ entries: [LogEntry]) throws(LogError) {
             if fails.withLock({ $0 }) { throw LogError("the disk is full") }
@@ -235,4 +253,8 @@ import Testing
         let report = await engine.shutdown(within: .zero)
         #expect(report.unstored == 1 && !report.isDrained)
     }
+}
+
+extension CheckpointStore {
+    fileprivate var positionsInMemory: [LogPosition] { (try? positions()) ?? [] }
 }
