@@ -327,7 +327,7 @@ package final class Replay {
 
     private func look() {
         let now = now
-        // While the feed is quiet, too: a megabyte in each look.
+        // While the feed is quiet, too: a quarter of a megabyte in each look.
         for _ in 0..<8 where store?.checkpoints?.writer.run() != true { break }
         let progress = figures.progress(with: engine.counts, at: now)
         journal.show(progress)
