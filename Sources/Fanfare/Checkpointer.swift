@@ -28,8 +28,10 @@ package final class Checkpointer {
     private let checksum: UInt32
     /// Position of the last checkpoint that was begun, or could not be written.
     private var last: LogPosition
-    /// Position of the one before that was begun.
-    private var lastBefore: LogPosition = 0
+    /// Number of checkpoints in a row that were given up.
+    private var givenUp = 0
+    /// Number of them after which operators are told.
+    private static let givenUpTold = 8
     private var isWriting = false
     /// Is `true` until the checkpoint that was written is durable, or was given up.
     private var isEnding = false
@@ -73,27 +75,36 @@ package final class Checkpointer {
         if !isWriting {
             guard isDue else { return false }
             isWriting = true
-            (lastBefore, last) = (last, decided)
+            last = decided
             let checksum = decidedEntry?.checksum(at: decided) ?? checksum
             sink.begin(CheckpointHead(position: decided, now: core.now, checksum: checksum, rules: rules))
             sink.append([core.beginCheckpoint()])
         }
         if core.hasGivenUpCheckpoint {
-            // Another one begins at once: what it would have cost to go on is over.
             sink.abandon()
             stop()
-            last = lastBefore
-            return true
+            // What an order for all topics has released is published by one of the next entries, and would be written before.
+            last = decided - needed / 4 * 3
+            givenUp += 1
+            if givenUp.isMultiple(of: Checkpointer.givenUpTold) {
+                onReport(
+                    "\(givenUp) checkpoints in a row were given up, because orders for many topics came meanwhile or the disk is too slow; the "
+                        + "store's log is not trimmed")
+            }
+            return false
         }
         guard !sink.isFull else { return false }
         core.continueCheckpoint(bytes: Checkpointer.bytesPerTurn)
         if let topic = core.unwritableTopic {
             sink.abandon()
             stop()
-            onReport("the reducer of \(topic) has no `memory`, so the store's log is not trimmed while it has facts")
+            onReport(
+                "topic \(topic) has no form for a checkpoint, because its reducer has no `memory` or too much of it; the store's log is not "
+                    + "trimmed meanwhile")
             return false
         }
         let isWhole = core.isCheckpointWhole
+        if isWhole { givenUp = 0 }
         sink.append(core.takeCheckpointRows())
         guard isWhole else { return true }
         stop()
@@ -103,9 +114,10 @@ package final class Checkpointer {
     }
 
     /// Is `true` if as many entries have come as a checkpoint is worth: the more topics, the more it costs.
-    private var isDue: Bool {
-        !isEnding && decided - min(decided, last) >= max(interval, 2 * LogPosition(core.topicCount))
-    }
+    private var isDue: Bool { !isEnding && decided - min(decided, last) >= needed }
+
+    /// Number of entries between two checkpoints.
+    private var needed: LogPosition { max(interval, 2 * LogPosition(core.topicCount)) }
 
     /// Takes the end of a checkpoint.
     package func end(_ result: Result<LogPosition, LogError>) {

@@ -52,6 +52,13 @@ final class RecalledLines {
         while true {
             if passed <= skipped, let line, begins(with: line) { found = length }
             guard line == nil || passed < skipped, let count = lineAhead() else { break }
+            // What was decided later than the first recalled line does not precede it, however many lines are missing.
+            if let line, let now = RecalledLines.now(of: ahead.prefix(count)),
+                let first = RecalledLines.now(of: line[...]),
+                first.lexicographicallyPrecedes(now)
+            {
+                break
+            }
             length += off_t(count)
             ahead.removeFirst(count)
             passed += 1
@@ -64,6 +71,12 @@ final class RecalledLines {
                 "--decisions \(path): \(skipped - passed) of the \(skipped) decisions before the store's checkpoint are not in it, and the "
                 + "store has them no longer"
         }
+    }
+
+    /// Log time of a line, as its text: later times have greater texts. `nil` if the line has none.
+    private static func now(of line: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+        guard let name = line.firstRange(of: Array(#""now":""#.utf8)) else { return nil }
+        return line[name.upperBound...].prefix { $0 != UInt8(ascii: "\"") }
     }
 
     /// Returns the bytes of the next whole line; `nil` if there is none.

@@ -15,7 +15,7 @@ struct CheckpointRound: Sendable {
     /// Rows that the owner has not taken yet.
     private(set) var rows: [[UInt8]] = []
     private(set) var bytes = 0
-    /// Topic that has no serial form, because its reducer has none.
+    /// Topic that has no serial form, because its reducer has none, or is too large.
     private(set) var unwritable: TopicID?
     /// Is `true` once nothing more is written, because it would have cost too much.
     private(set) var isGivenUp = false
@@ -54,7 +54,9 @@ struct CheckpointRound: Sendable {
         written[place >> 6] |= 1 << UInt64(place & 63)
         var writer = SerialWriter()
         writer.write(byte: CheckpointRow.topic.rawValue)
-        guard topic.write(to: &writer) else { return unwritable = topic.id }
+        guard topic.write(to: &writer), writer.bytes.count < CheckpointRound.bytesMax else {
+            return unwritable = topic.id
+        }
         append(writer.bytes)
         if bytes > CheckpointRound.bytesMax { giveUp() }
     }

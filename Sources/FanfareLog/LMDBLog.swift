@@ -224,6 +224,13 @@ package final class LMDBLog: Log, @unchecked Sendable {
 
     // MARK: - Entries that are set aside
 
+    package func noticesOfSkipped(through position: LogPosition) -> [String] {
+        skipped.positions.filter { $0 <= position }.map {
+            "entry \($0) of the store is set aside, and the checkpoint has what was taken in its place: its topic is paused unless an operator "
+                + "has ordered `resume`"
+        }
+    }
+
     package func noteDeciding(_ position: LogPosition?) {
         if let position { mark?.begin(position) } else { mark?.end() }
     }
@@ -241,10 +248,10 @@ package final class LMDBLog: Log, @unchecked Sendable {
         guard let row = try rows(from: position).first?.1 else { return }
         if skipped.contains(row, at: position) {
             notices.append(words + ", though it is set aside: time that passes is enough; use another release")
-        } else if skipped.count(from: start) >= LMDBLog.skippedMax {
+        } else if skipped.count >= LMDBLog.skippedMax {
             notices.append(
                 words
-                    + "; it is not set aside, because \(skipped.count(from: start)) others are: use another release, or set it aside by hand "
+                    + "; it is not set aside, because \(skipped.count) others are: use another release, or set it aside by hand "
                     + "(fanfare log skip)")
         } else {
             notices.append(words)

@@ -44,6 +44,7 @@ extension Log {
         var position: LogPosition = 0
         if let head = try restore(under: rules, into: target) {
             (newest, now, position) = (head.rules.text, head.now, head.position)
+            for notice in noticesOfSkipped(through: position) { target.report(notice) }
         }
         if end > position {
             try read(from: position + 1) { (position, entry) throws(LogError) in
@@ -69,7 +70,7 @@ extension Log {
         try target.adopt(rules.text, at: end, now: now)
     }
 
-    /// Restores the newest checkpoint that is good, and removes those that are not.
+    /// Restores the newest checkpoint that is good, and disregards those that are not.
     ///
     /// - Returns: its head; `nil` if all entries are to be decided again.
     private func restore(
@@ -82,7 +83,7 @@ extension Log {
                     + "folder from a backup", .damaged)
         }
         // They would count as one of two that are kept, and the log would be trimmed for their sake.
-        for position in unusable { checkpoints.remove(at: position) }
+        checkpoints.disregard(unusable)
         guard let head = found else { return nil }
         try rules.check(head.rules.decisionVersion)
         try target.adopt(head.rules.text, at: head.position, now: head.now)

@@ -57,6 +57,9 @@ package protocol Log: AnyObject, Sendable {
     /// Lines for operators about what was found when the log was opened.
     var notices: [String] { get }
 
+    /// Lines for operators about entries up to that position that are set aside.
+    func noticesOfSkipped(through position: LogPosition) -> [String]
+
     /// Releases what others may want, such as a folder. Only `end` is used afterwards.
     func close()
 }
@@ -65,6 +68,7 @@ extension Log {
     package func close() {}
     package func noteDeciding(_ position: LogPosition?) {}
     package var notices: [String] { [] }
+    package func noticesOfSkipped(through position: LogPosition) -> [String] { [] }
 }
 
 /// Log in memory, as durable as the process.

@@ -12,8 +12,8 @@ struct SkippedEntries {
 
     private var checksums: [LogPosition: UInt32] = [:]
 
-    /// Number of entries from that position on that are set aside.
-    func count(from start: LogPosition) -> Int { checksums.keys.count { $0 >= start } }
+    var count: Int { checksums.count }
+    var positions: [LogPosition] { checksums.keys.sorted() }
 
     /// Returns whether the row at that position is set aside.
     func contains(_ row: [UInt8], at position: LogPosition) -> Bool {

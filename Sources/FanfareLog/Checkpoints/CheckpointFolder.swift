@@ -20,6 +20,7 @@ package final class CheckpointFolder: CheckpointStore, @unchecked Sendable {
     /// File that is being written. The name is this object's alone: the thread of an engine that has ended may still write one of its own.
     private let partial: String
     private var begun: Begun?
+    private var disregarded: Set<LogPosition> = []
 
     private struct Begun {
         let head: CheckpointHead
@@ -47,13 +48,13 @@ package final class CheckpointFolder: CheckpointStore, @unchecked Sendable {
         while let row = try rows.next() { try body(row) }
     }
 
-    package func remove(at position: LogPosition) { unlink(path(of: position)) }
+    package func disregard(_ positions: [LogPosition]) { disregarded.formUnion(positions) }
 
     package func positions() throws(LogError) -> [LogPosition] {
         try names().compactMap { (name) -> LogPosition? in
             guard name.hasPrefix(CheckpointFolder.prefix),
                 let position = LogPosition(name.dropFirst(CheckpointFolder.prefix.count)),
-                path(of: position).hasSuffix("/" + name)
+                path(of: position).hasSuffix("/" + name), !disregarded.contains(position)
             else { return nil }
             return position
         }.sorted(by: >)
@@ -127,8 +128,12 @@ package final class CheckpointFolder: CheckpointStore, @unchecked Sendable {
             throw CheckpointFolder.failure(path, "cannot be written")
         }
         try StoreFolder.syncNames(folder)
+        disregarded.remove(head.position)
         let positions = try positions()
-        for position in positions.dropFirst(checkpointsKept) { remove(at: position) }
+        if positions.count >= checkpointsKept {
+            for position in positions[checkpointsKept...] + disregarded { unlink(self.path(of: position)) }
+            disregarded = []
+        }
         return positions.count < checkpointsKept ? 0 : positions[checkpointsKept - 1] - 1
     }
 

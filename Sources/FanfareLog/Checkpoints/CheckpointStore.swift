@@ -22,12 +22,14 @@ package struct CheckpointHead: Sendable, Equatable {
 /// Place of a log's checkpoints: rows of bytes whose meaning is their writer's. Each checkpoint is whole or not there. Its calls block.
 /// Confined to one thread at a time.
 package protocol CheckpointStore: AnyObject, Sendable {
-    /// Positions of the checkpoints, the newest first.
+    /// Positions of the checkpoints, the newest first, without those that are disregarded.
     func positions() throws(LogError) -> [LogPosition]
     func head(at position: LogPosition) throws(LogError) -> CheckpointHead
     /// Calls the closure with each row of a checkpoint, in order.
     func read(at position: LogPosition, _ body: ([UInt8]) throws(LogError) -> Void) throws(LogError)
-    func remove(at position: LogPosition)
+    /// Disregards checkpoints that are of no use to this process. They stay until two others are there: a file that could not be read for a
+    /// moment, or a log that is put back, may make them good again for the next process.
+    func disregard(_ positions: [LogPosition])
 
     /// Begins a checkpoint. One that was begun before and not finished is given up.
     func begin(_ head: CheckpointHead) throws(LogError)
@@ -70,14 +72,14 @@ package final class MemoryCheckpoints: CheckpointStore, @unchecked Sendable {
         for row in try found(at: position).rows { try body(row) }
     }
 
-    package func remove(at position: LogPosition) { kept.removeAll { $0.head.position == position } }
+    package func disregard(_ positions: [LogPosition]) { kept.removeAll { positions.contains($0.head.position) } }
 
     package func begin(_ head: CheckpointHead) { begun = (head, []) }
     package func append(_ rows: [[UInt8]]) { begun?.rows += rows }
 
     package func finish() -> LogPosition {
         if let begun = begun.take() {
-            remove(at: begun.head.position)
+            disregard([begun.head.position])
             kept.append(begun)
         }
         kept.removeFirst(max(0, kept.count - checkpointsKept))

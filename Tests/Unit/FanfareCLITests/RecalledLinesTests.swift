@@ -103,4 +103,17 @@ import Testing
             #expect(try recall(once.content, behind: 40, []).content == once.content)
         }
     }
+
+    /// A hole that reaches over the checkpoint, as of a disk that hung, is filled behind it; so is a file that was cut at its front.
+    @Test func aHoleOverTheCheckpointIsNoReasonToWriteALineTwice() throws {
+        let lines = (10..<50).map {
+            Array(#"{"type":"event","now":"2026-06-13T14:00:\#($0).000Z","kind":"\#($0)"}"#.utf8) + [10]
+        }
+        let then = Array(lines[20...])
+        for (content, kept) in [(lines[..<10] + lines[25...], 10), (lines[30...], 0)] {
+            let result = try recall(Data(content.joined()), behind: 20, then)
+            #expect(result.content == Data(lines[..<kept].joined()) + Data(then.joined()))
+            #expect(result.notice?.contains("\(20 - kept) of the 20 decisions") == true)
+        }
+    }
 }

@@ -225,8 +225,16 @@ import Testing
             try Self.recall(LMDBLog(folder: folder.path)) == [
                 "report", "rules rules at 3", "row [3]", "restored", "entry 4", "entry 5", "entry 6", "entry 7",
             ])
+        // The good one does not give way to it when the next one comes, and the log is not trimmed for its sake.
+        do {
+            let log = try LMDBLog(folder: folder.path)
+            _ = try Self.recall(log)
+            #expect(try log.checkpoints.positions() == [3])
+            #expect(try Self.write(7, to: log.checkpoints, checksum: log.checksum(at: 7) ?? 0) == 2)
+        }
+        #expect(folder.names.filter { $0.hasPrefix("checkpoint") } == ["checkpoint-3", "checkpoint-7"])
         // Without any, the whole log is read while it is there, and nothing is made up where it is not.
-        for name in ["checkpoint-3", "checkpoint-5"] {
+        for name in ["checkpoint-3", "checkpoint-7"] {
             try Data().write(to: URL(fileURLWithPath: folder.path + "/" + name))
         }
         let log = try LMDBLog(folder: folder.path)
@@ -238,7 +246,7 @@ import Testing
     }
 
     /// A restored backup may end before a checkpoint, and go on with other entries: what another history has led to is not this one's.
-    @Test func aCheckpointOfAnotherHistoryIsRemoved() throws {
+    @Test func aCheckpointOfAnotherHistoryIsPassedOver() throws {
         let folder = try folder(checkpoints: [5])
         do {
             let log = try LMDBLog(folder: folder.path)
@@ -255,7 +263,7 @@ import Testing
         try log.append(
             [LogEntry(now: FeedTime(milliseconds: 1), .rules("rules", decisionVersion: 1))] + Self.ticks(2..<8))
         #expect(try Self.recall(log).prefix(2) == ["report", "rules rules at 1"])
-        #expect(folder.names.filter { $0.hasPrefix("checkpoint") } == [])
+        #expect(try log.checkpoints.positions() == [])
         // Entries in the same places, but at other times.
         let other = try self.folder(checkpoints: [5])
         let moved = try LMDBLog(folder: folder.path + "/moved")
@@ -264,6 +272,32 @@ import Testing
         try FileManager.default.copyItem(
             atPath: other.path + "/checkpoint-5", toPath: folder.path + "/moved/checkpoint-5")
         #expect(try Self.recall(moved).prefix(2) == ["report", "rules rules at 1"])
+    }
+
+    /// A start without the log, or with an old one in its place, can be taken back.
+    @Test func aLogThatIsPutBackHasItsCheckpoints() throws {
+        let folder = try folder(checkpoints: [3, 5])
+        _ = try LMDBLog.trim(folder.path)
+        let files = ["data.mdb", "lock.mdb"]
+        for name in files {
+            try FileManager.default.moveItem(atPath: folder.path + "/" + name, toPath: folder.path + "/away-" + name)
+        }
+        #expect(try Self.recall(LMDBLog(folder: folder.path)).suffix(1) == ["rules rules at 1"])
+        for name in files {
+            try FileManager.default.removeItem(atPath: folder.path + "/" + name)
+            try FileManager.default.moveItem(atPath: folder.path + "/away-" + name, toPath: folder.path + "/" + name)
+        }
+        #expect(try Self.recall(LMDBLog(folder: folder.path)).first == "rules rules at 5")
+    }
+
+    /// An entry that is set aside is reported as long as its topic may be paused for it.
+    @Test func anEntryThatIsSetAsideIsReportedBehindACheckpoint() throws {
+        let folder = try folder(checkpoints: [])
+        _ = try LMDBLog.skip(4, in: folder.path)
+        let log = try LMDBLog(folder: folder.path)
+        _ = try Self.write(5, to: log.checkpoints, checksum: log.checksum(at: 5) ?? 0)
+        #expect(try Self.recall(log).contains("report"))
+        #expect(log.noticesOfSkipped(through: 5).count == 1 && log.noticesOfSkipped(through: 3).isEmpty)
     }
 
     /// A disk that cannot read one checkpoint has the other.

@@ -100,6 +100,33 @@ import Testing
         #expect(sink.told.suffix(2) == ["begin 721", "finish"])
     }
 
+    /// An order for all topics gives a checkpoint up. The next one is begun some entries later, and operators are told if that goes on.
+    @Test func aCheckpointThatIsGivenUpBeginsAgainLater() throws {
+        let log = MemoryLog()
+        let (core, _) = Self.core()
+        try core.recall(log, under: .builtIn)
+        let sink = Sink(log.checkpoints)
+        let checkpointer = try Checkpointer(core, log, sink: sink, rules: Self.rules(of: log), interval: 200)
+        var told: [String] = []
+        checkpointer.onReport = { told.append($0) }
+        sink.isFull = true
+        var begun: [Int] = []
+        for number in 0..<2000 {
+            let now = FeedTime(seconds: 1_790_000_000 + Int64(number))
+            let order = FeedEvent(topic: .every, at: now, kind: "pause", change: .operation(.pause))
+            let entry =
+                sink.told.last?.hasPrefix("begin") == true
+                ? LogEntry(now: now, .event(order, wall: nil)) : Self.entry(number)
+            log.append([entry])
+            core.apply(entry)
+            checkpointer.noteDecided(entry)
+            #expect(!checkpointer.run())
+            if sink.told.last?.hasPrefix("begin") == true { begun.append(number) }
+        }
+        #expect(begun.count > 20 && zip(begun, begun.dropFirst()).allSatisfy { $1 - $0 > 50 }, "\(begun)")
+        #expect(told.count > 1 && told.allSatisfy { $0.contains("were given up") }, "\(told)")
+    }
+
     /// Everything that a core tells of its decisions.
     private final class Witness: EngineCoreDelegate {
         var told: [UInt8] = []

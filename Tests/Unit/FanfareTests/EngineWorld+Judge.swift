@@ -1,6 +1,7 @@
 import EngineTestSupport
 import FanfareDecisions
 import FanfareFanOut
+import FanfareLog
 import FanfareModel
 
 @testable import Fanfare
@@ -310,5 +311,40 @@ extension EngineWorld {
     func unanswered() -> String? {
         let waiting = questions.count { $0.answers == 0 }
         return waiting == 0 ? nil : "\(waiting) questions wait for their answer"
+    }
+}
+
+// MARK: - Restarts
+
+extension EngineWorld {
+    /// A core that begins with the newest checkpoint knows, behind the last durable entry, what one knows that has decided all entries.
+    func judgeRestart() {
+        guard let disk, let head = disk.log.memoryCheckpoints.kept.last?.head else { return }
+        met.restarts += 1
+        let (whole, short) = (makeCore(), makeCore())
+        for core in [whole, short] { core.beginRecall() }
+        for entry in disk.durable { whole.apply(entry) }
+        do {
+            try disk.log.checkpoints.read(at: head.position) { (row) throws(LogError) in
+                do throws(SerialError) { try short.restore(row) } catch { throw LogError("\(error)", .damaged) }
+            }
+            try short.endRestoring()
+        } catch { return complain("the checkpoint of entry \(head.position) cannot be read: \(error)") }
+        let last = disk.durable[Int(head.position) - 1]
+        if head.checksum != last.checksum(at: head.position) {
+            complain("the checkpoint of entry \(head.position) is of another")
+        }
+        for entry in disk.durable[Int(head.position)...] { short.apply(entry) }
+        if Self.memory(of: whole) != Self.memory(of: short) {
+            complain(
+                "a restart from the checkpoint of entry \(head.position) of \(disk.durable.count) knows something else")
+        }
+    }
+
+    private static func memory(of core: EngineCore) -> [[UInt8]] {
+        let own = core.beginCheckpoint()
+        core.continueCheckpoint(bytes: .max)
+        defer { core.endCheckpoint() }
+        return ([own] + core.takeCheckpointRows()).sorted { $0.lexicographicallyPrecedes($1) }
     }
 }

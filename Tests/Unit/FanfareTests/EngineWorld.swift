@@ -1,6 +1,7 @@
 import EngineTestSupport
 import FanfareDecisions
 import FanfareFanOut
+import FanfareLog
 import FanfareModel
 
 @testable import Fanfare
@@ -47,6 +48,9 @@ final class EngineWorld {
     let nodes: [Node]
     /// Disk under the engine; `nil` without a store.
     let disk: ManualDisk?
+    private let checkpointer: Checkpointer?
+    /// Makes a core that has decided nothing.
+    let makeCore: () -> EngineCore
     let perApp: Int
     private let isTroubled: Bool
     /// Time that passes with each reading of the clock while a shard works.
@@ -85,7 +89,7 @@ final class EngineWorld {
     var met = Met()
 
     struct Met {
-        var pushes = 0, congested = 0, heldUp = 0, refusals = 0, settled = 0, stops = 0
+        var pushes = 0, congested = 0, heldUp = 0, refusals = 0, settled = 0, stops = 0, restarts = 0
     }
 
     /// Actions of the world: only a disk syncs.
@@ -118,11 +122,23 @@ final class EngineWorld {
         var join: (((ShardFeedback, Int) -> Void) -> Void)?
         core = EngineCore(rules: rules, shards: nodes.map(\.link), perApp: perApp, apps: Array(ids)) { join?($0) }
         var tell: ((String) -> Void)?
-        turn = CoreTurn(core, inbox, clock: ThreadClock(clock.source), intake: disk?.intake) { tell?($0) }
+        let core = core
+        checkpointer = disk.flatMap { disk in
+            let rules = LogRules(text: "", decisionVersion: DecisionCore.version)
+            return try? Checkpointer(core, disk.log, sink: disk, rules: rules, interval: 1 + seed % 30)
+        }
+        makeCore = {
+            EngineCore(
+                rules: rules, shards: nodes.map { _ in ShardLink(ShardRings()) {} }, perApp: perApp, apps: Array(ids))
+        }
+        turn = CoreTurn(
+            core, inbox, clock: ThreadClock(clock.source), intake: disk?.intake, checkpointer: checkpointer
+        ) { tell?($0) }
         self.random = random
         join = { [unowned self] in endShards($0) }
         tell = { [unowned self] in judge(line: $0) }
         turn.onOver = { [unowned self] in overAt = overAt ?? clock.now }
+        disk?.onCheckpoint = { [weak checkpointer] in checkpointer?.end($0) }
         core.delegate = self
         for node in nodes {
             node.network.onPush = { [unowned self, unowned node] in judge($0, from: node) }
@@ -144,6 +160,7 @@ final class EngineWorld {
             if let violation { return "step \(step): \(violation)" }
         }
         if random.chance(0.7) { stop() } else { calm() }
+        judgeRestart()
         return violation.map { "after step \(steps): \($0)" }
     }
 

@@ -3,8 +3,8 @@ import FanfareModel
 
 @testable import Fanfare
 
-/// Disk of an engine in one thread: entries are durable when a test lets it sync.
-final class ManualDisk {
+/// Disk of an engine in one thread: entries and checkpoints are durable when a test lets it sync.
+final class ManualDisk: CheckpointSink {
     private(set) lazy var intake = Intake { [unowned self] entries, _ in
         precondition(waiting.isEmpty, "entries are being made durable")
         waiting = entries
@@ -12,15 +12,26 @@ final class ManualDisk {
     /// Entries of the commit that waits for a sync.
     private(set) var waiting: [LogEntry] = []
     private(set) var durable: [LogEntry] = []
+    /// Entries that are durable, and checkpoints.
+    let log = MemoryLog()
+    private var random: SplitMix64
+    /// Called when a checkpoint is durable.
+    var onCheckpoint: (Result<LogPosition, LogError>) -> Void = { _ in }
+    private var ended: Result<LogPosition, LogError>?
+
+    init(seed: UInt64 = 0) { random = SplitMix64(seed: seed) }
+
     /// A stuck disk never syncs.
     var isStuck = false
     private var numbers: [TopicID: UInt64] = [:]
 
     /// - Returns: whether anything has become durable.
     func sync() -> Bool {
+        if !isStuck, let ended = ended.take() { onCheckpoint(ended) }
         guard !waiting.isEmpty, !isStuck else { return false }
         let first = LogPosition(durable.count + 1)
         durable += waiting
+        log.append(waiting)
         for case .event(let event, _) in waiting.map(\.body) {
             numbers[event.topic] = max(numbers[event.topic] ?? 0, event.seq ?? 0)
         }
@@ -31,4 +42,25 @@ final class ManualDisk {
 
     /// Returns whether the topic's event with that sequence number, or a later one, is durable.
     func hasDurable(_ number: Int, of topic: TopicID) -> Bool { numbers[topic] ?? 0 >= UInt64(number) }
+
+    // MARK: CheckpointSink
+
+    private var store: MemoryCheckpoints { log.memoryCheckpoints }
+    var isFull: Bool { random.next() % 4 == 0 }
+    func begin(_ head: CheckpointHead) { store.begin(head) }
+    func append(_ rows: [[UInt8]]) { store.append(rows) }
+    func abandon() { store.abandon() }
+    func finish() {
+        if random.next() % 8 == 0 {
+            store.abandon()
+            ended = .failure(LogError("the disk is full"))
+        } else {
+            ended = .success(store.finish())
+        }
+    }
+}
+
+extension MemoryLog {
+    /// Its checkpoints, which are in memory.
+    var memoryCheckpoints: MemoryCheckpoints { checkpoints as! MemoryCheckpoints }  // as `MemoryLog` makes them
 }
