@@ -84,7 +84,8 @@ package final class Checkpointer {
             sink.abandon()
             stop()
             // What an order for all topics has released is published by one of the next entries, and would be written before.
-            last = decided - needed / 4 * 3
+            // There may be so many more topics by now that more entries are needed than there are.
+            last = decided - min(decided, needed / 4 * 3)
             givenUp += 1
             if givenUp.isMultiple(of: Checkpointer.givenUpTold) {
                 onReport(

@@ -110,7 +110,7 @@ import Testing
         #expect(error?.cause == .newerRelease && error?.description.contains("newer release") == true)
     }
 
-    /// A checkpoint as release 0.9 writes it. It never changes.
+    /// A checkpoint as this release writes it. It never changes.
     @Test func theFormStaysReadable() throws {
         let folder = Folder()
         let store = CheckpointFolder(folder: folder.path)

@@ -127,6 +127,27 @@ import Testing
         #expect(told.count > 1 && told.allSatisfy { $0.contains("were given up") }, "\(told)")
     }
 
+    /// Topics that have come since a checkpoint was begun make the next one due so late that its place would lie before the log's beginning.
+    @Test func aCheckpointMayBeGivenUpAfterManyTopicsHaveCome() throws {
+        let log = MemoryLog()
+        let (core, _) = Self.core()
+        try core.recall(log, under: .builtIn)
+        let sink = Sink(log.checkpoints)
+        let checkpointer = try Checkpointer(core, log, sink: sink, rules: Self.rules(of: log), interval: 1)
+        sink.isFull = true
+        let now = FeedTime(seconds: 1_790_001_000)
+        let order = FeedEvent(topic: .every, at: now, kind: "pause", change: .operation(.pause))
+        let events =
+            (0..<20).map { Self.event($0, topics: 1) } + (20..<220).map { Self.event($0, topics: 1000) } + [order]
+        for event in events {
+            let entry = LogEntry(now: event.at, .event(event, wall: nil))
+            core.apply(entry)
+            checkpointer.noteDecided(entry)
+            #expect(!checkpointer.run())
+        }
+        #expect(sink.told == ["begin 3", "abandon"])
+    }
+
     /// Everything that a core tells of its decisions.
     private final class Witness: EngineCoreDelegate {
         var told: [UInt8] = []
