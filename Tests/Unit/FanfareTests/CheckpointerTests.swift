@@ -145,7 +145,7 @@ import Testing
             checkpointer.noteDecided(entry)
             #expect(!checkpointer.run())
         }
-        #expect(sink.told == ["begin 3", "abandon"])
+        #expect(sink.told == ["begin 2", "abandon"])
     }
 
     /// Everything that a core tells of its decisions.
