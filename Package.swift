@@ -104,6 +104,9 @@ var targets: [Target] = [
     .testTarget(
         name: "FanfareDecisionsTests", dependencies: ["FanfareModel", "FanfareDecisions"],
         path: "Tests/Unit/FanfareDecisionsTests", swiftSettings: swiftOfTests),
+    // Apart from the other tests of the fan-out, because sanitizers build what has threads alone.
+    .testTarget(
+        name: "RingTests", dependencies: ["FanfareFanOut"], path: "Tests/Unit/RingTests", swiftSettings: swiftOfTests),
     // In `Decided` a shard gets what a decision core has said.
     .testTarget(
         name: "FanfareFanOutTests", dependencies: stages(), path: "Tests/Unit/FanfareFanOutTests",
@@ -118,7 +121,8 @@ var targets: [Target] = [
         swiftSettings: swift),
     .testTarget(
         name: "FanfareTests",
-        dependencies: stages("Fanfare", "FanfareFeeds", "FanfareLog", "FanfareLoop", "EngineTestSupport"),
+        dependencies: stages(
+            "Fanfare", "FanfareFeeds", "FanfareRules", "FanfareLog", "FanfareLoop", "EngineTestSupport"),
         path: "Tests/Unit/FanfareTests",
         swiftSettings: swiftOfTests),
     .testTarget(
@@ -325,11 +329,7 @@ if benchmarks {
 
 // `FANFARE_DEV=threads`: tests of what has threads, with all that they need. A sanitizer's build of everything takes twice as long.
 if Context.environment["FANFARE_DEV"] == "threads" {
-    // The feeds' tests tell LeakSanitizer of Foundation's leaks.
-    var wanted = [
-        "FanfareLoopTests", "FanfareTests", "FanfareReplayTests", "FanfareAPNsPeerTests", "FanfareFanOutTests",
-        "FanfareFeedsTests",
-    ]
+    var wanted = ["FanfareLoopTests", "FanfareTests", "FanfareReplayTests", "FanfareAPNsPeerTests", "RingTests"]
     var kept: Set<String> = []
     while let name = wanted.popLast() {
         guard kept.insert(name).inserted else { continue }
