@@ -17,6 +17,9 @@ struct AppOrders {
         return isMuted ? publication.silent : publication
     }
 
+    /// Returns whether the app's people do not get the publication's alert.
+    func withholdsAlert(of publication: Publication) -> Bool { isMuted || isPaused && publication.event == .update }
+
     /// Takes over orders from a checkpoint.
     mutating func restore(isMuted: Bool, isPaused: Bool) { (self.isMuted, self.isPaused) = (isMuted, isPaused) }
 
@@ -61,6 +64,11 @@ struct AbsentApps {
     private mutating func set(_ known: AppOrders, for app: AppID) {
         guard known.isMuted || known.isPaused else { return orders[app] = nil }
         if orders.count < AbsentApps.appsMax || orders[app] != nil { orders[app] = known }
+    }
+
+    /// Apps whose people do not get the publication's alert.
+    func withholding(_ publication: Publication) -> [AppID] {
+        orders.filter { $0.value.withholdsAlert(of: publication) }.map(\.key)
     }
 
     /// The apps and their orders, by name.

@@ -39,17 +39,31 @@ extension Engine {
             var report: ((String) -> Void)?
             let log = try options.store?.open()
             let people = try options.store?.openPeople(beside: options.subscribers)
+            var claims: (any ClaimStore)?
+            let earlier = try log.map { log in
+                try EarlierProcess(last: log.last()) { insert in
+                    claims = try options.store?.openClaims(report: { early.reports.say($0) }, insert)
+                }
+            }
             core = try EngineCore(
                 loop: loop, rules: options.rules, limits: options.limits, shards: options.shards,
                 pinsShards: options.pinsShards, makeTransports: makeTransports, apps: apps, clock: options.clock,
-                subscribers: people ?? options.subscribers, tellsRemovals: people != nil,
-                report: { early.reports.say($0) })
+                subscribers: people ?? options.subscribers, earlier: earlier,
+                keepsPeople: people != nil, report: { early.reports.say($0) })
             do {
-                if let log, let people {
+                if let log, let people, let claims, let earlier {
                     for line in people.faults { early.reports.say(line) }
                     people.endLeaving(in: core, apps: apps)
-                    try core.recall(log, under: options.rules) { early.reports.say($0) }
-                    store = try Store(log, people: people.register, core, options, loop: loop)
+                    core.keepAlerts()
+                    let clock = options.clock
+                    let unfinished = try core.recall(
+                        log, under: options.rules,
+                        within: earlier.horizon(since: claims.start) {
+                            FeedTime(milliseconds: clock.wallMilliseconds())
+                        }, report: { early.reports.say($0) })
+                    if let line = earlier.report(unfinished) { early.reports.say(line) }
+                    if claims.start == nil { try claims.begin(at: core.now) }
+                    store = try Store(log, people: people.register, claims, core, options, loop: loop)
                 }
                 var work: () -> Void = {}
                 wakeup = try Wakeup(loop: loop) { work() }
@@ -78,6 +92,11 @@ extension Engine {
         }
 
         private func connectStore() {
+            store?.claims.onReport = { [unowned self] in turn.report($0) }
+            store?.claims.onDurable = { [unowned self] in
+                core.confirmClaims($0, shard: $1)
+                core.turnIsOver()
+            }
             store?.checkpointer.onReport = { [unowned self] in turn.report($0) }
             store?.checkpoints.onRoom = { [unowned self] in signal.signal() }
             store?.commits.onReport = { [unowned self] in turn.report($0) }
@@ -120,6 +139,9 @@ extension Engine {
         func coreDidLearn(_ fate: ActivityFate, of activity: ActivityID) {
             announcer.activityEvents.say(ActivityEvent(activity: activity, fate: fate))
         }
+        func coreDidClaim(_ claims: StoredClaims, _ ticket: UInt64, shard: Int) {
+            store?.claims.append(claims, ticket, shard: shard)
+        }
         func coreDidReport(_ line: String) { turn.report(line) }
         func coreDidRelieve() { signal.signal() }
     }
@@ -130,16 +152,24 @@ extension Engine.Driver {
     private struct Store {
         let intake: Intake
         let commits: CommitQueue
+        let claims: ClaimQueue
         let checkpoints: CheckpointQueue
         let checkpointer: Checkpointer
 
         init(
-            _ log: any Log, people: PeopleRegister, _ core: EngineCore, _ options: Engine.Options, loop: Loop
+            _ log: any Log, people: PeopleRegister, _ claimed: any ClaimStore, _ core: EngineCore,
+            _ options: Engine.Options, loop: Loop
         ) throws {
             let rules = LogRules(text: options.rules.toml, decisionVersion: DecisionCore.version)
             let commits = try CommitQueue(log, people: people, loop: loop)
             self.commits = commits
             intake = Intake { commits.append($0, people: $1) }
+            let claims: ClaimQueue
+            do { claims = try ClaimQueue(claimed, loop: loop) } catch {
+                commits.close()
+                throw error
+            }
+            self.claims = claims
             do {
                 let checkpoints = try CheckpointQueue(log.checkpoints, loop: loop)
                 self.checkpoints = checkpoints
@@ -152,6 +182,7 @@ extension Engine.Driver {
                     throw error
                 }
             } catch {
+                claims.close()
                 commits.close()
                 throw error
             }
@@ -161,6 +192,7 @@ extension Engine.Driver {
 
         func close(within seconds: Int = 5) {
             // The folder's lock goes with the log.
+            claims.close(within: seconds)
             checkpoints.close(within: seconds)
             commits.close(within: .seconds(seconds))
         }

@@ -5,12 +5,17 @@ package import FanfareModel
 extension EngineCore {
     /// First byte of the core's own row; no row of the decision core begins with it.
     private static let ownRow: UInt8 = 64
+    /// First byte of a row of alerts.
+    private static let alertRow: UInt8 = 65
+    /// Alerts in a row, some 20 KB.
+    private static let alertsPerRow = 128
 
     var topicCount: Int { decisionCore.topicCount }
 
     /// Begins a checkpoint of this moment.
     func beginCheckpoint() -> [UInt8] {
         decisionCore.beginCheckpoint()
+        alertsToWrite = recentAlerts.map { $0.kept(at: decisionCore.now)[...] } ?? []
         var writer = SerialWriter()
         writer.write(byte: EngineCore.ownRow)
         writer.write(records.all)
@@ -25,16 +30,41 @@ extension EngineCore {
     }
 
     func continueCheckpoint(bytes: Int) { decisionCore.continueCheckpoint(bytes: bytes) }
-    func takeCheckpointRows() -> [[UInt8]] { decisionCore.takeCheckpointRows() }
-    func endCheckpoint() { decisionCore.endCheckpoint() }
+
+    func takeCheckpointRows() -> [[UInt8]] {
+        guard !alertsToWrite.isEmpty else { return decisionCore.takeCheckpointRows() }
+        let part = alertsToWrite.prefix(EngineCore.alertsPerRow)
+        alertsToWrite.removeFirst(part.count)
+        var writer = SerialWriter()
+        writer.write(byte: EngineCore.alertRow)
+        writer.write(all: part) { $0.write($1) }
+        return [writer.bytes] + decisionCore.takeCheckpointRows()
+    }
+
+    func endCheckpoint() {
+        decisionCore.endCheckpoint()
+        alertsToWrite = []
+    }
+
     var hasGivenUpCheckpoint: Bool { decisionCore.hasGivenUpCheckpoint }
-    var isCheckpointWhole: Bool { decisionCore.isCheckpointWhole }
+    /// Is `true` once the rows taken next complete the checkpoint.
+    var isCheckpointWhole: Bool {
+        decisionCore.isCheckpointWhole && alertsToWrite.count <= EngineCore.alertsPerRow
+    }
     var unwritableTopic: TopicID? { decisionCore.unwritableTopic }
 
     /// Takes the next row of a checkpoint, at the beginning of a recall.
     package func restore(_ row: [UInt8]) throws(SerialError) {
-        guard row.first == EngineCore.ownRow else { return try decisionCore.restore(row) }
-        var reader = SerialReader(row[1...])
+        var reader = SerialReader(row.dropFirst())
+        switch row.first {
+        case EngineCore.ownRow: break
+        case EngineCore.alertRow:
+            let entries = try reader.all { (reader) throws(SerialError) in try reader.recentAlert() }
+            for entry in entries { recentAlerts?.restore(entry) }
+            guard reader.isAtEnd else { throw .malformed("length") }
+            return
+        default: return try decisionCore.restore(row)
+        }
         records = RecordCounts(all: try reader.unsigned(), rejected: try reader.unsigned())
         for _ in 0..<(try reader.count()) {
             let app = try reader.app()

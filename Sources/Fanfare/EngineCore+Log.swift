@@ -23,10 +23,18 @@ extension EngineCore {
     package func recall(
         _ log: any Log, under rules: Rules, report: @escaping (String) -> Void = { _ in }
     ) throws(LogError) {
+        _ = try recall(log, under: rules, within: nil, report: report)
+    }
+
+    /// - Parameter horizon: bounds on the alerts that go on to those whom no claim names; `nil`: none does.
+    /// - Returns: the alerts that go on.
+    func recall(
+        _ log: any Log, under rules: Rules, within horizon: AlertHorizon?, report: @escaping (String) -> Void
+    ) throws(LogError) -> [RecentAlerts.Entry] {
         beginRecall()
         let target = CoreRecall(core: self, rules: rules, text: rules.toml, report: report)
         try log.recall(under: target.logged, into: target)
-        endRecall()
+        return endRecall(within: horizon)
     }
 }
 

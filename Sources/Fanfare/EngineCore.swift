@@ -1,5 +1,6 @@
 package import FanfareDecisions
 package import FanfareFanOut
+import FanfareLog
 package import FanfareLoop
 package import FanfareModel
 
@@ -29,6 +30,10 @@ package final class EngineCore {
     /// Number of records since the beginning of the log.
     @exclusivity(unchecked) var records = RecordCounts()
     private var settling: SettleQueue
+    /// `nil` if alerts of an earlier process do not go on.
+    @exclusivity(unchecked) var recentAlerts: RecentAlerts?
+    /// Those that the checkpoint which is being written still lacks.
+    @exclusivity(unchecked) var alertsToWrite: ArraySlice<RecentAlerts.Entry> = []
 
     /// - Parameters:
     ///   - links: links to the shards, grouped by app, equally many for each.
@@ -55,13 +60,15 @@ package final class EngineCore {
     /// - Parameters:
     ///   - load: fills a shard before it starts, on its own thread.
     ///   - subscribers: loaded into the shards after `load`.
-    ///   - tellsRemovals: `true` to hear of each activity that the shards remove.
+    ///   - earlier: what is known of the process before this one.
+    ///   - keepsPeople: `true` to hear of each activity that the shards remove, and of the claims of their alerts.
     ///   - report: receives lines for operators about the loading, before the initialiser returns.
     package convenience init(
         loop: Loop, rules: Rules = .builtIn, limits: ActivityLimits = ActivityLimits(), shards count: Int,
         pinsShards: Bool = false, makeTransports: [TransportFactory], apps: [AppID] = [], clock: ClockSource = .system,
         load: (@Sendable (Shard, ShardPlace, Moment) throws -> Void)? = nil,
-        subscribers: (any SubscriberSource)? = nil, tellsRemovals: Bool = false, report: (String) -> Void = { _ in }
+        subscribers: (any SubscriberSource)? = nil, earlier: EarlierProcess? = nil, keepsPeople: Bool = false,
+        report: (String) -> Void = { _ in }
     ) throws {
         var takeFeedback: (() -> Void)?
         let wakeup = try Wakeup(loop: loop) { takeFeedback?() }
@@ -70,8 +77,9 @@ package final class EngineCore {
             threads = try ShardThreads(
                 count,
                 ShardThread.Options(
-                    limits: limits, lineups: rules.lineups, clock: clock, tellsRemovals: tellsRemovals),
+                    limits: limits, lineups: rules.lineups, clock: clock, keepsPeople: keepsPeople),
                 pinned: pinsShards, makeTransports: makeTransports, apps: apps, load: load, subscribers: subscribers,
+                earlier: earlier,
                 topicLimits: rules.limits, report: report, core: wakeup.signal)
         } catch {
             wakeup.close()
@@ -110,6 +118,8 @@ package final class EngineCore {
 
     /// Adopts other rules for what is decided from now on.
     func adopt(_ rules: Rules, now: FeedTime) {
+        // What other rules hide may be in the words of alerts.
+        if let recalledRules, recalledRules > 0, recentAlerts != nil { keepAlerts() }
         recalledRules? += 1
         decisionCore.adopt(rules, now: now, into: &decisions)
         hand()
@@ -135,16 +145,36 @@ package final class EngineCore {
     /// but no publications and reports, and the shards get nothing.
     package func beginRecall() { recalledRules = 0 }
 
-    /// Ends a recall. The shards get what each remembered topic shows now, without an alert.
-    package func endRecall() {
-        guard let rules = recalledRules.take() else { return }
-        // An alert that was decided before a restart has been sent or is out of date.
+    /// Bounds on the alerts of an earlier process that go on to those whom they have not reached.
+    struct AlertHorizon {
+        /// Log time since when all alerts have left with claims.
+        let since: FeedTime
+        /// Wall clock, asked once the log has been read.
+        let wall: () -> FeedTime
+    }
+
+    /// Keeps alerts for a checkpoint, and for those whom they have not reached by the end of a recall. Called before anything is decided.
+    func keepAlerts() { recentAlerts = RecentAlerts() }
+
+    /// Ends a recall. The shards get what each remembered topic shows now, and no alert.
+    package func endRecall() { _ = endRecall(within: nil) }
+
+    /// Ends a recall.
+    ///
+    /// - Parameter horizon: bounds on the alerts that go on; `nil`: none does.
+    /// - Returns: the alerts that go on.
+    func endRecall(within horizon: AlertHorizon?) -> [RecentAlerts.Entry] {
+        guard let rules = recalledRules.take() else { return [] }
+        let found = horizon.flatMap { recentAlerts?.unfinished(since: $0.since, now: now, wall: $0.wall()) } ?? []
+        let unfinished = Dictionary(grouping: found) { $0.entry.topic }
         let publications =
             rules > 1 ? decisionCore.newestPublicationsAsShown : decisionCore.newestPublications
         for publication in publications {
             delegate?.coreWillPublish(publication)
-            publish(publication)
+            publish(publication, with: unfinished[publication.topicID] ?? [])
         }
+        shards.send(.endRestart)
+        return found.map(\.entry)
     }
 
     /// Lets nobody get what the topic has shown so far in this recall.
@@ -163,8 +193,10 @@ package final class EngineCore {
     private func recollect() {
         for decision in decisions {
             switch decision {
-            case .publish, .revokeAlert: break
+            case .publish(let publication): noteAlert(of: publication)
+            case .revokeAlert(let topic, let cause): recentAlerts?.revoke(cause: cause, of: topic)
             case .forget(let topic):
+                recentAlerts?.forget(topic)
                 for app in appOrders.indices { appOrders[app].forget(topic) }
             case .order(let operation, let id):
                 if let app = apps.firstIndex(of: id) {
@@ -186,10 +218,14 @@ package final class EngineCore {
             switch decision {
             case .publish(let new):
                 publication = new
+                noteAlert(of: new)
                 delegate?.coreWillPublish(new)
                 publish(new)
-            case .revokeAlert(let topic, let cause): shards.send(.revokeAlert(topic: topic, cause: cause))
+            case .revokeAlert(let topic, let cause):
+                recentAlerts?.revoke(cause: cause, of: topic)
+                shards.send(.revokeAlert(topic: topic, cause: cause))
             case .forget(let topic):
+                recentAlerts?.forget(topic)
                 for app in appOrders.indices { appOrders[app].forget(topic) }
                 shards.send(.forget(topic))
             case .order(let operation, let app): order(operation, for: app)
@@ -201,14 +237,34 @@ package final class EngineCore {
         }
     }
 
-    private func publish(_ publication: Publication) {
+    private func noteAlert(of publication: Publication) {
+        guard recentAlerts != nil else { return }
+        recentAlerts?.note(
+            publication,
+            withheldFrom: zip(apps, appOrders).filter { $0.1.withholdsAlert(of: publication) }.map(\.0)
+                + absentApps.withholding(publication))
+    }
+
+    private func publish(
+        _ publication: Publication, with unfinished: [(entry: RecentAlerts.Entry, age: Duration)] = []
+    ) {
         var told = 0
         for app in appOrders.indices {
             guard let admitted = appOrders[app].admit(publication) else { continue }
-            shards.send(.publish(admitted), toApp: app)
+            let alerts = appOrders[app].isMuted ? [] : self.unfinished(unfinished, ofApp: app)
+            shards.send(
+                alerts.isEmpty ? .publish(admitted) : .publishUnfinished(UnfinishedPublication(admitted, alerts)),
+                toApp: app)
             told += shards.perApp
         }
         if told > 0 { publications.open(publication.serial, of: publication.topicID, shards: told) }
+    }
+
+    private func unfinished(
+        _ alerts: [(entry: RecentAlerts.Entry, age: Duration)], ofApp app: Int
+    ) -> [UnfinishedAlert] {
+        alerts.filter { apps.isEmpty || !$0.entry.withheldFrom.contains(apps[app]) }
+            .map { UnfinishedAlert($0.entry.alert, age: $0.age) }
     }
 
     private func overtake(_ serial: UInt64) {
@@ -231,6 +287,9 @@ package final class EngineCore {
     }
 
     // MARK: Shards
+
+    /// Tells a shard that its claims up to that ticket are durable.
+    func confirmClaims(_ ticket: UInt64, shard: Int) { shards[shard].send(.claimed(ticket)) }
 
     /// Makes the shards take the commands sent to them. The driver of a core calls it before it waits; a loop does that by itself.
     func turnIsOver() { shards.ring() }
@@ -298,6 +357,9 @@ package final class EngineCore {
         case .ready:
             unreadyShards -= 1
             if unreadyShards == 0 { delegate?.coreDidBecomeReady() }
+        case .claims(let request):
+            let app = apps.isEmpty ? nil : apps[index / shards.perApp]
+            delegate?.coreDidClaim(StoredClaims(request.claims, app: app, now: now), request.ticket, shard: index)
         case .report(let text): delegate?.coreDidReport(text)
         }
     }

@@ -1,5 +1,6 @@
 package import FanfareDecisions
 package import FanfareFanOut
+package import FanfareLog
 package import FanfareModel
 
 /// Receiver of what an `EngineCore` reports, called on the core's thread.
@@ -37,6 +38,8 @@ package protocol EngineCoreDelegate: AnyObject {
     ///   - token: `keyedHash` of the token that it had.
     func coreDidRemove(_ activity: UInt64, token: UInt64)
     func coreDidLearn(_ fate: ActivityFate, of activity: ActivityID)
+    /// Called with claims to be made durable, if the shards make any; `EngineCore.confirmClaims` follows.
+    func coreDidClaim(_ claims: StoredClaims, _ ticket: UInt64, shard: Int)
     /// - Parameter line: for operators. Equal lines may come any number of times.
     func coreDidReport(_ line: String)
     /// Called once, when every shard's transport is able to deliver.
@@ -56,6 +59,7 @@ extension EngineCoreDelegate {
     package func coreDidLoseToken(of activity: ActivityID) {}
     package func coreDidRemove(_ activity: UInt64, token: UInt64) {}
     package func coreDidLearn(_ fate: ActivityFate, of activity: ActivityID) {}
+    package func coreDidClaim(_ claims: StoredClaims, _ ticket: UInt64, shard: Int) {}
     package func coreDidReport(_ line: String) {}
     package func coreDidBecomeReady() {}
     package func coreDidRelieve() {}

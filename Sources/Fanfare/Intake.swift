@@ -36,6 +36,8 @@ final class Intake {
     var slowCommit: Int64?
     /// Earliest time of the next entry that only advances time, in monotonic nanoseconds.
     var nextTick = Int64.min
+    /// Log time of the newest entry that was held.
+    private(set) var newestEntry = FeedTime.plausible.lowerBound
     /// Is `true` once the feed's end is held.
     var isFeedOver = false
     /// Requests that changed decisions and were given up, because the store did not answer.
@@ -58,7 +60,10 @@ final class Intake {
 
     func hold(_ item: Item) {
         switch item {
-        case .entry, .person: holdsEntry = true
+        case .entry(let entry, _):
+            holdsEntry = true
+            newestEntry = entry.now
+        case .person: holdsEntry = true
         case .request(.settle(let until, _)): settleDeadline = min(settleDeadline, until)
         case .request: break
         }

@@ -17,7 +17,8 @@ final class ShardThread {
         var limits = ActivityLimits()
         var lineups = LineupRules()
         var clock = ClockSource.system
-        var tellsRemovals = false
+        /// Is `true` if the engine's store keeps people.
+        var keepsPeople = false
     }
 
     /// Starts the thread without waiting for it; `opened()` waits.
@@ -36,7 +37,10 @@ final class ShardThread {
             do {
                 let clock = ThreadClock(options.clock)
                 let shard = Shard(lineups: options.lineups, limits: options.limits)
-                if options.tellsRemovals { shard.tellRemovals() }
+                if options.keepsPeople {
+                    shard.tellRemovals()
+                    shard.keepClaims()
+                }
                 try load(shard, clock.now())
                 let driver = try Driver(loop, rings, shard, clock, core)
                 let context = TransportContext(clock: clock.now, proof: options.clock.proof) { [unowned driver] in

@@ -1,5 +1,6 @@
 import FanfareDecisions
 import FanfareFanOut
+import FanfareLog
 import FanfareLoop
 import FanfareModel
 
@@ -19,6 +20,7 @@ final class ShardThreads {
     ///   - pinned: `true` pins each thread to one processor.
     ///   - load: fills a shard, on its thread.
     ///   - subscribers: read once, on this thread, and passed to the shards after `load`.
+    ///   - earlier: what is known of the process before this one.
     ///   - topicLimits: limits of the rules, which subscriptions must keep.
     ///   - report: receives lines for operators, on this thread.
     ///   - core: signalled when a shard has feedback.
@@ -26,7 +28,7 @@ final class ShardThreads {
     init(
         _ count: Int, _ options: ShardThread.Options, pinned: Bool, makeTransports: [TransportFactory], apps: [AppID],
         load: (@Sendable (Shard, ShardPlace, Moment) throws -> Void)?, subscribers: (any SubscriberSource)?,
-        topicLimits: Rules.Limits, report: (String) -> Void, core: WakeupSignal
+        earlier: EarlierProcess? = nil, topicLimits: Rules.Limits, report: (String) -> Void, core: WakeupSignal
     ) throws {
         let expected = max(0, min(subscribers?.expectedCount ?? 0, ShardThreads.expectedMax))
         var threads: [ShardThread] = []
@@ -61,7 +63,8 @@ final class ShardThreads {
                 }
             }
             let now = FeedTime(milliseconds: options.clock.wallMilliseconds())
-            let faults = try subscribers?.distribute(to: queues, apps: apps, limits: topicLimits, now: now)
+            let faults = try subscribers?.distribute(
+                to: queues, apps: apps, limits: topicLimits, now: now, earlier: earlier)
             for line in faults?.lines ?? [] { report(line) }
             for queue in queues.joined() { queue.finish() }
             links = try threads.map { try $0.opened() }

@@ -222,11 +222,11 @@ final class ShardTurn {
 }
 
 extension ShardCommand {
-    /// Is `true` for a command that goes to every lineup of a topic, or to all activities.
+    /// Is `true` for a command that goes to every lineup or every follower of a topic, or to all activities.
     fileprivate func mayTakeLong(in shard: Shard) -> Bool {
         switch self {
         case .publish, .revokeAlert: shard.hasLineups
-        case .republish, .trustDeadAnswers: true
+        case .publishUnfinished, .republish, .trustDeadAnswers: true
         default: false
         }
     }

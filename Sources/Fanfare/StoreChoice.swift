@@ -8,8 +8,8 @@ import FanfareLog
 public struct StoreChoice: Sendable {
     enum Place: Sendable {
         case folder(String)
-        /// Log and people that a test makes.
-        case log(any Log, any PeopleStore = MemoryPeopleStore())
+        /// Log, people and claims that a test makes.
+        case log(any Log, any PeopleStore = MemoryPeopleStore(), any ClaimStore = MemoryClaims())
     }
 
     let place: Place
@@ -22,7 +22,17 @@ public struct StoreChoice: Sendable {
     func open() throws -> any Log {
         switch place {
         case .folder(let path): try LMDBLog(folder: path)
-        case .log(let log, _): log
+        case .log(let log, _, _): log
+        }
+    }
+
+    /// - Parameter body: called with all claims.
+    func openClaims(report: (String) -> Void, _ body: (StoredClaims) -> Void) throws -> any ClaimStore {
+        switch place {
+        case .folder(let path): return try ClaimFolder.opened(store: path, report: report, body)
+        case .log(_, _, let claims):
+            try claims.read(body)
+            return claims
         }
     }
 
@@ -31,7 +41,7 @@ public struct StoreChoice: Sendable {
         let store: any PeopleStore =
             switch place {
             case .folder(let path): try LMDBPeopleStore(store: path)
-            case .log(_, let people): people
+            case .log(_, let people, _): people
             }
         return try StoredCards(PeopleRegister(store), beside: others)
     }

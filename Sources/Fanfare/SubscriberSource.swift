@@ -1,6 +1,7 @@
 import FanfareDecisions
 import FanfareFanOut
 public import FanfareFeeds
+import FanfareLog
 public import FanfareModel
 
 /// Source of the activities that are on phones when an engine starts: a `SubscriberSequence`, or a program's own type that reads its store
@@ -46,9 +47,11 @@ extension SubscriberSource {
     /// - Parameters:
     ///   - queues: queues of the shards, by app.
     ///   - apps: apps that the engine pushes to; empty if nothing is sent to APNs, and then any app is accepted.
+    ///   - earlier: what is known of the process before this one.
     /// - Returns: faults to report to operators.
     func distribute(
-        to queues: [[LoadingQueue]], apps: [AppID], limits: Rules.Limits = Rules.Limits(), now: FeedTime
+        to queues: [[LoadingQueue]], apps: [AppID], limits: Rules.Limits = Rules.Limits(), now: FeedTime,
+        earlier: EarlierProcess? = nil
     ) throws -> LoadingFaults {
         var batches = queues.map { $0.map { _ in [ShardCommand]() } }
         var faults = LoadingFaults()
@@ -67,7 +70,9 @@ extension SubscriberSource {
             let shard = ShardPlace.index(ofSubscriber: subscription.subscriber, of: queues[app].count)
             let command = ShardCommand.follow(
                 subscription.activity, subscription.audience, token: subscription.token,
-                preferences: subscription.preferences, startedAt: startedAt)
+                preferences: subscription.preferences, startedAt: startedAt,
+                settledThrough: earlier?.settledThrough(
+                    subscription, startedAt: startedAt, app: apps.isEmpty ? nil : apps[app]))
             if let fault = command.fault(topicIDBytesMax: limits.topicIDBytesMax) { return fault.description }
             batches[app][shard].append(command)
             if batches[app][shard].count == LoadingQueue.batchMax {

@@ -43,7 +43,8 @@ extension Topic {
             return Alert(
                 cause: cause, isCauseOfProvider: isCauseOfProvider, class: governing.class, text: text,
                 freshFor: freshFor,
-                highlight: occasionRule?.highlight ?? occasion?.highlight)
+                highlight: occasionRule?.highlight ?? occasion?.highlight, grantedAt: now,
+                arrivedAt: context.arrivedAt)
         case .demoted(let reason):
             context.verdict.alert = .demoted
             context.verdict.alertReason = reason

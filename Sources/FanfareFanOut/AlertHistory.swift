@@ -11,6 +11,8 @@ struct AlertHistory {
     private var alertCounts = SIMD2<UInt32>()
     /// Version of the newest alert: a member that has had its chance at that one has missed none.
     private(set) var newest: UInt32 = 0
+    /// Members that are claimed for the newest alert.
+    var claimFront = ClaimFront()
     /// Unvisited members that may lack the newest alert: while there are any, the sweep runs in the first lane.
     private(set) var unreached = 0
 
@@ -25,7 +27,11 @@ struct AlertHistory {
     /// - Parameters:
     ///   - members: number of members, all of which are to get the alert.
     ///   - oldest: the oldest version that a member has.
-    mutating func append(_ issue: IssuedAlert, in version: UInt32, for members: Int, having oldest: UInt32) {
+    ///   - ticket: ticket of the first claims that count for the alert.
+    mutating func append(
+        _ issue: IssuedAlert, in version: UInt32, for members: Int, having oldest: UInt32,
+        claimedFrom ticket: UInt64 = 1
+    ) {
         let `class` = issue.alert.class
         if pending.count(where: { $0.alert.class == `class` }) == AlertHistory.perClassMax,
             let first = pending.firstIndex(where: { $0.alert.class == `class` })
@@ -37,7 +43,11 @@ struct AlertHistory {
         pending.append(PendingAlert(version: version, number: alertCounts[Int(place)] &* 2 &+ place, issue: issue))
         newest = version
         unreached = members
+        claimFront.firstTicket = ticket
     }
+
+    /// The newest alert that may still leave; `nil` if there is none.
+    func newestCarried(at moment: Moment) -> PendingAlert? { pending.last { $0.isCarried(at: moment) } }
 
     /// Creates the history of an audience that was at rest, in which no member has missed an alert. It has no alerts, and only the low bits of
     /// their counts, which suffice for the alerts' numbers.

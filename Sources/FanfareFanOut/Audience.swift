@@ -128,13 +128,24 @@ final class Audience: LaneMember {
     ///   - alert: the alert of the version, if it has one.
     ///   - freshness: index of the kind's figures in the shard's `FreshnessTable`.
     ///   - now: arrival of the version, monotonic nanoseconds.
-    func publish(_ version: Version, alerting alert: IssuedAlert?, freshness: Int, at now: Int64) {
+    ///   - ticket: ticket of the first claims that count for the alert.
+    func publish(
+        _ version: Version, alerting alert: IssuedAlert?, freshness: Int, at now: Int64, claimedFrom ticket: UInt64 = 1
+    ) {
         take(version)
         times.note(now, freshness: freshness, hasMembers: order.count > 0)
         owed = order.count + starts.count
         refused = 0
         order.restart()
-        if let alert { alerts.append(alert, in: target, for: order.count, having: ledger.oldest) }
+        if let alert {
+            alerts.append(alert, in: target, for: order.count, having: ledger.oldest, claimedFrom: ticket)
+        }
+    }
+
+    /// Opens a version for an alert of an earlier process, in front of the newest version.
+    func open(_ alert: IssuedAlert, in version: Version) {
+        take(version)
+        alerts.append(alert, in: target, for: order.count, having: ledger.oldest)
     }
 
     /// Returns the newest version as a version of its own, which members get although they were sent the same content before.
@@ -169,6 +180,12 @@ final class Audience: LaneMember {
     func takeWaiting() -> Int64? { times.takeWaiting() }
 
     // MARK: The sweep
+
+    /// Part of the sweep that is claimed.
+    var claimFront: ClaimFront {
+        _read { yield alerts.claimFront }
+        _modify { yield &alerts.claimFront }
+    }
 
     override var audience: Audience? { self }
 
@@ -233,8 +250,11 @@ final class Audience: LaneMember {
 
     /// Lets chance choose the next of each kind of visit.
     func drawNext(by random: UInt64, positions: inout [UInt32]) {
-        // Those who lack the newest alert are the first ones from the cursor on, and stay so.
-        order.drawNext(among: alerts.unreached > 0 ? alerts.unreached : .max, by: random, positions: &positions)
+        // Those who lack the newest alert are the first ones from the cursor on, and stay so; likewise those who are claimed.
+        let unreached = alerts.unreached > 0 ? alerts.unreached : .max
+        order.drawNext(
+            among: claimFront.ahead > 0 ? min(claimFront.ahead, unreached) : unreached, by: random,
+            positions: &positions)
         revisits.drawNext(by: random)
         starts.drawNext(by: random, positions: &positions)
     }
@@ -242,6 +262,7 @@ final class Audience: LaneMember {
     /// Notes visits to the next members under the cursor, and advances it.
     func visited(_ count: Int) {
         alerts.noteVisits(count)
+        claimFront.visited(count)
         order.advance(by: count)
     }
 

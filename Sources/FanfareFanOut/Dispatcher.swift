@@ -145,7 +145,7 @@ final class Dispatcher {
             lineupPublisher.takeNews(of: audience, at: moment)
             guard audience.hasWork, audience.lane.parked == nil else { return }
         }
-        _ = sender.visit([slot], of: audience, at: moment, into: &batch)
+        sender.visitOutOfTurn(slot, of: audience, at: moment, into: &batch)
     }
 
     /// Lets chance choose the next push: the member of the lane, and the visit of that member.
@@ -204,7 +204,7 @@ final class Dispatcher {
         if let slot = audience.nextStart { return starter.sendStart(slot, of: audience, at: moment, into: &batch) }
         guard audience.revisits.prompt.isEmpty, audience.order.remaining > 0 else {
             if let slot = sender.nextRevisit(of: audience) {
-                _ = sender.visit([slot], of: audience, at: moment, into: &batch)
+                sender.visitOutOfTurn(slot, of: audience, at: moment, into: &batch)
             }
             return 1
         }

@@ -57,6 +57,8 @@ final class FeedbackReporter {
         feedback.append(.quiet(answer.question, isComplete: answer.isComplete))
     }
 
+    func request(_ claims: ClaimRequest) { feedback.append(.claims(claims)) }
+
     func report(_ line: String) { feedback.append(.report(line)) }
 
     func refuse(_ id: ActivityID, _ refusal: CommandRefusal) { report(.refused(refusal), of: id) }

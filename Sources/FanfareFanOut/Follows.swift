@@ -39,6 +39,7 @@ final class Follows {
             starter.takeToken(token, of: card, startedAt: startedAt, at: moment)
         }
         if let slot = lifecycle.slot(of: id) {
+            membership.claims.rename(slot, id.mark)
             if let preferences { lifecycle.prefer(preferences, for: slot) }
             moves.move(slot, to: key, at: moment)
         } else {

@@ -48,13 +48,15 @@ struct Lanes {
 
     /// Enqueues the member in the lane of its work. Called whenever work arrives. A member has at most one entry in each lane's queue; a
     /// stale entry in another lane is recognised by `lane` and skipped.
-    mutating func enqueue(_ member: LaneMember) {
+    ///
+    /// - Parameter isFirst: whether the member goes in front of those in its lane: what is ready to leave goes before what has to wait.
+    mutating func enqueue(_ member: LaneMember, isFirst: Bool = false) {
         guard member.hasWork, member.lane.parked == nil else { return }
         let lane = member.preferredLane
         guard member.lane.current != lane else { return }
         abandon(member)
         if member.lane.enter(lane, turn: shares.quantum) {
-            queues[lane].append(member)
+            if isFirst { queues[lane].prepend(member) } else { queues[lane].append(member) }
         } else {
             stale[lane] -= 1
         }
@@ -142,9 +144,9 @@ struct Lanes {
         member.lane.park(until: timer)
     }
 
-    mutating func unpark(_ member: LaneMember) {
+    mutating func unpark(_ member: LaneMember, isFirst: Bool = false) {
         member.lane.unpark()
-        enqueue(member)
+        enqueue(member, isFirst: isFirst)
     }
 
     private mutating func nextLane() -> Int? {

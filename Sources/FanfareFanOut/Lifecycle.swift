@@ -83,6 +83,7 @@ final class Lifecycle {
         _ id: ActivityID, token: [UInt8], startedAt: FeedTime? = nil, at moment: Moment
     ) -> ActivitySlot {
         let slot = membership.store.insert(id, token: token)
+        membership.claims.name(slot, ActivityMark(id, token: token))
         note(startedAt: startedAt, of: slot, at: moment)
         return slot
     }

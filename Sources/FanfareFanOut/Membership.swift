@@ -16,6 +16,7 @@ final class Membership {
     @exclusivity(unchecked) var lineups = LineupTable()
     @exclusivity(unchecked) var carriedAlerts = CarriedAlerts()
     @exclusivity(unchecked) var timers = TimingWheel()
+    @exclusivity(unchecked) var claims = ClaimBook()
     /// Lineups whose wake-up is due, by lane.
     let dueLineups = (0..<Lanes.count).map { DueLineups(lane: $0) }
     let openMax: Int
@@ -40,7 +41,9 @@ final class Membership {
         _ version: Audience.Version, in audience: Audience, alerting alert: IssuedAlert?, freshness: Int, at now: Int64
     ) {
         let before = (owed: audience.owed, refused: audience.refused)
-        audience.publish(version, alerting: alert, freshness: freshness, at: now)
+        audience.publish(version, alerting: alert, freshness: freshness, at: now, claimedFrom: claims.next)
+        // The sweep begins anew where its cursor stands, and names nobody anew who is claimed.
+        if claims.isKept { audience.claimFront.restart(members: audience.order.count, blocks: claims.blocks) }
         counts.owed += audience.owed - before.owed
         counts.refused += audience.refused - before.refused
     }
@@ -55,6 +58,7 @@ final class Membership {
     func join(_ slot: ActivitySlot, _ index: Int, having shown: PendingStart.Shown? = nil) {
         let audience = awake(index)
         store[slot].audience = UInt32(index)
+        claims.forget(slot)
         store[slot].alerted = shown?.alerted ?? audience.target
         store.alertMemory.forget(slot)
         if let shown, let display = shown.display {
@@ -297,9 +301,11 @@ final class Membership {
     }
 
     /// Ends the pause of the audience's sweep.
-    func unpark(_ audience: Audience) {
+    ///
+    /// - Parameter isFirst: whether the audience goes in front of those in its lane.
+    func unpark(_ audience: Audience, isFirst: Bool = false) {
         if let timer = audience.lane.parked { timers.cancel(timer) }
-        lanes.unpark(audience)
+        lanes.unpark(audience, isFirst: isFirst)
     }
 
     /// Queues a visit to an activity with a pending push. The visit is left to the sweep if the cursor has still to come to the activity:

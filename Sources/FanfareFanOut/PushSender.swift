@@ -9,6 +9,7 @@ final class PushSender {
     /// Number of pushes whose completion has not arrived.
     @exclusivity(unchecked) var inFlight = 0
     let governor: SubscriberGovernor
+    let claims: AlertClaims
 
     init(
         _ reporter: FeedbackReporter, _ membership: Membership, _ lineupPublisher: LineupPublisher,
@@ -19,6 +20,7 @@ final class PushSender {
         self.lineupPublisher = lineupPublisher
         self.missedAlerts = missedAlerts
         self.governor = governor
+        claims = AlertClaims(reporter, membership)
     }
 
     /// Visits the next member of the sweep.
@@ -30,7 +32,7 @@ final class PushSender {
     ///
     /// - Returns: the number of visits.
     func sweep(_ audience: Audience, limit: Int, at moment: Moment, into batch: inout DeliveryBatch) -> Int {
-        let run = audience.nextOfSweep(limit: limit)
+        let run = claims.admit(audience.nextOfSweep(limit: limit), of: audience, at: moment)
         var rest = run
         while !rest.isEmpty {
             rest = rest.dropFirst(visit(rest, of: audience, at: moment, into: &batch))
@@ -139,11 +141,28 @@ final class PushSender {
     }
 
     /// Makes the activity wait for the clock's next second.
-    func awaitClock(_ slot: ActivitySlot, at moment: Moment) {
+    func awaitClock(_ slot: ActivitySlot, at moment: Moment) { wait(slot, for: 1_000_000_000, at: moment) }
+
+    private func wait(_ slot: ActivitySlot, for nanoseconds: Int64, at moment: Moment) {
         membership.store[slot].flags.insert(.waiting)
         membership.timers.insert(
             .activity(slot, generation: membership.store[slot].generation),
-            due: moment.monotonicNanoseconds + 1_000_000_000)
+            due: moment.monotonicNanoseconds + nanoseconds)
+    }
+
+    /// Time between two looks for a single activity's claim, longer than most commits; monotonic nanoseconds.
+    private static let claimWait: Int64 = 20_000_000
+
+    /// Visits a member out of turn, unless the alert that it lacks may not leave yet.
+    func visitOutOfTurn(
+        _ slot: ActivitySlot, of audience: Audience, at moment: Moment, into batch: inout DeliveryBatch
+    ) {
+        let isIdle = membership.store[slot].flags.isDisjoint(with: [.inFlight, .waiting])
+        switch isIdle ? claims.admitOutOfTurn(slot, of: audience, at: moment) : .admitted {
+        case .admitted: _ = visit([slot], of: audience, at: moment, into: &batch)
+        case .waits: wait(slot, for: PushSender.claimWait, at: moment)
+        case .sweepComes: break
+        }
     }
 
     func send(_ push: Push, to slots: ArraySlice<ActivitySlot>, into batch: inout DeliveryBatch) -> Int {

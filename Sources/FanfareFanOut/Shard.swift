@@ -66,8 +66,20 @@ package final class Shard: DeliverySource {
     /// Makes the shard report each activity that it removes, for a store that keeps people.
     package func tellRemovals() { reporter.tellsRemovals = true }
 
+    /// Makes alerts wait for claims, for a store that keeps them. Called before there are activities.
+    ///
+    /// - Parameters:
+    ///   - patience: time after which alerts leave without claims, because the store takes nothing; another one is for simulations.
+    ///   - blocks: bounds on the members of an audience that are claimed at a time; others are for simulations.
+    package func keepClaims(patience: Duration = .seconds(2), blocks: ClosedRange<Int> = 1024...65_536) {
+        membership.claims.keep(patience: patience, blocks: blocks)
+    }
+
     /// Reserves room for this many activities, so that loading them does not copy the arrays repeatedly.
-    package func reserve(activities: Int) { membership.store.reserve(activities) }
+    package func reserve(activities: Int) {
+        membership.store.reserve(activities)
+        membership.claims.reserve(activities)
+    }
 
     package var statistics: ShardCounts {
         var result = membership.counts
@@ -130,6 +142,9 @@ package final class Shard: DeliverySource {
     package func apply(_ command: ShardCommand, at moment: Moment) {
         switch command {
         case .publish(let publication): publisher.publish(publication, at: moment)
+        case .publishUnfinished(let new): publisher.publish(new.publication, unfinished: new.alerts, at: moment)
+        case .endRestart: publisher.earlier.end()
+        case .claimed(let ticket): sender.claims.confirm(ticket, at: moment)
         case .revokeAlert(let topic, let cause):
             guard let index = membership.topics.index(of: topic) else { return }
             if let followers = membership.topics[index].followers {
@@ -139,8 +154,11 @@ package final class Shard: DeliverySource {
             membership.carriedAlerts.revoke(cause: cause, topic: topic)
         case .forget(let topic): membership.topics.forget(topic)
         case .republish: publisher.republish(at: moment)
-        case .follow(let id, let key, let token, let preferences, let startedAt):
+        case .follow(let id, let key, let token, let preferences, let startedAt, let settledThrough):
             follows.follow(id, key, token: token, preferences, startedAt: startedAt, at: moment)
+            if let settledThrough, let slot = membership.store.slot(of: id) {
+                publisher.earlier.note(slot, settledThrough: settledThrough)
+            }
         case .start(let request, let key): starter.start(request, key, at: moment)
         case .prefer(let id, let preferences):
             if let slot = lifecycle.slot(of: id) {
@@ -185,6 +203,7 @@ package final class Shard: DeliverySource {
         wakeDue(at: moment)
         guard !isHeldUp else { return }
         dispatcher.pull(limit: limit, at: moment, into: &batch)
+        sender.claims.request(at: moment)
         reportIfQuiet()
     }
 
@@ -199,6 +218,7 @@ package final class Shard: DeliverySource {
         wakeDue(at: moment)
         guard !isHeldUp else { return }
         dispatcher.pullByLot(random, at: moment, into: &batch)
+        sender.claims.request(at: moment)
         reportIfQuiet()
     }
 

@@ -30,6 +30,7 @@ struct ShardAudit {
         return violationOfStarts() ?? violationOfDepartures() ?? membership.topics.violatedInvariant()
             ?? violatedInvariantOfLineups() ?? violatedInvariantOfTimers() ?? violationOfParts()
             ?? violationOfCounts(total) ?? violationOfExpected()
+            ?? membership.claims.violation(slots: membership.store.activities.count)
     }
 
     /// Numbers of an audience, counted from its members.

@@ -12,13 +12,14 @@ extension ShardCommand {
     /// all the same reports its refusal later.
     package func fault(topicIDBytesMax: Int) -> CommandFault? {
         switch self {
-        case .follow(_, let audience, let token, _, _): ShardCommand.fault(of: token) ?? audience.fault(topicIDBytesMax)
+        case .follow(_, let audience, let token, _, _, _):
+            ShardCommand.fault(of: token) ?? audience.fault(topicIDBytesMax)
         case .start(let request, let audience):
             ShardCommand.fault(of: request.token) ?? audience.fault(topicIDBytesMax)
         case .move(_, let audience): audience.fault(topicIDBytesMax)
         case .replaceToken(_, let token): ShardCommand.fault(of: token)
-        case .publish, .revokeAlert, .republish, .forget, .prefer, .unfollow, .tellDisposition, .trustDeadAnswers,
-            .reportQuiet:
+        case .publish, .publishUnfinished, .endRestart, .claimed, .revokeAlert, .republish, .forget, .prefer, .unfollow,
+            .tellDisposition, .trustDeadAnswers, .reportQuiet:
             nil
         }
     }

@@ -4,6 +4,12 @@ package import FanfareModel
 /// has their size: the content of larger commands is boxed.
 package enum ShardCommand: Sendable {
     case publish(Publication)
+    /// Publishes a topic's newest version, after a restart, with alerts for those whom they have not reached.
+    case publishUnfinished(UnfinishedPublication)
+    /// Everything of an earlier process has been published.
+    case endRestart
+    /// All claims up to that ticket are durable.
+    case claimed(UInt64)
     /// Revokes the alert caused by this fact of this topic: no further push carries it.
     indirect case revokeAlert(topic: TopicID, cause: String)
     /// The topic ended long ago, or its feed fell silent: it is published no more, unless its id is reused for a new topic.
@@ -12,8 +18,10 @@ package enum ShardCommand: Sendable {
     case republish
     /// The activity exists on a phone, has this update token, and shows this audience's state from now on. If the activity is known already,
     /// the command moves it and replaces a different token; its start is ignored, and `nil` keeps its preferences.
+    /// Alerts of an earlier process that were granted up to log time `settledThrough` do not concern the activity.
     indirect case follow(
-        ActivityID, AudienceKey, token: [UInt8], preferences: Preferences? = nil, startedAt: FeedTime? = nil)
+        ActivityID, AudienceKey, token: [UInt8], preferences: Preferences? = nil, startedAt: FeedTime? = nil,
+        settledThrough: FeedTime? = nil)
     /// Starts the activity on a phone by a push; it shows this audience's state from now on.
     indirect case start(StartRequest, AudienceKey)
     indirect case prefer(ActivityID, Preferences)
@@ -47,6 +55,8 @@ package enum ShardFeedback: Sendable {
     /// engine's store keeps people.
     case removed(UInt64, token: UInt64)
     indirect case disposition(UInt64, AlertDisposition)
+    /// The shard wants claims to be durable. Sent if the engine's store keeps people.
+    indirect case claims(ClaimRequest)
     /// Answers this question and all before it. `isComplete` is `true` if no activity was refused its newest state for good.
     case quiet(UInt64, isComplete: Bool)
     indirect case counted(ShardCounts)

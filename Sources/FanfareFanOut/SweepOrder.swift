@@ -32,6 +32,13 @@ struct SweepOrder<Member: SweepMember> {
         members[cursor..<cursor + min(limit, remaining, members.count - cursor)]
     }
 
+    /// Returns the next consecutive unvisited members behind the first `skipped` of them, at most `limit`. O(1).
+    func next(limit: Int, skipping skipped: Int) -> ArraySlice<Member> {
+        guard skipped < remaining else { return [] }
+        let first = cursor + skipped < members.count ? cursor + skipped : cursor + skipped - members.count
+        return members[first..<first + min(limit, remaining - skipped, members.count - first)]
+    }
+
     /// Notes visits to the first `count` members that `next` returns, and advances the cursor.
     mutating func advance(by count: Int) {
         cursor += count

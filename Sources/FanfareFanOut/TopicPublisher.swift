@@ -5,6 +5,7 @@ final class TopicPublisher {
     private let reporter: FeedbackReporter
     private let membership: Membership
     private let lineupPublisher: LineupPublisher
+    var earlier = EarlierAlerts()
     /// `Moment.stampEpoch` of the last `wakeDue`.
     var stampEpoch: UInt32 = 0
     /// Index of the next audience whose state is to be sent once more after a clock step; `nil` if all have been.
@@ -19,7 +20,8 @@ final class TopicPublisher {
         self.lineupPublisher = lineupPublisher
     }
 
-    func publish(_ publication: Publication, at moment: Moment) {
+    /// - Parameter unfinished: alerts of an earlier process for those whom they have not reached, the oldest first.
+    func publish(_ publication: Publication, unfinished: [UnfinishedAlert] = [], at moment: Moment) {
         let topic = membership.topics.insert(topicOf: publication)
         membership.detach(topic)
         let isChange =
@@ -37,15 +39,31 @@ final class TopicPublisher {
         if isChange || publication.event == .end, let (index, audience) = followers {
             membership.audiences.noteSize(audience, at: index)
             reporter.publications.addAudience(to: publication.serial)
+            let version = Audience.Version(publication)
+            let alerts = unfinished.map {
+                IssuedAlert(
+                    $0.alert, of: publication.topicID,
+                    at: moment.monotonicNanoseconds - $0.age.milliseconds * 1_000_000)
+            }
+            for alert in alerts.dropLast() { audience.open(alert, in: version) }
             membership.publish(
-                Audience.Version(publication), in: audience, alerting: alert, freshness: kind,
-                at: moment.monotonicNanoseconds)
+                version, in: audience, alerting: alert ?? alerts.last, freshness: kind, at: moment.monotonicNanoseconds
+            )
+            if !unfinished.isEmpty { noteSettled(unfinished, of: audience) }
             membership.open(publication.serial, in: audience)
             membership.lanes.enqueue(audience)
             membership.reportCompleted(audience, at: moment)
         }
         lineupPublisher.publishToLineups(publication, alert, of: topic, at: moment)
         reporter.complete(publication.serial, at: moment)
+    }
+
+    /// Notes which alerts of an earlier process concern which members.
+    private func noteSettled(_ unfinished: [UnfinishedAlert], of audience: Audience) {
+        let first = audience.target - UInt32(unfinished.count)
+        for slot in audience.order.members {
+            membership.store[slot].alerted = first + UInt32(earlier.settled(unfinished, for: slot))
+        }
     }
 
     /// Sends the newest state of all audiences once more, silently, after a clock was put right: phones may have dropped accepted pushes

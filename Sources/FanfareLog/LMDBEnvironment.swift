@@ -11,6 +11,10 @@ final class LMDBEnvironment: @unchecked Sendable {
         let code: Int32
 
         var isMapFull: Bool { code == MDB_MAP_FULL }
+        /// Is `true` if the file itself is wrong.
+        var isOfContent: Bool {
+            [MDB_CORRUPTED, MDB_INVALID, MDB_PAGE_NOTFOUND, MDB_PANIC, MDB_VERSION_MISMATCH].contains(code)
+        }
         var reason: String {
             let reason = String(cString: mdb_strerror(code))
             // LMDB reports a page that was written in part, as on a disk without room for the rest, as this error.
@@ -201,9 +205,9 @@ final class LMDBEnvironment: @unchecked Sendable {
     }
 
     /// Key of the last row; 0 without rows.
-    func lastKey() throws(Failure) -> UInt64 {
+    func lastKey(of table: Int = 0) throws(Failure) -> UInt64 {
         var last: UInt64 = 0
-        try scan(from: nil) { key, _ in
+        try scan(table, from: nil) { key, _ in
             last = key
             return false
         }

@@ -9,12 +9,14 @@ public struct ActivityID: Hashable, Sendable, ExpressibleByStringInterpolation {
     @usableFromInline package let rawValue: UInt64
     /// Text from which the id was made, for a store; `nil` for one that was made from bits. It takes no part in comparisons.
     package let text: String?
+    /// The text's name in claims, also of an id that does not keep its text; `nil` for one that was made from bits.
+    package let mark: ActivityMark?
 
     /// Creates an id from the bits of another `ActivityID` of this process.
-    package init(_ rawValue: UInt64) { (self.rawValue, text) = (rawValue, nil) }
+    package init(_ rawValue: UInt64) { (self.rawValue, text, mark) = (rawValue, nil, nil) }
 
     /// Creates an id from any text.
-    public init(_ id: String) { (rawValue, text) = (id.utf8.keyedHash, id) }
+    public init(_ id: String) { (rawValue, text, mark) = (id.utf8.keyedHash, id, ActivityMark(of: id.utf8)) }
     /// Creates an id from any text.
     public init(stringLiteral id: String) { self.init(id) }
 
@@ -24,5 +26,8 @@ public struct ActivityID: Hashable, Sendable, ExpressibleByStringInterpolation {
     /// Hashes the 64 bits.
     public func hash(into hasher: inout Hasher) { hasher.combine(rawValue) }
 
-    package init(hashing id: some StringProtocol) { self.init(id.utf8.keyedHash) }
+    /// Creates an id that does not keep its text.
+    package init(hashing id: some StringProtocol) {
+        (rawValue, text, mark) = (id.utf8.keyedHash, nil, ActivityMark(of: id.utf8))
+    }
 }

@@ -32,10 +32,14 @@ package final class Alert: Sendable {
     package let freshFor: Duration
     /// Content state key that the alert is about; it becomes `highlight` of the state that carries it.
     package let highlight: String?
+    /// Log time at which the alert was granted. An engine that decides the same again grants it at the same time.
+    package let grantedAt: FeedTime
+    /// Wall clock time at which the event behind it arrived, as far as known: log time may lag behind.
+    package let arrivedAt: FeedTime
 
     package init(
         cause: String, isCauseOfProvider: Bool = true, class: AlertClass, text: AlertText, freshFor: Duration,
-        highlight: String?
+        highlight: String?, grantedAt: FeedTime = FeedTime(milliseconds: 0), arrivedAt: FeedTime? = nil
     ) {
         self.cause = cause
         self.isCauseOfProvider = isCauseOfProvider
@@ -43,6 +47,13 @@ package final class Alert: Sendable {
         self.text = text
         self.freshFor = freshFor
         self.highlight = highlight
+        self.grantedAt = grantedAt
+        self.arrivedAt = arrivedAt ?? grantedAt
+    }
+
+    /// Returns the time that has passed since the alert was granted, by that of the two clocks by which it is longer.
+    package func age(at now: FeedTime, wall: FeedTime) -> Duration {
+        max(now - grantedAt, wall - arrivedAt, .zero)
     }
 }
 

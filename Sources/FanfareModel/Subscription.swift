@@ -14,6 +14,8 @@ public struct Subscription: Sendable, Hashable {
     public var app: AppID?
     /// Time at which the activity appeared on the phone; `nil`: just now.
     public var startedAt: FeedTime?
+    /// Log time at which the activity joined what it shows, of an earlier process; `nil` if unknown.
+    package var joinedAt: FeedTime?
 
     /// Creates a subscription without checks. The engine leaves out those that it cannot take, such as one with an empty token, and its
     /// reports say how many.
@@ -37,8 +39,9 @@ public struct Subscription: Sendable, Hashable {
     /// - Parameter subscriber: `SubscriberID.key`.
     package init(
         audience: AudienceKey, activity: ActivityID, subscriber: UInt64, token: [UInt8],
-        preferences: Preferences? = nil, app: AppID? = nil, startedAt: FeedTime? = nil
+        preferences: Preferences? = nil, app: AppID? = nil, startedAt: FeedTime? = nil, joinedAt: FeedTime? = nil
     ) {
+        self.joinedAt = joinedAt
         self.audience = audience
         self.activity = activity
         self.subscriber = subscriber

@@ -76,7 +76,9 @@ package final class Replay {
 
     private static func openLog(_ options: StoreOptions?) throws(LogError) -> (any Log)? {
         guard let options else { return nil }
-        return try LMDBLog(folder: options.folder)
+        let log = try LMDBLog(folder: options.folder)
+        try ClaimFolder.suspend(store: options.folder)
+        return log
     }
 
     private static func open(_ plan: ReplayPlan, _ loop: Loop, _ input: CInt) throws -> any ReplaySource {

@@ -68,7 +68,8 @@ let package = Package(
             swiftSettings: swiftOfTests),
         .testTarget(
             name: "FanfareTests",
-            dependencies: stages("Fanfare", "FanfareFeeds", "FanfareLog", "FanfareLoop", "EngineTestSupport"),
+            dependencies: stages(
+                "Fanfare", "FanfareFeeds", "FanfareRules", "FanfareLog", "FanfareLoop", "EngineTestSupport"),
             path: "Tests/Unit/FanfareTests",
             swiftSettings: swiftOfTests),
         .systemLibrary(name: "CFanfareLMDB", pkgConfig: "lmdb"),

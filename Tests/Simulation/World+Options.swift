@@ -65,13 +65,15 @@ extension World {
         /// be ahead, because a clock that is late by less cannot be detected. After a correction, stamps go on from the wrong time, so this
         /// error and later ones (`NodeClock.set`) together are less than the seven hours that stamps may be ahead.
         package var clockError: (seconds: Int64, lasts: Int64)?
+        /// Is `true` if alerts wait for claims, which the core confirms at once.
+        var keepsClaims = false
         /// Is `true` if every token looks dead now and then; requires options in which that can be distinguished from dead tokens.
         var isMisconfigurable: Bool { deadTokenAnswers.lowerBound < 100 }
         package init() {}
 
         /// Troubles that can be switched off. Each is in some worlds only, selected by the seed.
         package enum Extra: String, CaseIterable, Sendable {
-            case refusals, ids, order, comebacks, forgetting, silence, clocks, lanes
+            case refusals, ids, order, comebacks, forgetting, silence, clocks, lanes, claims
             /// Lineups, starts and old age in worlds where every token looks dead now and then.
             case environments
             case handOvers = "hand-overs"
@@ -94,6 +96,7 @@ extension World {
             if extras.contains(.lanes) {
                 lanes = pick([LaneShares(), LaneShares(visits: [8, 4, 2, 1], quantum: 4)], 31)
             }
+            keepsClaims = extras.contains(.claims) && pick([false, false, true], 32)
             limits = pick([ActivityLimits(), .tight], 9)
             deadTokenAnswers = pick([100...1000, 100...1000, 3...8, 6...30], 17)
             deadTokenProbes = pick([100, 1, 2, 5], 26)

@@ -301,7 +301,7 @@ package final class World {
         case .revokeAlert(_, let cause):
             node.revoked.insert(cause)
             for index in phones.indices where nodes[phones[index].node] === node { phones[index].forgetAlert(cause) }
-        case .follow(let id, let audience, let token, _, _):
+        case .follow(let id, let audience, let token, _, _, _):
             if let index = phones.lastIndex(where: { $0.id == id && $0.hasUsed(token) }) {
                 if phones[index].card != nil {
                     guard register(index, token) else { return true }
@@ -344,7 +344,8 @@ package final class World {
         case .trustDeadAnswers: node.deadTokens.overrule()
         case .forget(let topic): node.forgotten.insert(topic)
         case .reportQuiet(let question): noteQuestion(question, to: node)
-        case .republish, .tellDisposition: break
+        case .republish, .tellDisposition, .claimed: break
+        case .publishUnfinished, .endRestart: break  // no world restarts
         }
         node.shard.apply(command, at: node.clock.moment)
         forgetEmptyLineups(of: node)
@@ -602,6 +603,7 @@ package final class World {
                 }
             case .quiet(let question, let isComplete):
                 falsehood = falsehood ?? judgeAnswer(to: question, isComplete: isComplete, from: node)
+            case .claims(let request): node.send(.claimed(request.ticket))
             case .disposition, .counted, .fresh, .ready, .removed: break
             }
         }
@@ -694,7 +696,7 @@ extension ShardCommand {
             "publish \(publication.serial) \(publication.topicID), \(publication.event), "
                 + "\(String(decoding: publication.state.bytes, as: UTF8.self)), "
                 + "\(publication.alert.map { "\($0.class) \($0.text.title) \($0.text.body)" } ?? "silent")"
-        case .follow(let id, let key, let token, _, _): "follow \(id.rawValue), \(key), token \(token.prefix(4))"
+        case .follow(let id, let key, let token, _, _, _): "follow \(id.rawValue), \(key), token \(token.prefix(4))"
         case .start(let request, let key): "start \(request.activity), \(key)"
         case .replaceToken(let id, let token): "replace the token of \(id.rawValue) by \(token.prefix(4))"
         default: "\(self)"

@@ -17,7 +17,8 @@ extension Card {
         var writer = SerialWriter()
         writer.write(byte: Card.form)
         writer.write(byte: phase.rawValue)
-        writer.write(position)
+        // An imported card, and one of an earlier release, has 0.
+        writer.write(joinedAt.map { UInt64(bitPattern: $0.milliseconds) } ?? 0)
         writer.write(startedAt)
         writer.write(generation)
         writer.write(token)
@@ -44,7 +45,7 @@ extension Card {
         let form = try reader.byte()
         guard form <= Card.form else { throw .newerForm(form, known: Card.form) }
         guard form > 0, let phase = Phase(rawValue: try reader.byte()) else { throw .malformed("phase") }
-        let position = try reader.unsigned()
+        let joined = try reader.unsigned()
         let startedAt = try reader.time()
         let generation = try reader.unsigned()
         let token = try reader.bytes()
@@ -56,7 +57,9 @@ extension Card {
             startedAt: startedAt)
         preferences = try reader.optional { (reader) throws(SerialError) in try reader.preferences() }
         app = try reader.optional { (reader) throws(SerialError) in try reader.app() }
-        (self.phase, self.position, self.generation) = (phase, position, generation)
+        (self.phase, self.joinedAt, self.generation) = (
+            phase, joined == 0 ? nil : FeedTime(milliseconds: Int64(bitPattern: joined)), generation
+        )
         guard reader.isAtEnd else { throw .malformed("length") }
     }
 

@@ -25,8 +25,8 @@ package struct Card: Sendable, Equatable {
     package var app: AppID?
     /// Time at which the card appeared on the phone.
     package var startedAt: FeedTime
-    /// Position of the last entry of the people log that changed audience or token; 0 for an imported card.
-    package var position: LogPosition = 0
+    /// Log time at which the card joined what it shows; `nil` for an imported card.
+    package var joinedAt: FeedTime?
     package var phase = Phase.shown
 
     package init(
@@ -62,7 +62,7 @@ extension Card {
         return Subscription(
             audience: audience, activity: activity.map { ActivityID($0) } ?? named,
             subscriber: subscriber?.utf8.keyedHash ?? named.rawValue, token: token, preferences: preferences, app: app,
-            startedAt: startedAt)
+            startedAt: startedAt, joinedAt: joinedAt)
     }
 }
 

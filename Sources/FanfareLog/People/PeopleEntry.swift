@@ -6,11 +6,27 @@ package enum PeopleEntry: Sendable, Equatable {
     case follow(Card)
     /// A push is to make the card appear; its token is the start token.
     case start(Card)
-    case move(ActivityID, AudienceKey)
+    case move(ActivityID, AudienceKey, joinedAt: FeedTime? = nil)
     case replaceToken(ActivityID, [UInt8])
     case prefer(ActivityID, Preferences)
     /// The card is to be ended.
     case unfollow(ActivityID)
     /// The card with the id of these bits is over, unless it has got another token than the one with this `keyedHash`.
     case removed(UInt64, token: UInt64)
+}
+
+extension PeopleEntry {
+    /// Returns the entry with the log time at which it was taken.
+    package func taken(at now: FeedTime) -> PeopleEntry {
+        switch self {
+        case .follow(var card):
+            card.joinedAt = now
+            return .follow(card)
+        case .start(var card):
+            card.joinedAt = now
+            return .start(card)
+        case .move(let id, let audience, _): return .move(id, audience, joinedAt: now)
+        case .replaceToken, .prefer, .unfollow, .removed: return self
+        }
+    }
 }

@@ -144,7 +144,7 @@ extension PeopleEntry {
     fileprivate var id: UInt64 {
         switch self {
         case .follow(let card), .start(let card): card.id.rawValue
-        case .move(let id, _), .replaceToken(let id, _), .prefer(let id, _), .unfollow(let id): id.rawValue
+        case .move(let id, _, _), .replaceToken(let id, _), .prefer(let id, _), .unfollow(let id): id.rawValue
         case .removed(let id, _): id
         }
     }
@@ -161,13 +161,16 @@ extension Card {
         // Another token after an unfollow is another card (`Follows`).
         let isNew = known.phase == .leaving && known.token != token
         if !isNew { card.startedAt = known.startedAt }
+        if !isNew, known.phase != .leaving, known.audience == audience { card.joinedAt = known.joinedAt }
         card.generation = known.generation &+ (known.token == token ? 0 : 1)
         return card
     }
 
     fileprivate mutating func take(_ entry: PeopleEntry) {
         switch entry {
-        case .move(_, let audience): if phase != .leaving { self.audience = audience }
+        case .move(_, let audience, let joinedAt):
+            guard phase != .leaving, self.audience != audience else { return }
+            (self.audience, self.joinedAt) = (audience, joinedAt)
         case .replaceToken(_, let new):
             if token != new { generation &+= 1 }
             token = new

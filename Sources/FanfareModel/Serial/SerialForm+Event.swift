@@ -48,7 +48,7 @@ extension SerialWriter {
         write(fact.values)
     }
 
-    private mutating func write(_ alert: AlertText) {
+    package mutating func write(_ alert: AlertText) {
         write(alert.title)
         write(alert.body)
         write(alert.sound) { $0.write($1) }
@@ -126,7 +126,7 @@ extension SerialReader {
         return Fact(id: id, kind: kind, at: try time(), values: try object())
     }
 
-    private mutating func alert() throws(SerialError) -> AlertText {
+    package mutating func alert() throws(SerialError) -> AlertText {
         let (title, body) = (try line(), try line())
         let sound = try optional { (reader) throws(SerialError) in try reader.text() }
         return AlertText(title: title, body: body, sound: sound)

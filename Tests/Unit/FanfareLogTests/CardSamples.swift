@@ -23,7 +23,7 @@ enum CardSamples {
         cards[1].app = AppID(bundleID: "com.example")
         cards[2].app = AppID(bundleID: "", environment: .development)
         cards[2].generation = .max
-        cards[2].position = .max
+        cards[2].joinedAt = FeedTime(milliseconds: -1)
         cards[1].phase = .starting
         cards[2].phase = .leaving
         return cards
@@ -35,7 +35,8 @@ enum CardSamples {
         }
         card.startedAt = FeedTime(
             milliseconds: Int64.random(in: .min ... .max, using: &random) >> Int64.random(in: 0...63, using: &random))
-        card.position = UInt64.random(in: 0...(.max), using: &random) >> UInt64.random(in: 0...63, using: &random)
+        card.joinedAt = FeedTime(
+            milliseconds: Int64.random(in: 1...(.max), using: &random) >> Int64.random(in: 0...30, using: &random))
         return card
     }
 

@@ -40,6 +40,20 @@ import Testing
         #expect(kept == [true, true, true, true, false])
     }
 
+    /// Alerts from before a card joined a topic do not concern it.
+    @Test func aCardKnowsSinceWhenItShowsItsTopic() throws {
+        func at(_ second: Int64) -> FeedTime { FeedTime(seconds: second) }
+        let follow = PeopleEntry.follow(Self.card("card", [1]))
+        let (followed, _) = try applied([follow.taken(at: at(5)), follow.taken(at: at(9))])
+        #expect(followed?.joinedAt == at(5), "a repeated follow is no new one")
+        let moves = [PeopleEntry.move("card", .topic(TopicID("m/2"))), .move("card", .topic(TopicID("m/2")))]
+        let (moved, _) = try applied([follow.taken(at: at(5)), moves[0].taken(at: at(6)), moves[1].taken(at: at(8))])
+        #expect(moved?.joinedAt == at(6) && moved?.subscription.joinedAt == at(6))
+        let again = PeopleEntry.follow(Self.card("card", [2]))
+        let (new, _) = try applied([follow.taken(at: at(5)), PeopleEntry.unfollow("card"), again.taken(at: at(7))])
+        #expect(new?.joinedAt == at(7))
+    }
+
     @Test func aRepeatedFollowKeepsAgeAndPreferences() throws {
         var again = Self.card("card", [2])
         again.startedAt = Self.at + .seconds(60)

@@ -102,11 +102,11 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(10))) func nobodyIsAlertedTwice() async throws {
-        let log = MemoryLog()
+        let (log, people, claims) = (MemoryLog(), MemoryPeopleStore(), MemoryClaims())
         for run in 0..<2 {
-            let engine = try Self.engine(StoreChoice(place: .log(log)))
-            try await Self.follow(engine)
+            let engine = try Self.engine(StoreChoice(place: .log(log, people, claims)))
             if run == 0 {
+                try await Self.follow(engine)
                 for number in 0...2 { _ = try await engine.ingest(Self.event(number)) }
             }
             #expect(await engine.settle(within: .seconds(300)))

@@ -11,6 +11,12 @@ extension EngineWorld: EngineCoreDelegate {
     func coreDidDecide(_ decisions: [Decision]) { note(decisions) }
     func coreDidLoseToken(of activity: ActivityID) { judge(death: activity) }
     func coreDidLearn(_ fate: ActivityFate, of activity: ActivityID) { judge(fate, of: activity) }
+    func coreDidClaim(_ claims: StoredClaims, _ ticket: UInt64, shard: Int) {
+        disk?.claim(claims, ticket, shard: shard)
+    }
+    func coreWillPublish(_ publication: Publication) {
+        if let alert = publication.alert { alertTimes[alert.text.title.description] = alert.grantedAt }
+    }
     func coreDidReport(_ line: String) { turn.report(line) }
     func coreDidRelieve() { requested.isSet = true }
 }
@@ -160,6 +166,7 @@ extension EngineWorld {
                 complain("\(who): alert \(alert) of what it does not show")
             }
             phones[index].alerts.insert(alert)
+            judge(claimOf: alert, to: phone)
         }
         if push.event == .end {
             let mayEnd = phone.choices.contains { $0.topic.map { topics[$0]?.endedBy != nil } ?? true }
@@ -173,6 +180,18 @@ extension EngineWorld {
         phones[index].isFlying = true
         phones[index].stamp = push.stamp
         phones[index].sent = push.state
+    }
+
+    /// Checks that an alert leaves only after a durable claim has named the activity, unless a move has carried the alert along.
+    private func judge(claimOf alert: String, to phone: Phone) {
+        guard let disk, let topic = alertTopics[alert], let grantedAt = alertTimes[alert],
+            let choice = phone.choices.last, choice.topic == topic, choice.sequence < Int(alert) ?? 0
+        else { return }
+        met.claimed += 1
+        let mark = ActivityMark(phone.id, token: phone.tokens[0])
+        if !disk.isClaimed(mark, of: topic, app: apps[phone.app].id, grantedAt: grantedAt) {
+            complain("activity \(phone.id.rawValue): alert \(alert) leaves without a claim")
+        }
     }
 
     func note(_ outcome: DeliveryOutcome, to push: Network.Flight) {

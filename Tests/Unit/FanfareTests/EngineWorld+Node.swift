@@ -28,7 +28,7 @@ extension EngineWorld {
         var onTurn: ((_ waited: Duration) -> Void)?
 
         init(
-            app: Int, _ clock: ManualClock, _ room: Room, pace: Duration, lineups: LineupRules,
+            app: Int, _ clock: ManualClock, _ room: Room, pace: Duration, lineups: LineupRules, keepsClaims: Bool,
             wakeCore: @escaping () -> Void
         ) {
             self.app = app
@@ -40,6 +40,8 @@ extension EngineWorld {
             now = { threadClock.now() }
             // `fanfare-sim` tests the guard of dead tokens; here it never shuts.
             let shard = Shard(lineups: lineups, feedbackMax: room.facts, deadTokenAnswers: 1_000_000...2_000_000)
+            // No disk of a world is so slow that alerts leave without their claims.
+            if keepsClaims { shard.keepClaims(patience: .seconds(1_000_000_000), blocks: 1...8) }
             turn = ShardTurn(
                 rings, shard: shard, clock: threadClock, wake: { wakeup.isSet = true }, wakeCore: wakeCore)
             link = ShardLink(rings) { wakeup.isSet = true }

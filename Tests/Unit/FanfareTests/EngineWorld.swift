@@ -78,6 +78,8 @@ final class EngineWorld {
     var phonesByToken: [[UInt8]: Int] = [:]
     var meanings: [[UInt8]: (topic: TopicID, number: Int)] = [:]
     var alertTopics: [String: TopicID] = [:]
+    /// Log times at which alerts were granted.
+    var alertTimes: [String: FeedTime] = [:]
     var strangers: [ActivityID: Int] = [:]
     var linesTold: [String: Int64] = [:]
     var pauses = 0
@@ -89,7 +91,7 @@ final class EngineWorld {
     var met = Met()
 
     struct Met {
-        var pushes = 0, congested = 0, heldUp = 0, refusals = 0, settled = 0, stops = 0, restarts = 0
+        var pushes = 0, congested = 0, heldUp = 0, refusals = 0, settled = 0, stops = 0, restarts = 0, claimed = 0
     }
 
     /// Actions of the world: only a disk syncs.
@@ -114,7 +116,9 @@ final class EngineWorld {
         self.told = told
         let (clock, perApp, pace) = (clock, perApp, pace)
         let nodes = (0..<2).map {
-            Node(app: $0 / perApp, clock, room, pace: pace, lineups: rules.lineups) { told.isSet = true }
+            Node(app: $0 / perApp, clock, room, pace: pace, lineups: rules.lineups, keepsClaims: disk != nil) {
+                told.isSet = true
+            }
         }
         self.nodes = nodes
         apps = ids.map { App(id: $0) }
@@ -123,13 +127,16 @@ final class EngineWorld {
         core = EngineCore(rules: rules, shards: nodes.map(\.link), perApp: perApp, apps: Array(ids)) { join?($0) }
         var tell: ((String) -> Void)?
         let core = core
+        if disk != nil { core.keepAlerts() }
         checkpointer = disk.flatMap { disk in
             let rules = LogRules(text: "", decisionVersion: DecisionCore.version)
             return try? Checkpointer(core, disk.log, sink: disk, rules: rules, interval: 1 + seed % 30)
         }
         makeCore = {
-            EngineCore(
+            let core = EngineCore(
                 rules: rules, shards: nodes.map { _ in ShardLink(ShardRings()) {} }, perApp: perApp, apps: Array(ids))
+            core.keepAlerts()
+            return core
         }
         turn = CoreTurn(
             core, inbox, clock: ThreadClock(clock.source), intake: disk?.intake, checkpointer: checkpointer
@@ -217,6 +224,7 @@ final class EngineWorld {
         guard overAt == nil, disk?.sync() == true else { return false }
         onHappening?("the disk syncs")
         requested.isSet = true
+        told.isSet = true
         return true
     }
 
@@ -225,6 +233,7 @@ final class EngineWorld {
         guard !coreIsHung, overAt == nil, told.isSet else { return false }
         told.isSet = false
         onHappening?("the core hears")
+        for (ticket, shard) in disk?.takeConfirmed() ?? [] { core.confirmClaims(ticket, shard: shard) }
         core.takeFeedback()
         return true
     }

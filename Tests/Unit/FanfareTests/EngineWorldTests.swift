@@ -35,7 +35,9 @@ import Testing
             if let violation = world.play(steps: 1000) { Issue.record("seed \(seed) with a store, \(violation)") }
             met += world.met
         }
-        #expect(count < 25 || met.pushes > 0 && met.settled > 0 && met.stops > 0 && met.restarts > 15, "\(met)")
+        #expect(
+            count < 25 || met.pushes > 0 && met.settled > 0 && met.stops > 0 && met.restarts > 15 && met.claimed > 100,
+            "\(met)")
     }
 }
 
@@ -48,5 +50,6 @@ extension EngineWorld.Met {
         sum.settled += more.settled
         sum.stops += more.stops
         sum.restarts += more.restarts
+        sum.claimed += more.claimed
     }
 }

@@ -21,14 +21,43 @@ final class ManualDisk: CheckpointSink {
 
     init(seed: UInt64 = 0) { random = SplitMix64(seed: seed) }
 
+    /// Claims that wait for a sync, those that are durable, and the answers that the core has not heard.
+    private var claims: [(claims: StoredClaims, ticket: UInt64, shard: Int)] = []
+    let claimed = MemoryClaims()
+    private var confirmed: [(ticket: UInt64, shard: Int)] = []
+
+    func claim(_ new: StoredClaims, _ ticket: UInt64, shard: Int) { claims.append((new, ticket, shard)) }
+
+    /// Answers for the core's shards.
+    func takeConfirmed() -> [(ticket: UInt64, shard: Int)] {
+        defer { confirmed = [] }
+        return confirmed
+    }
+
+    /// Returns whether a durable claim names the activity for an alert that was granted then.
+    func isClaimed(_ mark: ActivityMark, of topic: TopicID, app: AppID?, grantedAt: FeedTime) -> Bool {
+        claimed.claims.contains { stored in
+            stored.app == app
+                && stored.claims.contains {
+                    $0.topic == topic && $0.through >= grantedAt && $0.activities.contains(mark)
+                }
+        }
+    }
+
     /// A stuck disk never syncs.
     var isStuck = false
     private var numbers: [TopicID: UInt64] = [:]
 
-    /// - Returns: whether anything has become durable.
+    /// - Returns: whether anything has become durable that the core waits for.
     func sync() -> Bool {
         if !isStuck, let ended = ended.take() { onCheckpoint(ended) }
-        guard !waiting.isEmpty, !isStuck else { return false }
+        let hasClaims = !claims.isEmpty && !isStuck
+        if hasClaims {
+            claimed.append(claims.map(\.claims))
+            confirmed += claims.map { ($0.ticket, $0.shard) }
+            claims = []
+        }
+        guard !waiting.isEmpty, !isStuck else { return hasClaims }
         let first = LogPosition(durable.count + 1)
         durable += waiting
         log.append(waiting)

@@ -169,10 +169,7 @@ import Testing
 
     private func topics(_ population: Population) -> [[TopicID]] {
         (0..<2000).compactMap { subscriber -> [TopicID]? in
-            guard case .follow(_, let audience, token: _, preferences: _, startedAt: _) = population.follow(subscriber)
-            else {
-                return nil
-            }
+            guard case .follow(_, let audience, _, _, _, _) = population.follow(subscriber) else { return nil }
             return audience.topics
         }
     }

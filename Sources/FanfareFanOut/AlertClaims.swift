@@ -1,0 +1,82 @@
+import FanfareModel
+
+/// Lets alerts leave only for activities whose claims are durable, and claims those to which a sweep comes next.
+final class AlertClaims {
+    private let reporter: FeedbackReporter
+    private let membership: Membership
+
+    init(_ reporter: FeedbackReporter, _ membership: Membership) {
+        self.reporter = reporter
+        self.membership = membership
+    }
+
+    /// Returns the newest alert that activities of this audience get only with a claim; `nil` if none is needed.
+    private func alert(of audience: Audience, at moment: Moment) -> PendingAlert? {
+        // Alerts of lineups do not go on after a crash.
+        guard membership.claims.isKept, audience.lineup == nil,
+            let alert = audience.alerts.newestCarried(at: moment)
+        else { return nil }
+        guard membership.claims.isOverdue(at: moment.monotonicNanoseconds) else { return alert }
+        if membership.claims.leaveUnclaimed(alert) {
+            reporter.report(
+                "the store has taken no claims for \(membership.claims.patience / 1_000_000_000) s; alerts leave without them, and a crash "
+                    + "before it does may repeat them")
+        }
+        return nil
+    }
+
+    /// Returns the first of the members under the cursor that may be visited: those to whom an alert may leave, or who have had it. Claims the
+    /// alert for members further on, and pauses the sweep if none may be visited.
+    func admit(
+        _ run: ArraySlice<ActivitySlot>, of audience: Audience, at moment: Moment
+    ) -> ArraySlice<ActivitySlot> {
+        guard let slot = run.first, let alert = alert(of: audience, at: moment) else { return run }
+        let (newest, first) = (audience.alerts.newest, audience.claimFront.firstTicket)
+        let admitted = run.prefix {
+            membership.store[$0].alerted >= newest || membership.claims.isClaimed($0, since: first)
+        }
+        if admitted.isEmpty {
+            if membership.claims.isNamed(slot, since: first) {
+                audience.claimFront.widen()
+            } else {
+                audience.claimFront.forget()
+            }
+        }
+        if let wanted = audience.claimFront.wanted, !membership.claims.isFull {
+            let next = audience.order.next(limit: wanted, skipping: audience.claimFront.ahead)
+            let store = membership.store
+            membership.claims.claim(alert, for: next, since: first) { store[$0].alerted < newest }
+            audience.claimFront.claimed(next.count)
+        }
+        if admitted.isEmpty {
+            let patience = membership.claims.patience
+            membership.park(audience, membership.store[slot].audience, due: moment.monotonicNanoseconds + patience)
+            membership.claims.await(slot, of: audience, since: first)
+        }
+        return admitted
+    }
+
+    enum OutOfTurn { case admitted, sweepComes, waits }
+
+    /// Returns whether a member may be visited out of turn. Claims the alert that it lacks if the sweep does not come to it.
+    func admitOutOfTurn(_ slot: ActivitySlot, of audience: Audience, at moment: Moment) -> OutOfTurn {
+        guard membership.store[slot].alerted < audience.alerts.newest, let alert = alert(of: audience, at: moment),
+            !membership.claims.isClaimed(slot, since: audience.claimFront.firstTicket)
+        else { return .admitted }
+        if audience.order.isUnvisited(Int(membership.store.positions[Int(slot.rawValue)])) { return .sweepComes }
+        membership.claims.claim(alert, for: [slot], since: audience.claimFront.firstTicket) { _ in true }
+        return .waits
+    }
+
+    /// Notes that all claims up to that ticket are durable.
+    func confirm(_ ticket: UInt64, at moment: Moment) {
+        for audience in membership.claims.confirm(ticket) { membership.unpark(audience, isFirst: true) }
+        if membership.claims.claimUnclaimed(at: moment) { reporter.report("the store takes claims again") }
+        request(at: moment)
+    }
+
+    /// Asks the core to make durable what has been claimed.
+    func request(at moment: Moment) {
+        if let request = membership.claims.takeRequest(at: moment.monotonicNanoseconds) { reporter.request(request) }
+    }
+}

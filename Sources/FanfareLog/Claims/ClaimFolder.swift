@@ -1,0 +1,195 @@
+internal import CFanfareLMDB
+package import FanfareModel
+internal import Glibc
+
+/// Store of claims in a folder, by LMDB: a table with the log time at which it begins, and one of claims. Each `append` is one transaction
+/// with one sync.
+///
+/// One process uses a folder at a time. `Sendable` is unchecked because `ClaimStore` confines it to one thread at a time.
+package final class ClaimFolder: ClaimStore, @unchecked Sendable {
+    private enum Table: Int, CaseIterable { case head, claims }
+
+    /// Number of the serial form that this release writes.
+    private static let form: UInt8 = 1
+    /// Removals in a commit, more than it appends.
+    private static let removalsMax = 64
+
+    private let folder: String
+    private let mapBytes: Int
+    /// `nil` after a write that failed, until the next call.
+    private var environment: LMDBEnvironment?
+    private var lock: StoreFolder?
+    package private(set) var start: FeedTime?
+    /// Rows that are kept, in order.
+    private var kept: ArraySlice<(key: UInt64, expires: FeedTime)> = []
+    private var next: UInt64 = 1
+
+    /// Opens the claims of a store, in its folder `claims`, which is created with mode 700 if it is missing.
+    package init(store: String, mapBytes: Int = LMDBLog.mapBytesFirst) throws(LogError) {
+        folder = store + "/claims"
+        self.mapBytes = mapBytes
+        lock = try StoreFolder(folder)
+        var head: [UInt8]?
+        do throws(LMDBEnvironment.Failure) {
+            try opened().scan(Table.head.rawValue, from: 0) { _, row in
+                head = Array(row)
+                return false
+            }
+            next = try opened().lastKey(of: Table.claims.rawValue) + 1
+        } catch {
+            throw unreadable(error)
+        }
+        do throws(SerialError) {
+            start = try head.map { (row) throws(SerialError) in try ClaimFolder.start(row) }
+        } catch {
+            throw damaged("head", error)
+        }
+        try StoreFolder.syncNames(folder)
+    }
+
+    private static func start(_ row: [UInt8]) throws(SerialError) -> FeedTime {
+        var reader = try SerialReader(sealed: row, at: 0)
+        let form = try reader.byte()
+        guard form > 0, form <= ClaimFolder.form else { throw .newerForm(form, known: ClaimFolder.form) }
+        return try reader.time()
+    }
+
+    private func opened() throws(LMDBEnvironment.Failure) -> LMDBEnvironment {
+        if let environment { return environment }
+        let opened = try LMDBEnvironment(
+            folder: folder, tables: Table.allCases.map { "\($0)" }, mapBytes: mapBytes, isReadOnly: false)
+        environment = opened
+        return opened
+    }
+
+    /// Notes that alerts of a store leave without claims from now on, if it has any: those that are fresh are not resumed.
+    package static func suspend(store: String) throws(LogError) {
+        guard fanfare_file_bytes(store + "/claims/data.mdb") >= 0 else { return }
+        let folder = try ClaimFolder(store: store)
+        guard folder.start != nil else { return }
+        try folder.write([.init(table: Table.head.rawValue, key: 0, row: nil)])
+    }
+
+    package func begin(at start: FeedTime) throws(LogError) {
+        var writer = SerialWriter()
+        writer.write(byte: ClaimFolder.form)
+        writer.write(start)
+        try write([.init(table: Table.head.rawValue, key: 0, row: LogEntry.sealed(writer.bytes[...], at: 0))])
+        self.start = start
+    }
+
+    package func append(_ claims: [StoredClaims]) throws(LogError) {
+        guard let now = claims.last?.now else { return }
+        // Rows go in their order. One that is fresh keeps those behind it for ten minutes at most.
+        let expired = kept.prefix(ClaimFolder.removalsMax + claims.count).prefix { $0.expires < now }
+        var changes = expired.map { LMDBEnvironment.Change(table: Table.claims.rawValue, key: $0.key) }
+        for (offset, stored) in claims.enumerated() {
+            let key = next + UInt64(offset)
+            changes.append(.init(table: Table.claims.rawValue, key: key, row: stored.bytes(key: key)))
+        }
+        try write(changes)
+        kept.removeFirst(expired.count)
+        for stored in claims {
+            kept.append((next, stored.expires))
+            next += 1
+        }
+    }
+
+    private func write(_ changes: [LMDBEnvironment.Change]) throws(LogError) {
+        do throws(LMDBEnvironment.Failure) { try opened().write(changes) } catch {
+            // LMDB refuses all further writes of an environment after some failures, so the next try opens it anew.
+            environment = nil
+            throw LogError("\(folder): cannot be written: \(error.reason) (\(error.call))")
+        }
+    }
+
+    package func read(_ body: (StoredClaims) -> Void) throws(LogError) {
+        kept = []
+        var fault: (key: UInt64, error: SerialError)?
+        do throws(LMDBEnvironment.Failure) {
+            try opened().scan(Table.claims.rawValue, from: 0) { key, row in
+                do throws(SerialError) {
+                    let claims = try StoredClaims(Array(row), key: key)
+                    kept.append((key, claims.expires))
+                    body(claims)
+                } catch { fault = (key, error) }
+                return fault == nil
+            }
+        } catch {
+            throw unreadable(error)
+        }
+        if let fault { throw damaged("claim \(fault.key)", fault.error) }
+    }
+
+    package func close() {
+        environment = nil
+        lock = nil
+    }
+
+    private func damaged(_ row: String, _ error: SerialError) -> LogError {
+        LogError("\(folder): \(row): \(error)", error.isOfNewerRelease ? .newerRelease : .damaged)
+    }
+
+    private func unreadable(_ error: LMDBEnvironment.Failure) -> LogError {
+        LogError(
+            "\(folder): cannot be read: \(error.reason) (\(error.call))", error.isOfContent ? .damaged : .system)
+    }
+
+    /// Opens the claims of a store and reads them. If they are damaged, they are put aside, and the store has none: alerts that had not reached
+    /// everybody reach nobody else.
+    package static func opened(
+        store: String, report: (String) -> Void, _ body: (StoredClaims) -> Void
+    ) throws(LogError) -> ClaimFolder {
+        do throws(LogError) {
+            let folder = try ClaimFolder(store: store)
+            try folder.read(body)
+            return folder
+        } catch {
+            guard error.cause == .damaged else { throw error }
+            let (path, aside) = (store + "/claims", store + "/claims.damaged")
+            for name in ["data.mdb", "lock.mdb", "owner"] { unlink(aside + "/" + name) }
+            rmdir(aside)
+            guard rename(path, aside) == 0 else { throw error }
+            report("\(error); it is now \(aside), and alerts that had not reached everybody reach nobody else")
+            return try ClaimFolder(store: store)
+        }
+    }
+}
+
+// MARK: - Serial form
+
+extension StoredClaims {
+    private static let form: UInt8 = 1
+
+    /// Returns the serial form. Its checksum covers the key as well.
+    package func bytes(key: UInt64) -> [UInt8] {
+        var writer = SerialWriter()
+        writer.write(byte: StoredClaims.form)
+        writer.write(app) { $0.write($1) }
+        writer.write(now)
+        writer.write(all: claims) { writer, claim in
+            writer.write(claim.topic.rawValue)
+            writer.write(claim.through)
+            writer.write(claim.expires)
+            writer.write(all: claim.activities) { $0.write(fixed: $1.rawValue) }
+        }
+        return LogEntry.sealed(writer.bytes[...], at: key)
+    }
+
+    package init(_ bytes: [UInt8], key: UInt64) throws(SerialError) {
+        var reader = try SerialReader(sealed: bytes, at: key)
+        let form = try reader.byte()
+        guard form <= StoredClaims.form else { throw .newerForm(form, known: StoredClaims.form) }
+        guard form > 0 else { throw .malformed("form") }
+        app = try reader.optional { (reader) throws(SerialError) in try reader.app() }
+        now = try reader.time()
+        claims = try reader.all { (reader) throws(SerialError) in
+            AlertClaim(
+                topic: TopicID(try reader.text()), through: try reader.time(), expires: try reader.time(),
+                activities: try reader.all { (reader) throws(SerialError) in
+                    ActivityMark(rawValue: try reader.fixed32())
+                })
+        }
+        guard reader.isAtEnd else { throw .malformed("length") }
+    }
+}

@@ -1,0 +1,106 @@
+package import FanfareModel
+
+/// Claims of a shard, as a store keeps them until their alerts are not fresh any more.
+package struct StoredClaims: Sendable, Equatable {
+    package let claims: [AlertClaim]
+    /// App of the activities; `nil` if nothing is sent to APNs.
+    package let app: AppID?
+    /// Log time at which they were made.
+    package let now: FeedTime
+
+    package init(_ claims: [AlertClaim], app: AppID?, now: FeedTime) {
+        self.claims = claims
+        self.app = app
+        self.now = now
+    }
+
+    /// Log time from which on no alert of the claims is fresh.
+    var expires: FeedTime { claims.map(\.expires).max() ?? now }
+}
+
+/// Store of claims. Its calls block; they are for a thread of its own (`ClaimQueue`), or for the time before anything runs. Confined to one
+/// thread at a time.
+package protocol ClaimStore: AnyObject, Sendable {
+    /// Log time since when all alerts have left with claims; `nil` for a new store.
+    var start: FeedTime? { get }
+
+    /// Notes that from that log time on all alerts leave with claims.
+    func begin(at start: FeedTime) throws(LogError)
+
+    /// Appends claims, and returns when all of them are durable. After an error the same call may be repeated. Claims that have expired are
+    /// removed.
+    func append(_ claims: [StoredClaims]) throws(LogError)
+
+    /// Calls the closure with all claims, in order.
+    func read(_ body: (StoredClaims) -> Void) throws(LogError)
+
+    /// Releases what others may want, such as a folder.
+    func close()
+}
+
+extension ClaimStore {
+    package func close() {}
+}
+
+/// Claims in memory, as durable as the process.
+///
+/// `Sendable` is unchecked because `ClaimStore` confines it to one thread at a time.
+package final class MemoryClaims: ClaimStore, @unchecked Sendable {
+    package private(set) var start: FeedTime?
+    package private(set) var claims: [StoredClaims] = []
+
+    package init() {}
+
+    package func begin(at start: FeedTime) { self.start = start }
+
+    package func append(_ new: [StoredClaims]) {
+        claims += new
+        if let now = new.last?.now { claims.removeFirst(claims.prefix { $0.expires < now }.count) }
+    }
+
+    package func read(_ body: (StoredClaims) -> Void) { for claims in claims { body(claims) } }
+}
+
+/// Activities that claims name, for a restart.
+package struct ClaimedActivities: Sendable {
+    private struct Key: Hashable {
+        let app: AppID?
+        let topic: TopicID
+    }
+
+    private struct Claims {
+        /// Log time through which alerts may have left for an activity.
+        var through: [ActivityMark: FeedTime] = [:]
+        /// The same for all that follow the topic.
+        var all: FeedTime?
+
+        mutating func insert(_ claim: AlertClaim) {
+            if claim.activities.isEmpty { all = max(all ?? claim.through, claim.through) }
+            for mark in claim.activities { through[mark] = max(through[mark] ?? claim.through, claim.through) }
+        }
+    }
+
+    private var claims: [Key: Claims] = [:]
+    private let now: FeedTime
+
+    /// - Parameter now: log time; claims that have expired by then say nothing more.
+    package init(now: FeedTime) { self.now = now }
+
+    package mutating func insert(_ stored: StoredClaims) {
+        for claim in stored.claims where claim.expires >= now {
+            let key = Key(app: stored.app, topic: claim.topic)
+            claims[key, default: Claims()].insert(claim)
+        }
+    }
+
+    /// Log time through which alerts of the topic may have left for the activity; `nil` if there are none.
+    ///
+    /// - Parameter app: app of the activity; `nil` if nothing is sent to APNs.
+    package func claimed(_ mark: ActivityMark, of topic: TopicID, app: AppID?) -> FeedTime? {
+        guard let claims = claims[Key(app: app, topic: topic)] else { return nil }
+        return [claims.all, claims.through[mark]].compactMap(\.self).max()
+    }
+
+    /// Number of names.
+    package var count: Int { claims.values.reduce(0) { $0 + $1.through.count } }
+}

@@ -1,0 +1,296 @@
+import FanfareModel
+import Testing
+
+@testable import FanfareFanOut
+
+/// With a store, alerts leave for activities only once claims that name them are durable.
+@Suite struct ClaimTests {
+    private static func service(
+        members: Int, blocks: ClosedRange<Int> = 100...100, patience: Duration = .seconds(2)
+    ) -> ScriptedService {
+        let shard = Shard()
+        shard.keepClaims(patience: patience, blocks: blocks)
+        let service = ScriptedService(members: 0..<members, shard: shard)
+        service.publish()
+        service.run()
+        return service
+    }
+
+    private static func mark(_ member: Int) -> ActivityMark {
+        ActivityMark(ScriptedService.id(member), token: ScriptedService.token(member))
+    }
+
+    private static func requests(_ service: ScriptedService) -> [ClaimRequest] {
+        service.feedback().compactMap { if case .claims(let request) = $0 { request } else { nil } }
+    }
+
+    /// Lets the store take each request until nothing is left to be sent.
+    private static func runWithStore(_ service: ScriptedService) -> [ClaimRequest] {
+        var all: [ClaimRequest] = []
+        while true {
+            service.run()
+            let new = requests(service)
+            all += new
+            guard let last = new.last else { return all }
+            service.apply(.claimed(last.ticket))
+        }
+    }
+
+    @Test func aSweepWaitsForItsClaims() {
+        let service = Self.service(members: 10)
+        service.publish(alert: "goal")
+        #expect(service.turn() == 0, "nothing leaves before the claims are durable")
+        let requests = Self.requests(service)
+        #expect(requests.map(\.ticket) == [1])
+        #expect(Set(requests.flatMap(\.claims).flatMap(\.activities)) == Set((0..<10).map(Self.mark)))
+        #expect(requests.first?.claims.map(\.topic) == [ScriptedService.match])
+        #expect(service.shard.violatedInvariant() == nil)
+        service.apply(.claimed(1))
+        service.run()
+        #expect(service.told(of: "goal") == Set(0..<10))
+        #expect(Self.requests(service).isEmpty && service.shard.isQuiet)
+    }
+
+    @Test func aVersionWithoutAnAlertWaitsForNothing() {
+        let service = Self.service(members: 10)
+        service.publish()
+        #expect(service.turn() == 10)
+        #expect(Self.requests(service).isEmpty)
+    }
+
+    @Test func withoutAStoreNothingIsClaimed() {
+        let service = ScriptedService(members: 0..<10)
+        service.publish(alert: "goal")
+        service.run()
+        #expect(service.told(of: "goal") == Set(0..<10))
+        #expect(Self.requests(service).isEmpty)
+    }
+
+    /// A block is claimed while the one before it is served, so that only the first one is waited for.
+    @Test func theNextBlockIsClaimedInTime() {
+        let service = Self.service(members: 40, blocks: 8...8)
+        service.publish(alert: "goal")
+        #expect(service.turn() == 0)
+        var claimed = 0
+        var waits = 0
+        while service.told(of: "goal").count < 40, waits < 10 {
+            for request in Self.requests(service) {
+                claimed += request.claims.flatMap(\.activities).count
+                #expect(claimed - service.told(of: "goal").count <= 16, "what is claimed is lost to a crash")
+                service.apply(.claimed(request.ticket))
+            }
+            if service.turn(limit: 4) == 0 { waits += 1 }
+        }
+        #expect(waits == 0 && claimed == 40)
+        #expect(service.shard.violatedInvariant() == nil)
+    }
+
+    /// Claims of the first goal say nothing of the second, and those of a goal hold for a silent version on top of it.
+    @Test func eachAlertNeedsClaimsOfItsOwn() {
+        let service = Self.service(members: 4)
+        service.publish(alert: "first")
+        _ = Self.runWithStore(service)
+        service.publish(alert: "second")
+        #expect(service.turn() == 0)
+        service.publish()
+        #expect(service.turn() == 0)
+        #expect(Self.requests(service).count == 1, "a silent version claims nothing more")
+        service.apply(.claimed(2))
+        service.run()
+        #expect(service.told(of: "second") == Set(0..<4))
+    }
+
+    /// Whoever takes the place of a claimed activity is claimed for itself.
+    @Test func aClaimIsOfAnActivityAndNotOfItsPlace() {
+        let service = Self.service(members: 4)
+        service.publish(alert: "first")
+        _ = Self.runWithStore(service)
+        service.unfollow([0])
+        service.run()
+        service.follow(7)
+        service.run()
+        service.publish(alert: "second")
+        let claimed = Self.runWithStore(service).flatMap(\.claims).flatMap(\.activities)
+        #expect(Set(claimed) == Set([1, 2, 3, 7].map(Self.mark)))
+        #expect(service.told(of: "second") == [1, 2, 3, 7])
+    }
+
+    /// The store knows a card that a push has started by its text, and a renewed one by the name that its app gives it.
+    @Test func aStartedCardIsClaimedUnderItsName() {
+        let service = Self.service(members: 1)
+        let request = StartRequest(
+            activity: "anna", token: [0, 0, 0, 9], attributesType: "Match", attributes: [:],
+            alert: AlertText(title: "kick-off", body: ""))
+        service.apply(.start(request, .topic(ScriptedService.match)))
+        service.run()
+        service.apply(.replaceToken(ActivityID("anna"), token: [0, 0, 0, 7]))
+        service.run()
+        service.publish(alert: "goal")
+        let claimed = Self.runWithStore(service).flatMap(\.claims).flatMap(\.activities)
+        #expect(Set(claimed) == [Self.mark(0), ActivityMark(ActivityID("anna"), token: [])])
+        // A follow may bring another name for the same activity.
+        service.apply(.follow(ActivityID(hashing: "anna"), .topic(ScriptedService.match), token: [0, 0, 0, 8]))
+        service.run()
+        service.publish(alert: "second")
+        let later = Self.runWithStore(service).flatMap(\.claims).flatMap(\.activities)
+        #expect(Set(later).contains(ActivityMark(ActivityID("anna"), token: [])))
+        #expect(service.told(of: "second") == [0, 8])
+    }
+
+    /// What is claimed and not sent is lost to a crash. A million audiences of one are not claimed while the network takes nothing.
+    @Test func smallAudiencesAreNotClaimedFarAhead() {
+        let shard = Shard()
+        shard.keepClaims()
+        let service = ScriptedService(shard: shard)
+        for member in 0..<20_000 { service.follow(member, .topic(TopicID("order/\(member)"))) }
+        service.run()
+        for member in 0..<20_000 { service.publish(TopicID("order/\(member)"), alert: "arriving") }
+        var claimed = 0
+        for turn in 1...100 {
+            for request in Self.requests(service) {
+                claimed += request.claims.flatMap(\.activities).count
+                service.apply(.claimed(request.ticket))
+            }
+            service.turn(limit: 1)
+            #expect(claimed - service.told(of: "arriving").count <= 2 * 4096, "turn \(turn)")
+        }
+        #expect(service.told(of: "arriving").count > 90)
+    }
+
+    /// A disk that takes nothing holds a goal up for two seconds, and the next one not at all, until it answers again.
+    @Test func aDiskThatTakesNothingHoldsAGoalUpForTwoSeconds() {
+        let service = Self.service(members: 10)
+        service.publish(alert: "first")
+        service.run()
+        service.pass(seconds: 1)
+        service.run()
+        #expect(service.told(of: "first").isEmpty)
+        service.pass(seconds: 1)
+        service.run()
+        #expect(service.told(of: "first") == Set(0..<10))
+        service.publish(alert: "second")
+        service.run()
+        #expect(service.told(of: "second") == Set(0..<10))
+        #expect(Self.requests(service).count == 1, "requests do not pile up")
+        service.apply(.claimed(1))
+        // What left without a claim is claimed for everybody, so that a restart later on does not repeat it.
+        let late = Self.requests(service)
+        #expect(late.flatMap(\.claims).map(\.activities) == [[]] && late.first?.ticket == 2)
+        service.apply(.claimed(2))
+        service.publish(alert: "third")
+        #expect(service.turn() == 0)
+        _ = Self.runWithStore(service)
+        #expect(service.told(of: "third") == Set(0..<10))
+    }
+
+    /// An activity whose push failed has its claim, and gets a newer alert only with a newer one.
+    @Test func whoWasInTroubleIsClaimedBeforeTheNextAlert() {
+        let service = Self.service(members: 3)
+        service.answer = { member, _ in member == 0 ? .notProcessed : .accepted }
+        service.publish(alert: "first")
+        _ = Self.requests(service)
+        service.turn()
+        service.apply(.claimed(1))
+        service.turn()
+        service.answer = { _, _ in .accepted }
+        service.publish(alert: "second")
+        #expect(service.turn() == 0)
+        _ = Self.runWithStore(service)
+        service.pass(seconds: 120)
+        _ = Self.runWithStore(service)
+        #expect(service.told(of: "second") == [0, 1, 2])
+        #expect(service.shard.violatedInvariant() == nil)
+    }
+
+    /// A member whose turn is over, and who has no claim, because the alert that it lacks left without one.
+    @Test func whoseClaimIsMissingGetsOneOfItsOwn() {
+        let service = Self.service(members: 3)
+        service.answer = { member, _ in member == 0 ? .notProcessed : .accepted }
+        service.publish(alert: "goal")
+        service.run(turns: 1)
+        service.pass(seconds: 3)
+        // The disk takes nothing: all of them are sent the goal without claims, and one push is not processed.
+        service.turn()
+        #expect(service.told(of: "goal") == [1, 2])
+        _ = Self.requests(service)
+        service.apply(.claimed(1))
+        service.answer = { _, _ in .accepted }
+        service.pass(seconds: 120)
+        _ = Self.runWithStore(service)
+        for _ in 0..<10 {
+            service.pass(seconds: 1)
+            _ = Self.runWithStore(service)
+        }
+        #expect(service.told(of: "goal") == [0, 1, 2])
+        #expect(service.shard.violatedInvariant() == nil && service.shard.isQuiet)
+    }
+
+    // MARK: After a crash
+
+    private static func alert(_ title: String, at second: Int64, age: Duration = .seconds(10)) -> UnfinishedAlert {
+        UnfinishedAlert(
+            Alert(
+                cause: title, class: .essential, text: AlertText(title: title, body: ""), freshFor: .seconds(300),
+                highlight: nil, grantedAt: FeedTime(milliseconds: second * 1000)), age: age)
+    }
+
+    private static func restart(_ alerts: [UnfinishedAlert], settled: [Int64?]) -> ScriptedService {
+        let shard = Shard()
+        shard.keepClaims()
+        let service = ScriptedService(shard: shard)
+        for (member, time) in settled.enumerated() {
+            service.apply(
+                .follow(
+                    ScriptedService.id(member), .topic(ScriptedService.match), token: ScriptedService.token(member),
+                    settledThrough: time.map { FeedTime(milliseconds: $0 * 1000) }))
+        }
+        let newest = Publication(
+            serial: 9, topicID: ScriptedService.match, topicKind: .football, version: 9, event: .update,
+            state: EncodedState(["version": 9]), priority: .immediate, alert: nil, staleAfter: nil, dismissAfter: nil)
+        service.apply(.publishUnfinished(UnfinishedPublication(newest, alerts)))
+        service.apply(.endRestart)
+        return service
+    }
+
+    @Test func alertsGoOnToThoseWhomNoClaimNames() {
+        let service = Self.restart(
+            [Self.alert("first", at: 10), Self.alert("second", at: 20)], settled: [nil, 9, 10, 19, 20, 99])
+        let claims = Self.runWithStore(service).flatMap(\.claims)
+        #expect(service.told(of: "second") == [0, 1, 2, 3])
+        #expect(service.told(of: "first").isEmpty, "the newest of a class is told")
+        #expect(Set(service.accepted.map(\.member)) == Set(0..<6), "everybody gets the newest state")
+        #expect(!claims.isEmpty && claims.allSatisfy { $0.through == FeedTime(milliseconds: 20_000) })
+        #expect(Set(claims.flatMap(\.activities)).isSuperset(of: (0..<4).map(Self.mark)))
+        #expect(service.shard.violatedInvariant() == nil && service.shard.isQuiet)
+        // What follows is as ever.
+        service.publish(alert: "third")
+        _ = Self.runWithStore(service)
+        #expect(service.told(of: "third") == Set(0..<6))
+    }
+
+    @Test func anAlertThatHasBecomeStaleMeanwhileIsToldNobody() {
+        let service = Self.restart([Self.alert("goal", at: 10, age: .seconds(299))], settled: [nil, nil])
+        service.pass(seconds: 2)
+        _ = Self.runWithStore(service)
+        #expect(service.told(of: "goal").isEmpty)
+        #expect(service.accepted.count == 2)
+        #expect(service.shard.statistics.alerts.stale == 2)
+    }
+
+    @Test func anUnfinishedAlertMayBeWithdrawn() {
+        let service = Self.restart([Self.alert("goal", at: 10)], settled: [nil, nil])
+        service.apply(.revokeAlert(topic: ScriptedService.match, cause: "goal"))
+        _ = Self.runWithStore(service)
+        #expect(service.told(of: "goal").isEmpty && service.accepted.count == 2)
+    }
+
+    @Test func theBookForgetsWhatHasBeenConfirmed() {
+        let service = Self.service(members: 5)
+        for round in 0..<100 {
+            service.publish(alert: "goal \(round)")
+            _ = Self.runWithStore(service)
+            #expect(service.shard.violatedInvariant() == nil)
+        }
+        #expect(service.shard.membership.claims.isIdle)
+    }
+}

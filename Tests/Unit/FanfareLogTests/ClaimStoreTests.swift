@@ -1,0 +1,197 @@
+import FanfareLoop
+import FanfareModel
+import Foundation
+import Testing
+
+@testable import FanfareLog
+
+@Suite struct ClaimStoreTests {
+    private final class Folder {
+        let path = NSTemporaryDirectory() + "fanfare-claims-\(UUID())"
+        init() throws { try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true) }
+        deinit { try? FileManager.default.removeItem(atPath: path) }
+    }
+
+    private static func time(_ second: Int64) -> FeedTime { FeedTime(milliseconds: second * 1000) }
+
+    private static func claims(
+        _ topic: String, through second: Int64, _ marks: [UInt32], now: Int64? = nil, app: AppID? = nil
+    ) -> StoredClaims {
+        StoredClaims(
+            [
+                AlertClaim(
+                    topic: TopicID(topic), through: time(second), expires: time(second + 60),
+                    activities: marks.map { ActivityMark(rawValue: $0) })
+            ], app: app, now: time(now ?? second))
+    }
+
+    private static func read(_ store: any ClaimStore) throws -> [StoredClaims] {
+        var all: [StoredClaims] = []
+        try store.read { all.append($0) }
+        return all
+    }
+
+    @Test func claimsOutliveTheProcess() throws {
+        let folder = try Folder()
+        let app = AppID(bundleID: "com.example", environment: .development)
+        let first = [Self.claims("a", through: 10, [1, .max, 0]), Self.claims("b", through: 11, [], app: app)]
+        do {
+            let store = try ClaimFolder(store: folder.path)
+            #expect(store.start == nil)
+            try store.begin(at: Self.time(5))
+            try store.append(first)
+            store.close()
+        }
+        let store = try ClaimFolder(store: folder.path)
+        #expect(store.start == Self.time(5))
+        #expect(try Self.read(store) == first)
+        // Appending without having read overwrites nothing.
+        store.close()
+        let third = try ClaimFolder(store: folder.path)
+        try third.append([Self.claims("c", through: 12, [7])])
+        #expect(try Self.read(third) == first + [Self.claims("c", through: 12, [7])])
+    }
+
+    @Test(arguments: [false, true]) func expiredClaimsGo(inMemory: Bool) throws {
+        let folder = try Folder()
+        let store: any ClaimStore = inMemory ? MemoryClaims() : try ClaimFolder(store: folder.path)
+        for second in 0..<1000 { try store.append([Self.claims("a", through: Int64(second), [UInt32(second)])]) }
+        #expect(try Self.read(store).count <= 62)
+        #expect(try Self.read(store).last == Self.claims("a", through: 999, [999]))
+        // What is fresh stays, however much else goes.
+        try store.append([Self.claims("b", through: 1000, [1]), Self.claims("c", through: 5000, [2])])
+        #expect(try Self.read(store).last?.claims.first?.topic == TopicID("c"))
+    }
+
+    @Test func aFolderServesOneAtATime() throws {
+        let folder = try Folder()
+        let store = try ClaimFolder(store: folder.path)
+        let error = #expect(throws: LogError.self) { try ClaimFolder(store: folder.path) }
+        #expect(error?.cause == .inUse)
+        store.close()
+        _ = try ClaimFolder(store: folder.path)
+    }
+
+    /// A replay's alerts leave without claims, so those of the engine before it do not go on.
+    @Test func aReplayEndsTheClaims() throws {
+        let folder = try Folder()
+        try ClaimFolder.suspend(store: folder.path)
+        #expect(!FileManager.default.fileExists(atPath: folder.path + "/claims"), "a store without claims gets none")
+        let store = try ClaimFolder(store: folder.path)
+        try store.begin(at: Self.time(5))
+        store.close()
+        try ClaimFolder.suspend(store: folder.path)
+        #expect(try ClaimFolder(store: folder.path).start == nil)
+    }
+
+    /// Damaged claims keep no engine from starting: alerts that had not reached everybody reach nobody else.
+    @Test(arguments: ["claim", "head", "file"]) func damagedClaimsArePutAside(damage: String) throws {
+        let folder = try Folder()
+        do {
+            let environment = try LMDBEnvironment(
+                folder: {
+                    try ClaimFolder(store: folder.path).close()
+                    return folder.path + "/claims"
+                }(), tables: ["head", "claims"], mapBytes: LMDBLog.mapBytesFirst, isReadOnly: false)
+            switch damage {
+            case "claim": try environment.write([.init(table: 1, key: 7, row: [1, 2, 3, 4, 5, 6])])
+            case "head": try environment.write([.init(table: 0, key: 0, row: [1, 2, 3, 4, 5, 6])])
+            default: try environment.write([.init(table: 1, key: 1, row: [UInt8](repeating: 1, count: 50_000))])
+            }
+        }
+        if damage == "file" { #expect(truncate(folder.path + "/claims/data.mdb", 4096) == 0) }
+        for _ in 0..<2 {
+            var lines: [String] = []
+            let store = try ClaimFolder.opened(store: folder.path, report: { lines.append($0) }, { _ in })
+            #expect(store.start == nil)
+            if damage == "newer" { #expect(lines.isEmpty) }
+            try store.begin(at: Self.time(1))
+            store.close()
+            // The next one is damaged as well, and takes the place of the first.
+            let file = try FileHandle(forWritingTo: URL(fileURLWithPath: folder.path + "/claims/data.mdb"))
+            try file.truncate(atOffset: 4096)
+            #expect(lines.count == 1 && lines[0].contains("claims.damaged"), "\(lines)")
+        }
+    }
+
+    @Test func claimsOfANewerReleaseAreRefused() throws {
+        let folder = try Folder()
+        do {
+            try ClaimFolder(store: folder.path).close()
+            let environment = try LMDBEnvironment(
+                folder: folder.path + "/claims", tables: ["head", "claims"], mapBytes: LMDBLog.mapBytesFirst,
+                isReadOnly: false)
+            try environment.write([.init(table: 1, key: 3, row: LogEntry.sealed([2, 0, 0], at: 3))])
+        }
+        let error = #expect(throws: LogError.self) {
+            try ClaimFolder.opened(store: folder.path, report: { _ in }, { _ in })
+        }
+        #expect(error?.cause == .newerRelease)
+    }
+
+    /// Claims as this release writes them. They never change.
+    @Test func theFormStaysReadable() throws {
+        let stored = Self.claims("m/1", through: 1, [1, 0x0102_0304], now: 2, app: AppID(bundleID: "one"))
+        let hex = stored.bytes(key: 7).map { String(format: "%02x", $0) }.joined()
+        #expect(hex == "0101036f6e6500a01f01036d2f31d00f90b907020100000004030201" + "e0c31aee")
+        #expect(try StoredClaims(stored.bytes(key: 7), key: 7) == stored)
+        #expect(throws: SerialError.self) { try StoredClaims(stored.bytes(key: 7), key: 8) }
+    }
+
+    @Test(arguments: 1...3) func strangeBytesAreRefused(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        let good = Self.claims("m/1", through: 1, [1, 2, 3]).bytes(key: 7)
+        for _ in 0..<2000 {
+            var bytes = good.dropLast(4).map { random.chance(0.1) ? UInt8(truncatingIfNeeded: random.next()) : $0 }
+            if random.chance(0.5) { bytes.removeLast(Int(random.next() % UInt64(bytes.count))) }
+            // A right checksum lets the reader see all of it.
+            _ = try? StoredClaims(LogEntry.sealed(bytes[...], at: 7), key: 7)
+        }
+    }
+
+    // MARK: The thread
+
+    /// Fails a few times, as a full disk does.
+    private final class FullDisk: ClaimStore {
+        let failures: Locked<Int>
+        let claims = Locked<[StoredClaims]>([])
+        var start: FeedTime? { nil }
+
+        init(failures: Int) { self.failures = Locked(failures) }
+
+        func begin(at start: FeedTime) {}
+
+        func append(_ new: [StoredClaims]) throws(LogError) {
+            let isFull = failures.withLock { left in
+                left -= 1
+                return left >= 0
+            }
+            if isFull { throw LogError("the disk is full") }
+            claims.withLock { $0 += new }
+        }
+
+        func read(_ body: (StoredClaims) -> Void) {}
+    }
+
+    @Test(.timeLimit(.minutes(2))) func theQueueAnswersWhenClaimsAreDurable() throws {
+        let loop = try Loop()
+        let disk = FullDisk(failures: 1)
+        let queue = try ClaimQueue(disk, loop: loop)
+        var durable: [String] = []
+        var lines: [String] = []
+        queue.onReport = { lines.append($0) }
+        queue.onDurable = { ticket, shard in
+            durable.append("\(ticket) of \(shard)")
+            #expect(disk.claims.withLock(\.count) >= durable.count)
+            if durable.count == 3 { loop.stop() }
+        }
+        queue.append(Self.claims("a", through: 1, [1]), 1, shard: 0)
+        queue.append(Self.claims("b", through: 1, [2]), 1, shard: 1)
+        queue.append(Self.claims("a", through: 2, [3]), 2, shard: 0)
+        loop.run()
+        #expect(durable == ["1 of 0", "1 of 1", "2 of 0"])
+        #expect(lines.count == 1 && lines[0].contains("the disk is full"))
+        queue.close()
+        loop.close()
+    }
+}

@@ -1,0 +1,383 @@
+import EngineTestSupport
+import FanfareDecisions
+import FanfareFanOut
+import FanfareLog
+import FanfareModel
+import FanfareRules
+
+@testable import Fanfare
+
+/// An engine in one thread that dies again and again, at any step, and whose store keeps what was synced. It judges the alerts of its
+/// whole life: none leaves twice for a phone, and after the last restart everybody has the newest one whom no claim names.
+final class CrashWorld {
+    private final class Disk: CheckpointSink {
+        let log = MemoryLog()
+        let claims = MemoryClaims()
+        private var entries: [LogEntry] = []
+        private var requests: [(claims: StoredClaims, ticket: UInt64, shard: Int)] = []
+        private(set) var intake = Intake { _, _ in }
+        private var isFinishing = false
+        var onCheckpoint: (Result<LogPosition, LogError>) -> Void = { _ in }
+        var onClaimed: (UInt64, Int) -> Void = { _, _ in }
+
+        /// Begins a life: what was not synced is lost.
+        func restart() {
+            (entries, requests, isFinishing) = ([], [], false)
+            abandon()
+            intake = Intake { [unowned self] entries, _ in self.entries = entries }
+        }
+
+        func claim(_ claims: StoredClaims, _ ticket: UInt64, shard: Int) { requests.append((claims, ticket, shard)) }
+
+        /// - Returns: whether anything has become durable.
+        func sync(entries isOfEntries: Bool) -> Bool {
+            guard isOfEntries else {
+                guard !requests.isEmpty else { return false }
+                claims.append(requests.map(\.claims))
+                let answers = requests
+                requests = []
+                for answer in answers { onClaimed(answer.ticket, answer.shard) }
+                return true
+            }
+            if isFinishing {
+                isFinishing = false
+                onCheckpoint(.success(log.memoryCheckpoints.finish()))
+            }
+            guard !entries.isEmpty else { return false }
+            let first = log.end + 1
+            log.append(entries)
+            entries = []
+            intake.entriesAreDurable(from: first)
+            return true
+        }
+
+        var isFull: Bool { false }
+        func begin(_ head: CheckpointHead) { log.memoryCheckpoints.begin(head) }
+        func append(_ rows: [[UInt8]]) { log.memoryCheckpoints.append(rows) }
+        func abandon() { log.memoryCheckpoints.abandon() }
+        func finish() { isFinishing = true }
+    }
+
+    private struct Phone {
+        /// Bits of an id that is its token, or a text.
+        let id: ActivityID
+        let subscriber: UInt64
+        /// The first token names a phone without a text.
+        var tokens: [[UInt8]]
+        let topic: TopicID
+        let startedAt: FeedTime
+        var alerts: Set<String> = []
+    }
+
+    /// One life of the engine.
+    private final class Life: EngineCoreDelegate {
+        let core: EngineCore
+        let turn: CoreTurn
+        let inbox: CoreTurn.Inbox
+        let nodes: [EngineWorld.Node]
+        private let checkpointer: Checkpointer
+        private let disk: Disk
+        let told: EngineWorld.Wakeup
+        /// Is `true` if the app was muted when the life began.
+        let isMuted: Bool
+
+        init(_ disk: Disk, _ clock: ManualClock, _ rules: Rules, _ phones: [Subscription], streams: Int) throws {
+            self.disk = disk
+            disk.restart()
+            let told = EngineWorld.Wakeup()
+            self.told = told
+            let room = EngineWorld.Room(mailbox: 64, commands: 64, feedback: 16, facts: 16, streams: streams)
+            let apps = [AppID(bundleID: "one")]
+            let nodes = (0..<2).map { _ in
+                EngineWorld.Node(app: 0, clock, room, pace: .zero, lineups: rules.lineups, keepsClaims: true) {
+                    told.isSet = true
+                }
+            }
+            self.nodes = nodes
+            let queues = nodes.map { _ in LoadingQueue() }
+            let earlier = try EarlierProcess(last: disk.log.last()) { disk.claims.read($0) }
+            _ = try SubscriberSequence(phones, expectedCount: 0).distribute(
+                to: [queues], apps: apps, now: clock.truth,
+                earlier: earlier)
+            for (node, queue) in zip(nodes, queues) {
+                queue.finish()
+                while let commands = queue.take() { for command in commands { node.load(command) } }
+                queue.close()
+            }
+            inbox = CoreTurn.Inbox(capacity: 64, hasStore: true)
+            core = EngineCore(rules: rules, shards: nodes.map(\.link), perApp: 2, apps: apps)
+            core.keepAlerts()
+            _ = try core.recall(
+                disk.log, under: rules,
+                within: earlier.horizon(since: disk.claims.start) { clock.truth }, report: { _ in })
+            isMuted = core.appOrders[0].isMuted
+            if disk.claims.start == nil { disk.claims.begin(at: core.now) }
+            checkpointer = try Checkpointer(
+                core, disk.log, sink: disk, rules: LogRules(text: rules.toml, decisionVersion: DecisionCore.version),
+                interval: 10)
+            turn = CoreTurn(
+                core, inbox, clock: ThreadClock(clock.source), intake: disk.intake, checkpointer: checkpointer
+            ) { _ in }
+            core.delegate = self
+            disk.onCheckpoint = { [weak checkpointer] in checkpointer?.end($0) }
+            disk.onClaimed = { [unowned core] in core.confirmClaims($0, shard: $1) }
+            core.turnIsOver()
+        }
+
+        func coreDidClaim(_ claims: StoredClaims, _ ticket: UInt64, shard: Int) {
+            disk.claim(claims, ticket, shard: shard)
+        }
+    }
+
+    private var random: SplitMix64
+    private let clock = ManualClock()
+    private let disk = Disk()
+    private let rules: Rules
+    private var phones: [Phone] = []
+    private var byToken: [[UInt8]: Int] = [:]
+    private var life: Life?
+    private var sequence = 0
+    /// Number of the last event before this life.
+    private var before = 0
+    /// Alerts that were granted while the app was muted.
+    private var withheld: Set<String> = []
+    /// Claims from before this life.
+    private var claimsBefore: [StoredClaims] = []
+    /// Alerts that were granted: topic, and log time.
+    private var happenedAt: [String: FeedTime] = [:]
+    private var granted: [String: (topic: TopicID, at: FeedTime)] = [:]
+    private var violation: String?
+    private(set) var met = Met()
+
+    struct Met {
+        /// Alerts that left after a restart, and phones that lack an alert because a claim names them.
+        var alerts = 0, late = 0, uncertain = 0, lives = 0
+
+        static func += (sum: inout Met, more: Met) {
+            sum.alerts += more.alerts
+            sum.late += more.late
+            sum.uncertain += more.uncertain
+            sum.lives += more.lives
+        }
+    }
+
+    private static let topics = (0..<2).map { TopicID("topic/\($0)") }
+
+    init(seed: UInt64) {
+        random = SplitMix64(seed: seed)
+        var kind = TopicRules(
+            requestedAlerts: AlertRule(.essential, burst: 1000, refill: .seconds(1), freshFor: .seconds(300)))
+        kind.minimumInterval = .zero
+        rules = Rules(kinds: [:], other: kind)
+        for number in 0..<Int.random(in: 20...60, using: &random) {
+            let token = [UInt8(number), 1, 2, 3]
+            byToken[token] = number
+            phones.append(
+                Phone(
+                    id: random.chance(0.5) ? ActivityID("phone \(number)") : ActivityID(UInt64(number)),
+                    subscriber: UInt64(number).mixed, tokens: [token],
+                    topic: Self.topics.randomElement(using: &random)!,
+                    startedAt: FeedTime(milliseconds: clock.truth.milliseconds - 3_600_000)))
+        }
+    }
+
+    /// - Returns: what is wrong.
+    func play(lives: Int) -> String? {
+        do {
+            for _ in 1...lives {
+                try begin()
+                let steps = Int.random(in: 20...400, using: &random)
+                for _ in 0..<steps where violation == nil { step() }
+                // Killed here: what the core and the shards knew is gone.
+            }
+            try begin()
+            if violation == nil { calm() }
+        } catch { complain("a restart fails: \(error)") }
+        return violation
+    }
+
+    private func complain(_ text: String) { violation = violation ?? text }
+
+    private func begin() throws {
+        met.lives += 1
+        before = sequence
+        claimsBefore = disk.claims.claims
+        judgeLoss()
+        clock.pass(.milliseconds(Int.random(in: 1...(random.chance(0.2) ? 400_000 : 5000), using: &random)))
+        let loaded = phones.map {
+            Subscription(
+                audience: .topic($0.topic), activity: $0.id, subscriber: $0.subscriber, token: $0.tokens.last ?? [],
+                startedAt: $0.startedAt)
+        }
+        let life = try Life(disk, clock, rules, loaded, streams: Int.random(in: 1...8, using: &random))
+        self.life = life
+        for (index, node) in life.nodes.enumerated() {
+            node.network.onPush = { [unowned self] in judge($0, from: index) }
+            node.network.onAnswer = { [unowned self] in note($1, to: $0) }
+        }
+    }
+
+    private func step() {
+        guard let life else { return }
+        switch random.next() % 20 {
+        case 0:
+            switch random.next() % 10 {
+            case 0: order()
+            case 1: rotate()
+            default: happen()
+            }
+        case 1..<5: _ = runCore()
+        case 5..<7: _ = sync()
+        case 7: clock.pass(.milliseconds(Int.random(in: 1...300, using: &random)))
+        case 8..<14: _ = life.nodes.randomElement(using: &random)!.run()
+        default:
+            let node = life.nodes.randomElement(using: &random)!
+            if !node.network.flights.isEmpty { node.answer(0, random.chance(0.1) ? .notProcessed : .accepted) }
+        }
+    }
+
+    private func happen() {
+        guard let life else { return }
+        sequence += 1
+        let id = "\(sequence)"
+        let event = FeedEvent(
+            topic: Self.topics.randomElement(using: &random)!, topicKind: .generic, at: clock.truth, id: id,
+            kind: "number",
+            change: .patch(["number": .int(Int64(sequence))]),
+            alert: random.chance(0.6) ? AlertText(title: id, body: "") : nil)
+        if life.inbox.post(.event(event)).isTaken { happenedAt[id] = clock.truth }
+    }
+
+    /// Checks that a crash costs few alerts: for each topic, what each shard has claimed and not sent, and what was in flight.
+    private func judgeLoss() {
+        guard let life, let shards = life.nodes.first.map({ _ in life.nodes.count }) else { return }
+        let flying = life.nodes.reduce(0) { $0 + $1.network.flights.count }
+        for topic in Self.topics {
+            guard let newest = durableAlerts(of: topic).last, Int(newest).map({ $0 > before }) == true else { continue }
+            let lost = phones.count {
+                $0.topic == topic && !$0.alerts.contains(newest) && isClaimed($0, newest, in: disk.claims.claims)
+            }
+            if lost > shards * Self.claimedMax + flying { complain("a crash costs \(lost) phones alert \(newest)") }
+        }
+    }
+
+    /// Greatest number of claimed members that a shard has not sent a push: one and a half blocks, of which the largest has two members.
+    private static let claimedMax = 3
+
+    /// Changes the token of a phone that has a name beside it.
+    private func rotate() {
+        guard let index = phones.indices.filter({ phones[$0].id.text != nil }).randomElement(using: &random) else {
+            return
+        }
+        let token = [UInt8(index), UInt8(phones[index].tokens.count), 9]
+        let request = CoreTurn.Request.command(
+            .replaceToken(phones[index].id, token: token), subscriber: phones[index].subscriber, app: 0)
+        guard life?.inbox.post(request).isTaken == true else { return }
+        byToken[token] = index
+        phones[index].tokens.append(token)
+    }
+
+    private func order() {
+        sequence += 1
+        let operation = random.chance(0.5) ? FeedEvent.Operation.mute : .unmute
+        let event = FeedEvent(
+            topic: .every, at: clock.truth, id: "\(sequence)", kind: operation.rawValue, change: .operation(operation),
+            app: AppID(bundleID: "one"))
+        _ = life?.inbox.post(.event(event))
+    }
+
+    private func runCore() -> Bool {
+        guard let life else { return false }
+        life.told.isSet = false
+        life.core.takeFeedback()
+        return life.turn.run() == .again
+    }
+
+    private func sync() -> Bool {
+        let (entries, claims) = (disk.sync(entries: true), disk.sync(entries: false))
+        if claims { life?.core.turnIsOver() }
+        return entries || claims
+    }
+
+    /// Lets everything arrive, and checks who has what.
+    private func calm() {
+        guard let life else { return }
+        for _ in 0..<3000 {
+            var isBusy = runCore()
+            if sync() { isBusy = true }
+            for node in life.nodes {
+                if node.run() { isBusy = true }
+                while !node.network.flights.isEmpty {
+                    node.answer(0, .accepted)
+                    isBusy = true
+                }
+            }
+            if !isBusy {
+                if life.core.counts.owed == 0, life.core.counts.pushes.sent > 0 { break }
+                clock.pass(.milliseconds(100))
+            }
+        }
+        if life.core.counts.owed > 0 { complain("\(life.core.counts.owed) phones are owed a push after a calm") }
+        for topic in Self.topics {
+            // Older ones may have been superseded.
+            guard let newest = durableAlerts(of: topic).last, !isWithheld(newest), let at = happenedAt[newest],
+                clock.truth - at < .seconds(200)
+            else { continue }
+            for phone in phones where phone.topic == topic && !phone.alerts.contains(newest) {
+                // A claim of this life, in which nobody was killed, is no reason.
+                guard isClaimed(phone, newest, in: claimsBefore) else {
+                    return complain("\(phone.id) lacks alert \(newest)")
+                }
+                met.uncertain += 1
+            }
+        }
+    }
+
+    /// Ids of the alerts whose events are durable, in order.
+    private func durableAlerts(of topic: TopicID) -> [String] {
+        var found: [String] = []
+        var isMuted = false
+        try? disk.log.read(from: 1) { _, entry in
+            guard case .event(let event, _) = entry.body else { return true }
+            if case .operation(let operation) = event.change { isMuted = operation == .mute }
+            guard event.topic == topic, event.alert != nil, let id = event.id else { return true }
+            found.append(id)
+            granted[id] = (topic, entry.now)
+            if isMuted { withheld.insert(id) }
+            return true
+        }
+        return found
+    }
+
+    private func isWithheld(_ alert: String) -> Bool {
+        withheld.contains(alert) || life?.isMuted == true && Int(alert).map { $0 <= before } == true
+    }
+
+    private func isClaimed(_ phone: Phone, _ alert: String, in claims: [StoredClaims]) -> Bool {
+        guard let (topic, at) = granted[alert] else { return false }
+        let mark = ActivityMark(phone.id, token: phone.tokens[0])
+        return claims.contains { stored in
+            stored.claims.contains { $0.topic == topic && $0.through >= at && $0.activities.contains(mark) }
+        }
+    }
+
+    private func judge(_ push: EngineWorld.Network.Flight, from node: Int) {
+        guard let index = byToken[push.token] else { return complain("a push to nobody") }
+        guard let alert = push.alert else { return }
+        met.alerts += 1
+        if met.lives > 1, Int(alert).map({ $0 <= before }) == true { met.late += 1 }
+        if let at = happenedAt[alert], clock.truth - at > .seconds(301) { complain("alert \(alert) is out of date") }
+        if isWithheld(alert) { complain("phone \(index): alert \(alert), which an operator had muted") }
+        if !phones[index].alerts.insert(alert).inserted { complain("phone \(index): alert \(alert) twice") }
+        _ = durableAlerts(of: phones[index].topic)
+        if !isClaimed(phones[index], alert, in: disk.claims.claims) {
+            complain("phone \(index): alert \(alert) leaves without a claim")
+        }
+    }
+
+    private func note(_ outcome: DeliveryOutcome, to push: EngineWorld.Network.Flight) {
+        // Certainly not processed: nobody has heard it.
+        guard outcome == .notProcessed, let alert = push.alert, let index = byToken[push.token] else { return }
+        phones[index].alerts.remove(alert)
+    }
+}

@@ -1,0 +1,190 @@
+import FanfareFanOut
+import FanfareLog
+import FanfareModel
+import Testing
+
+@testable import Fanfare
+
+/// Which alerts go on after a crash, and for whom.
+@Suite struct RecentAlertsTests {
+    private static func publication(
+        _ title: String?, of topic: String = "match", at second: Int64, wall: Int64? = nil,
+        freshFor: Duration = .seconds(60),
+        event: Publication.Event = .update, freesID: Bool = false
+    ) -> Publication {
+        Publication(
+            serial: 1, topicID: TopicID(topic), topicKind: .generic, version: 1, event: event,
+            state: EncodedState(["n": 1]), priority: .immediate,
+            alert: title.map {
+                Alert(
+                    cause: $0, class: .essential, text: AlertText(title: $0, body: "körper"), freshFor: freshFor,
+                    highlight: "n", grantedAt: time(second), arrivedAt: time(wall ?? second))
+            }, staleAfter: nil, dismissAfter: nil, freesID: freesID)
+    }
+
+    private static func time(_ second: Int64) -> FeedTime { FeedTime(seconds: 1_790_000_000 + second) }
+
+    private static func causes(
+        _ alerts: RecentAlerts, since: Int64 = 0, now: Int64, wall: Int64? = nil
+    ) -> [String] {
+        alerts.unfinished(since: time(since), now: time(now), wall: time(wall ?? now)).map(\.entry.alert.cause)
+    }
+
+    @Test func anAlertGoesOnAsLongAsItIsFreshByBothClocks() {
+        var alerts = RecentAlerts()
+        alerts.note(Self.publication("first", at: 10), withheldFrom: [])
+        alerts.note(Self.publication("second", at: 40, wall: 100), withheldFrom: [])
+        alerts.note(Self.publication(nil, at: 41), withheldFrom: [])
+        #expect(Self.causes(alerts, now: 50) == ["first", "second"])
+        #expect(Self.causes(alerts, now: 71) == ["second"])
+        #expect(Self.causes(alerts, now: 71, wall: 161).isEmpty, "the wall clock says that it is old")
+        #expect(
+            Self.causes(alerts, now: 50, wall: 0) == ["first", "second"], "a wall clock that is behind makes none fresh"
+        )
+        #expect(Self.causes(alerts, since: 10, now: 50) == ["second"], "before that, alerts left without claims")
+    }
+
+    @Test func noAlertGoesOnForTooLong() {
+        var alerts = RecentAlerts()
+        alerts.note(Self.publication("first", at: 10, freshFor: .seconds(86_400)), withheldFrom: [])
+        #expect(Self.causes(alerts, now: 609) == ["first"])
+        #expect(Self.causes(alerts, now: 611).isEmpty)
+    }
+
+    @Test func aWithdrawnAlertDoesNotGoOn() {
+        var alerts = RecentAlerts()
+        for topic in ["a", "b"] { alerts.note(Self.publication("goal", of: topic, at: 10), withheldFrom: []) }
+        alerts.revoke(cause: "goal", of: TopicID("a"))
+        let left = alerts.unfinished(since: Self.time(0), now: Self.time(20), wall: Self.time(20))
+        #expect(left.map(\.entry.topic) == [TopicID("b")])
+    }
+
+    /// The next guests at a table do not hear of the ones before.
+    @Test func alertsOfATurnThatIsOverDoNotGoOn() {
+        var alerts = RecentAlerts()
+        alerts.note(Self.publication("ready", at: 10), withheldFrom: [])
+        alerts.note(Self.publication("over", at: 11, event: .end, freesID: true), withheldFrom: [])
+        #expect(Self.causes(alerts, now: 12).isEmpty)
+        alerts.note(Self.publication("full time", at: 13, event: .end), withheldFrom: [])
+        #expect(Self.causes(alerts, now: 14) == ["full time"])
+    }
+
+    @Test func theyAreBoundedAndOldOnesGoFirst() {
+        var alerts = RecentAlerts()
+        for number in 0..<100_000 {
+            alerts.note(Self.publication("\(number)", at: Int64(number / 10_000)), withheldFrom: [])
+        }
+        let left = Self.causes(alerts, now: 10)
+        #expect(left.count <= RecentAlerts.countMax && left.count > RecentAlerts.countMax / 2)
+        #expect(left.last == "99999")
+        // Of those that are not fresh any more, none takes room.
+        for number in 0..<1000 { alerts.note(Self.publication("late \(number)", at: 1000), withheldFrom: []) }
+        #expect(alerts.kept(at: Self.time(1000)).count == 1000)
+    }
+
+    @Test func aCheckpointKeepsThem() throws {
+        var alerts = RecentAlerts()
+        let apps = [AppID(bundleID: "one"), AppID(bundleID: "two", environment: .development)]
+        alerts.note(Self.publication("goal", at: 10, wall: 12), withheldFrom: apps)
+        var writer = SerialWriter()
+        writer.write(all: alerts.kept(at: Self.time(20))) { $0.write($1) }
+        var reader = SerialReader(writer.bytes[...])
+        let read = try reader.all { (reader) throws(SerialError) in try reader.recentAlert() }
+        #expect(reader.isAtEnd && read.count == 1)
+        let entry = try #require(read.first)
+        let known = try #require(alerts.kept(at: Self.time(20)).first)
+        #expect(entry.topic == known.topic && entry.withheldFrom == apps)
+        #expect(entry.alert.cause == "goal" && entry.alert.text == known.alert.text && entry.alert.highlight == "n")
+        #expect(entry.alert.grantedAt == Self.time(10) && entry.alert.arrivedAt == Self.time(12))
+        #expect(entry.alert.class == .essential && entry.alert.freshFor == .seconds(60))
+        for cut in writer.bytes.indices {
+            var reader = SerialReader(writer.bytes[..<cut])
+            #expect(throws: SerialError.self) {
+                _ = try reader.all { (reader) throws(SerialError) in try reader.recentAlert() }
+            }
+        }
+    }
+
+    // MARK: Those who are loaded
+
+    private static func subscription(_ name: String, joinedAt: Int64? = nil, startedAt: Int64? = nil) -> Subscription {
+        Subscription(
+            audience: .topic(TopicID("match")), activity: ActivityID(name), subscriber: 1, token: [1],
+            startedAt: startedAt.map(time), joinedAt: joinedAt.map(time))
+    }
+
+    private static func settled(
+        _ subscription: Subscription, _ claims: [AlertClaim] = [], now: Int64 = 100, wall: Int64? = nil,
+        app: AppID? = nil
+    ) -> FeedTime? {
+        let event = FeedEvent(
+            topic: TopicID("match"), topicKind: .generic, at: time(now), kind: "x", change: .patch([:]))
+        let earlier = EarlierProcess(last: LogEntry(now: time(now), .event(event, wall: wall.map(time)))) {
+            $0(StoredClaims(claims, app: app, now: time(now)))
+        }
+        return earlier.settledThrough(subscription, startedAt: subscription.startedAt, app: app)
+    }
+
+    private static func claim(_ names: [String], through second: Int64) -> AlertClaim {
+        AlertClaim(
+            topic: TopicID("match"), through: time(second), expires: time(second + 60),
+            activities: names.map { ActivityMark(ActivityID($0), token: [1]) })
+    }
+
+    @Test func whoeverIsClaimedHasHadTheAlert() {
+        let claims = [Self.claim(["a", "b"], through: 10), Self.claim(["a"], through: 20)]
+        #expect(Self.settled(Self.subscription("a"), claims, now: 60) == Self.time(20))
+        #expect(Self.settled(Self.subscription("b"), claims, now: 60) == Self.time(10))
+        #expect(Self.settled(Self.subscription("c"), claims, now: 60) == nil)
+        #expect(Self.settled(Self.subscription("a"), claims.reversed(), now: 60) == Self.time(20), "in any order")
+        #expect(Self.settled(Self.subscription("a"), claims, now: 81) == nil, "claims expire")
+        #expect(
+            Self.settled(Self.subscription("c"), claims + [Self.claim([], through: 5)], now: 60) == Self.time(5),
+            "all are")
+        var other = Self.subscription("a")
+        other.audience = .topic(TopicID("other"))
+        #expect(Self.settled(other, claims, now: 60) == nil)
+        other.audience = .lineup([TopicID("match")], favourite: nil)
+        #expect(Self.settled(other, claims, now: 60) == nil, "alerts of lineups do not go on")
+    }
+
+    @Test func claimsOfOneAppSayNothingOfAnother() {
+        let earlier = EarlierProcess(last: nil) {
+            $0(StoredClaims([Self.claim(["a"], through: 10)], app: AppID(bundleID: "one"), now: Self.time(10)))
+        }
+        func settled(_ app: AppID?) -> FeedTime? {
+            earlier.settledThrough(Self.subscription("a"), startedAt: nil, app: app)
+        }
+        #expect(settled(AppID(bundleID: "one")) == Self.time(10))
+        #expect(settled(AppID(bundleID: "two")) == nil && settled(nil) == nil)
+    }
+
+    /// Downtime is told by the wall clock alone: by one that was set back, an alert of hours ago looks fresh.
+    @Test func afterAClockWasSetBackNoAlertGoesOn() {
+        let event = FeedEvent(
+            topic: TopicID("match"), topicKind: .generic, at: Self.time(9), kind: "x", change: .patch([:]))
+        let earlier = EarlierProcess(last: LogEntry(now: Self.time(10), .event(event, wall: Self.time(100)))) { _ in }
+        #expect(earlier.horizon(since: Self.time(1)) { Self.time(101) } != nil)
+        #expect(earlier.horizon(since: Self.time(1)) { Self.time(99) } == nil)
+        #expect(earlier.horizon(since: nil) { Self.time(101) } == nil)
+    }
+
+    /// A card that the engine has started, and one of a subscriber file, are known by ids that do not keep their texts.
+    @Test func aNameIsTheSameHoweverTheIdWasMade() {
+        #expect(ActivityMark(ActivityID("anna"), token: [1]) == ActivityMark(ActivityID(hashing: "anna"), token: [2]))
+        #expect(ActivityMark(ActivityID("anna"), token: [1]) != ActivityMark(ActivityID("berta"), token: [1]))
+        #expect(ActivityMark(ActivityID(7), token: [1]) == ActivityMark(ActivityID(8), token: [1]))
+    }
+
+    /// Log time may be hours behind the wall clock after a long pause.
+    @Test func whoJoinedAfterAnAlertDoesNotGetIt() {
+        #expect(Self.settled(Self.subscription("a", joinedAt: 90)) == Self.time(90))
+        #expect(Self.settled(Self.subscription("a", joinedAt: 90), wall: 50_000) == Self.time(90))
+        #expect(Self.settled(Self.subscription("a", joinedAt: -10_000)) == nil, "nothing is kept of most")
+        #expect(Self.settled(Self.subscription("a", joinedAt: 90), [Self.claim(["a"], through: 95)]) == Self.time(95))
+        // Of an imported card the beginning counts, by the wall clock.
+        #expect(Self.settled(Self.subscription("a", startedAt: 90)) == Self.time(90))
+        #expect(Self.settled(Self.subscription("a", startedAt: 49_990), wall: 50_000) == Self.time(90))
+        #expect(Self.settled(Self.subscription("a", joinedAt: 80, startedAt: 90)) == Self.time(80))
+    }
+}

@@ -1,0 +1,127 @@
+import EngineTestSupport
+import FanfareFanOut
+import FanfareLog
+import FanfareLoop
+import FanfareModel
+import Foundation
+import Testing
+
+@testable import Fanfare
+
+/// A crash in the middle of a goal's sweep: nobody hears of the goal twice, and those whom it has not reached still do.
+@Suite struct UnfinishedAlertTests {
+    private static func asked(_ name: String) -> Int? { ProcessInfo.processInfo.environment[name].flatMap { Int($0) } }
+
+    @Test func whateverTheMomentOfACrashNobodyIsAlertedTwiceAndNobodyIsForgotten() {
+        let first = UInt64(Self.asked("FANFARE_CRASH_SEED") ?? 1)
+        var met = CrashWorld.Met()
+        for seed in first..<first + UInt64(Self.asked("FANFARE_CRASH_WORLDS") ?? 60) {
+            let world = CrashWorld(seed: seed)
+            if let violation = world.play(lives: 3) { Issue.record("seed \(seed): \(violation)") }
+            met += world.met
+        }
+        #expect(met.late > 100 && met.uncertain > 10 && met.alerts > met.late, "\(met)")
+    }
+
+    // MARK: Engines
+
+    private final class Stores: Sendable {
+        let log = MemoryLog()
+        let people = MemoryPeopleStore()
+        let claims = MemoryClaims()
+        let alerts = Locked<[String: Int]>([:])
+        let lines = Locked<[String]>([])
+        /// Pushes that the transport takes before it takes no more.
+        let room = Locked(Int.max)
+
+        func engine() throws -> Engine {
+            var observer = Engine.Observer()
+            observer.report = { line in self.lines.withLock { $0.append(line) } }
+            return try Engine(
+                Engine.Options(transport: .discard, store: StoreChoice(place: .log(log, people, claims))),
+                observer: observer, apps: [],
+                makeTransports: [{ _, shard, _ in LimitedTransport(shard, self.room) { self.note($0) } }])
+        }
+
+        private func note(_ payload: Payload) {
+            guard case .text(let title)? = payload.alert?.title else { return }
+            alerts.withLock { $0[title, default: 0] += 1 }
+        }
+    }
+
+    private static func goal(_ number: Int) -> FeedEvent {
+        FeedEvent(
+            topic: TopicID("match/1"), topicKind: .generic, at: FeedTime(milliseconds: Moment.now().wallMilliseconds),
+            id: "e\(number)", kind: "goal", change: .patch(["goals": .int(Int64(number))]),
+            alert: AlertText(title: "goal \(number)", body: ""))
+    }
+
+    /// An engine is stopped in the middle of a goal's sweep. The next one alerts the rest, and the one behind it nobody.
+    @Test(.timeLimit(.minutes(10))) func theNextEngineAlertsThoseWhomTheGoalHasNotReached() async throws {
+        let stores = Stores()
+        let people = 3000
+        var engine = try stores.engine()
+        for person in 0..<people {
+            _ = engine.offer(
+                .follow(
+                    .topic(TopicID("match/1")), activity: ActivityID("card \(person)"),
+                    subscriber: SubscriberID("\(person)"), token: [UInt8(person >> 8), UInt8(person & 255)]))
+        }
+        _ = try await engine.ingest(Self.goal(1))
+        #expect(await engine.settle(within: .seconds(300)))
+        #expect(stores.alerts.withLock(\.["goal 1"]) == people)
+
+        stores.room.withLock { $0 = 100 }
+        _ = try await engine.ingest(Self.goal(2))
+        while stores.room.withLock({ $0 > 0 }) { await Task.yield() }
+        _ = await engine.shutdown(within: .zero)
+        #expect(stores.alerts.withLock(\.["goal 2"]) == 100)
+
+        stores.room.withLock { $0 = .max }
+        for _ in 0..<2 {
+            engine = try stores.engine()
+            #expect(await engine.settle(within: .seconds(300)))
+            _ = await engine.shutdown()
+        }
+        // Who was claimed and not reached gets the state alone: at most two blocks.
+        let told = stores.alerts.withLock(\.["goal 2"]) ?? 0
+        #expect((people - 2048 + 100...people).contains(told), "\(told)")
+        #expect(stores.alerts.withLock(\.["goal 1"]) == people)
+        let lines = stores.lines.withLock { $0 }.filter {
+            $0.contains("go on to those whom they had not reached: 2 of 1")
+        }
+        #expect(lines.count == 2, "\(stores.lines.withLock { $0 })")
+    }
+}
+
+/// Answers each push at once, as long as there is room for another.
+private final class LimitedTransport: Transport {
+    private unowned let source: any DeliverySource
+    private let room: Locked<Int>
+    private let note: (Payload) -> Void
+    private var batch = DeliveryBatch()
+
+    init(_ source: any DeliverySource, _ room: Locked<Int>, _ note: @escaping (Payload) -> Void) {
+        self.source = source
+        self.room = room
+        self.note = note
+    }
+
+    var isReady: Bool { true }
+
+    func workAvailable() {
+        while room.withLock({ $0 > 0 }) {
+            source.pull(limit: min(64, room.withLock { $0 }), at: .now(), into: &batch)
+            if batch.deliveries.isEmpty { return }
+            room.withLock { $0 -= batch.deliveries.count }
+            for delivery in batch.deliveries { note(batch.payload(of: delivery)) }
+            let completions = batch.deliveries.map {
+                Completion(slot: $0.slot, generation: $0.generation, outcome: .accepted)
+            }
+            batch.removeAll()
+            source.complete(completions, at: .now())
+        }
+    }
+
+    func close(_ closed: @escaping () -> Void) { closed() }
+}
