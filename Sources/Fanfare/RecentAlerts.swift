@@ -11,6 +11,8 @@ struct RecentAlerts {
 
     /// Entries in the order in which they were decided.
     private var entries: [Entry] = []
+    /// Number of entries by topic: most topics have none when they are forgotten.
+    private var counts: [TopicID: Int] = [:]
     /// Number of entries at which old ones are dropped next.
     private var pruneAt = RecentAlerts.countMin
 
@@ -23,28 +25,38 @@ struct RecentAlerts {
         guard publication.event == .update || !publication.freesID else { return forget(publication.topicID) }
         guard let alert = publication.alert else { return }
         if entries.count >= pruneAt { prune(at: alert.grantedAt) }
-        entries.append(Entry(topic: publication.topicID, alert: alert, withheldFrom: apps()))
+        restore(Entry(topic: publication.topicID, alert: alert, withheldFrom: apps()))
     }
 
     /// Entries that may still go to somebody at that log time.
     func kept(at now: FeedTime) -> [Entry] { entries.filter { now - $0.alert.grantedAt <= $0.alert.keptFor } }
 
     /// Takes over an entry from a checkpoint.
-    mutating func restore(_ entry: Entry) { entries.append(entry) }
+    mutating func restore(_ entry: Entry) {
+        entries.append(entry)
+        counts[entry.topic, default: 0] += 1
+    }
 
     /// Drops an alert whose cause was withdrawn.
     mutating func revoke(cause: String, of topic: TopicID) {
-        entries.removeAll { $0.alert.cause == cause && $0.topic == topic }
+        guard counts[topic] != nil else { return }
+        keep(entries.filter { $0.alert.cause != cause || $0.topic != topic })
     }
 
     /// Drops the alerts of a topic whose id may belong to another one from now on.
-    mutating func forget(_ topic: TopicID) { entries.removeAll { $0.topic == topic } }
+    mutating func forget(_ topic: TopicID) {
+        guard counts[topic] != nil else { return }
+        keep(entries.filter { $0.topic != topic })
+    }
+
+    private mutating func keep(_ kept: [Entry]) {
+        entries = kept
+        counts = kept.reduce(into: [:]) { $0[$1.topic, default: 0] += 1 }
+    }
 
     private mutating func prune(at now: FeedTime) {
-        entries = kept(at: now)
         // A quarter goes at a time, so that not each alert moves all others.
-        let room = RecentAlerts.countMax / 4 * 3
-        if entries.count > room { entries.removeFirst(entries.count - room) }
+        keep(Array(kept(at: now).suffix(RecentAlerts.countMax / 4 * 3)))
         pruneAt = min(RecentAlerts.countMax, max(RecentAlerts.countMin, 2 * entries.count))
     }
 
