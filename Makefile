@@ -47,6 +47,8 @@ soak: setup ## All planted faults, new worlds of an engine, feeds to the referen
 	scripts/mutants
 	FANFARE_ENGINE_WORLDS=$$((SOAK_MINUTES * 50)) FANFARE_ENGINE_SEED=$$(date +%s)000000 \
 		scripts/swift-test "engines' worlds" --filter EngineWorldTests
+	FANFARE_CRASH_WORLDS=$$((SOAK_MINUTES * 200)) FANFARE_CRASH_SEED=$$(date +%s)000000 \
+		scripts/swift-test "engines that are killed" --filter UnfinishedAlertTests
 	swift build -c release --product fanfare-model
 	swift build -c release --product fanfare-sim
 	"$$(swift build -c release --show-bin-path)/fanfare-model" $$((SOAK_MINUTES * 10000)) $$(date +%s)000000

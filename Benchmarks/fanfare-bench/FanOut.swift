@@ -20,6 +20,10 @@ enum FanOut {
             Benchmark.register("sweep/\(size)/churned", checksum: 0) { sweep(churned.value, times: sweeps) }
             Benchmark.register("publish/\(size)", checksum: 0) { publish(fresh.value) }
         }
+        for (name, claims) in [("alerts", false), ("claimed", true)] {
+            let fleet = Lazy { Fleet(activities: activities, alerts: true, claims: claims) }
+            Benchmark.register("sweep/\(activities)/\(name)", checksum: 0) { sweep(fleet.value, times: 1) }
+        }
         let alone = Lazy { Fleet(activities: 1) }
         Benchmark.register("publish/1", checksum: 0) { publish(alone.value) }
     }

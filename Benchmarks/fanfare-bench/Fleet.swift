@@ -8,7 +8,9 @@ final class Fleet {
     /// Bytes of all members' tokens; `tokenSum` is their sum. A sweep must read exactly these.
     private(set) var tokenBytes = 0
     private(set) var tokenSum: UInt64 = 0
-    private let shard = Shard()
+    private let shard: Shard
+    /// Is `true` if each version has an alert.
+    private let alerts: Bool
     private let topic = TopicID("match")
     private var version: UInt32 = 0
     private var batch = DeliveryBatch()
@@ -21,8 +23,18 @@ final class Fleet {
     private static let batchMax = 1024
 
     /// Loads the activities in order: slots, tokens and the audience have the same order.
-    init(activities: Int) {
+    ///
+    /// - Parameters:
+    ///   - alerts: whether each version has an alert.
+    ///   - claims: whether alerts wait for claims, which are confirmed at once.
+    init(activities: Int, alerts: Bool = false, claims: Bool = false) {
         self.activities = activities
+        self.alerts = alerts
+        // As every version is sent at priority 10, none is to be held back.
+        var limits = ActivityLimits()
+        if alerts { limits.immediate = TokenBucket.Size(burst: 240, refill: .seconds(1)) }
+        shard = Shard(limits: limits)
+        if claims { shard.keepClaims() }
         let ring = OneToOneRing<ShardFeedback>(capacity: 1024)
         feedbackIn = ring.takeProducer()
         feedbackOut = ring.takeConsumer()
@@ -71,7 +83,14 @@ final class Fleet {
             ["home": .string("Reds"), "away": .string("Blues"), "minute": .int(Int64(version))])
         return Publication(
             serial: UInt64(version), topicID: topic, topicKind: .football, version: version,
-            event: .update, state: state, priority: .immediate, alert: nil, staleAfter: nil, dismissAfter: nil)
+            event: .update, state: state, priority: .immediate, alert: alerts ? alert : nil, staleAfter: nil,
+            dismissAfter: nil)
+    }
+
+    private var alert: Alert {
+        Alert(
+            cause: "\(version)", class: .essential, text: AlertText(title: "Goal", body: "\(version) : 0"),
+            freshFor: .seconds(120), highlight: nil, grantedAt: FeedTime(milliseconds: moment.wallMilliseconds))
     }
 
     func publish() { publish(nextPublication()) }
@@ -89,7 +108,10 @@ final class Fleet {
         var sum: UInt64 = 0
         while true {
             shard.pull(limit: Fleet.batchMax, at: moment, into: &batch)
-            guard !batch.deliveries.isEmpty else { break }
+            guard !batch.deliveries.isEmpty else {
+                guard hearFeedback() else { break }
+                continue
+            }
             pushes += batch.deliveries.count
             sum &+= batch.tokenSum
             for delivery in batch.deliveries {
@@ -104,9 +126,16 @@ final class Fleet {
         return (pushes, sum)
     }
 
-    /// Does the core's part: drains the feedback and ignores it.
-    private func hearFeedback() {
-        while shard.sendFeedback(to: &feedbackIn) { _ = feedbackOut.drain(limit: 1024) { _ in } }
+    /// Does the core's part: confirms claims, and ignores all other feedback.
+    ///
+    /// - Returns: `true` if there were claims.
+    @discardableResult private func hearFeedback() -> Bool {
+        var ticket: UInt64?
+        while shard.sendFeedback(to: &feedbackIn) {
+            _ = feedbackOut.drain(limit: 1024) { if case .claims(let request) = $0 { ticket = request.ticket } }
+        }
+        if let ticket { shard.apply(.claimed(ticket), at: moment) }
+        return ticket != nil
     }
 }
 
