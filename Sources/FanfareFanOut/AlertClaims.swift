@@ -68,6 +68,15 @@ final class AlertClaims {
         return .waits
     }
 
+    /// Returns whether the activity lacks an alert that waits for a claim.
+    func awaits(_ slot: ActivitySlot) -> Bool {
+        let activity = membership.store[slot]
+        guard membership.claims.isKept, activity.audience != ActivityStore.noAudience else { return false }
+        let audience = membership.audiences[Int(activity.audience)]
+        return audience.lineup == nil && activity.alerted < audience.alerts.newest
+            && !membership.claims.isClaimed(slot, since: audience.claimFront.firstTicket)
+    }
+
     /// Notes that all claims up to that ticket are durable.
     func confirm(_ ticket: UInt64, at moment: Moment) {
         for audience in membership.claims.confirm(ticket) { membership.unpark(audience, isFirst: true) }

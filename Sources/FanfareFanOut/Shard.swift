@@ -264,6 +264,11 @@ package final class Shard: DeliverySource {
     /// Reports a publication that the command queue dropped for a newer one.
     package func reportOvertaken(_ serial: UInt64) { reporter.reportOvertaken(serial) }
 
+    /// Returns whether the activity lacks an alert that waits for a claim, for simulations.
+    package func awaitsClaim(_ id: ActivityID) -> Bool {
+        membership.store.slot(of: id).map(sender.claims.awaits) ?? false
+    }
+
     /// Checks the whole state and describes a violated invariant; `nil` if there is none. The simulation calls it after every step; it is too
     /// slow for other uses.
     package func violatedInvariant() -> String? {

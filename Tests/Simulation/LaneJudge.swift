@@ -81,6 +81,8 @@ extension World {
         for other in phones where other.awaitsAlert && !other.isGone && !other.isExpired && nodes[other.node] === node {
             // The other phone's audience is in the first lane, and this phone is a joiner among its members.
             if other.served == phone.served, payload.event == .update { return .urgent }
+            // The alert may not leave yet, and nobody waits for the disk with it.
+            if node.shard.awaitsClaim(other.id) { continue }
             // Its subscriber does not want the alert or has had too many, and nothing else may change on the card: no push will come.
             if other.missed.allSatisfy(\.mayBeSettled) { continue }
             // The system has ended the card, and the start of its successor is pending; neither has been reported.
