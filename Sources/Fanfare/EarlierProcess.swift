@@ -6,21 +6,30 @@ package struct EarlierProcess: Sendable {
     private let claimed: ClaimedActivities
     /// Log time of the last entry.
     private let now: FeedTime
-    /// Wall clock time of the last entry; `nil` if it is not known.
+    /// Newest wall clock time that is known from the log.
     private let wall: FeedTime?
     /// Time by which log time lay behind the wall clock then.
     private let lag: Duration
 
+    /// Entries that are searched for one with a wall clock time, from the last one back.
+    private static let searchMax: LogPosition = 4096
+
     /// - Parameters:
-    ///   - last: the log's last entry.
     ///   - readClaims: calls its argument with all claims.
-    init(last: LogEntry?, readClaims: ((StoredClaims) -> Void) throws -> Void) rethrows {
-        now = last?.now ?? FeedTime.plausible.lowerBound
-        if case .event(_, let wall?)? = last?.body, wall.isPlausible {
-            (self.wall, lag) = (wall, wall - now)
-        } else {
-            (wall, lag) = (nil, .zero)
+    init(_ log: any Log, readClaims: ((StoredClaims) -> Void) throws -> Void) throws {
+        var now = FeedTime.plausible.lowerBound
+        var seen: (now: FeedTime, wall: FeedTime)?
+        if log.end > 0 {
+            let first = log.end - min(log.end - 1, EarlierProcess.searchMax - 1)
+            try log.read(from: max(first, log.start)) { (_, entry) throws(LogError) in
+                if entry.now.isPlausible { now = entry.now }
+                if case .event(_, let wall?) = entry.body, wall.isPlausible { seen = (entry.now, wall) }
+                return true
+            }
         }
+        self.now = now
+        wall = seen?.wall
+        lag = seen.map { $0.wall - $0.now } ?? .zero
         var claimed = ClaimedActivities(now: now)
         try readClaims { claimed.insert($0) }
         self.claimed = claimed
@@ -32,7 +41,7 @@ package struct EarlierProcess: Sendable {
     func horizon(since start: FeedTime?, wall: @escaping () -> FeedTime) -> EngineCore.AlertHorizon? {
         // Downtime is told by the wall clock alone. One that has gone back says nothing of how old an alert is.
         guard let start, self.wall.map({ wall() >= $0 }) ?? true else { return nil }
-        return EngineCore.AlertHorizon(since: start, wall: wall)
+        return EngineCore.AlertHorizon(since: start, now: now, wall: wall)
     }
 
     /// Returns a line for operators about the alerts that go on; `nil` if there are none.

@@ -41,7 +41,7 @@ extension Engine {
             let people = try options.store?.openPeople(beside: options.subscribers)
             var claims: (any ClaimStore)?
             let earlier = try log.map { log in
-                try EarlierProcess(last: log.last()) { insert in
+                try EarlierProcess(log) { insert in
                     claims = try options.store?.openClaims(report: { early.reports.say($0) }, insert)
                 }
             }

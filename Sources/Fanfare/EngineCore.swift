@@ -149,6 +149,8 @@ package final class EngineCore {
     struct AlertHorizon {
         /// Log time since when all alerts have left with claims.
         let since: FeedTime
+        /// Log time of the last entry.
+        let now: FeedTime
         /// Wall clock, asked once the log has been read.
         let wall: () -> FeedTime
     }
@@ -165,7 +167,7 @@ package final class EngineCore {
     /// - Returns: the alerts that go on.
     func endRecall(within horizon: AlertHorizon?) -> [RecentAlerts.Entry] {
         guard let rules = recalledRules.take() else { return [] }
-        let found = horizon.flatMap { recentAlerts?.unfinished(since: $0.since, now: now, wall: $0.wall()) } ?? []
+        let found = horizon.flatMap { recentAlerts?.unfinished(since: $0.since, now: $0.now, wall: $0.wall()) } ?? []
         let unfinished = Dictionary(grouping: found) { $0.entry.topic }
         let publications =
             rules > 1 ? decisionCore.newestPublicationsAsShown : decisionCore.newestPublications
@@ -251,7 +253,8 @@ package final class EngineCore {
         var told = 0
         for app in appOrders.indices {
             guard let admitted = appOrders[app].admit(publication) else { continue }
-            let alerts = appOrders[app].isMuted ? [] : self.unfinished(unfinished, ofApp: app)
+            let alerts =
+                appOrders[app].isMuted || appOrders[app].isPaused ? [] : self.unfinished(unfinished, ofApp: app)
             shards.send(
                 alerts.isEmpty ? .publish(admitted) : .publishUnfinished(UnfinishedPublication(admitted, alerts)),
                 toApp: app)

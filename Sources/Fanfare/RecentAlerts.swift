@@ -9,55 +9,55 @@ struct RecentAlerts {
         var withheldFrom: [AppID] = []
     }
 
-    /// Entries in the order in which they were decided.
-    private var entries: [Entry] = []
-    /// Number of entries by topic: most topics have none when they are forgotten.
-    private var counts: [TopicID: Int] = [:]
+    /// Entries by topic, each with its number in the order in which they were decided.
+    private var entries: [TopicID: [(number: UInt64, entry: Entry)]] = [:]
+    private var count = 0
+    private var number: UInt64 = 0
     /// Number of entries at which old ones are dropped next.
     private var pruneAt = RecentAlerts.countMin
 
-    /// Greatest number of entries: the deliveries of a busy minute.
+    /// Greatest number of entries, of which three quarters are kept: the deliveries of half a minute.
     static let countMax = 1 << 14
+    static let keptMax = countMax / 4 * 3
     private static let countMin = 1 << 8
 
     /// - Parameter apps: apps whose people do not get the alert.
     mutating func note(_ publication: Publication, withheldFrom apps: @autoclosure () -> [AppID]) {
         guard publication.event == .update || !publication.freesID else { return forget(publication.topicID) }
         guard let alert = publication.alert else { return }
-        if entries.count >= pruneAt { prune(at: alert.grantedAt) }
+        if count >= pruneAt { prune(at: alert.grantedAt) }
         restore(Entry(topic: publication.topicID, alert: alert, withheldFrom: apps()))
     }
 
-    /// Entries that may still go to somebody at that log time.
-    func kept(at now: FeedTime) -> [Entry] { entries.filter { now - $0.alert.grantedAt <= $0.alert.keptFor } }
+    /// Entries that may still go to somebody at that log time, the oldest first.
+    func kept(at now: FeedTime) -> [Entry] {
+        let kept = entries.values.joined().filter { now - $0.entry.alert.grantedAt <= $0.entry.alert.keptFor }
+        return kept.sorted { $0.number < $1.number }.suffix(RecentAlerts.keptMax).map(\.entry)
+    }
 
     /// Takes over an entry from a checkpoint.
     mutating func restore(_ entry: Entry) {
-        entries.append(entry)
-        counts[entry.topic, default: 0] += 1
+        entries[entry.topic, default: []].append((number, entry))
+        number += 1
+        count += 1
     }
 
     /// Drops an alert whose cause was withdrawn.
     mutating func revoke(cause: String, of topic: TopicID) {
-        guard counts[topic] != nil else { return }
-        keep(entries.filter { $0.alert.cause != cause || $0.topic != topic })
+        guard let known = entries[topic] else { return }
+        let left = known.filter { $0.entry.alert.cause != cause }
+        count -= known.count - left.count
+        entries[topic] = left.isEmpty ? nil : left
     }
 
     /// Drops the alerts of a topic whose id may belong to another one from now on.
-    mutating func forget(_ topic: TopicID) {
-        guard counts[topic] != nil else { return }
-        keep(entries.filter { $0.topic != topic })
-    }
-
-    private mutating func keep(_ kept: [Entry]) {
-        entries = kept
-        counts = kept.reduce(into: [:]) { $0[$1.topic, default: 0] += 1 }
-    }
+    mutating func forget(_ topic: TopicID) { count -= entries.removeValue(forKey: topic)?.count ?? 0 }
 
     private mutating func prune(at now: FeedTime) {
-        // A quarter goes at a time, so that not each alert moves all others.
-        keep(Array(kept(at: now).suffix(RecentAlerts.countMax / 4 * 3)))
-        pruneAt = min(RecentAlerts.countMax, max(RecentAlerts.countMin, 2 * entries.count))
+        let kept = kept(at: now)
+        (entries, count) = ([:], 0)
+        for entry in kept { restore(entry) }
+        pruneAt = min(RecentAlerts.countMax, max(RecentAlerts.countMin, 2 * count))
     }
 
     /// Returns the alerts that are still fresh, the oldest first. The fan-out keeps the newest ones of each class.
@@ -65,11 +65,12 @@ struct RecentAlerts {
     /// - Parameters:
     ///   - start: log time since when all alerts have left with claims.
     ///   - now: log time.
-    ///   - wall: wall clock time.
+    ///   - wall: wall clock time. Nothing tells the age of an alert that arrived after it.
     func unfinished(since start: FeedTime, now: FeedTime, wall: FeedTime) -> [(entry: Entry, age: Duration)] {
-        entries.compactMap { entry in
+        kept(at: now).compactMap { entry in
             let age = entry.alert.age(at: now, wall: wall)
-            return entry.alert.grantedAt > start && age < entry.alert.keptFor ? (entry, age) : nil
+            let goesOn = entry.alert.grantedAt > start && entry.alert.arrivedAt <= wall && age < entry.alert.keptFor
+            return goesOn ? (entry, age) : nil
         }
     }
 }

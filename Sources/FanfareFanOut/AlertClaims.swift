@@ -10,14 +10,14 @@ final class AlertClaims {
         self.membership = membership
     }
 
-    /// Returns the newest alert that activities of this audience get only with a claim; `nil` if none is needed.
-    private func alert(of audience: Audience, at moment: Moment) -> PendingAlert? {
+    /// Returns the alerts that activities of this audience get only with a claim; `nil` if none is needed.
+    private func alerts(of audience: Audience, at moment: Moment) -> FreshAlerts? {
         // Alerts of lineups do not go on after a crash.
         guard membership.claims.isKept, audience.lineup == nil,
-            let alert = audience.alerts.newestCarried(at: moment)
+            let alerts = audience.alerts.fresh(at: moment)
         else { return nil }
-        guard membership.claims.isOverdue(at: moment.monotonicNanoseconds) else { return alert }
-        if membership.claims.leaveUnclaimed(alert) {
+        guard membership.claims.isOverdue(at: moment.monotonicNanoseconds) else { return alerts }
+        if membership.claims.leaveUnclaimed(alerts, at: moment.monotonicNanoseconds) {
             reporter.report(
                 "the store has taken no claims for \(membership.claims.patience / 1_000_000_000) s; alerts leave without them, and a crash "
                     + "before it does may repeat them")
@@ -30,7 +30,7 @@ final class AlertClaims {
     func admit(
         _ run: ArraySlice<ActivitySlot>, of audience: Audience, at moment: Moment
     ) -> ArraySlice<ActivitySlot> {
-        guard let slot = run.first, let alert = alert(of: audience, at: moment) else { return run }
+        guard let slot = run.first, let alerts = alerts(of: audience, at: moment) else { return run }
         let (newest, first) = (audience.alerts.newest, audience.claimFront.firstTicket)
         let admitted = run.prefix {
             membership.store[$0].alerted >= newest || membership.claims.isClaimed($0, since: first)
@@ -45,7 +45,7 @@ final class AlertClaims {
         if let wanted = audience.claimFront.wanted, !membership.claims.isFull {
             let next = audience.order.next(limit: wanted, skipping: audience.claimFront.ahead)
             let store = membership.store
-            membership.claims.claim(alert, for: next, since: first) { store[$0].alerted < newest }
+            membership.claims.claim(alerts, for: next, since: first) { store[$0].alerted < newest }
             audience.claimFront.claimed(next.count)
         }
         if admitted.isEmpty {
@@ -60,11 +60,11 @@ final class AlertClaims {
 
     /// Returns whether a member may be visited out of turn. Claims the alert that it lacks if the sweep does not come to it.
     func admitOutOfTurn(_ slot: ActivitySlot, of audience: Audience, at moment: Moment) -> OutOfTurn {
-        guard membership.store[slot].alerted < audience.alerts.newest, let alert = alert(of: audience, at: moment),
+        guard membership.store[slot].alerted < audience.alerts.newest, let alerts = alerts(of: audience, at: moment),
             !membership.claims.isClaimed(slot, since: audience.claimFront.firstTicket)
         else { return .admitted }
         if audience.order.isUnvisited(Int(membership.store.positions[Int(slot.rawValue)])) { return .sweepComes }
-        membership.claims.claim(alert, for: [slot], since: audience.claimFront.firstTicket) { _ in true }
+        membership.claims.claim(alerts, for: [slot], since: audience.claimFront.firstTicket) { _ in true }
         return .waits
     }
 
@@ -79,8 +79,13 @@ final class AlertClaims {
 
     /// Notes that all claims up to that ticket are durable.
     func confirm(_ ticket: UInt64, at moment: Moment) {
-        for audience in membership.claims.confirm(ticket) { membership.unpark(audience, isFirst: true) }
-        if membership.claims.claimUnclaimed(at: moment) { reporter.report("the store takes claims again") }
+        // The first of them goes in front of the others.
+        for audience in membership.claims.confirm(ticket).reversed() where audience.lane.parked != nil {
+            membership.unpark(audience, isFirst: true)
+        }
+        if membership.claims.claimUnclaimed(at: moment.monotonicNanoseconds) {
+            reporter.report("the store takes claims again")
+        }
         request(at: moment)
     }
 

@@ -46,8 +46,18 @@ struct AlertHistory {
         claimFront.firstTicket = ticket
     }
 
-    /// The newest alert that may still leave; `nil` if there is none.
-    func newestCarried(at moment: Moment) -> PendingAlert? { pending.last { $0.isCarried(at: moment) } }
+    /// The alerts that may still leave; `nil` if there are none.
+    func fresh(at moment: Moment) -> FreshAlerts? {
+        var fresh: FreshAlerts?
+        for alert in pending where alert.isCarried(at: moment) {
+            let granted = alert.alert.grantedAt
+            let one = FreshAlerts(
+                topic: alert.topic, through: granted, expires: granted + min(alert.alert.freshFor, AlertClaim.ageMax),
+                freshUntil: alert.freshUntil)
+            fresh = fresh?.merged(with: one) ?? one
+        }
+        return fresh
+    }
 
     /// Creates the history of an audience that was at rest, in which no member has missed an alert. It has no alerts, and only the low bits of
     /// their counts, which suffice for the alerts' numbers.

@@ -21,16 +21,28 @@ struct ClaimBook {
     /// Claims that are not requested yet, and the number of names in them.
     private var claims: [AlertClaim] = []
     private var named = 0
-    private static let namedMax = 4096
+    /// Number of names without an answer from which on further audiences wait.
+    static let namedMax = 4096
     private var requested: UInt64 = 0
     private var durable: UInt64 = 0
-    /// Requests without an answer: their tickets, and when they were made, monotonic nanoseconds.
-    private var open: [(ticket: UInt64, at: Int64)] = []
-    /// Audiences whose sweeps wait for the request with that ticket.
-    private var waiting: [(audience: Audience, tenant: UInt64, ticket: UInt64)] = []
+    /// Requests without an answer: their tickets, when they were made in monotonic nanoseconds, and their names.
+    private var open: [(ticket: UInt64, at: Int64, named: Int)] = []
 
+    private struct Waiting {
+        let audience: Audience
+        let tenant: UInt64
+
+        /// The audience, unless its object serves another one by now.
+        var still: Audience? { audience.tenant == tenant ? audience : nil }
+    }
+
+    /// Audiences whose sweeps wait for a request, by its ticket.
+    private var waiting: [UInt64: [Waiting]] = [:]
+    /// Audiences whose next members no claim names yet, because there were too many names, and the number of those that were taken.
+    private var unnamed: [Waiting] = []
+    private var unnamedTaken = 0
     /// Alerts that left without claims, by topic, because the store took nothing. They are claimed for everybody once it does.
-    private var unclaimed: [TopicID: PendingAlert] = [:]
+    private var unclaimed: [TopicID: FreshAlerts] = [:]
     private static let unclaimedMax = 1 << 14
     /// Time after which alerts leave without their claims, because the store takes nothing, in nanoseconds: a goal does not wait for a disk,
     /// and a crash before it answers may alert twice.
@@ -82,15 +94,15 @@ struct ClaimBook {
     /// Returns whether a claim names the activity that may not be durable yet.
     func isNamed(_ slot: ActivitySlot, since first: UInt64) -> Bool { tickets[Int(slot.rawValue)] >= first }
 
-    /// Is `true` if so many activities are named that other audiences wait for the next request: what is claimed and not sent is lost to a
-    /// crash, and there may be a million audiences of one.
-    var isFull: Bool { named >= ClaimBook.namedMax }
+    /// Is `true` if so many activities are named that other audiences wait: what is claimed and not sent is lost to a crash, and there may be a
+    /// million audiences of one.
+    var isFull: Bool { named + open.reduce(0) { $0 + $1.named } >= ClaimBook.namedMax }
 
-    /// Claims an alert, and all older ones of its topic, for activities that no claim names yet.
+    /// Claims alerts for activities that no claim names yet.
     ///
-    /// - Parameter lacks: returns whether the activity has not had the alert.
+    /// - Parameter lacks: returns whether the activity has not had them.
     mutating func claim(
-        _ alert: PendingAlert, for slots: ArraySlice<ActivitySlot>, since first: UInt64, lacks: (ActivitySlot) -> Bool
+        _ alerts: FreshAlerts, for slots: ArraySlice<ActivitySlot>, since first: UInt64, lacks: (ActivitySlot) -> Bool
     ) {
         var activities: [ActivityMark] = []
         activities.reserveCapacity(slots.count)
@@ -100,32 +112,42 @@ struct ClaimBook {
         }
         guard !activities.isEmpty else { return }
         named += activities.count
-        claims.append(AlertClaim(alert, for: activities))
+        claims.append(AlertClaim(alerts, for: activities))
     }
 
-    /// Notes that an alert, and all older ones of its topic, leave without claims.
+    /// Notes that alerts leave without claims.
     ///
-    /// - Returns: `true` for the first one since the store answered.
-    mutating func leaveUnclaimed(_ alert: PendingAlert) -> Bool {
+    /// - Returns: `true` for the first ones since the store answered.
+    mutating func leaveUnclaimed(_ alerts: FreshAlerts, at now: Int64) -> Bool {
         let isFirst = unclaimed.isEmpty
-        if unclaimed.count < ClaimBook.unclaimedMax || unclaimed[alert.topic] != nil { unclaimed[alert.topic] = alert }
+        if unclaimed.count >= ClaimBook.unclaimedMax { unclaimed = unclaimed.filter { $0.value.freshUntil > now } }
+        if let known = unclaimed[alerts.topic] {
+            unclaimed[alerts.topic] = known.merged(with: alerts)
+        } else if unclaimed.count < ClaimBook.unclaimedMax {
+            unclaimed[alerts.topic] = alerts
+        }
         return isFirst
     }
 
     /// Claims for everybody what has left without claims.
     ///
     /// - Returns: `true` if there was any.
-    mutating func claimUnclaimed(at moment: Moment) -> Bool {
+    mutating func claimUnclaimed(at now: Int64) -> Bool {
         guard !unclaimed.isEmpty else { return false }
-        for alert in unclaimed.values where alert.isCarried(at: moment) { claims.append(AlertClaim(alert, for: [])) }
+        for alerts in unclaimed.values where alerts.freshUntil > now { claims.append(AlertClaim(alerts, for: [])) }
         unclaimed = [:]
         return true
     }
 
-    /// Makes an audience wait for the claim that names this member, or for the request before it.
+    /// Makes an audience wait for the claim that names this member, or for room to name it.
     mutating func await(_ slot: ActivitySlot, of audience: Audience, since first: UInt64) {
-        let ticket = isNamed(slot, since: first) ? tickets[Int(slot.rawValue)] : next
-        waiting.append((audience, audience.tenant, ticket))
+        let waiting = Waiting(audience: audience, tenant: audience.tenant)
+        if isNamed(slot, since: first) {
+            self.waiting[tickets[Int(slot.rawValue)], default: []].append(waiting)
+        } else if !audience.claimFront.isUnnamed {
+            audience.claimFront.isUnnamed = true
+            unnamed.append(waiting)
+        }
     }
 
     /// Forgets the claim of an activity that joins another audience.
@@ -135,27 +157,49 @@ struct ClaimBook {
     mutating func takeRequest(at now: Int64) -> ClaimRequest? {
         guard !claims.isEmpty else { return nil }
         requested += 1
-        open.append((requested, now))
+        open.append((requested, now, named))
         defer { (claims, named) = ([], 0) }
         return ClaimRequest(ticket: requested, claims: claims)
     }
 
     /// Notes that all requests up to that one are durable.
     ///
-    /// - Returns: the audiences that waited for them.
+    /// - Returns: the audiences that may go on: those that waited for them, and then some of those whose members can be named now.
     mutating func confirm(_ ticket: UInt64) -> [Audience] {
         durable = max(durable, ticket)
         open.removeAll { $0.ticket <= durable }
-        let served = waiting.filter { $0.ticket <= durable && $0.audience.tenant == $0.tenant }.map(\.audience)
-        waiting.removeAll { $0.ticket <= durable }
-        return served
+        var served: [Audience] = []
+        for ticket in waiting.keys.filter({ $0 <= durable }).sorted() {
+            served += waiting.removeValue(forKey: ticket)?.compactMap(\.still) ?? []
+        }
+        return served + takeUnnamed()
+    }
+
+    private mutating func takeUnnamed() -> [Audience] {
+        var taken: [Audience] = []
+        while taken.count < ClaimBook.namedMax, unnamedTaken < unnamed.count {
+            if let audience = unnamed[unnamedTaken].still {
+                audience.claimFront.isUnnamed = false
+                taken.append(audience)
+            }
+            unnamedTaken += 1
+        }
+        if unnamedTaken == unnamed.count {
+            (unnamed, unnamedTaken) = ([], 0)
+        } else if unnamedTaken > unnamed.count / 2 {
+            unnamed.removeFirst(unnamedTaken)
+            unnamedTaken = 0
+        }
+        return taken
     }
 
     /// Returns whether the store has not answered for so long that alerts leave without claims.
     func isOverdue(at now: Int64) -> Bool { open.first.map { now - $0.at >= patience } ?? false }
 
     /// Is `true` if nothing waits for the store.
-    var isIdle: Bool { claims.isEmpty && open.isEmpty && waiting.isEmpty && unclaimed.isEmpty }
+    var isIdle: Bool {
+        claims.isEmpty && open.isEmpty && waiting.isEmpty && unnamed.isEmpty && unclaimed.isEmpty
+    }
 
     /// Checks the tickets of `count` slots.
     func violation(slots count: Int) -> String? {
@@ -170,12 +214,25 @@ struct ClaimBook {
     }
 }
 
+/// The alerts of an audience that may still leave: what a claim of its members names.
+struct FreshAlerts {
+    let topic: TopicID
+    /// Log time at which the newest of them was granted.
+    let through: FeedTime
+    /// Log time from which on none of them is fresh, and the same in monotonic nanoseconds.
+    let expires: FeedTime
+    let freshUntil: Int64
+
+    func merged(with other: FreshAlerts) -> FreshAlerts {
+        FreshAlerts(
+            topic: topic, through: max(through, other.through), expires: max(expires, other.expires),
+            freshUntil: max(freshUntil, other.freshUntil))
+    }
+}
+
 extension AlertClaim {
-    fileprivate init(_ alert: PendingAlert, for activities: [ActivityMark]) {
-        let granted = alert.alert.grantedAt
-        self.init(
-            topic: alert.topic, through: granted, expires: granted + min(alert.alert.freshFor, AlertClaim.ageMax),
-            activities: activities)
+    fileprivate init(_ alerts: FreshAlerts, for activities: [ActivityMark]) {
+        self.init(topic: alerts.topic, through: alerts.through, expires: alerts.expires, activities: activities)
     }
 }
 
@@ -185,6 +242,8 @@ struct ClaimFront {
     var firstTicket: UInt64 = 1
     /// Members from the cursor on that claims name. An estimate: members that join or leave move others.
     private(set) var ahead = 0
+    /// Is `true` while the audience waits for room to name its members.
+    var isUnnamed = false
     /// Members that are claimed at a time. What is claimed and not sent is lost to a crash, so a block is a small part of the audience.
     private(set) var block = 0
     private var blockMax = 0

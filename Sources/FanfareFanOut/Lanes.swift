@@ -135,7 +135,8 @@ struct Lanes {
     /// Charges the member for visits: a visit without a push costs as much as one with a push.
     mutating func charge(_ member: LaneMember, _ count: Int) {
         member.lane.charge(count)
-        if let lane = member.lane.current { credits[lane] -= count }
+        // A member that has been parked meanwhile was visited, too.
+        credits[member.lane.current ?? served] -= count
     }
 
     /// Takes the member out of the lanes until `unpark`, because its work may not be sent yet.

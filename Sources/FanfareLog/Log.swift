@@ -65,17 +65,6 @@ package protocol Log: AnyObject, Sendable {
 }
 
 extension Log {
-    /// Returns the last entry; `nil` if there is none.
-    package func last() throws(LogError) -> LogEntry? {
-        var last: LogEntry?
-        guard end > 0 else { return nil }
-        try read(from: end) { (_, entry) throws(LogError) in
-            last = entry
-            return false
-        }
-        return last
-    }
-
     package func close() {}
     package func noteDeciding(_ position: LogPosition?) {}
     package var notices: [String] { [] }

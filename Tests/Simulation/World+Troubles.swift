@@ -201,7 +201,10 @@ extension World {
                 !isBetweenCards(phone), !isLetGo(phone), !node.shard.isHeldUp
             else { continue }
             if phone.served == nil { return "activity \(phone.id.rawValue) has a new token and waits for its end (10)" }
-            guard let served = phone.served, node.hasNews(for: phone) else { continue }
+            // Nothing is wrong with the token: its alert waits for the disk.
+            guard let served = phone.served, node.hasNews(for: phone), !node.shard.awaitsClaim(phone.id) else {
+                continue
+            }
             guard let accepted = phone.accepted, stale(accepted, of: phone, beside: served, node: node) == nil else {
                 return "activity \(phone.id.rawValue) has a new token and waits for the newest state (10)"
             }

@@ -35,10 +35,13 @@ package final class ClaimFolder: ClaimStore, @unchecked Sendable {
                 head = Array(row)
                 return false
             }
-            next = try opened().lastKey(of: Table.claims.rawValue) + 1
+            next = try opened().lastKey(of: Table.claims.rawValue)
         } catch {
             throw unreadable(error)
         }
+        // No store has had so many claims.
+        guard next < .max / 2 else { throw LogError("\(folder): claim \(next): it is damaged", .damaged) }
+        next += 1
         do throws(SerialError) {
             start = try head.map { (row) throws(SerialError) in try ClaimFolder.start(row) }
         } catch {
@@ -65,9 +68,13 @@ package final class ClaimFolder: ClaimStore, @unchecked Sendable {
     /// Notes that alerts of a store leave without claims from now on, if it has any: those that are fresh are not resumed.
     package static func suspend(store: String) throws(LogError) {
         guard fanfare_file_bytes(store + "/claims/data.mdb") >= 0 else { return }
-        let folder = try ClaimFolder(store: store)
-        guard folder.start != nil else { return }
-        try folder.write([.init(table: Table.head.rawValue, key: 0, row: nil)])
+        do throws(LogError) {
+            let folder = try ClaimFolder(store: store)
+            guard folder.start != nil else { return }
+            try folder.write([.init(table: Table.head.rawValue, key: 0, row: nil)])
+        } catch {
+            guard error.cause == .damaged, putAside(store) else { throw error }
+        }
     }
 
     package func begin(at start: FeedTime) throws(LogError) {
@@ -135,6 +142,16 @@ package final class ClaimFolder: ClaimStore, @unchecked Sendable {
             "\(folder): cannot be read: \(error.reason) (\(error.call))", error.isOfContent ? .damaged : .system)
     }
 
+    /// Renames a damaged folder, in place of an earlier one.
+    ///
+    /// - Returns: `true` if it could be renamed.
+    private static func putAside(_ store: String) -> Bool {
+        let (path, aside) = (store + "/claims", store + "/claims.damaged")
+        for name in ["data.mdb", "lock.mdb", "owner"] { unlink(aside + "/" + name) }
+        rmdir(aside)
+        return rename(path, aside) == 0
+    }
+
     /// Opens the claims of a store and reads them. If they are damaged, they are put aside, and the store has none: alerts that had not reached
     /// everybody reach nobody else.
     package static func opened(
@@ -146,11 +163,10 @@ package final class ClaimFolder: ClaimStore, @unchecked Sendable {
             return folder
         } catch {
             guard error.cause == .damaged else { throw error }
-            let (path, aside) = (store + "/claims", store + "/claims.damaged")
-            for name in ["data.mdb", "lock.mdb", "owner"] { unlink(aside + "/" + name) }
-            rmdir(aside)
-            guard rename(path, aside) == 0 else { throw error }
-            report("\(error); it is now \(aside), and alerts that had not reached everybody reach nobody else")
+            guard putAside(store) else { throw error }
+            report(
+                "\(error); it is now \(store)/claims.damaged, and alerts that had not reached everybody reach nobody else"
+            )
             return try ClaimFolder(store: store)
         }
     }

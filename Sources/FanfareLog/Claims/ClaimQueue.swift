@@ -12,7 +12,7 @@ package final class ClaimQueue {
 
     private struct State {
         var requests: [Request] = []
-        var durable: [(shard: Int, ticket: UInt64)] = []
+        var durable: [(Int, UInt64)] = []
         var lines: [String] = []
         var isClosed = false
     }
@@ -73,7 +73,8 @@ package final class ClaimQueue {
             return (state.durable, state.lines)
         }
         for line in lines { onReport(line) }
-        for (shard, ticket) in durable { onDurable(ticket, shard) }
+        // An answer covers all requests of its shard before it.
+        for (shard, ticket) in Dictionary(durable, uniquingKeysWith: max) { onDurable(ticket, shard) }
     }
 
     private static func run(_ store: any ClaimStore, _ shared: Shared, _ wake: () -> Void) {

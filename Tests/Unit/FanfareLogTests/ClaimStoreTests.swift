@@ -85,7 +85,7 @@ import Testing
     }
 
     /// Damaged claims keep no engine from starting: alerts that had not reached everybody reach nobody else.
-    @Test(arguments: ["claim", "head", "file"]) func damagedClaimsArePutAside(damage: String) throws {
+    @Test(arguments: ["claim", "head", "file", "key"]) func damagedClaimsArePutAside(damage: String) throws {
         let folder = try Folder()
         do {
             let environment = try LMDBEnvironment(
@@ -95,6 +95,7 @@ import Testing
                 }(), tables: ["head", "claims"], mapBytes: LMDBLog.mapBytesFirst, isReadOnly: false)
             switch damage {
             case "claim": try environment.write([.init(table: 1, key: 7, row: [1, 2, 3, 4, 5, 6])])
+            case "key": try environment.write([.init(table: 1, key: .max, row: [1, 2, 3, 4, 5, 6])])
             case "head": try environment.write([.init(table: 0, key: 0, row: [1, 2, 3, 4, 5, 6])])
             default: try environment.write([.init(table: 1, key: 1, row: [UInt8](repeating: 1, count: 50_000))])
             }
@@ -104,14 +105,15 @@ import Testing
             var lines: [String] = []
             let store = try ClaimFolder.opened(store: folder.path, report: { lines.append($0) }, { _ in })
             #expect(store.start == nil)
-            if damage == "newer" { #expect(lines.isEmpty) }
             try store.begin(at: Self.time(1))
             store.close()
-            // The next one is damaged as well, and takes the place of the first.
+            // The next one is damaged as well, and takes the place of the first; so it does for a replay.
             let file = try FileHandle(forWritingTo: URL(fileURLWithPath: folder.path + "/claims/data.mdb"))
             try file.truncate(atOffset: 4096)
             #expect(lines.count == 1 && lines[0].contains("claims.damaged"), "\(lines)")
         }
+        try ClaimFolder.suspend(store: folder.path)
+        #expect(!FileManager.default.fileExists(atPath: folder.path + "/claims"))
     }
 
     @Test func claimsOfANewerReleaseAreRefused() throws {
@@ -177,19 +179,18 @@ import Testing
         let loop = try Loop()
         let disk = FullDisk(failures: 1)
         let queue = try ClaimQueue(disk, loop: loop)
-        var durable: [String] = []
+        var durable: [Int: UInt64] = [:]
         var lines: [String] = []
         queue.onReport = { lines.append($0) }
         queue.onDurable = { ticket, shard in
-            durable.append("\(ticket) of \(shard)")
-            #expect(disk.claims.withLock(\.count) >= durable.count)
-            if durable.count == 3 { loop.stop() }
+            durable[shard] = ticket
+            #expect(disk.claims.withLock(\.count) >= Int(durable.values.reduce(0, +)))
+            if durable == [0: 2, 1: 1] { loop.stop() }
         }
         queue.append(Self.claims("a", through: 1, [1]), 1, shard: 0)
         queue.append(Self.claims("b", through: 1, [2]), 1, shard: 1)
         queue.append(Self.claims("a", through: 2, [3]), 2, shard: 0)
         loop.run()
-        #expect(durable == ["1 of 0", "1 of 1", "2 of 0"])
         #expect(lines.count == 1 && lines[0].contains("the disk is full"))
         queue.close()
         loop.close()

@@ -95,7 +95,7 @@ final class CrashWorld {
             }
             self.nodes = nodes
             let queues = nodes.map { _ in LoadingQueue() }
-            let earlier = try EarlierProcess(last: disk.log.last()) { disk.claims.read($0) }
+            let earlier = try EarlierProcess(disk.log) { disk.claims.read($0) }
             _ = try SubscriberSequence(phones, expectedCount: 0).distribute(
                 to: [queues], apps: apps, now: clock.truth,
                 earlier: earlier)
