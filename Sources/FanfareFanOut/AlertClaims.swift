@@ -68,13 +68,14 @@ final class AlertClaims {
         return .waits
     }
 
-    /// Returns whether the activity lacks an alert that waits for a claim.
+    /// Returns whether the activity lacks an alert that waits for a claim, its own or that of a member in front of it.
     func awaits(_ slot: ActivitySlot) -> Bool {
         let activity = membership.store[slot]
         guard membership.claims.isKept, activity.audience != ActivityStore.noAudience else { return false }
         let audience = membership.audiences[Int(activity.audience)]
-        return audience.lineup == nil && activity.alerted < audience.alerts.newest
-            && !membership.claims.isClaimed(slot, since: audience.claimFront.firstTicket)
+        guard audience.lineup == nil, activity.alerted < audience.alerts.newest else { return false }
+        return audience.lane.parked != nil
+            || !membership.claims.isClaimed(slot, since: audience.claimFront.firstTicket)
     }
 
     /// Notes that all claims up to that ticket are durable.
