@@ -167,7 +167,8 @@ extension CoreTurn {
 
     private func next(through intake: Intake, _ now: FeedTime, _ moment: Moment) -> Next {
         let clock = moment.monotonicNanoseconds
-        if intake.hasReady, !core.isCongested { return .again }
+        // A stop whose time is over waits for no shard.
+        if intake.hasReady, !core.isCongested || clock >= stopsBy { return .again }
         var deadline = min(intake.settleDeadline, settleDeadline)
         if stopsBy > clock {
             deadline = min(deadline, stopsBy)

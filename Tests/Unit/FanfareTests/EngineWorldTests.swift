@@ -35,6 +35,11 @@ import Testing
             if let violation = world.play(steps: 1000) { Issue.record("seed \(seed) with a store, \(violation)") }
             met += world.met
         }
+        // A late stop waited for room at a shard that was not scheduled.
+        for seed in [700_034, 700_206, 700_272] as [UInt64] {
+            let violation = EngineWorld(seed: seed, disk: ManualDisk(seed: seed)).play(steps: 1000)
+            if let violation { Issue.record("seed \(seed) with a store, \(violation)") }
+        }
         #expect(
             count < 25 || met.pushes > 0 && met.settled > 0 && met.stops > 0 && met.restarts > 15 && met.claimed > 100,
             "\(met)")
