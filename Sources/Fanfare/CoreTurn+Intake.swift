@@ -80,7 +80,6 @@ extension CoreTurn {
         switch request {
         case .acknowledged(let request, let acknowledge): hold(request, acknowledge, through: intake, now, wall)
         case .person(let entry, let request, let acknowledge):
-
             // Log time that no entry has reached yet may come once more after a restart.
             intake.hold(.person(entry.taken(at: max(core.now, intake.newestEntry)), request, acknowledge))
         case .event(let event): intake.hold(.entry(entry(of: event, now, wall: wall), acknowledge))

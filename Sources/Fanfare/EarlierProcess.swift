@@ -19,13 +19,17 @@ package struct EarlierProcess: Sendable {
     init(_ log: any Log, readClaims: ((StoredClaims) -> Void) throws -> Void) throws {
         var now = FeedTime.plausible.lowerBound
         var seen: (now: FeedTime, wall: FeedTime)?
-        if log.end > 0 {
-            let first = log.end - min(log.end - 1, EarlierProcess.searchMax - 1)
-            try log.read(from: max(first, log.start)) { (_, entry) throws(LogError) in
-                if entry.now.isPlausible { now = entry.now }
-                if case .event(_, let wall?) = entry.body, wall.isPlausible { seen = (entry.now, wall) }
-                return true
-            }
+        // An entry that a checkpoint covers may be damaged, which is the recall's to tell. The last one alone says the most.
+        for count in [EarlierProcess.searchMax, 1] where log.end > 0 {
+            let first = log.end - min(log.end - 1, count - 1)
+            do throws(LogError) {
+                try log.read(from: max(first, log.start)) { (_, entry) throws(LogError) in
+                    if entry.now.isPlausible { now = entry.now }
+                    if case .event(_, let wall?) = entry.body, wall.isPlausible { seen = (entry.now, wall) }
+                    return true
+                }
+                break
+            } catch { continue }
         }
         self.now = now
         wall = seen?.wall
@@ -44,8 +48,14 @@ package struct EarlierProcess: Sendable {
         return EngineCore.AlertHorizon(since: start, now: now, wall: wall)
     }
 
-    /// Returns a line for operators about the alerts that go on; `nil` if there are none.
-    func report(_ unfinished: [RecentAlerts.Entry]) -> String? {
+    /// Returns a line for operators about the alerts that go on, or why none does; `nil` if there is nothing to say.
+    ///
+    /// - Parameter wall: wall clock time.
+    func report(_ unfinished: [RecentAlerts.Entry], wall now: FeedTime) -> String? {
+        if let wall, now < wall {
+            return
+                "the machine's clock is behind that of the last event, so no alert of the process before this one goes on; check the clock"
+        }
         guard !unfinished.isEmpty else { return nil }
         let topics = Set(unfinished.map(\.topic)).count
         return

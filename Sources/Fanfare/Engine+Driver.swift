@@ -56,12 +56,11 @@ extension Engine {
                     people.endLeaving(in: core, apps: apps)
                     core.keepAlerts()
                     let clock = options.clock
+                    let wall = { FeedTime(milliseconds: clock.wallMilliseconds()) }
                     let unfinished = try core.recall(
-                        log, under: options.rules,
-                        within: earlier.horizon(since: claims.start) {
-                            FeedTime(milliseconds: clock.wallMilliseconds())
-                        }, report: { early.reports.say($0) })
-                    if let line = earlier.report(unfinished) { early.reports.say(line) }
+                        log, under: options.rules, within: earlier.horizon(since: claims.start, wall: wall),
+                        report: { early.reports.say($0) })
+                    if let line = earlier.report(unfinished, wall: wall()) { early.reports.say(line) }
                     if claims.start == nil { try claims.begin(at: core.now) }
                     store = try Store(log, people: people.register, claims, core, options, loop: loop)
                 }

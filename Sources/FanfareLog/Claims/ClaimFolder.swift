@@ -65,7 +65,7 @@ package final class ClaimFolder: ClaimStore, @unchecked Sendable {
         return opened
     }
 
-    /// Notes that alerts of a store leave without claims from now on, if it has any: those that are fresh are not resumed.
+    /// Notes that alerts of a store leave without claims from now on, if it has any: those that are fresh do not go on.
     package static func suspend(store: String) throws(LogError) {
         guard fanfare_file_bytes(store + "/claims/data.mdb") >= 0 else { return }
         do throws(LogError) {

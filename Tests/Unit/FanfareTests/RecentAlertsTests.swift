@@ -209,6 +209,41 @@ import Testing
         #expect(earlier.horizon(since: Self.time(1)) { Self.time(101) } != nil)
         #expect(earlier.horizon(since: Self.time(1)) { Self.time(99) } == nil)
         #expect(earlier.horizon(since: nil) { Self.time(101) } == nil)
+        #expect(earlier.report([], wall: Self.time(99))?.contains("check the clock") == true)
+        #expect(earlier.report([], wall: Self.time(101)) == nil)
+    }
+
+    /// Log with an entry that cannot be read.
+    private final class DamagedLog: Log, @unchecked Sendable {
+        let base: MemoryLog
+        let damaged: LogPosition
+        var end: LogPosition { base.end }
+        var start: LogPosition { base.start }
+        var checkpoints: any CheckpointStore { base.checkpoints }
+
+        init(_ base: MemoryLog, damaged: LogPosition) { (self.base, self.damaged) = (base, damaged) }
+
+        func append(_ entries: [LogEntry]) { base.append(entries) }
+        func checksum(at position: LogPosition) -> UInt32? { base.checksum(at: position) }
+        func trim(through position: LogPosition) { base.trim(through: position) }
+        func read(
+            from position: LogPosition, _ body: (LogPosition, LogEntry) throws(LogError) -> Bool
+        ) throws(LogError) {
+            try base.read(from: position) { (at, entry) throws(LogError) in
+                if at == damaged { throw LogError("damaged", .damaged) }
+                return try body(at, entry)
+            }
+        }
+    }
+
+    /// A restart from a checkpoint does not need the entries before it, and one of them may be damaged.
+    @Test func aDamagedEntryThatNoRestartNeedsKeepsNoEngineFromStarting() throws {
+        let entries = (1...5).map { Self.event(now: Int64($0), wall: Int64(10 * $0)) }
+        for damaged in 1...5 {
+            let earlier = try EarlierProcess(DamagedLog(Self.log(entries), damaged: LogPosition(damaged))) { _ in }
+            let horizon = try #require(earlier.horizon(since: Self.time(0)) { Self.time(60) })
+            if damaged < 5 { #expect(horizon.now == Self.time(5)) }
+        }
     }
 
     /// A card that the engine has started, and one of a subscriber file, are known by ids that do not keep their texts.
