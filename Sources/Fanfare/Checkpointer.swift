@@ -22,7 +22,7 @@ package final class Checkpointer {
     private let rules: LogRules
     private let interval: LogPosition
     /// Position of the last entry that was decided.
-    private var decided: LogPosition
+    private(set) var decided: LogPosition
     /// The entry itself, if it was decided since the log was read, and the checksum of its row otherwise.
     private var decidedEntry: LogEntry?
     private let checksum: UInt32

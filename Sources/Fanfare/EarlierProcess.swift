@@ -4,6 +4,10 @@ import FanfareModel
 /// What a store tells of the process before this one, for those who are loaded.
 package struct EarlierProcess: Sendable {
     private let claimed: ClaimedActivities
+    /// What people have of what their topics show.
+    let completions: EarlierCompletions
+    /// Is `true` if the store has completions that count no more.
+    let hasVoidCompletions: Bool
     /// Log time of the last entry.
     private let now: FeedTime
     /// Newest wall clock time that is known from the log.
@@ -15,8 +19,8 @@ package struct EarlierProcess: Sendable {
     private static let searchMax: LogPosition = 4096
 
     /// - Parameters:
-    ///   - readClaims: calls its argument with all claims.
-    init(_ log: any Log, readClaims: ((StoredClaims) -> Void) throws -> Void) throws {
+    ///   - read: reads the claims and completions of the store into its argument.
+    init(_ log: any Log, read: (inout Deliveries) throws -> Void) throws {
         var now = FeedTime.plausible.lowerBound
         var seen: (now: FeedTime, wall: FeedTime)?
         // An entry that a checkpoint covers may be damaged, which is the recall's to tell. The last one alone says the most.
@@ -34,9 +38,39 @@ package struct EarlierProcess: Sendable {
         self.now = now
         wall = seen?.wall
         lag = seen.map { $0.wall - $0.now } ?? .zero
-        var claimed = ClaimedActivities(now: now)
-        try readClaims { claimed.insert($0) }
-        self.claimed = claimed
+        var found = Deliveries(now: now)
+        try read(&found)
+        claimed = found.claimed
+        // Without claims a replay, or a release that knows no completions, may have used the store last.
+        // A damaged entry is the recall's to tell.
+        let areValid = found.start != nil && (try? found.head?.isOf(log)) == true
+        completions = areValid ? found.completions : EarlierCompletions()
+        hasVoidCompletions = !areValid && !found.completions.isEmpty
+    }
+
+    /// What a store has of deliveries.
+    struct Deliveries {
+        private(set) var claimed: ClaimedActivities
+        private(set) var completions = EarlierCompletions()
+        var head: CompletionHead?
+        /// `ClaimStore.start`.
+        var start: FeedTime?
+        private let now: FeedTime
+
+        init(now: FeedTime) { (self.now, claimed) = (now, ClaimedActivities(now: now)) }
+
+        mutating func insert(_ claims: StoredClaims) { claimed.insert(claims) }
+        mutating func insert(_ completion: StoredCompletion, at key: CompletionKey) {
+            completions.insert(completion, at: key)
+        }
+
+        /// Reads the store's claims and completions, in place of what has been read before.
+        mutating func read(_ store: any ClaimStore) throws(LogError) {
+            self = Deliveries(now: now)
+            try store.read { insert($0) }
+            head = try store.readCompletions { insert($1, at: $0) }
+            start = store.start
+        }
     }
 
     /// Returns bounds on the alerts that go on.
@@ -61,6 +95,13 @@ package struct EarlierProcess: Sendable {
         return
             "alerts of the process before this one go on to those whom they had not reached: \(unfinished.count) of \(topics) topics; "
             + "\(claimed.count) activities may have had one, and get the state without it"
+    }
+
+    /// Returns what the activity has had.
+    func delivery(_ subscription: Subscription, startedAt: FeedTime?, app: AppID?) -> EarlierDelivery {
+        EarlierDelivery(
+            settledThrough: settledThrough(subscription, startedAt: startedAt, app: app),
+            hasNewest: completions.hasVersion(subscription, app: app))
     }
 
     /// Returns the log time through which alerts of the activity's topic do not concern it: they may have left for it, or it joined after

@@ -41,9 +41,7 @@ extension Engine {
             let people = try options.store?.openPeople(beside: options.subscribers)
             var claims: (any ClaimStore)?
             let earlier = try log.map { log in
-                try EarlierProcess(log) { insert in
-                    claims = try options.store?.openClaims(report: { early.reports.say($0) }, insert)
-                }
+                try EarlierProcess(log) { claims = try options.store?.openClaims(into: &$0) { early.reports.say($0) } }
             }
             core = try EngineCore(
                 loop: loop, rules: options.rules, limits: options.limits, shards: options.shards,
@@ -55,6 +53,7 @@ extension Engine {
                     for line in people.faults { early.reports.say(line) }
                     people.endLeaving(in: core, apps: apps)
                     core.keepAlerts()
+                    core.keepCompletions(earlier.completions)
                     let clock = options.clock
                     let wall = { FeedTime(milliseconds: clock.wallMilliseconds()) }
                     let unfinished = try core.recall(
@@ -78,10 +77,20 @@ extension Engine {
             }
             ticks = LoopTimer(loop: loop) { [unowned self] in work() }
             turn.onOver = { loop.stop() }
+            if let earlier { tidyCompletions(of: earlier) }
             connectStore()
             core.delegate = self
             report = { [unowned self] in announcer.reports.say($0) }
             for card in people?.starting ?? [] { giveUp(card) }
+        }
+
+        /// Removes the completions that count no more: all if the recall has told so, or those of topics that are no more.
+        private func tidyCompletions(of earlier: EarlierProcess) {
+            let counting = core.takeEarlierCompletions()
+            if counting == nil || earlier.hasVoidCompletions { store?.claims.change { $0.void() } }
+            let living = Set(core.topics.map(\.birth))
+            let gone = counting?.keys.filter { !living.contains($0.birth) } ?? []
+            if !gone.isEmpty { store?.claims.change { changes in for key in gone { changes.forget(key) } } }
         }
 
         /// Reports a start that an earlier engine may have sent. It is not sent again.
@@ -141,6 +150,16 @@ extension Engine {
         func coreDidClaim(_ claims: StoredClaims, _ ticket: UInt64, shard: Int) {
             store?.claims.append(claims, ticket, shard: shard)
         }
+        func coreDidComplete(_ completions: [TopicCompletion], app: Int) {
+            store?.note(completions, app: app, of: core)
+        }
+        func coreWillShowAgain() { store?.claims.change { $0.void() } }
+        func coreDidForget(_ topic: DecisionCore.TopicView) {
+            let apps = max(1, core.apps.count)
+            store?.claims.change(isPressing: false) {
+                for app in 0..<apps { $0.forget(CompletionKey(birth: topic.birth, app: app)) }
+            }
+        }
         func coreDidReport(_ line: String) { turn.report(line) }
         func coreDidRelieve() { signal.signal() }
     }
@@ -154,12 +173,15 @@ extension Engine.Driver {
         let claims: ClaimQueue
         let checkpoints: CheckpointQueue
         let checkpointer: Checkpointer
+        /// Serial below which all cards have been loaded.
+        private let serials: UInt64
 
         init(
             _ log: any Log, people: PeopleRegister, _ claimed: any ClaimStore, _ core: EngineCore,
             _ options: Engine.Options, loop: Loop
         ) throws {
             let rules = LogRules(text: options.rules.toml, decisionVersion: DecisionCore.version)
+            serials = people.nextSerial
             let commits = try CommitQueue(log, people: people, loop: loop)
             self.commits = commits
             intake = Intake { commits.append($0, people: $1) }
@@ -187,6 +209,17 @@ extension Engine.Driver {
             }
             checkpointer.onTrim = { commits.trim(through: $0) }
             checkpoints.onEnd = { [checkpointer] in checkpointer.end($0) }
+        }
+
+        func note(_ completions: [TopicCompletion], app: Int, of core: EngineCore) {
+            let id = core.apps.isEmpty ? nil : core.apps[app]
+            let head = CompletionHead(position: checkpointer.decided, now: core.now)
+            claims.change { changes in
+                for completion in completions {
+                    let stored = StoredCompletion(completion, app: id, serials: serials)
+                    changes.note(stored, at: CompletionKey(birth: stored.birth, app: app), head)
+                }
+            }
         }
 
         func close(within seconds: Int = 5) {

@@ -32,6 +32,12 @@ package final class EngineCore {
     private var settling: SettleQueue
     /// `nil` if alerts of an earlier process do not go on.
     @exclusivity(unchecked) var recentAlerts: RecentAlerts?
+    /// What people have from earlier processes, until the end of the recall.
+    @exclusivity(unchecked) private(set) var earlierCompletions: EarlierCompletions?
+    @exclusivity(unchecked) private var topicCompletions: ShardTopicCompletions
+    /// Log time at which people's commands were sent that the shards do not know to be all.
+    @exclusivity(unchecked) private var followedAt: FeedTime?
+    private var keepsCompletions = false
     /// Those that the checkpoint which is being written still lacks.
     @exclusivity(unchecked) var alertsToWrite: ArraySlice<RecentAlerts.Entry> = []
 
@@ -51,6 +57,7 @@ package final class EngineCore {
         self.join = join
         figures = ShardFigures(shards: links.count)
         settling = SettleQueue(shards: links.count)
+        topicCompletions = ShardTopicCompletions(perApp: perApp)
         shards = ShardLinks(links, perApp: perApp)
         for link in links { link.onOvertaken = { [unowned self] in overtake($0) } }
     }
@@ -158,6 +165,19 @@ package final class EngineCore {
     /// Keeps alerts for a checkpoint, and for those whom they have not reached by the end of a recall. Called before anything is decided.
     func keepAlerts() { recentAlerts = RecentAlerts() }
 
+    /// Keeps what people have. Called before a recall.
+    ///
+    /// - Parameter earlier: what they have from earlier processes.
+    func keepCompletions(_ earlier: EarlierCompletions) {
+        earlierCompletions = earlier
+        keepsCompletions = true
+    }
+
+    /// Returns what people had from earlier processes, and forgets it.
+    ///
+    /// - Returns: `nil` if that counts no more.
+    func takeEarlierCompletions() -> EarlierCompletions? { earlierCompletions.take() }
+
     /// Ends a recall. The shards get what each remembered topic shows now, and no alert.
     package func endRecall() { _ = endRecall(within: nil) }
 
@@ -169,6 +189,8 @@ package final class EngineCore {
         guard let rules = recalledRules.take() else { return [] }
         let found = horizon.flatMap { recentAlerts?.unfinished(since: $0.since, now: $0.now, wall: $0.wall()) } ?? []
         let unfinished = Dictionary(grouping: found) { $0.entry.topic }
+        // A version may show something else under other rules.
+        if rules > 1 { earlierCompletions = nil }
         let publications =
             rules > 1 ? decisionCore.newestPublicationsAsShown : decisionCore.newestPublications
         for publication in publications {
@@ -176,6 +198,7 @@ package final class EngineCore {
             publish(publication, with: unfinished[publication.topicID] ?? [])
         }
         shards.send(.endRestart)
+        if keepsCompletions { shards.send(.followed(before: now)) }
         return found.map(\.entry)
     }
 
@@ -188,7 +211,10 @@ package final class EngineCore {
     private func hand() {
         if isRecalling { recollect() } else { handToShards() }
         delegate?.coreDidDecide(decisions)
-        for topic in decisionCore.forgotten { delegate?.coreDidForget(topic) }
+        for topic in decisionCore.forgotten {
+            topicCompletions.forget(topic.birth, apps: shards.appCount)
+            delegate?.coreDidForget(topic)
+        }
         decisions.removeAll(keepingCapacity: true)
     }
 
@@ -255,8 +281,11 @@ package final class EngineCore {
             guard let admitted = appOrders[app].admit(publication) else { continue }
             let alerts =
                 appOrders[app].isMuted || appOrders[app].isPaused ? [] : self.unfinished(unfinished, ofApp: app)
+            let isComplete = earlierCompletions?.isOf(admitted, app: apps.isEmpty ? nil : apps[app]) ?? false
             shards.send(
-                alerts.isEmpty ? .publish(admitted) : .publishUnfinished(UnfinishedPublication(admitted, alerts)),
+                alerts.isEmpty && !isComplete
+                    ? .publish(admitted)
+                    : .publishResumed(ResumedPublication(admitted, alerts, isComplete: isComplete)),
                 toApp: app)
             told += shards.perApp
         }
@@ -295,12 +324,20 @@ package final class EngineCore {
     func confirmClaims(_ ticket: UInt64, shard: Int) { shards[shard].send(.claimed(ticket)) }
 
     /// Makes the shards take the commands sent to them. The driver of a core calls it before it waits; a loop does that by itself.
-    func turnIsOver() { shards.ring() }
+    func turnIsOver() {
+        // Those that were taken at that log time may have been followed by others.
+        if let followed = followedAt, now > followed {
+            followedAt = nil
+            shards.send(.followed(before: now))
+        }
+        shards.ring()
+    }
 
     func broadcast(_ command: ShardCommand) { shards.send(command) }
 
     /// Sends a command to the subscriber's shard. Commands for one subscriber of an app go to one shard, in order.
     package func send(_ command: ShardCommand, forSubscriber key: UInt64, app: Int = 0) {
+        if keepsCompletions { followedAt = now }
         shards.send(command, forSubscriber: key, app: app)
     }
 
@@ -360,11 +397,24 @@ package final class EngineCore {
         case .ready:
             unreadyShards -= 1
             if unreadyShards == 0 { delegate?.coreDidBecomeReady() }
+        case .topicsCompleted(let completions): take(completions, from: index)
+        case .showsAgain:
+            topicCompletions.removeAll()
+            delegate?.coreWillShowAgain()
         case .claims(let request):
             let app = apps.isEmpty ? nil : apps[index / shards.perApp]
             delegate?.coreDidClaim(StoredClaims(request.claims, app: app, now: now), request.ticket, shard: index)
         case .report(let text): delegate?.coreDidReport(text)
         }
+    }
+
+    private func take(_ completions: [TopicCompletion], from index: Int) {
+        let (app, shard) = index.quotientAndRemainder(dividingBy: shards.perApp)
+        let whole = completions.compactMap { report in
+            decisionCore.isNewest(report.publication)
+                ? topicCompletions.take(report, app: app, shard: shard) : nil
+        }
+        if !whole.isEmpty { delegate?.coreDidComplete(whole, app: app) }
     }
 
     /// Ends the shards, takes their remaining feedback and answers all pending questions. Blocks until the shards' threads, if any, have

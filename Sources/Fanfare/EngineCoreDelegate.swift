@@ -28,6 +28,10 @@ package protocol EngineCoreDelegate: AnyObject {
     ///
     /// - Parameter moment: monotonic nanoseconds; `nil` if no activity lacked it.
     func coreDidComplete(_ serial: UInt64, of topic: TopicID, at moment: Int64?)
+    /// Called, if the shards were told to say so, when the followers of topics in an app have the newest versions.
+    func coreDidComplete(_ completions: [TopicCompletion], app: Int)
+    /// Called before everybody gets once more what the topics show: all calls of `coreDidComplete(_:app:)` before it are void.
+    func coreWillShowAgain()
     /// Called instead of `coreDidComplete` if the completion of a newer publication covers this one.
     func coreDidOvertake(_ serial: UInt64, of topic: TopicID)
     func coreDidLoseToken(of activity: ActivityID)
@@ -55,6 +59,8 @@ extension EngineCoreDelegate {
     package func coreDidRestore(records: RecordCounts, _ publications: [Publication]) {}
     package func coreDidForget(_ topic: DecisionCore.TopicView) {}
     package func coreDidComplete(_ serial: UInt64, of topic: TopicID, at moment: Int64?) {}
+    package func coreDidComplete(_ completions: [TopicCompletion], app: Int) {}
+    package func coreWillShowAgain() {}
     package func coreDidOvertake(_ serial: UInt64, of topic: TopicID) {}
     package func coreDidLoseToken(of activity: ActivityID) {}
     package func coreDidRemove(_ activity: UInt64, token: UInt64) {}

@@ -40,6 +40,7 @@ final class ShardThread {
                 if options.keepsPeople {
                     shard.tellRemovals()
                     shard.keepClaims()
+                    shard.tellCompletions(besideOthers: place.count > 1)
                 }
                 try load(shard, clock.now())
                 let driver = try Driver(loop, rings, shard, clock, core)

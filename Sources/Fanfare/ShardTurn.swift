@@ -226,7 +226,7 @@ extension ShardCommand {
     fileprivate func mayTakeLong(in shard: Shard) -> Bool {
         switch self {
         case .publish, .revokeAlert: shard.hasLineups
-        case .publishUnfinished, .republish, .trustDeadAnswers: true
+        case .publishResumed, .republish, .trustDeadAnswers: true
         default: false
         }
     }

@@ -26,12 +26,19 @@ public struct StoreChoice: Sendable {
         }
     }
 
-    /// - Parameter body: called with all claims.
-    func openClaims(report: (String) -> Void, _ body: (StoredClaims) -> Void) throws -> any ClaimStore {
+    /// Opens the store's claims and reads them, and the completions.
+    ///
+    /// - Parameter report: receives lines for operators.
+    func openClaims(
+        into deliveries: inout EarlierProcess.Deliveries, report: (String) -> Void
+    ) throws -> any ClaimStore {
         switch place {
-        case .folder(let path): return try ClaimFolder.opened(store: path, report: report, body)
+        case .folder(let path):
+            return try ClaimFolder.opened(store: path, report: report) { (folder) throws(LogError) in
+                try deliveries.read(folder)
+            }
         case .log(_, _, let claims):
-            try claims.read(body)
+            try deliveries.read(claims)
             return claims
         }
     }

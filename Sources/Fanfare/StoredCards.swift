@@ -30,12 +30,12 @@ final class StoredCards: SubscriberSource {
         var found = Found()
         try register.load { row in
             switch row {
-            case .success(let card):
+            case .success((let key, let card)):
                 switch card.phase {
                 case .starting: found.starting.append(card)
                 case .leaving:
-                    if take(card.subscription) == nil { found.leaving.append(card) }
-                case .shown: _ = take(card.subscription)
+                    if take(card.subscription(key)) == nil { found.leaving.append(card) }
+                case .shown: _ = take(card.subscription(key))
                 }
             case .failure(let error):
                 found.damaged += 1
@@ -60,7 +60,7 @@ final class StoredCards: SubscriberSource {
     func endLeaving(in core: EngineCore, apps: [AppID]) {
         for card in found.withLock(\.leaving) {
             let app = card.app.flatMap { apps.firstIndex(of: $0) } ?? 0
-            core.send(.unfollow(card.id), forSubscriber: card.subscription.subscriber, app: app)
+            core.send(.unfollow(card.id), forSubscriber: card.subscription().subscriber, app: app)
         }
         found.withLock { $0.leaving = [] }
     }

@@ -71,8 +71,8 @@ extension SubscriberSource {
             let command = ShardCommand.follow(
                 subscription.activity, subscription.audience, token: subscription.token,
                 preferences: subscription.preferences, startedAt: startedAt,
-                settledThrough: earlier?.settledThrough(
-                    subscription, startedAt: startedAt, app: apps.isEmpty ? nil : apps[app]))
+                earlier: earlier?.delivery(subscription, startedAt: startedAt, app: apps.isEmpty ? nil : apps[app])
+                    ?? EarlierDelivery())
             if let fault = command.fault(topicIDBytesMax: limits.topicIDBytesMax) { return fault.description }
             batches[app][shard].append(command)
             if batches[app][shard].count == LoadingQueue.batchMax {

@@ -34,7 +34,7 @@ struct ExportTally {
                 return
             }
             let names = SubscriberNames(activity: card.activity, subscriber: card.subscriber)
-            if SubscriberFile.write(card.subscription, names, to: &bytes) { cards += 1 } else { unwritable += 1 }
+            if SubscriberFile.write(card.subscription(), names, to: &bytes) { cards += 1 } else { unwritable += 1 }
         }
     }
 

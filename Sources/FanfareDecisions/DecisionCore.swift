@@ -210,6 +210,12 @@ public import FanfareModel
     /// Returns a view of the topic; `nil` if it is not remembered.
     package func topic(_ id: TopicID) -> TopicView? { table.place(of: id).map { TopicView(table[$0]) } }
 
+    /// Returns whether the topic of the publication is remembered and shows that version.
+    package func isNewest(_ publication: Publication) -> Bool {
+        let (birth, place) = (publication.topic.birth, Int(publication.topic.place))
+        return birth > 0 && table.isAlive(birth, at: place) && table[place].shown.version == publication.version
+    }
+
     /// Returns the alert buckets that a topic has drawn on, as of now.
     package func alertBuckets(of topic: TopicID) -> [AlertBucket] {
         table.place(of: topic).map { table[$0].governor.buckets(at: clock) } ?? []

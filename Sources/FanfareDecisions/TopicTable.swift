@@ -29,7 +29,7 @@ struct TopicTable: Sendable {
     func place(of id: TopicID) -> Int? { index.find(id.rawValue.utf8.keyedHash) { places[$0].id == id } }
 
     /// Returns `true` if the topic with this birth number lives in the place.
-    func isAlive(_ birth: UInt64, at place: Int) -> Bool { places[place].birth == birth }
+    func isAlive(_ birth: UInt64, at place: Int) -> Bool { place < places.count && places[place].birth == birth }
 
     /// Returns `true` if this is still the latest end of its topic, and the topic has not begun again.
     func isOver(_ end: EndedTopics.Entry) -> Bool {

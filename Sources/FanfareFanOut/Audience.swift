@@ -19,6 +19,7 @@ final class Audience: LaneMember {
     @exclusivity(unchecked) private(set) var revisits = Revisits()
     @exclusivity(unchecked) private(set) var starts = StartLine()
     @exclusivity(unchecked) private var payloads = StampedPayloads()
+    @exclusivity(unchecked) var completionPlace = CompletionBook.Place()
     /// Members with a pending push, and starts once there is something to show. Changed by `Shard.count`, which counts for the shard, too.
     @exclusivity(unchecked) var owed = 0
     /// Members whose newest version was refused for good, so that they get only a newer one. Changed by `Shard.count`.
@@ -66,6 +67,7 @@ final class Audience: LaneMember {
         times = PublicationTimes()
         alerts = AlertHistory(resting: alertCounts)
         payloads = StampedPayloads()
+        completionPlace = CompletionBook.Place()
     }
 
     /// Is `true` when the audience is the follower of a topic, and a row of `RestingFollowers` holds all of its state.
@@ -88,6 +90,7 @@ final class Audience: LaneMember {
         times = PublicationTimes(freshness: Int(row.freshness))
         alerts = row.alerts?.history ?? AlertHistory()
         payloads = StampedPayloads()
+        completionPlace = CompletionBook.Place()
     }
 
     /// Adds the push of the newest version that is in flight to the only member of an audience that was at rest otherwise.
@@ -265,6 +268,9 @@ final class Audience: LaneMember {
         claimFront.visited(count)
         order.advance(by: count)
     }
+
+    /// Ends the sweep, because all members have the newest version.
+    func skipSweep() { while order.remaining > 0 { visited(order.next(limit: .max).count) } }
 
     /// Is `true` when the audience has one member and no other queued work: the next visit is to that member.
     var isOfOne: Bool { order.count == 1 && starts.count == 0 && revisits.isEmpty }

@@ -83,6 +83,9 @@ struct ClaimBook {
         name(slot, mark)
     }
 
+    /// Name of the activity, also beside claims.
+    func mark(of slot: ActivitySlot) -> ActivityMark { marks[Int(slot.rawValue)] }
+
     /// Ticket of the claims that are made now. Earlier ones are not for alerts that are published now.
     var next: UInt64 { requested + 1 }
 

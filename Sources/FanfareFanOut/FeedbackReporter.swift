@@ -59,6 +59,11 @@ final class FeedbackReporter {
 
     func request(_ claims: ClaimRequest) { feedback.append(.claims(claims)) }
 
+    func report(_ completions: [TopicCompletion]) { feedback.append(.topicsCompleted(completions)) }
+
+    /// Reports that phones may lack what they were sent, if the core keeps what they have.
+    func reportShowingAgain() { if tellsRemovals { feedback.append(.showsAgain) } }
+
     func report(_ line: String) { feedback.append(.report(line)) }
 
     func refuse(_ id: ActivityID, _ refusal: CommandRefusal) { report(.refused(refusal), of: id) }

@@ -17,6 +17,7 @@ final class Membership {
     @exclusivity(unchecked) var carriedAlerts = CarriedAlerts()
     @exclusivity(unchecked) var timers = TimingWheel()
     @exclusivity(unchecked) var claims = ClaimBook()
+    @exclusivity(unchecked) var completions = CompletionBook()
     /// Lineups whose wake-up is due, by lane.
     let dueLineups = (0..<Lanes.count).map { DueLineups(lane: $0) }
     let openMax: Int
@@ -46,6 +47,7 @@ final class Membership {
         if claims.isKept { audience.claimFront.restart(members: audience.order.count, blocks: claims.blocks) }
         counts.owed += audience.owed - before.owed
         counts.refused += audience.refused - before.refused
+        noteUnfinished(audience)
     }
 
     func hasToken(_ token: [UInt8], _ slot: ActivitySlot) -> Bool {
@@ -122,6 +124,38 @@ final class Membership {
         audience.refused += refused
         counts.owed += owed
         counts.refused += refused
+        guard completions.isKept else { return }
+        if owed > 0 || refused > 0 {
+            noteUnfinished(audience)
+        } else {
+            noteCompletion(of: audience)
+        }
+    }
+
+    // MARK: Completion
+
+    /// Notes for the core that all followers of a topic have its newest version, if they do.
+    func noteCompletion(of audience: Audience) {
+        guard completions.isKept, audience.owed == 0, audience.refused == 0, let publication = completable(audience)
+        else { return }
+        completions.note(publication, at: &audience.completionPlace)
+    }
+
+    /// Returns what the followers of a topic have if they are owed nothing; `nil` if a restart sends it in any case.
+    func completable(_ audience: Audience) -> Publication? {
+        guard audience.lineup == nil, audience.target > 0, audience.event == .update else { return nil }
+        let topic = topics[audience.topics[0]]
+        // A later publication may show the same.
+        guard !topic.isDetached, !topic.isForgotten, let latest = topic.latest, latest.event == .update else {
+            return nil
+        }
+        return latest
+    }
+
+    /// Notes that the members are owed something. An audience of one is complete, or has nobody to be kept from a push.
+    private func noteUnfinished(_ audience: Audience) {
+        guard completions.isKept, audience.lineup == nil, audience.order.count > 1 else { return }
+        completions.noteUnfinished(store[audience.order.members[0]].audience, &audience.completionPlace)
     }
 
     /// Changes the numbers of members by members in the state of this one.

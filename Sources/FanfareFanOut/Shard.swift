@@ -24,6 +24,7 @@ package final class Shard: DeliverySource {
     let follows: Follows
     let completions: Completions
     let dispatcher: Dispatcher
+    let completionScan: CompletionScan
     private var settling = Settling()
 
     /// - Parameters:
@@ -60,6 +61,7 @@ package final class Shard: DeliverySource {
         ages = AgeChecks(reporter, membership, lineupPublisher, missedAlerts, lifecycle, starter)
         follows = Follows(reporter, membership, publisher, lifecycle, moves, starter)
         completions = Completions(reporter, membership, missedAlerts, lifecycle, retries, sender, visits, starter)
+        completionScan = CompletionScan(membership)
         dispatcher = Dispatcher(membership, lineupPublisher, missedAlerts, lifecycle, sender, visits, starter)
     }
 
@@ -74,6 +76,11 @@ package final class Shard: DeliverySource {
     package func keepClaims(patience: Duration = .seconds(2), blocks: ClosedRange<Int> = 1024...65_536) {
         membership.claims.keep(patience: patience, blocks: blocks)
     }
+
+    /// Makes the shard report the topics whose followers have the newest version, for a store that keeps people and their claims.
+    ///
+    /// - Parameter besideOthers: whether other shards may have followers of the same topics.
+    package func tellCompletions(besideOthers: Bool) { membership.completions.keep(besideOthers: besideOthers) }
 
     /// Reserves room for this many activities, so that loading them does not copy the arrays repeatedly.
     package func reserve(activities: Int) {
@@ -122,7 +129,10 @@ package final class Shard: DeliverySource {
     /// shard `isHeldUp`, which ends when the core makes room.
     package var nextDue: Int64? {
         if isHeldUp { return nil }
-        return publisher.isShowingAgain ? 0 : dispatcher.cutShortAt ?? membership.timers.nextDue
+        if publisher.isShowingAgain { return 0 }
+        let due = dispatcher.cutShortAt ?? membership.timers.nextDue
+        guard membership.completions.isKept else { return due }
+        return [due, membership.completions.due, completionScan.due].compactMap(\.self).min()
     }
 
     /// Is `true` while the core does not take feedback. Nothing is pulled then, and the caller must not apply commands, so that the waiting
@@ -137,13 +147,18 @@ package final class Shard: DeliverySource {
     }
 
     /// Removes and returns the feedback that is left when the ring is no longer emptied.
-    package func takeFeedback() -> [ShardFeedback] { reporter.takeAll() }
+    package func takeFeedback() -> [ShardFeedback] {
+        let completions = membership.completions.takeAll()
+        return reporter.takeAll() + (completions.isEmpty ? [] : [.topicsCompleted(completions)])
+    }
 
     package func apply(_ command: ShardCommand, at moment: Moment) {
         switch command {
         case .publish(let publication): publisher.publish(publication, at: moment)
-        case .publishUnfinished(let new): publisher.publish(new.publication, unfinished: new.alerts, at: moment)
+        case .publishResumed(let new):
+            publisher.publish(new.publication, unfinished: new.alerts, isComplete: new.isComplete, at: moment)
         case .endRestart: publisher.earlier.end()
+        case .followed(let before): membership.completions.advance(to: before)
         case .claimed(let ticket): sender.claims.confirm(ticket, at: moment)
         case .revokeAlert(let topic, let cause):
             guard let index = membership.topics.index(of: topic) else { return }
@@ -154,10 +169,10 @@ package final class Shard: DeliverySource {
             membership.carriedAlerts.revoke(cause: cause, topic: topic)
         case .forget(let topic): membership.topics.forget(topic)
         case .republish: publisher.republish(at: moment)
-        case .follow(let id, let key, let token, let preferences, let startedAt, let settledThrough):
+        case .follow(let id, let key, let token, let preferences, let startedAt, let earlier):
             follows.follow(id, key, token: token, preferences, startedAt: startedAt, at: moment)
-            if let settledThrough, let slot = membership.store.slot(of: id) {
-                publisher.earlier.note(slot, settledThrough: settledThrough)
+            if earlier != EarlierDelivery() || publisher.earlier.hasHolders, let slot = membership.store.slot(of: id) {
+                publisher.earlier.note(slot, earlier)
             }
         case .start(let request, let key): starter.start(request, key, at: moment)
         case .prefer(let id, let preferences):
@@ -229,6 +244,7 @@ package final class Shard: DeliverySource {
     package func wakeDue(at moment: Moment) {
         dispatcher.cutShortAt = nil
         guard !isHeldUp else { return }
+        if membership.completions.isKept { tellCompletions(at: moment) }
         lifecycle.followClock(at: moment)
         publisher.showAgainAfterClockStep(at: moment)
         // A goal begins a dwell time in each of its lineups, and a million of these may end together: the bound keeps a pull short.
@@ -241,6 +257,13 @@ package final class Shard: DeliverySource {
             case .lineup(let index): dispatcher.wakeLineup(index, at: moment)
             case .activity(let slot, let generation): retries.wake(slot, generation: generation)
             }
+        }
+    }
+
+    private func tellCompletions(at moment: Moment) {
+        completionScan.run(at: moment.monotonicNanoseconds)
+        if let completions = membership.completions.take(at: moment.monotonicNanoseconds) {
+            reporter.report(completions)
         }
     }
 

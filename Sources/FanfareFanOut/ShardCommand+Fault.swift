@@ -18,7 +18,8 @@ extension ShardCommand {
             ShardCommand.fault(of: request.token) ?? audience.fault(topicIDBytesMax)
         case .move(_, let audience): audience.fault(topicIDBytesMax)
         case .replaceToken(_, let token): ShardCommand.fault(of: token)
-        case .publish, .publishUnfinished, .endRestart, .claimed, .revokeAlert, .republish, .forget, .prefer, .unfollow,
+        case .publish, .publishResumed, .endRestart, .followed, .claimed, .revokeAlert, .republish, .forget, .prefer,
+            .unfollow,
             .tellDisposition, .trustDeadAnswers, .reportQuiet:
             nil
         }

@@ -5,9 +5,11 @@ package import FanfareModel
 package enum ShardCommand: Sendable {
     case publish(Publication)
     /// Publishes a topic's newest version, after a restart, with alerts for those whom they have not reached.
-    case publishUnfinished(UnfinishedPublication)
+    case publishResumed(ResumedPublication)
     /// Everything of an earlier process has been published.
     case endRestart
+    /// All follows, starts and moves that were taken before that log time have been sent. Sent if the engine's store keeps people.
+    case followed(before: FeedTime)
     /// All claims up to that ticket are durable.
     case claimed(UInt64)
     /// Revokes the alert caused by this fact of this topic: no further push carries it.
@@ -18,10 +20,10 @@ package enum ShardCommand: Sendable {
     case republish
     /// The activity exists on a phone, has this update token, and shows this audience's state from now on. If the activity is known already,
     /// the command moves it and replaces a different token; its start is ignored, and `nil` keeps its preferences.
-    /// Alerts of an earlier process that were granted up to log time `settledThrough` do not concern the activity.
+    /// `earlier` is what it had from an earlier process.
     indirect case follow(
         ActivityID, AudienceKey, token: [UInt8], preferences: Preferences? = nil, startedAt: FeedTime? = nil,
-        settledThrough: FeedTime? = nil)
+        earlier: EarlierDelivery = EarlierDelivery())
     /// Starts the activity on a phone by a push; it shows this audience's state from now on.
     indirect case start(StartRequest, AudienceKey)
     indirect case prefer(ActivityID, Preferences)
@@ -37,6 +39,18 @@ package enum ShardCommand: Sendable {
     /// Requests a `quiet` with the same number once each activity has everything sent so far or newer content, or was refused it for good.
     /// Numbers count up.
     case reportQuiet(UInt64)
+}
+
+/// What an activity has had from an earlier process.
+package struct EarlierDelivery: Sendable, Hashable {
+    /// Alerts that were granted up to that log time do not concern the activity.
+    package var settledThrough: FeedTime?
+    /// Is `true` if it has the newest version of what it shows, provided that `ResumedPublication.isComplete`.
+    package var hasNewest: Bool
+
+    package init(settledThrough: FeedTime? = nil, hasNewest: Bool = false) {
+        (self.settledThrough, self.hasNewest) = (settledThrough, hasNewest)
+    }
 }
 
 /// A report from a shard to the core, for people and the store. Reports never change a decision. The content of rare, large ones is
@@ -55,6 +69,11 @@ package enum ShardFeedback: Sendable {
     /// engine's store keeps people.
     case removed(UInt64, token: UInt64)
     indirect case disposition(UInt64, AlertDisposition)
+    /// The followers of these topics, in this shard, have the topics' versions. Sent if the engine's store keeps people.
+    indirect case topicsCompleted([TopicCompletion])
+    /// Everybody is sent once more what the topics show, and earlier `topicsCompleted` say nothing any more. Sent if the engine's store keeps
+    /// people.
+    case showsAgain
     /// The shard wants claims to be durable. Sent if the engine's store keeps people.
     indirect case claims(ClaimRequest)
     /// Answers this question and all before it. `isComplete` is `true` if no activity was refused its newest state for good.

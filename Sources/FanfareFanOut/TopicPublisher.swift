@@ -5,7 +5,7 @@ final class TopicPublisher {
     private let reporter: FeedbackReporter
     private let membership: Membership
     private let lineupPublisher: LineupPublisher
-    var earlier = EarlierAlerts()
+    var earlier = EarlierDeliveries()
     /// `Moment.stampEpoch` of the last `wakeDue`.
     var stampEpoch: UInt32 = 0
     /// Index of the next audience whose state is to be sent once more after a clock step; `nil` if all have been.
@@ -20,8 +20,12 @@ final class TopicPublisher {
         self.lineupPublisher = lineupPublisher
     }
 
-    /// - Parameter unfinished: alerts of an earlier process for those whom they have not reached, the oldest first.
-    func publish(_ publication: Publication, unfinished: [UnfinishedAlert] = [], at moment: Moment) {
+    /// - Parameters:
+    ///   - unfinished: alerts of an earlier process for those whom they have not reached, the oldest first.
+    ///   - isComplete: whether those who are known to have the newest version have this one.
+    func publish(
+        _ publication: Publication, unfinished: [UnfinishedAlert] = [], isComplete: Bool = false, at moment: Moment
+    ) {
         let topic = membership.topics.insert(topicOf: publication)
         membership.detach(topic)
         let isChange =
@@ -51,8 +55,14 @@ final class TopicPublisher {
             )
             if !unfinished.isEmpty { noteSettled(unfinished, of: audience) }
             membership.open(publication.serial, in: audience)
+            if isComplete { settleHolders(of: audience) }
             membership.lanes.enqueue(audience)
             membership.reportCompleted(audience, at: moment)
+            if isComplete { membership.rest(index) }
+        } else if let followers {
+            membership.noteCompletion(of: followers.audience)
+        } else {
+            membership.completions.noteAbsence(of: publication)
         }
         lineupPublisher.publishToLineups(publication, alert, of: topic, at: moment)
         reporter.complete(publication.serial, at: moment)
@@ -66,10 +76,27 @@ final class TopicPublisher {
         }
     }
 
+    /// Notes that the followers who have had the version from an earlier process need no push.
+    private func settleHolders(of audience: Audience) {
+        var count = 0
+        for slot in audience.order.members where earlier.hasNewest(slot) && membership.store[slot].delivered == 0 {
+            membership.store[slot].delivered = audience.target
+            membership.store[slot].alerted = audience.target
+            count += 1
+        }
+        guard count > 0 else { return }
+        audience.ledger.advance(count, from: 0, to: audience.target)
+        membership.count(owed: -count, in: audience)
+        if audience.owed == 0 { audience.skipSweep() }
+    }
+
     /// Sends the newest state of all audiences once more, silently, after a clock was put right: phones may have dropped accepted pushes
     /// because of their stamps.
     func showAgainAfterClockStep(at moment: Moment) {
-        if moment.stampEpoch != stampEpoch { (stampEpoch, shownAgain) = (moment.stampEpoch, 0) }
+        if moment.stampEpoch != stampEpoch {
+            (stampEpoch, shownAgain) = (moment.stampEpoch, 0)
+            reporter.reportShowingAgain()
+        }
         guard let begun = shownAgain else { return }
         let end = min(membership.audiences.count, begun + TopicPublisher.shownAgainMax)
         shownAgain = end < membership.audiences.count ? end : nil
@@ -87,6 +114,7 @@ final class TopicPublisher {
     }
 
     func republish(at moment: Moment) {
+        reporter.reportShowingAgain()
         for latest in membership.topics.published where latest.event == .update {
             publish(latest.republished(as: reporter.publications.nextOwnSerial()), at: moment)
         }

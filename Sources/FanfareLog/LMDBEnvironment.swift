@@ -30,11 +30,13 @@ final class LMDBEnvironment: @unchecked Sendable {
     /// Row to be written: its table by index, and its key.
     struct Change {
         var table = 0
-        var key: UInt64
+        var key: UInt64 = 0
         /// Content; `nil` to remove the row.
         var row: [UInt8]?
         /// Is `true` if the key follows all keys of its table, which is quicker and fills pages.
         var isLast = false
+        /// Is `true` to remove all rows of the table instead.
+        var isOfAll = false
     }
 
     /// - Parameters:
@@ -171,6 +173,7 @@ final class LMDBEnvironment: @unchecked Sendable {
         var key = change.key
         let table = tables[change.table]
         return withUnsafeMutableBytes(of: &key) { keyBytes in
+            if change.isOfAll { return mdb_drop(transaction, table, 0) }
             var name = MDB_val(mv_size: keyBytes.count, mv_data: keyBytes.baseAddress)
             guard let row = change.row else {
                 let code = mdb_del(transaction, table, &name, nil)

@@ -16,6 +16,8 @@ public struct Subscription: Sendable, Hashable {
     public var startedAt: FeedTime?
     /// Log time at which the activity joined what it shows, of an earlier process; `nil` if unknown.
     package var joinedAt: FeedTime?
+    /// Serial of the card in the engine's store; `nil` if it has none. Those of cards that were stored later are higher.
+    package var serial: UInt64?
 
     /// Creates a subscription without checks. The engine leaves out those that it cannot take, such as one with an empty token, and its
     /// reports say how many.

@@ -32,7 +32,7 @@ package final class StoredPeople: SubscriberSource {
             switch found {
             case .success(let card):
                 // A start that has no answer may have no card, and a card that is leaving is to be left alone.
-                if card.phase == .shown, take(card.subscription) == nil { counts.subscribers += 1 }
+                if card.phase == .shown, take(card.subscription()) == nil { counts.subscribers += 1 }
             case .failure(let error):
                 counts.damaged += 1
                 counts.fault = counts.fault ?? "card \(key.serial) of slice \(key.slice): \(error); \(error.remedy)"

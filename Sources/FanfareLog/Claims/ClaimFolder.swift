@@ -2,12 +2,12 @@ internal import CFanfareLMDB
 package import FanfareModel
 internal import Glibc
 
-/// Store of claims in a folder, by LMDB: a table with the log time at which it begins, and one of claims. Each `append` is one transaction
-/// with one sync.
+/// Store of claims in a folder, by LMDB: a table with the log time at which it begins, one of claims, and one of completions. Each `append` is
+/// one transaction with one sync.
 ///
 /// One process uses a folder at a time. `Sendable` is unchecked because `ClaimStore` confines it to one thread at a time.
 package final class ClaimFolder: ClaimStore, @unchecked Sendable {
-    private enum Table: Int, CaseIterable { case head, claims }
+    private enum Table: Int, CaseIterable { case head, claims, completions }
 
     /// Number of the serial form that this release writes.
     private static let form: UInt8 = 1
@@ -31,8 +31,8 @@ package final class ClaimFolder: ClaimStore, @unchecked Sendable {
         lock = try StoreFolder(folder)
         var head: [UInt8]?
         do throws(LMDBEnvironment.Failure) {
-            try opened().scan(Table.head.rawValue, from: 0) { _, row in
-                head = Array(row)
+            try opened().scan(Table.head.rawValue, from: 0) { key, row in
+                if key == 0 { head = Array(row) }
                 return false
             }
             next = try opened().lastKey(of: Table.claims.rawValue)
@@ -70,8 +70,10 @@ package final class ClaimFolder: ClaimStore, @unchecked Sendable {
         guard fanfare_file_bytes(store + "/claims/data.mdb") >= 0 else { return }
         do throws(LogError) {
             let folder = try ClaimFolder(store: store)
-            guard folder.start != nil else { return }
-            try folder.write([.init(table: Table.head.rawValue, key: 0, row: nil)])
+            try folder.write([
+                .init(table: Table.head.rawValue, key: 0, row: nil),
+                .init(table: Table.head.rawValue, key: CompletionHead.key, row: nil),
+            ])
         } catch {
             guard error.cause == .damaged, putAside(store) else { throw error }
         }
@@ -85,20 +87,66 @@ package final class ClaimFolder: ClaimStore, @unchecked Sendable {
         self.start = start
     }
 
-    package func append(_ claims: [StoredClaims]) throws(LogError) {
-        guard let now = claims.last?.now else { return }
+    package func append(_ claims: [StoredClaims], _ completions: CompletionChanges) throws(LogError) {
+        guard !claims.isEmpty || !completions.isEmpty else { return }
         // Rows go in their order. One that is fresh keeps those behind it for ten minutes at most.
-        let expired = kept.prefix(ClaimFolder.removalsMax + claims.count).prefix { $0.expires < now }
+        let expired = kept.prefix(ClaimFolder.removalsMax + claims.count).prefix { row in
+            claims.last.map { row.expires < $0.now } ?? false
+        }
         var changes = expired.map { LMDBEnvironment.Change(table: Table.claims.rawValue, key: $0.key) }
         for (offset, stored) in claims.enumerated() {
             let key = next + UInt64(offset)
             changes.append(.init(table: Table.claims.rawValue, key: key, row: stored.bytes(key: key)))
         }
-        try write(changes)
+        try write(changes + ClaimFolder.changes(for: completions))
         kept.removeFirst(expired.count)
         for stored in claims {
             kept.append((next, stored.expires))
             next += 1
+        }
+    }
+
+    private static func changes(for completions: CompletionChanges) -> [LMDBEnvironment.Change] {
+        var changes: [LMDBEnvironment.Change] = []
+        let (head, table) = (Table.head.rawValue, Table.completions.rawValue)
+        if completions.isVoid {
+            changes.append(.init(table: table, isOfAll: true))
+            changes.append(.init(table: head, key: CompletionHead.key))
+        }
+        for (key, completion) in completions.sorted {
+            changes.append(.init(table: table, key: key.packed, row: completion?.bytes(key: key)))
+        }
+        if let point = completions.head {
+            changes.append(.init(table: head, key: CompletionHead.key, row: point.bytes()))
+        }
+        return changes
+    }
+
+    package func readCompletions(
+        _ body: (CompletionKey, StoredCompletion) -> Void
+    ) throws(LogError) -> CompletionHead? {
+        var head: [UInt8]?
+        var fault: (row: String, error: SerialError)?
+        do throws(LMDBEnvironment.Failure) {
+            try opened().scan(Table.head.rawValue, from: CompletionHead.key) { _, row in
+                head = Array(row)
+                return false
+            }
+            try opened().scan(Table.completions.rawValue, from: 0) { packed, row in
+                let key = CompletionKey(packed)
+                do throws(SerialError) { body(key, try StoredCompletion(Array(row), key: key)) } catch {
+                    fault = ("completion \(packed)", error)
+                }
+                return fault == nil
+            }
+        } catch {
+            throw unreadable(error)
+        }
+        if let fault { throw damaged(fault.row, fault.error) }
+        do throws(SerialError) {
+            return try head.map { (row) throws(SerialError) in try CompletionHead(row) }
+        } catch {
+            throw damaged("head of completions", error)
         }
     }
 
@@ -153,13 +201,15 @@ package final class ClaimFolder: ClaimStore, @unchecked Sendable {
     }
 
     /// Opens the claims of a store and reads them. If they are damaged, they are put aside, and the store has none: alerts that had not reached
-    /// everybody reach nobody else.
+    /// everybody reach nobody else, and everybody gets the newest state once.
+    ///
+    /// - Parameter read: reads the claims and completions.
     package static func opened(
-        store: String, report: (String) -> Void, _ body: (StoredClaims) -> Void
+        store: String, report: (String) -> Void, read: (ClaimFolder) throws(LogError) -> Void
     ) throws(LogError) -> ClaimFolder {
         do throws(LogError) {
             let folder = try ClaimFolder(store: store)
-            try folder.read(body)
+            try read(folder)
             return folder
         } catch {
             guard error.cause == .damaged else { throw error }

@@ -1,8 +1,8 @@
 internal import Dispatch
 package import FanfareLoop
 
-/// Claims on their way from a loop to the disk, on a thread of their own: an alert waits for its claim, and for nothing else that the disk has
-/// to do. Those that come during a commit are the next one. Confined to the loop's thread.
+/// Claims and completions on their way from a loop to the disk, on a thread of their own: an alert waits for its claim, and for nothing else
+/// that the disk has to do. What comes during a commit is the next one. Confined to the loop's thread.
 package final class ClaimQueue {
     private struct Request: Sendable {
         let claims: StoredClaims
@@ -12,6 +12,7 @@ package final class ClaimQueue {
 
     private struct State {
         var requests: [Request] = []
+        var completions = CompletionChanges()
         var durable: [(Int, UInt64)] = []
         var lines: [String] = []
         var isClosed = false
@@ -32,6 +33,8 @@ package final class ClaimQueue {
     package var onReport: (String) -> Void = { _ in }
 
     private static let retryWait = DispatchTimeInterval.seconds(1)
+    /// Completions in a commit: a claim that comes meanwhile waits for some milliseconds.
+    private static let completionsMax = 2048
 
     /// - Parameter store: used by the queue's thread alone from here on.
     package init(_ store: any ClaimStore, loop: Loop) throws(LoopError) {
@@ -55,7 +58,15 @@ package final class ClaimQueue {
         shared.work.signal()
     }
 
-    /// Ends the thread after the commit that it is writing, and waits for it, because the folder may be used again.
+    /// Makes changes of completions durable.
+    ///
+    /// - Parameter isPressing: `false` to let them wait for the next commit.
+    package func change(isPressing: Bool = true, _ change: (inout CompletionChanges) -> Void) {
+        shared.state.withLock { change(&$0.completions) }
+        if isPressing { shared.work.signal() }
+    }
+
+    /// Ends the thread once it has written the completions, if the disk takes them, and waits for it, because the folder may be used again.
     package func close(within seconds: Int = 5) {
         shared.state.withLock { $0.isClosed = true }
         shared.closing.signal()
@@ -84,30 +95,63 @@ package final class ClaimQueue {
         }
         while true {
             shared.work.wait()
-            let (requests, isClosed) = shared.state.withLock { state in
-                defer { state.requests = [] }
-                return (state.requests, state.isClosed)
+            var isClosed = false
+            // One signal may stand for more completions than fit into a commit.
+            while let work = shared.state.withLock({ state in
+                isClosed = state.isClosed
+                return take(from: &state)
+            }) {
+                guard commit(work, to: store, shared, wake) else { return }
             }
             if isClosed { return }
-            guard !requests.isEmpty else { continue }
-            var hasFailed = false
-            while true {
-                do throws(LogError) {
-                    try store.append(requests.map(\.claims))
-                    break
-                } catch {
-                    if !hasFailed {
-                        shared.state.withLock {
-                            $0.lines.append("\(error); alerts wait for their claims, two seconds at most")
-                        }
-                        wake()
+        }
+    }
+
+    private struct Work {
+        var requests: [Request]
+        var completions: CompletionChanges
+    }
+
+    private static func take(from state: inout State) -> Work? {
+        // What was not confirmed before the end lets no alert leave.
+        if state.isClosed { state.requests = [] }
+        guard !state.requests.isEmpty || !state.completions.isEmpty else { return nil }
+        defer { state.requests = [] }
+        return Work(requests: state.requests, completions: state.completions.take(completionsMax))
+    }
+
+    /// - Returns: `false` if the queue was closed while the disk took nothing.
+    private static func commit(
+        _ work: Work, to store: any ClaimStore, _ shared: Shared, _ wake: () -> Void
+    ) -> Bool {
+        var work = work
+        var hasFailed = false
+        while true {
+            do throws(LogError) {
+                try store.append(work.requests.map(\.claims), work.completions)
+                break
+            } catch {
+                // The log tells of the disk as well; an alert that waits is worth a line of its own.
+                if !hasFailed, !work.requests.isEmpty {
+                    shared.state.withLock {
+                        $0.lines.append("\(error); alerts wait for their claims, two seconds at most")
                     }
+                    wake()
                     hasFailed = true
                 }
-                if shared.closing.wait(timeout: .now() + retryWait) == .success { return }
             }
-            shared.state.withLock { $0.durable += requests.map { ($0.shard, $0.ticket) } }
-            wake()
+            if shared.state.withLock(\.isClosed) || shared.closing.wait(timeout: .now() + retryWait) == .success {
+                return false
+            }
+            // A claim that has come meanwhile goes with the next try.
+            shared.state.withLock { state in
+                work.requests += state.requests
+                state.requests = []
+            }
         }
+        guard !work.requests.isEmpty else { return true }
+        shared.state.withLock { $0.durable += work.requests.map { ($0.shard, $0.ticket) } }
+        wake()
+        return true
     }
 }

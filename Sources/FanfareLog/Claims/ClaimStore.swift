@@ -18,7 +18,7 @@ package struct StoredClaims: Sendable, Equatable {
     var expires: FeedTime { claims.map(\.expires).max() ?? now }
 }
 
-/// Store of claims. Its calls block; they are for a thread of its own (`ClaimQueue`), or for the time before anything runs. Confined to one
+/// Store of claims, and of completions beside them. Its calls block; they are for a thread of its own (`ClaimQueue`), or for the time before anything runs. Confined to one
 /// thread at a time.
 package protocol ClaimStore: AnyObject, Sendable {
     /// Log time since when all alerts have left with claims; `nil` for a new store.
@@ -27,18 +27,24 @@ package protocol ClaimStore: AnyObject, Sendable {
     /// Notes that from that log time on all alerts leave with claims.
     func begin(at start: FeedTime) throws(LogError)
 
-    /// Appends claims, and returns when all of them are durable. After an error the same call may be repeated. Claims that have expired are
-    /// removed.
-    func append(_ claims: [StoredClaims]) throws(LogError)
+    /// Appends claims and changes completions, and returns when all of it is durable. After an error the same call may be repeated. Claims
+    /// that have expired are removed.
+    func append(_ claims: [StoredClaims], _ changes: CompletionChanges) throws(LogError)
 
     /// Calls the closure with all claims, in order.
     func read(_ body: (StoredClaims) -> Void) throws(LogError)
+
+    /// Calls the closure with all completions.
+    ///
+    /// - Returns: the point of the log up to which they are known; `nil` if they are void.
+    func readCompletions(_ body: (CompletionKey, StoredCompletion) -> Void) throws(LogError) -> CompletionHead?
 
     /// Releases what others may want, such as a folder.
     func close()
 }
 
 extension ClaimStore {
+    package func append(_ claims: [StoredClaims]) throws(LogError) { try append(claims, CompletionChanges()) }
     package func close() {}
 }
 
@@ -53,7 +59,18 @@ package final class MemoryClaims: ClaimStore, @unchecked Sendable {
 
     package func begin(at start: FeedTime) { self.start = start }
 
-    package func append(_ new: [StoredClaims]) {
+    package private(set) var completions: [CompletionKey: StoredCompletion] = [:]
+    private var head: CompletionHead?
+
+    package func readCompletions(_ body: (CompletionKey, StoredCompletion) -> Void) -> CompletionHead? {
+        for (key, completion) in completions { body(key, completion) }
+        return head
+    }
+
+    package func append(_ new: [StoredClaims], _ changes: CompletionChanges) {
+        if changes.isVoid { (completions, head) = ([:], nil) }
+        for (key, completion) in changes.sorted { completions[key] = completion }
+        head = changes.head ?? head
         claims += new
         if let now = new.last?.now { claims.removeFirst(claims.prefix { $0.expires < now }.count) }
     }

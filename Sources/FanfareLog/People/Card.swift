@@ -56,13 +56,15 @@ extension Card {
         CardName(id: activity.map { Array($0.utf8) } ?? token, isToken: activity == nil, app: app)
     }
 
-    /// The card as an engine loads it.
-    package var subscription: Subscription {
+    /// Returns the card as an engine loads it.
+    package func subscription(_ key: CardKey? = nil) -> Subscription {
         let named = ActivityID(token.keyedHash)
-        return Subscription(
+        var subscription = Subscription(
             audience: audience, activity: activity.map { ActivityID($0) } ?? named,
             subscriber: subscriber?.utf8.keyedHash ?? named.rawValue, token: token, preferences: preferences, app: app,
             startedAt: startedAt, joinedAt: joinedAt)
+        subscription.serial = key?.serial
+        return subscription
     }
 }
 

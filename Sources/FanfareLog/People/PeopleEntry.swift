@@ -7,7 +7,7 @@ package enum PeopleEntry: Sendable, Equatable {
     /// A push is to make the card appear; its token is the start token.
     case start(Card)
     case move(ActivityID, AudienceKey, joinedAt: FeedTime? = nil)
-    case replaceToken(ActivityID, [UInt8])
+    case replaceToken(ActivityID, [UInt8], takenAt: FeedTime? = nil)
     case prefer(ActivityID, Preferences)
     /// The card is to be ended.
     case unfollow(ActivityID)
@@ -26,7 +26,8 @@ extension PeopleEntry {
             card.joinedAt = now
             return .start(card)
         case .move(let id, let audience, _): return .move(id, audience, joinedAt: now)
-        case .replaceToken, .prefer, .unfollow, .removed: return self
+        case .replaceToken(let id, let token, _): return .replaceToken(id, token, takenAt: now)
+        case .prefer, .unfollow, .removed: return self
         }
     }
 }

@@ -17,20 +17,23 @@ package final class PeopleRegister: @unchecked Sendable {
     /// Releases the store's folder.
     package func close() { store = nil }
 
+    /// Serial of the next card; those that are stored have lower ones.
+    package var nextSerial: UInt64 { store?.nextSerial ?? 0 }
+
     /// Number of cards, before `load`.
     package func count() throws(LogError) -> Int { try store?.count() ?? 0 }
 
     /// Reads all cards, slice by slice. Of several cards with one name the last one counts.
     ///
-    /// - Parameter body: called with each card, or with a line about a row that cannot be read.
-    package func load(_ body: (Result<Card, LogError>) -> Void) throws(LogError) {
+    /// - Parameter body: called with each card and its place, or with a line about a row that cannot be read.
+    package func load(_ body: (Result<(CardKey, Card), LogError>) -> Void) throws(LogError) {
         guard let store else { return }
         keys.reserveCapacity(try store.count())
         try store.read { (key, found) throws(LogError) in
             switch found {
             case .success(let card):
                 keys[card.id.rawValue] = PeopleRegister.packed(key)
-                body(.success(card))
+                body(.success((key, card)))
             case .failure(let error):
                 body(
                     .failure(
@@ -144,7 +147,7 @@ extension PeopleEntry {
     fileprivate var id: UInt64 {
         switch self {
         case .follow(let card), .start(let card): card.id.rawValue
-        case .move(let id, _, _), .replaceToken(let id, _), .prefer(let id, _), .unfollow(let id): id.rawValue
+        case .move(let id, _, _), .replaceToken(let id, _, _), .prefer(let id, _), .unfollow(let id): id.rawValue
         case .removed(let id, _): id
         }
     }
@@ -171,10 +174,11 @@ extension Card {
         case .move(_, let audience, let joinedAt):
             guard phase != .leaving, self.audience != audience else { return }
             (self.audience, self.joinedAt) = (audience, joinedAt)
-        case .replaceToken(_, let new):
+        case .replaceToken(_, let new, let takenAt):
             if token != new { generation &+= 1 }
             token = new
-            if phase == .starting { phase = .shown }
+            // The card shows what its start did, and none of what others have got meanwhile.
+            if phase == .starting { (phase, joinedAt) = (.shown, takenAt) }
         case .prefer(_, let preferences): self.preferences = preferences
         case .unfollow: phase = .leaving
         case .follow, .start, .removed: break

@@ -265,12 +265,12 @@ import Testing
             service.apply(
                 .follow(
                     ScriptedService.id(member), .topic(ScriptedService.match), token: ScriptedService.token(member),
-                    settledThrough: time.map { FeedTime(milliseconds: $0 * 1000) }))
+                    earlier: EarlierDelivery(settledThrough: time.map { FeedTime(milliseconds: $0 * 1000) })))
         }
         let newest = Publication(
             serial: 9, topicID: ScriptedService.match, topicKind: .football, version: 9, event: .update,
             state: EncodedState(["version": 9]), priority: .immediate, alert: nil, staleAfter: nil, dismissAfter: nil)
-        service.apply(.publishUnfinished(UnfinishedPublication(newest, alerts)))
+        service.apply(.publishResumed(ResumedPublication(newest, alerts)))
         service.apply(.endRestart)
         return service
     }

@@ -85,17 +85,18 @@ import Testing
     }
 
     /// Damaged claims keep no engine from starting: alerts that had not reached everybody reach nobody else.
-    @Test(arguments: ["claim", "head", "file", "key"]) func damagedClaimsArePutAside(damage: String) throws {
+    @Test(arguments: ["claim", "completion", "head", "file", "key"]) func damagedClaimsArePutAside(damage: String) throws {
         let folder = try Folder()
         do {
             let environment = try LMDBEnvironment(
                 folder: {
                     try ClaimFolder(store: folder.path).close()
                     return folder.path + "/claims"
-                }(), tables: ["head", "claims"], mapBytes: LMDBLog.mapBytesFirst, isReadOnly: false)
+                }(), tables: ["head", "claims", "completions"], mapBytes: LMDBLog.mapBytesFirst, isReadOnly: false)
             switch damage {
             case "claim": try environment.write([.init(table: 1, key: 7, row: [1, 2, 3, 4, 5, 6])])
             case "key": try environment.write([.init(table: 1, key: .max, row: [1, 2, 3, 4, 5, 6])])
+            case "completion": try environment.write([.init(table: 2, key: 7, row: [1, 2, 3, 4, 5, 6])])
             case "head": try environment.write([.init(table: 0, key: 0, row: [1, 2, 3, 4, 5, 6])])
             default: try environment.write([.init(table: 1, key: 1, row: [UInt8](repeating: 1, count: 50_000))])
             }
@@ -103,7 +104,7 @@ import Testing
         if damage == "file" { #expect(truncate(folder.path + "/claims/data.mdb", 4096) == 0) }
         for _ in 0..<2 {
             var lines: [String] = []
-            let store = try ClaimFolder.opened(store: folder.path, report: { lines.append($0) }, { _ in })
+            let store = try ClaimFolder.opened(store: folder.path, report: { lines.append($0) }, read: Self.readAll)
             #expect(store.start == nil)
             try store.begin(at: Self.time(1))
             store.close()
@@ -116,6 +117,11 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: folder.path + "/claims"))
     }
 
+    private static func readAll(_ folder: ClaimFolder) throws(LogError) {
+        try folder.read { _ in }
+        _ = try folder.readCompletions { _, _ in }
+    }
+
     @Test func claimsOfANewerReleaseAreRefused() throws {
         let folder = try Folder()
         do {
@@ -126,7 +132,7 @@ import Testing
             try environment.write([.init(table: 1, key: 3, row: LogEntry.sealed([2, 0, 0], at: 3))])
         }
         let error = #expect(throws: LogError.self) {
-            try ClaimFolder.opened(store: folder.path, report: { _ in }, { _ in })
+            try ClaimFolder.opened(store: folder.path, report: { _ in }, read: Self.readAll)
         }
         #expect(error?.cause == .newerRelease)
     }
@@ -163,7 +169,9 @@ import Testing
 
         func begin(at start: FeedTime) {}
 
-        func append(_ new: [StoredClaims]) throws(LogError) {
+        func readCompletions(_ body: (CompletionKey, StoredCompletion) -> Void) -> CompletionHead? { nil }
+
+        func append(_ new: [StoredClaims], _ changes: CompletionChanges) throws(LogError) {
             let isFull = failures.withLock { left in
                 left -= 1
                 return left >= 0

@@ -16,9 +16,20 @@ import Testing
     private static func loaded(_ store: any PeopleStore) throws -> [String: Card] {
         var cards: [String: Card] = [:]
         try PeopleRegister(store).load { row in
-            if case .success(let card) = row { cards[card.activity ?? ""] = card }
+            if case .success((_, let card)) = row { cards[card.activity ?? ""] = card }
         }
         return cards
+    }
+
+    /// A start shows what its topic did then, and others have got more meanwhile.
+    @Test func aStartThatIsConfirmedJoinsOnlyThen() throws {
+        func at(_ second: Int64) -> FeedTime { FeedTime(seconds: second) }
+        let start = PeopleEntry.start(Self.card("card", [1])).taken(at: at(5))
+        let tokens = (6...7).map { PeopleEntry.replaceToken("card", [UInt8($0)]).taken(at: at($0)) }
+        #expect(try applied([start, tokens[0]]).card?.joinedAt == at(6))
+        #expect(
+            try applied([start] + tokens).card?.joinedAt == at(6),
+            "another token of a card that is shown changes nothing")
     }
 
     private func applied(_ entries: [PeopleEntry]) throws -> (card: Card?, kept: [Bool]) {
@@ -48,7 +59,7 @@ import Testing
         #expect(followed?.joinedAt == at(5), "a repeated follow is no new one")
         let moves = [PeopleEntry.move("card", .topic(TopicID("m/2"))), .move("card", .topic(TopicID("m/2")))]
         let (moved, _) = try applied([follow.taken(at: at(5)), moves[0].taken(at: at(6)), moves[1].taken(at: at(8))])
-        #expect(moved?.joinedAt == at(6) && moved?.subscription.joinedAt == at(6))
+        #expect(moved?.joinedAt == at(6) && moved?.subscription().joinedAt == at(6))
         let again = PeopleEntry.follow(Self.card("card", [2]))
         let (new, _) = try applied([follow.taken(at: at(5)), PeopleEntry.unfollow("card"), again.taken(at: at(7))])
         #expect(new?.joinedAt == at(7))

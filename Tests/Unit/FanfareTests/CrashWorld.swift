@@ -7,13 +7,18 @@ import FanfareRules
 
 @testable import Fanfare
 
-/// An engine in one thread that dies again and again, at any step, and whose store keeps what was synced. It judges the alerts of its
-/// whole life: none leaves twice for a phone, and after the last restart everybody has the newest one whom no claim names.
+/// An engine in one thread that dies again and again, at any step, and whose store keeps what was synced. It judges the pushes of its
+/// whole life: no alert leaves twice for a phone, after the last restart everybody has the newest one whom no claim names, each phone shows
+/// what its topic does, and who did so when the engine died gets no push by the restart.
 final class CrashWorld {
     private final class Disk: CheckpointSink {
         let log = MemoryLog()
         let claims = MemoryClaims()
+        let people = MemoryPeopleStore()
+        private(set) var register = PeopleRegister(MemoryPeopleStore())
         private var entries: [LogEntry] = []
+        private var peopleEntries: [PeopleEntry] = []
+        private var completions = CompletionChanges()
         private var requests: [(claims: StoredClaims, ticket: UInt64, shard: Int)] = []
         private(set) var intake = Intake { _, _ in }
         private var isFinishing = false
@@ -22,18 +27,23 @@ final class CrashWorld {
 
         /// Begins a life: what was not synced is lost.
         func restart() {
-            (entries, requests, isFinishing) = ([], [], false)
+            (entries, peopleEntries, requests, isFinishing) = ([], [], [], false)
+            completions = CompletionChanges()
+            register = PeopleRegister(people)
             abandon()
-            intake = Intake { [unowned self] entries, _ in self.entries = entries }
+            intake = Intake { [unowned self] in (entries, peopleEntries) = ($0, $1) }
         }
+
+        func change(_ change: (inout CompletionChanges) -> Void) { change(&completions) }
 
         func claim(_ claims: StoredClaims, _ ticket: UInt64, shard: Int) { requests.append((claims, ticket, shard)) }
 
         /// - Returns: whether anything has become durable.
         func sync(entries isOfEntries: Bool) -> Bool {
             guard isOfEntries else {
-                guard !requests.isEmpty else { return false }
-                claims.append(requests.map(\.claims))
+                guard !requests.isEmpty || !completions.isEmpty else { return false }
+                claims.append(requests.map(\.claims), completions)
+                completions = CompletionChanges()
                 let answers = requests
                 requests = []
                 for answer in answers { onClaimed(answer.ticket, answer.shard) }
@@ -43,11 +53,12 @@ final class CrashWorld {
                 isFinishing = false
                 onCheckpoint(.success(log.memoryCheckpoints.finish()))
             }
-            guard !entries.isEmpty else { return false }
+            guard !entries.isEmpty || !peopleEntries.isEmpty else { return false }
             let first = log.end + 1
             log.append(entries)
-            entries = []
-            intake.entriesAreDurable(from: first)
+            do { try register.apply(peopleEntries) } catch { preconditionFailure("a store in memory fails: \(error)") }
+            (entries, peopleEntries) = ([], [])
+            intake.entriesAreDurable(from: first, kept: register.kept)
             return true
         }
 
@@ -65,8 +76,13 @@ final class CrashWorld {
         /// The first token names a phone without a text.
         var tokens: [[UInt8]]
         let topic: TopicID
-        let startedAt: FeedTime
         var alerts: Set<String> = []
+        /// State that it shows.
+        var state: [UInt8] = []
+        /// Is `true` once it was to be moved to another topic. Its alerts are not judged.
+        var hasMoved = false
+        /// Is `true` if each push to it fails.
+        var isSick = false
     }
 
     /// One life of the engine.
@@ -78,40 +94,45 @@ final class CrashWorld {
         private let checkpointer: Checkpointer
         private let disk: Disk
         let told: EngineWorld.Wakeup
+        private let serials: UInt64
         /// Is `true` if the app was muted when the life began.
         let isMuted: Bool
 
-        init(_ disk: Disk, _ clock: ManualClock, _ rules: Rules, _ phones: [Subscription], streams: Int) throws {
+        init(_ disk: Disk, _ clock: ManualClock, _ rules: Rules, shards: Int, streams: Int) throws {
             self.disk = disk
             disk.restart()
             let told = EngineWorld.Wakeup()
             self.told = told
             let room = EngineWorld.Room(mailbox: 64, commands: 64, feedback: 16, facts: 16, streams: streams)
             let apps = [AppID(bundleID: "one")]
-            let nodes = (0..<2).map { _ in
-                EngineWorld.Node(app: 0, clock, room, pace: .zero, lineups: rules.lineups, keepsClaims: true) {
-                    told.isSet = true
-                }
+            let nodes = (0..<shards).map { _ in
+                EngineWorld.Node(
+                    app: 0, clock, room, pace: .zero, lineups: rules.lineups, keepsClaims: true,
+                    besideOthers: shards > 1
+                ) { told.isSet = true }
             }
             self.nodes = nodes
             let queues = nodes.map { _ in LoadingQueue() }
-            let earlier = try EarlierProcess(disk.log) { disk.claims.read($0) }
-            _ = try SubscriberSequence(phones, expectedCount: 0).distribute(
-                to: [queues], apps: apps, now: clock.truth,
-                earlier: earlier)
+            let earlier = try EarlierProcess(disk.log) { try $0.read(disk.claims) }
+            let cards = try StoredCards(disk.register, beside: nil)
+            serials = disk.people.nextSerial
+            _ = try cards.distribute(to: [queues], apps: apps, now: clock.truth, earlier: earlier)
             for (node, queue) in zip(nodes, queues) {
                 queue.finish()
                 while let commands = queue.take() { for command in commands { node.load(command) } }
                 queue.close()
             }
             inbox = CoreTurn.Inbox(capacity: 64, hasStore: true)
-            core = EngineCore(rules: rules, shards: nodes.map(\.link), perApp: 2, apps: apps)
+            core = EngineCore(rules: rules, shards: nodes.map(\.link), perApp: shards, apps: apps)
             core.keepAlerts()
+            core.keepCompletions(earlier.completions)
             _ = try core.recall(
                 disk.log, under: rules,
                 within: earlier.horizon(since: disk.claims.start) { clock.truth }, report: { _ in })
             isMuted = core.appOrders[0].isMuted
             if disk.claims.start == nil { disk.claims.begin(at: core.now) }
+            let counting = core.takeEarlierCompletions()
+            if counting == nil || earlier.hasVoidCompletions { disk.change { $0.void() } }
             checkpointer = try Checkpointer(
                 core, disk.log, sink: disk, rules: LogRules(text: rules.toml, decisionVersion: DecisionCore.version),
                 interval: 10)
@@ -126,6 +147,17 @@ final class CrashWorld {
 
         func coreDidClaim(_ claims: StoredClaims, _ ticket: UInt64, shard: Int) {
             disk.claim(claims, ticket, shard: shard)
+        }
+        func coreDidComplete(_ completions: [TopicCompletion], app: Int) {
+            let head = CompletionHead(position: checkpointer.decided, now: core.now)
+            for completion in completions {
+                let stored = StoredCompletion(completion, app: core.apps[app], serials: serials)
+                disk.change { $0.note(stored, at: CompletionKey(birth: stored.birth, app: app), head) }
+            }
+        }
+        func coreWillShowAgain() { disk.change { $0.void() } }
+        func coreDidForget(_ topic: DecisionCore.TopicView) {
+            disk.change { $0.forget(CompletionKey(birth: topic.birth, app: 0)) }
         }
     }
 
@@ -147,17 +179,25 @@ final class CrashWorld {
     private var happenedAt: [String: FeedTime] = [:]
     private var granted: [String: (topic: TopicID, at: FeedTime)] = [:]
     private var violation: String?
+    /// Log time at which the engine died after a calm; `nil` if it died at work.
+    private var diedAt: FeedTime?
+    /// Numbers of shards that the engine has had.
+    private var shards: [Int] = []
     private(set) var met = Met()
 
     struct Met {
         /// Alerts that left after a restart, and phones that lack an alert because a claim names them.
         var alerts = 0, late = 0, uncertain = 0, lives = 0
+        /// Pushes that a phone had before, and phones that showed what their topics do when the engine died and got none by the restart.
+        var superfluous = 0, spared = 0
 
         static func += (sum: inout Met, more: Met) {
             sum.alerts += more.alerts
             sum.late += more.late
             sum.uncertain += more.uncertain
             sum.lives += more.lives
+            sum.superfluous += more.superfluous
+            sum.spared += more.spared
         }
     }
 
@@ -169,16 +209,37 @@ final class CrashWorld {
             requestedAlerts: AlertRule(.essential, burst: 1000, refill: .seconds(1), freshFor: .seconds(300)))
         kind.minimumInterval = .zero
         rules = Rules(kinds: [:], other: kind)
-        for number in 0..<Int.random(in: 20...60, using: &random) {
-            let token = [UInt8(number), 1, 2, 3]
-            byToken[token] = number
-            phones.append(
-                Phone(
-                    id: random.chance(0.5) ? ActivityID("phone \(number)") : ActivityID(UInt64(number)),
-                    subscriber: UInt64(number).mixed, tokens: [token],
-                    topic: Self.topics.randomElement(using: &random)!,
-                    startedAt: FeedTime(milliseconds: clock.truth.milliseconds - 3_600_000)))
+        for _ in 0..<Int.random(in: 20...60, using: &random) {
+            let card = newCard()
+            do { try disk.people.apply([.insert(card)]) } catch { complain("a card is refused: \(error)") }
         }
+        if random.chance(0.3) { phones[0].isSick = true }
+    }
+
+    /// Makes a card, and its phone.
+    private func newCard() -> Card {
+        let number = phones.count
+        let isNamed = random.chance(0.5)
+        let card = Card(
+            subscriber: isNamed ? "person \(number)" : nil, activity: isNamed ? "phone \(number)" : nil,
+            token: [UInt8(number), 1, 2, 3], audience: .topic(Self.topics.randomElement(using: &random)!),
+            startedAt: FeedTime(milliseconds: clock.truth.milliseconds - 3_600_000))
+        byToken[card.token] = number
+        phones.append(
+            Phone(
+                id: card.id, subscriber: card.subscription().subscriber, tokens: [card.token],
+                topic: card.audience.topics[0]))
+        return card
+    }
+
+    /// The durable card of each phone, by its number.
+    private func cards() -> [Int: Card] {
+        var found: [Int: Card] = [:]
+        try? disk.people.read { (_, row) throws(LogError) in
+            if case .success(let card) = row, let number = byToken[card.token] { found[number] = card }
+            return true
+        }
+        return found
     }
 
     /// - Returns: what is wrong.
@@ -188,6 +249,7 @@ final class CrashWorld {
                 try begin()
                 let steps = Int.random(in: 20...400, using: &random)
                 for _ in 0..<steps where violation == nil { step() }
+                if violation == nil, random.chance(0.3) { calm() }
                 // Killed here: what the core and the shards knew is gone.
             }
             try begin()
@@ -204,12 +266,14 @@ final class CrashWorld {
         claimsBefore = disk.claims.claims
         judgeLoss()
         clock.pass(.milliseconds(Int.random(in: 1...(random.chance(0.2) ? 400_000 : 5000), using: &random)))
-        let loaded = phones.map {
-            Subscription(
-                audience: .topic($0.topic), activity: $0.id, subscriber: $0.subscriber, token: $0.tokens.last ?? [],
-                startedAt: $0.startedAt)
+        // What was in flight has arrived or not.
+        for node in life?.nodes ?? [] {
+            for push in node.network.flights where random.chance(0.5) { show(push) }
         }
-        let life = try Life(disk, clock, rules, loaded, streams: Int.random(in: 1...8, using: &random))
+        shards.append(Int.random(in: 1...2, using: &random))
+        let life = try Life(
+            disk, clock, rules, shards: shards.last ?? 1,
+            streams: Int.random(in: 1...8, using: &random))
         self.life = life
         for (index, node) in life.nodes.enumerated() {
             node.network.onPush = { [unowned self] in judge($0, from: index) }
@@ -221,9 +285,12 @@ final class CrashWorld {
         guard let life else { return }
         switch random.next() % 20 {
         case 0:
+            diedAt = nil
             switch random.next() % 10 {
             case 0: order()
             case 1: rotate()
+            case 2: follow()
+            case 3: move()
             default: happen()
             }
         case 1..<5: _ = runCore()
@@ -232,7 +299,7 @@ final class CrashWorld {
         case 8..<14: _ = life.nodes.randomElement(using: &random)!.run()
         default:
             let node = life.nodes.randomElement(using: &random)!
-            if !node.network.flights.isEmpty { node.answer(0, random.chance(0.1) ? .notProcessed : .accepted) }
+            answer(node, random.chance(0.1) ? .notProcessed : .accepted)
         }
     }
 
@@ -255,7 +322,8 @@ final class CrashWorld {
         for topic in Self.topics {
             guard let newest = durableAlerts(of: topic).last, Int(newest).map({ $0 > before }) == true else { continue }
             let lost = phones.count {
-                $0.topic == topic && !$0.alerts.contains(newest) && isClaimed($0, newest, in: disk.claims.claims)
+                $0.topic == topic && !$0.hasMoved && !$0.isSick && !$0.alerts.contains(newest)
+                    && isClaimed($0, newest, in: disk.claims.claims)
             }
             if lost > shards * Self.claimedMax + flying { complain("a crash costs \(lost) phones alert \(newest)") }
         }
@@ -270,11 +338,34 @@ final class CrashWorld {
             return
         }
         let token = [UInt8(index), UInt8(phones[index].tokens.count), 9]
-        let request = CoreTurn.Request.command(
-            .replaceToken(phones[index].id, token: token), subscriber: phones[index].subscriber, app: 0)
+        let request = CoreTurn.Request.person(
+            .replaceToken(phones[index].id, token),
+            .command(
+                .replaceToken(phones[index].id, token: token), subscriber: phones[index].subscriber, app: 0), nil)
         guard life?.inbox.post(request).isTaken == true else { return }
         byToken[token] = index
         phones[index].tokens.append(token)
+    }
+
+    private func follow() {
+        guard phones.count < 100 else { return }
+        let card = newCard()
+        _ = life?.inbox.post(.person(.follow(card), .follow(card.subscription(), app: 0), nil))
+    }
+
+    private func move() {
+        guard let index = phones.indices.randomElement(using: &random) else { return }
+        let (phone, topic) = (phones[index], AudienceKey.topic(Self.topics.randomElement(using: &random)!))
+        phones[index].hasMoved = true
+        _ = life?.inbox.post(
+            .person(
+                .move(phone.id, topic), .command(.move(phone.id, topic), subscriber: phone.subscriber, app: 0), nil))
+    }
+
+    private func answer(_ node: EngineWorld.Node, _ outcome: DeliveryOutcome) {
+        guard let push = node.network.flights.first else { return }
+        let isSick = byToken[push.token].map { phones[$0].isSick } ?? false
+        node.answer(0, isSick ? .serviceError : outcome)
     }
 
     private func order() {
@@ -302,28 +393,38 @@ final class CrashWorld {
     /// Lets everything arrive, and checks who has what.
     private func calm() {
         guard let life else { return }
+        let sick = phones.count(where: \.isSick)
+        var idle = 0
         for _ in 0..<3000 {
             var isBusy = runCore()
             if sync() { isBusy = true }
             for node in life.nodes {
                 if node.run() { isBusy = true }
                 while !node.network.flights.isEmpty {
-                    node.answer(0, .accepted)
+                    answer(node, .accepted)
                     isBusy = true
                 }
             }
             if !isBusy {
-                if life.core.counts.owed == 0, life.core.counts.pushes.sent > 0 { break }
+                // Figures, completions, and a pass for those who lack something, need some time.
+                idle += 1
+                if life.core.counts.owed <= sick, idle > (sick > 0 ? 250 : 10) { break }
                 clock.pass(.milliseconds(100))
             }
         }
-        if life.core.counts.owed > 0 { complain("\(life.core.counts.owed) phones are owed a push after a calm") }
+        if life.core.counts.owed > sick { complain("\(life.core.counts.owed) phones are owed a push after a calm") }
+        judgeStates()
+        diedAt = life.core.now
         for topic in Self.topics {
             // Older ones may have been superseded.
             guard let newest = durableAlerts(of: topic).last, !isWithheld(newest), let at = happenedAt[newest],
                 clock.truth - at < .seconds(200)
             else { continue }
-            for phone in phones where phone.topic == topic && !phone.alerts.contains(newest) {
+            let cards = cards()
+            for (index, phone) in phones.enumerated() where phone.topic == topic && !phone.alerts.contains(newest) {
+                guard let card = cards[index], !phone.hasMoved, !phone.isSick, let at = granted[newest]?.at,
+                    card.joinedAt.map({ $0 < at }) ?? true
+                else { continue }
                 // A claim of this life, in which nobody was killed, is no reason.
                 guard isClaimed(phone, newest, in: claimsBefore) else {
                     return complain("\(phone.id) lacks alert \(newest)")
@@ -331,6 +432,41 @@ final class CrashWorld {
                 met.uncertain += 1
             }
         }
+    }
+
+    /// Checks that each phone shows what its topic does.
+    private func judgeStates() {
+        var newest: [TopicID: String] = [:]
+        try? disk.log.read(from: 1) { _, entry in
+            if case .event(let event, _) = entry.body, event.topic != .every, let id = event.id {
+                newest[event.topic] = "\"number\":\(id)"
+            }
+            return true
+        }
+        for (index, card) in cards() where !phones[index].isSick {
+            guard let state = newest[card.audience.topics[0]] else { continue }
+            let shown = String(decoding: phones[index].state, as: UTF8.self)
+            if !(shown.contains(state + ",") || shown.contains(state + "}")) {
+                complain("phone \(index) shows \(shown) and not \(state)")
+            }
+            if diedAt != nil { met.spared += 1 }
+        }
+    }
+
+    private func show(_ push: EngineWorld.Network.Flight) {
+        if let index = byToken[push.token] { phones[index].state = push.state }
+    }
+
+    /// Checks that a restart sends nothing to those who have it. Whoever joined at the log time at which the engine died, or later, may get a
+    /// push, and so may those of several shards who joined since the topic's last version.
+    private func judgeSuperfluous(_ push: EngineWorld.Network.Flight, to index: Int) {
+        guard push.alert == nil, push.state == phones[index].state, let card = cards()[index] else { return }
+        met.superfluous += 1
+        guard let diedAt, !phones[index].isSick, !phones[index].hasMoved else { return }
+        if let joined = card.joinedAt {
+            guard joined < diedAt, shards.allSatisfy({ $0 == 1 }) else { return }
+        }
+        complain("phone \(index) gets what it has had before")
     }
 
     /// Ids of the alerts whose events are durable, in order.
@@ -363,6 +499,8 @@ final class CrashWorld {
 
     private func judge(_ push: EngineWorld.Network.Flight, from node: Int) {
         guard let index = byToken[push.token] else { return complain("a push to nobody") }
+        judgeSuperfluous(push, to: index)
+        guard !phones[index].hasMoved else { return }
         guard let alert = push.alert else { return }
         met.alerts += 1
         if met.lives > 1, Int(alert).map({ $0 <= before }) == true { met.late += 1 }
@@ -376,8 +514,11 @@ final class CrashWorld {
     }
 
     private func note(_ outcome: DeliveryOutcome, to push: EngineWorld.Network.Flight) {
+        if outcome == .accepted { show(push) }
         // Certainly not processed: nobody has heard it.
-        guard outcome == .notProcessed, let alert = push.alert, let index = byToken[push.token] else { return }
+        guard outcome == .notProcessed || outcome == .serviceError, let alert = push.alert,
+            let index = byToken[push.token]
+        else { return }
         phones[index].alerts.remove(alert)
     }
 }

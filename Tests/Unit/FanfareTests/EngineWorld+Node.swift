@@ -29,7 +29,7 @@ extension EngineWorld {
 
         init(
             app: Int, _ clock: ManualClock, _ room: Room, pace: Duration, lineups: LineupRules, keepsClaims: Bool,
-            wakeCore: @escaping () -> Void
+            besideOthers: Bool = true, wakeCore: @escaping () -> Void
         ) {
             self.app = app
             self.pace = pace
@@ -41,7 +41,11 @@ extension EngineWorld {
             // `fanfare-sim` tests the guard of dead tokens; here it never shuts.
             let shard = Shard(lineups: lineups, feedbackMax: room.facts, deadTokenAnswers: 1_000_000...2_000_000)
             // No disk of a world is so slow that alerts leave without their claims.
-            if keepsClaims { shard.keepClaims(patience: .seconds(1_000_000_000), blocks: 1...8) }
+            if keepsClaims {
+                shard.keepClaims(patience: .seconds(1_000_000_000), blocks: 1...8)
+                shard.tellRemovals()
+                shard.tellCompletions(besideOthers: besideOthers)
+            }
             turn = ShardTurn(
                 rings, shard: shard, clock: threadClock, wake: { wakeup.isSet = true }, wakeCore: wakeCore)
             link = ShardLink(rings) { wakeup.isSet = true }

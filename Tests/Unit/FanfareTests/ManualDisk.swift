@@ -53,7 +53,7 @@ final class ManualDisk: CheckpointSink {
         if !isStuck, let ended = ended.take() { onCheckpoint(ended) }
         let hasClaims = !claims.isEmpty && !isStuck
         if hasClaims {
-            claimed.append(claims.map(\.claims))
+            claimed.append(claims.map(\.claims), CompletionChanges())
             confirmed += claims.map { ($0.ticket, $0.shard) }
             claims = []
         }

@@ -159,7 +159,7 @@ import Testing
         behind last: [LogEntry] = []
     ) throws -> FeedTime? {
         let earlier = try EarlierProcess(log([event(now: now, wall: wall)] + last)) {
-            $0(StoredClaims(claims, app: nil, now: time(now)))
+            $0.insert(StoredClaims(claims, app: nil, now: time(now)))
         }
         return earlier.settledThrough(subscription, startedAt: subscription.startedAt, app: nil)
     }
@@ -189,7 +189,7 @@ import Testing
 
     @Test func claimsOfOneAppSayNothingOfAnother() throws {
         let earlier = try EarlierProcess(MemoryLog()) {
-            $0(StoredClaims([Self.claim(["a"], through: 10)], app: AppID(bundleID: "one"), now: Self.time(10)))
+            $0.insert(StoredClaims([Self.claim(["a"], through: 10)], app: AppID(bundleID: "one"), now: Self.time(10)))
         }
         func settled(_ app: AppID?) -> FeedTime? {
             earlier.settledThrough(Self.subscription("a"), startedAt: nil, app: app)

@@ -21,6 +21,7 @@ import Testing
             met += world.met
         }
         #expect(met.late > 100 && met.uncertain > 10 && met.alerts > met.late, "\(met)")
+        #expect(met.spared > 100 && met.superfluous > 100, "\(met)")
     }
 
     // MARK: Engines

@@ -10,15 +10,18 @@ package struct UnfinishedAlert: Sendable {
     }
 }
 
-/// What a restart sends of a topic with unfinished alerts: the newest version, and the alerts, the oldest first, for those whom they have not
-/// reached.
-package final class UnfinishedPublication: Sendable {
+/// What a restart sends of a topic: the newest version, to those who may lack it, and alerts for those whom they have not reached.
+package final class ResumedPublication: Sendable {
+    /// A publication without an alert.
     package let publication: Publication
+    /// The oldest first.
     package let alerts: [UnfinishedAlert]
+    /// Is `true` if those who were loaded as having the newest version have this one.
+    package let isComplete: Bool
 
-    /// - Parameter publication: a publication without an alert.
-    package init(_ publication: Publication, _ alerts: [UnfinishedAlert]) {
+    package init(_ publication: Publication, _ alerts: [UnfinishedAlert], isComplete: Bool = false) {
         self.publication = publication
         self.alerts = alerts
+        self.isComplete = isComplete
     }
 }

@@ -1,0 +1,54 @@
+import FanfareLog
+import FanfareModel
+
+/// What a store tells of the versions that people have from earlier processes.
+struct EarlierCompletions: Sendable {
+    private struct Key: Hashable {
+        let topic: TopicID
+        let app: AppID?
+    }
+
+    private struct Completion {
+        let stored: StoredCompletion
+        let exceptions: Set<ActivityMark>
+    }
+
+    private var completions: [Key: Completion] = [:]
+    /// Places of the completions in the store.
+    private(set) var keys: [CompletionKey] = []
+
+    init() {}
+
+    var isEmpty: Bool { keys.isEmpty }
+
+    mutating func insert(_ stored: StoredCompletion, at key: CompletionKey) {
+        keys.append(key)
+        let name = Key(topic: stored.topic, app: stored.app)
+        // Of two turns of a topic the later one counts.
+        if let known = completions[name], known.stored.birth > stored.birth { return }
+        completions[name] = Completion(stored: stored, exceptions: Set(stored.exceptions))
+    }
+
+    /// Returns whether the activity has the version that the store names for its topic.
+    ///
+    /// - Parameter app: app of the activity; `nil` if nothing is sent to APNs.
+    func hasVersion(_ subscription: Subscription, app: AppID?) -> Bool {
+        // A lineup shows several topics. A card that the store does not have is not known to have been there.
+        guard case .topic(let topic) = subscription.audience, let serial = subscription.serial,
+            let completion = completions[Key(topic: topic, app: app)]
+        else { return false }
+        if let joined = subscription.joinedAt {
+            guard joined < completion.stored.before else { return false }
+        } else {
+            guard serial < completion.stored.serials else { return false }
+        }
+        return completion.exceptions.isEmpty
+            || !completion.exceptions.contains(ActivityMark(subscription.activity, token: subscription.token))
+    }
+
+    /// Returns whether the store names this version of the topic.
+    func isOf(_ publication: Publication, app: AppID?) -> Bool {
+        guard let stored = completions[Key(topic: publication.topicID, app: app)]?.stored else { return false }
+        return stored.birth == publication.topic.birth && stored.version == publication.version
+    }
+}

@@ -1,0 +1,55 @@
+import FanfareModel
+
+/// Completions of topics in single shards, until all shards of an app have reported the same version. Confined to the core's thread.
+struct ShardTopicCompletions {
+    private struct Key: Hashable {
+        let birth: UInt64
+        let app: Int
+    }
+
+    private struct Entry {
+        var version: UInt32
+        /// The reports by shard of the app.
+        var reports: [TopicCompletion?]
+    }
+
+    private var entries: [Key: Entry] = [:]
+    /// Number of shards of each app.
+    private let perApp: Int
+
+    init(perApp: Int) { self.perApp = perApp }
+
+    var count: Int { entries.count }
+
+    /// Takes the report of a shard about the newest version of a topic.
+    ///
+    /// - Parameter shard: index of the shard among those of the app.
+    /// - Returns: the completion of the topic in the app; `nil` while shards are missing, or too many people lack the version.
+    mutating func take(_ completion: TopicCompletion, app: Int, shard: Int) -> TopicCompletion? {
+        guard perApp > 1 else { return completion }
+        let key = Key(birth: completion.publication.topic.birth, app: app)
+        var entry =
+            entries.removeValue(forKey: key)
+            ?? Entry(version: completion.publication.version, reports: Array(repeating: nil, count: perApp))
+        if entry.version != completion.publication.version {
+            entry = Entry(version: completion.publication.version, reports: Array(repeating: nil, count: perApp))
+        }
+        entry.reports[shard] = completion
+        defer { entries[key] = entry }
+        let reports = entry.reports.compactMap(\.self)
+        let exceptions = reports.flatMap(\.exceptions)
+        guard reports.count == perApp, exceptions.count <= TopicCompletion.exceptionsMax,
+            let before = reports.map(\.before).min()
+        else { return nil }
+        return TopicCompletion(completion.publication, before: before, except: exceptions)
+    }
+
+    /// Forgets a topic that is no more.
+    mutating func forget(_ birth: UInt64, apps: Int) {
+        guard perApp > 1 else { return }
+        for app in 0..<apps { entries[Key(birth: birth, app: app)] = nil }
+    }
+
+    /// Forgets all reports, because everybody is sent once more what the topics show.
+    mutating func removeAll() { entries = [:] }
+}

@@ -1,0 +1,112 @@
+import FanfareModel
+
+/// Finds the followers who lack a topic's version that nearly all others have. One token that fails for good would otherwise cost all the
+/// others a push with each restart.
+///
+/// A pass goes over all activities, some in each turn, for all such topics together.
+final class CompletionScan {
+    private let membership: Membership
+
+    private struct Candidate {
+        let index: UInt32
+        let audience: Audience
+        let tenant: UInt64
+        let target: UInt32
+        let publication: Publication
+        /// Time before which those joined whom the pass finds: it sees no others.
+        let before: FeedTime
+        var lacking: [ActivityMark] = []
+    }
+
+    private var candidates: [Candidate] = []
+    /// Place of each audience among `candidates`, by its index; `none` for others.
+    private var places: [UInt32] = []
+    private static let none = UInt32.max
+    /// Slot at which a pass goes on.
+    private var cursor = 0
+    private var passesAt: Int64?
+
+    /// Time between two passes, in nanoseconds.
+    static let interval: Int64 = 10_000_000_000
+    /// Activities in a turn: some ten microseconds.
+    private static let visitsMax = 1 << 14
+
+    init(_ membership: Membership) { self.membership = membership }
+
+    /// Time for the next part, monotonic nanoseconds; `nil` if nobody is owed anything.
+    var due: Int64? {
+        if !candidates.isEmpty { return 0 }
+        return passesAt ?? (membership.completions.hasUnfinished ? 0 : nil)
+    }
+
+    /// Goes on with a pass, or begins one that is due.
+    func run(at now: Int64) {
+        if candidates.isEmpty {
+            guard let due = passesAt else {
+                if membership.completions.hasUnfinished { passesAt = now + CompletionScan.interval }
+                return
+            }
+            guard now >= due else { return }
+            passesAt = nil
+            begin()
+        }
+        visit()
+    }
+
+    private func begin() {
+        cursor = 0
+        for index in membership.completions.takeUnfinished() {
+            let audience = membership.audiences[Int(index)]
+            guard audience.completionPlace.endUnfinished(), audience.lineup == nil else { continue }
+            let lacking = audience.owed + audience.refused
+            guard lacking > 0 else { continue }
+            membership.completions.noteUnfinished(index, &audience.completionPlace)
+            guard let before = membership.completions.before, let publication = membership.completable(audience),
+                lacking - audience.starts.count <= TopicCompletion.exceptionsMax, lacking < audience.order.count
+            else { continue }
+            candidates.append(
+                Candidate(
+                    index: index, audience: audience, tenant: audience.tenant, target: audience.target,
+                    publication: publication, before: before))
+        }
+        guard !candidates.isEmpty else { return }
+        places = Array(repeating: CompletionScan.none, count: membership.audiences.count)
+        for (place, candidate) in candidates.enumerated() { places[Int(candidate.index)] = UInt32(place) }
+    }
+
+    private func visit() {
+        guard !candidates.isEmpty else { return }
+        let end = min(membership.store.activities.count, cursor + CompletionScan.visitsMax)
+        while cursor < end {
+            let slot = ActivitySlot(UInt32(cursor))
+            cursor += 1
+            let index = Int(membership.store[slot].audience)
+            // Audiences that have been made since have joiners alone.
+            guard index < places.count, places[index] != CompletionScan.none else { continue }
+            let place = Int(places[index])
+            let (activity, audience) = (membership.store[slot], candidates[place].audience)
+            if membership.isOwed(activity, audience) || membership.isRefused(activity, audience),
+                candidates[place].lacking.count <= TopicCompletion.exceptionsMax
+            {
+                candidates[place].lacking.append(membership.claims.mark(of: slot))
+            }
+        }
+        if cursor == membership.store.activities.count { finish() }
+    }
+
+    private func finish() {
+        for candidate in candidates {
+            let audience = candidate.audience
+            // A member that had the version has it still, unless there is another one.
+            guard audience.tenant == candidate.tenant, membership.audiences[Int(candidate.index)] === audience,
+                audience.target == candidate.target,
+                candidate.lacking.count <= TopicCompletion.exceptionsMax,
+                membership.completable(audience) === candidate.publication
+            else { continue }
+            membership.completions.note(
+                TopicCompletion(candidate.publication, before: candidate.before, except: candidate.lacking))
+        }
+        candidates = []
+        places = []
+    }
+}

@@ -1,0 +1,178 @@
+package import FanfareModel
+
+/// Completion of a topic in an app, as a store keeps it.
+package struct StoredCompletion: Sendable, Equatable {
+    package let topic: TopicID
+    /// App of the followers; `nil` if nothing is sent to APNs.
+    package let app: AppID?
+    /// Birth of the topic, which tells it from others with its id, and the version that its followers have.
+    package let birth: UInt64
+    package let version: UInt32
+    /// Log time before which those joined who have the version.
+    package let before: FeedTime
+    /// Serial below which imported cards have it: the others were imported later.
+    package let serials: UInt64
+    /// Those who lack it all the same.
+    package let exceptions: [ActivityMark]
+
+    package init(_ completion: TopicCompletion, app: AppID?, serials: UInt64) {
+        let publication = completion.publication
+        self.init(
+            topic: publication.topicID, app: app, birth: publication.topic.birth, version: publication.version,
+            before: completion.before, serials: serials, exceptions: completion.exceptions)
+    }
+
+    package init(
+        topic: TopicID, app: AppID?, birth: UInt64, version: UInt32, before: FeedTime, serials: UInt64,
+        exceptions: [ActivityMark] = []
+    ) {
+        (self.topic, self.app, self.birth, self.version) = (topic, app, birth, version)
+        (self.before, self.serials, self.exceptions) = (before, serials, exceptions)
+    }
+}
+
+/// Place in a table of completions: a topic has one row for each app.
+package struct CompletionKey: Sendable, Hashable {
+    package let birth: UInt64
+    /// Index of the app in this process.
+    package let app: UInt16
+
+    package init(birth: UInt64, app: Int) { (self.birth, self.app) = (birth, UInt16(truncatingIfNeeded: app)) }
+    init(_ packed: UInt64) { (birth, app) = (packed >> 16, UInt16(truncatingIfNeeded: packed)) }
+
+    var packed: UInt64 { birth << 16 | UInt64(app) }
+}
+
+/// Point of the log up to which completions are known. They are void with another log, as after a restored backup.
+package struct CompletionHead: Sendable, Equatable {
+    /// Position and log time of an entry.
+    package var position: LogPosition
+    package var now: FeedTime
+
+    package init(position: LogPosition, now: FeedTime) { (self.position, self.now) = (position, now) }
+
+    /// Returns whether the log has that entry. One that was trimmed so far has gone on from there.
+    package func isOf(_ log: any Log) throws(LogError) -> Bool {
+        guard position <= log.end else { return false }
+        guard position >= log.start, position > 0 else { return true }
+        var found: FeedTime?
+        try log.read(from: position) { (_, entry) throws(LogError) in
+            found = entry.now
+            return false
+        }
+        return found == now
+    }
+}
+
+/// Changes of completions on their way to a store. Later ones of a key replace earlier ones, so they are no more than there are topics.
+package struct CompletionChanges: Sendable {
+    /// Is `true` if all completions from before are void.
+    private(set) var isVoid = false
+    /// The newest completion of a key; `nil` to remove it.
+    private var rows: [CompletionKey: StoredCompletion?] = [:]
+    private(set) var head: CompletionHead?
+
+    package init() {}
+
+    package var isEmpty: Bool { !isVoid && rows.isEmpty }
+    package var count: Int { rows.count }
+
+    package mutating func note(_ completion: StoredCompletion, at key: CompletionKey, _ head: CompletionHead) {
+        rows[key] = .some(completion)
+        self.head = head
+    }
+
+    package mutating func forget(_ key: CompletionKey) { rows[key] = .some(nil) }
+
+    package mutating func void() {
+        rows = [:]
+        (isVoid, head) = (true, nil)
+    }
+
+    /// Adds what has come since to changes that were not written.
+    mutating func add(_ later: CompletionChanges) {
+        if later.isVoid { void() }
+        rows.merge(later.rows) { $1 }
+        head = later.head ?? head
+    }
+
+    /// Removes and returns as many changes as fit into a commit that others wait for.
+    mutating func take(_ limit: Int) -> CompletionChanges {
+        guard rows.count > limit else {
+            defer { self = CompletionChanges() }
+            return self
+        }
+        var part = CompletionChanges()
+        (part.isVoid, part.head) = (isVoid, head)
+        for (key, row) in rows.prefix(limit) { part.rows[key] = row }
+        for key in part.rows.keys { rows[key] = nil }
+        isVoid = false
+        return part
+    }
+
+    /// The rows in the order of their keys, which is quicker to write.
+    var sorted: [(key: CompletionKey, completion: StoredCompletion?)] {
+        rows.map { ($0.key, $0.value) }.sorted { $0.key.packed < $1.key.packed }
+    }
+}
+
+// MARK: - Serial form
+
+extension StoredCompletion {
+    private static let form: UInt8 = 1
+
+    /// Returns the serial form. Its checksum covers the key as well.
+    package func bytes(key: CompletionKey) -> [UInt8] {
+        var writer = SerialWriter()
+        writer.write(byte: StoredCompletion.form)
+        writer.write(topic.rawValue)
+        writer.write(app) { $0.write($1) }
+        writer.write(UInt64(version))
+        writer.write(before)
+        writer.write(serials)
+        writer.write(all: exceptions) { $0.write(fixed: $1.rawValue) }
+        return LogEntry.sealed(writer.bytes[...], at: key.packed)
+    }
+
+    package init(_ bytes: [UInt8], key: CompletionKey) throws(SerialError) {
+        var reader = try SerialReader(sealed: bytes, at: key.packed)
+        let form = try reader.byte()
+        guard form <= StoredCompletion.form else { throw .newerForm(form, known: StoredCompletion.form) }
+        guard form > 0 else { throw .malformed("form") }
+        let topic = TopicID(try reader.text())
+        let app = try reader.optional { (reader) throws(SerialError) in try reader.app() }
+        guard let version = UInt32(exactly: try reader.unsigned()) else { throw .malformed("version") }
+        let before = try reader.time()
+        let serials = try reader.unsigned()
+        let exceptions = try reader.all { (reader) throws(SerialError) in
+            ActivityMark(rawValue: try reader.fixed32())
+        }
+        guard reader.isAtEnd else { throw .malformed("length") }
+        self.init(
+            topic: topic, app: app, birth: key.birth, version: version, before: before, serials: serials,
+            exceptions: exceptions)
+    }
+}
+
+extension CompletionHead {
+    private static let form: UInt8 = 1
+    /// Key of the row.
+    static let key: UInt64 = 1
+
+    func bytes() -> [UInt8] {
+        var writer = SerialWriter()
+        writer.write(byte: CompletionHead.form)
+        writer.write(position)
+        writer.write(now)
+        return LogEntry.sealed(writer.bytes[...], at: CompletionHead.key)
+    }
+
+    init(_ bytes: [UInt8]) throws(SerialError) {
+        var reader = try SerialReader(sealed: bytes, at: CompletionHead.key)
+        let form = try reader.byte()
+        guard form <= CompletionHead.form else { throw .newerForm(form, known: CompletionHead.form) }
+        guard form > 0 else { throw .malformed("form") }
+        (position, now) = (try reader.unsigned(), try reader.time())
+        guard reader.isAtEnd else { throw .malformed("length") }
+    }
+}

@@ -1,0 +1,210 @@
+import FanfareModel
+import Testing
+
+@testable import FanfareFanOut
+
+/// With a store, a shard tells which topics' followers have the newest version, and a restart sends nothing to those who have it.
+@Suite struct CompletionTests {
+    private static func time(_ second: Int64) -> FeedTime { FeedTime(milliseconds: second * 1000) }
+
+    private static func publication(
+        _ version: UInt32, birth: UInt64 = 1, state: Int64? = nil, event: Publication.Event = .update
+    ) -> Publication {
+        Publication(
+            serial: UInt64(version), topicID: ScriptedService.match, topic: TopicNumber(place: 0, birth: birth),
+            topicKind: .football, version: version, event: event,
+            state: EncodedState(["n": .int(state ?? Int64(version))]),
+            priority: .immediate, alert: nil, staleAfter: nil, dismissAfter: nil)
+    }
+
+    private static func service(members: Int, besideOthers: Bool = false) -> ScriptedService {
+        let shard = Shard()
+        shard.keepClaims()
+        shard.tellRemovals()
+        shard.tellCompletions(besideOthers: besideOthers)
+        let service = ScriptedService(members: 0..<members, shard: shard)
+        service.apply(.followed(before: time(10)))
+        return service
+    }
+
+    /// Lets notes be gathered, and returns those that the core gets.
+    private static func completions(_ service: ScriptedService, after seconds: Int64 = 1) -> [TopicCompletion] {
+        service.run()
+        for _ in 0..<seconds * 2 {
+            service.moment = Moment(
+                wallMilliseconds: service.moment.wallMilliseconds + 500,
+                monotonicNanoseconds: service.moment.monotonicNanoseconds + 500_000_000)
+            service.run()
+        }
+        return service.feedback().flatMap {
+            if case .topicsCompleted(let completions) = $0 { completions } else { [TopicCompletion]() }
+        }
+    }
+
+    @Test func aTopicIsCompleteOnceAllFollowersHaveItsVersion() {
+        let service = Self.service(members: 10)
+        service.apply(.publish(Self.publication(1)))
+        service.answer = { member, _ in member == 3 ? .notProcessed : .accepted }
+        #expect(Self.completions(service).isEmpty, "one of them lacks it")
+        service.answer = { _, _ in .accepted }
+        let found = Self.completions(service)
+        #expect(found.map(\.publication.version) == [1])
+        #expect(found.first?.before == Self.time(10) && found.first?.exceptions.isEmpty == true)
+        #expect(Self.completions(service, after: 30).isEmpty, "it is told once")
+    }
+
+    /// The core knows which joiners a completion speaks of by the time before which all have been applied.
+    @Test func aJoinerIsPartOfTheNextCompletion() {
+        let service = Self.service(members: 2)
+        service.apply(.publish(Self.publication(1)))
+        #expect(Self.completions(service).count == 1)
+        service.follow(7)
+        service.apply(.followed(before: Self.time(20)))
+        #expect(Self.completions(service).map(\.before) == [Self.time(20)])
+    }
+
+    @Test func manyCompletionsOfATopicAreGathered() {
+        let service = Self.service(members: 2)
+        for version in 1...5 {
+            service.apply(.publish(Self.publication(UInt32(version))))
+            service.run()
+        }
+        #expect(Self.completions(service).map(\.publication.version) == [5])
+    }
+
+    /// One token that fails for good costs the others nothing.
+    @Test func whoeverLacksTheVersionForLongIsAnException() {
+        let service = Self.service(members: 300)
+        service.answer = { member, _ in member % 100 == 7 ? .throttled : .accepted }
+        service.apply(.publish(Self.publication(1)))
+        let found = Self.completions(service, after: 25)
+        #expect(found.last?.publication.version == 1 && found.last?.before == Self.time(10))
+        #expect(
+            found.last.map { Set($0.exceptions) }
+                == Set([7, 107, 207].map { ActivityMark(ScriptedService.id($0), token: ScriptedService.token($0)) }))
+        #expect(service.shard.violatedInvariant() == nil)
+    }
+
+    @Test func aTopicThatTooManyLackIsNotComplete() {
+        let service = Self.service(members: 600)
+        service.answer = { member, _ in member % 2 == 0 ? .throttled : .accepted }
+        service.apply(.publish(Self.publication(1)))
+        #expect(Self.completions(service, after: 25).isEmpty)
+    }
+
+    /// It is refused again with each restart, and a restart may be what mends it.
+    @Test func whoeverWasRefusedAVersionForGoodLacksIt() {
+        let service = Self.service(members: 3)
+        service.answer = { member, _ in member == 1 ? .refused : .accepted }
+        service.apply(.publish(Self.publication(1)))
+        let found = Self.completions(service, after: 25)
+        #expect(!found.isEmpty && found.allSatisfy { $0.exceptions.count == 1 })
+    }
+
+    @Test func anEndAndALineupAreNotCompleted() {
+        let service = Self.service(members: 0)
+        service.follow(1)
+        service.follow(2, .lineup([ScriptedService.match, TopicID("other")], favourite: nil))
+        service.apply(.publish(Self.publication(1)))
+        _ = Self.completions(service)
+        service.apply(.publish(Self.publication(2, event: .end)))
+        #expect(Self.completions(service, after: 25).isEmpty)
+    }
+
+    @Test func aShardWithoutFollowersTellsSoBesideOthers() {
+        for besideOthers in [false, true] {
+            let service = Self.service(members: 0, besideOthers: besideOthers)
+            service.apply(.publish(Self.publication(1)))
+            #expect(Self.completions(service).count == (besideOthers ? 1 : 0))
+        }
+    }
+
+    @Test func aVersionThatShowsTheSameIsComplete() {
+        let service = Self.service(members: 2)
+        service.apply(.publish(Self.publication(1, state: 5)))
+        #expect(Self.completions(service).map(\.publication.version) == [1])
+        service.apply(.publish(Self.publication(2, state: 5)))
+        #expect(Self.completions(service).map(\.publication.version) == [2])
+        #expect(service.accepted.count == 2)
+    }
+
+    @Test func whatIsSentOnceMoreIsToldBefore() {
+        let service = Self.service(members: 2)
+        service.apply(.publish(Self.publication(1)))
+        service.run()
+        service.apply(.republish)
+        service.run()
+        let feedback = service.feedback()
+        #expect(feedback.contains { if case .showsAgain = $0 { true } else { false } })
+        #expect(service.accepted.count == 4)
+    }
+
+    @Test func withoutAStoreNothingIsTold() {
+        let service = ScriptedService(members: 0..<3)
+        service.apply(.followed(before: Self.time(10)))
+        service.apply(.publish(Self.publication(1)))
+        service.apply(.republish)
+        _ = Self.completions(service)
+        #expect(
+            service.feedback().allSatisfy {
+                switch $0 {
+                case .topicsCompleted, .showsAgain: false
+                default: true
+                }
+            })
+    }
+
+    // MARK: After a restart
+
+    private static func restart(_ hasNewest: [Bool], isComplete: Bool) -> ScriptedService {
+        let service = service(members: 0)
+        for (member, hasNewest) in hasNewest.enumerated() {
+            service.apply(
+                .follow(
+                    ScriptedService.id(member), .topic(ScriptedService.match), token: ScriptedService.token(member),
+                    earlier: EarlierDelivery(hasNewest: hasNewest)))
+        }
+        service.apply(.publishResumed(ResumedPublication(publication(9), [], isComplete: isComplete)))
+        service.apply(.endRestart)
+        service.run()
+        return service
+    }
+
+    @Test func aRestartSendsNothingToThoseWhoHaveTheVersion() {
+        let service = Self.restart([true, false, true, true, false], isComplete: true)
+        #expect(Set(service.accepted.map(\.member)) == [1, 4])
+        #expect(service.shard.isQuiet && service.shard.violatedInvariant() == nil)
+        // What follows is as ever.
+        service.apply(.publish(Self.publication(10)))
+        service.run()
+        #expect(service.accepted.count == 7)
+    }
+
+    @Test func aRestartOfWhichAllHaveTheVersionSendsNothing() {
+        for members in [1, 2, 50] {
+            let service = Self.restart(Array(repeating: true, count: members), isComplete: true)
+            #expect(service.pushes == 0 && service.shard.isQuiet && service.shard.violatedInvariant() == nil)
+            service.apply(.publish(Self.publication(10)))
+            service.run()
+            #expect(service.accepted.count == members)
+        }
+    }
+
+    @Test func anotherVersionGoesToAll() {
+        let service = Self.restart([true, false, true], isComplete: false)
+        #expect(service.accepted.count == 3)
+    }
+
+    @Test func anActivityCountsAsItWasLoadedLast() {
+        let service = Self.service(members: 0)
+        for hasNewest in [true, false] {
+            service.apply(
+                .follow(
+                    ScriptedService.id(1), .topic(ScriptedService.match), token: ScriptedService.token(1),
+                    earlier: EarlierDelivery(hasNewest: hasNewest)))
+        }
+        service.apply(.publishResumed(ResumedPublication(Self.publication(9), [], isComplete: true)))
+        service.run()
+        #expect(service.accepted.count == 1)
+    }
+}
