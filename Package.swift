@@ -262,6 +262,9 @@ if development {
             dependencies: ["Laboratory", "LaboratoryReport", "FanfareModel", "FanfareTOML", "FanfareLoop"],
             path: "Load/fanfare-load", swiftSettings: swift),
         .testTarget(
+            name: "FanfareLoadTests", dependencies: ["fanfare-load", "Laboratory"],
+            path: "Tests/Unit/FanfareLoadTests", swiftSettings: swiftOfTests),
+        .testTarget(
             name: "LaboratoryTests", dependencies: stages("Laboratory", "FanfareTOML"),
             path: "Tests/Unit/LaboratoryTests", swiftSettings: swiftOfTests),
         // Results of the laboratory as pages, plots, logs and comparisons.

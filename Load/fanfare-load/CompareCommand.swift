@@ -124,8 +124,11 @@ struct CompareCommand {
         // A result of an earlier comparison must not pass for this run's.
         try? FileManager.default.removeItem(at: file)
         let process = Process()
-        process.executableURL = URL(filePath: program)
-        process.arguments = ["run", operands[2], "--json", file.path] + runOptions + more
+        let arguments = ["run", operands[2], "--json", file.path] + runOptions + more
+        guard FileManager.default.isExecutableFile(atPath: program) else {
+            throw LaboratoryError("\(program): cannot be run: no program is there")
+        }
+        process.setProgram(program, arguments)
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
@@ -135,8 +138,8 @@ struct CompareCommand {
         process.waitUntilExit()
         // A broken threshold is no obstacle to a comparison.
         guard process.terminationReason == .exit, process.terminationStatus < LoadCommand.usage else {
-            let command = ([program] + (process.arguments ?? [])).joined(separator: " ")
-            throw LaboratoryError("\(command) failed; run it by itself to see why")
+            throw LaboratoryError(
+                "\(([program] + arguments).joined(separator: " ")) failed; run it by itself to see why")
         }
         return try LoadResult(file: file.path)
     }

@@ -47,7 +47,7 @@ struct ReportCommand {
                 let text = HistogramLog.text(
                     of: try command.selectedRun(of: result), startedAt: result.machine.startedAt,
                     title: result.scenario.name)
-                try write(Data(text.utf8), to: file)
+                try Data(text.utf8).write(toFile: file)
             }
         }
         return LoadCommand.passed
@@ -65,7 +65,7 @@ struct ReportCommand {
         for (option, file) in command.outputs {
             let data =
                 option == "--svg" ? Data(try gnuplot.svg([plot], [.wide])[0][0].file.utf8) : try gnuplot.png(plot)
-            try write(data, to: file)
+            try data.write(toFile: file)
         }
         return LoadCommand.passed
     }
@@ -120,7 +120,7 @@ struct ReportCommand {
     /// Writes a page; a missing gnuplot costs its plots, not the page.
     static func write(_ result: LoadResult, html file: String) throws {
         do { _ = try Gnuplot() } catch { Terminal.complain("\(error); the page has tables only") }
-        try write(Data(try ReportPage(result).html().utf8), to: file)
+        try Data(try ReportPage(result).html().utf8).write(toFile: file)
     }
 
     private func selectedRun(of result: LoadResult) throws -> LoadRun {
@@ -128,11 +128,5 @@ struct ReportCommand {
             throw UsageError("--run \(run): the result has \(result.runs.count) runs")
         }
         return result.runs[run - 1]
-    }
-
-    private static func write(_ data: Data, to file: String) throws {
-        do { try data.write(to: URL(filePath: file)) } catch {
-            throw LaboratoryError("\(file): cannot be written: \(error.localizedDescription)")
-        }
     }
 }

@@ -1,5 +1,6 @@
 import FanfareModel
 import FanfareTOML
+import Foundation
 import Laboratory
 
 /// Options of the commands that run a scenario.
@@ -36,8 +37,8 @@ struct RunOptions {
             }
             if !["--json", "--html", "--repeat"].contains(word) { ofEngines += [word, text] }
             switch word {
-            case "--json": jsonFile = text
-            case "--html": htmlFile = text
+            case "--json": jsonFile = try RunOptions.writable(word, text)
+            case "--html": htmlFile = try RunOptions.writable(word, text)
             case "--threshold":
                 do { thresholds.append(try Threshold(text)) } catch { throw UsageError("--threshold \(error)") }
             case "--scale":
@@ -88,11 +89,27 @@ struct RunOptions {
         if let engine, engine > scenario.engines {
             throw UsageError("--engine \(engine): \(scenario.name) has \(scenario.engines)")
         }
+        guard engine == nil || repetitions == 1 else {
+            throw UsageError("--repeat: a part of the engines is run once; the program that starts them repeats all")
+        }
         self.engine = engine
         self.scenario = scenario
         self.jsonFile = jsonFile
         self.htmlFile = htmlFile
         self.repetitions = repetitions
+    }
+
+    /// Refuses a file that cannot be written: a run of half an hour must not end with that.
+    private static func writable(_ option: String, _ path: String) throws -> String {
+        var isFolder: ObjCBool = false
+        let exists = FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
+        let place = exists ? path : URL(filePath: path).deletingLastPathComponent().path
+        guard !isFolder.boolValue, FileManager.default.isWritableFile(atPath: place) else {
+            throw UsageError(
+                "\(option) \(path): cannot be written; expected a file in a folder that is there and that may be written to"
+            )
+        }
+        return path
     }
 
     private static func whole(_ option: String, _ text: String, _ range: ClosedRange<Int>) throws -> Int {

@@ -27,7 +27,7 @@ struct SaturateCommand {
                 search.noteImpossible(factor)
                 continue
             }
-            var run = try RunCommand.once(scenario, engines: options.ofEngines + ["--rate", "\(factor)"])
+            var run = try Engines(scenario, arguments: options.ofEngines + ["--rate", "\(factor)"]).run()
             run.rate = factor
             guard !run.verdict.isInterrupted else {
                 print("rate \(factor.shortened): the run was interrupted")

@@ -147,8 +147,9 @@ package struct Verdict: Codable, Sendable, Equatable {
         passes = faults.isEmpty && thresholds.allSatisfy(\.holds)
     }
 
-    /// Is `true` if the run was ended before its time.
-    package var isInterrupted: Bool { faults.contains { $0.contains(RunFigures.interrupted) } }
+    /// Fault of a run that was ended before its time.
+    package static let interrupted = "the run was interrupted"
+    package var isInterrupted: Bool { faults.contains { $0.contains(Verdict.interrupted) } }
 
     /// Is `true` if the generator was late, so that the load was not the planned one.
     package var isGeneratorLate: Bool { faults.contains { $0.contains(RunFigures.generatorLate) } }
@@ -168,6 +169,8 @@ package struct Latency: Codable, Sendable {
         set { atRest = SparseHistogram(newValue) }
     }
     private var atRest: SparseHistogram
+    /// Pushes that the distribution would have if every activity had accepted every publication: of the stage `accepted` in a whole run.
+    package var owed: Int?
 
     package init(series: String, stage: String, histogram: LatencyHistogram) {
         self.series = series
@@ -175,7 +178,7 @@ package struct Latency: Codable, Sendable {
         atRest = SparseHistogram(histogram)
     }
 
-    private enum CodingKeys: String, CodingKey { case series, stage, atRest = "histogram" }
+    private enum CodingKeys: String, CodingKey { case series, stage, owed, atRest = "histogram" }
 }
 
 /// Figures of one second.
@@ -213,6 +216,18 @@ package struct Interval: Codable, Sendable {
     package var connections = 0
     package var threads = 0
     package var descriptors = 0
+    /// Bytes of bodies, or of content states into a sink; answers by class; updates and alerts that were not sent, by reason; and processor
+    /// time by thread. `nil` in results of earlier versions.
+    package var bytes: Int?
+    package var answers: [Count]?
+    package var suppressed: [Count]?
+    package var threadCosts: [ThreadCost]?
+
+    /// Leaves out what was counted: it belongs to another second.
+    mutating func omitCounts() {
+        (events, cpuSeconds, bytes) = (0, 0, 0)
+        (answers, suppressed, threadCosts) = ([], [], [])
+    }
 
     package init(second: Double) { self.second = second }
 
@@ -221,6 +236,7 @@ package struct Interval: Codable, Sendable {
         case latencies
         case oldestUndelivered, owed, longestTurnCore, longestTurnShard, residentBytes, cpuSeconds
         case commandsWaiting, arrivalsWaiting, connections, threads, descriptors
+        case bytes, answers, suppressed, threadCosts
     }
 }
 
@@ -270,5 +286,13 @@ package struct ThreadCost: Codable, Sendable, Equatable {
     package init(name: String, cpuSeconds: Double) {
         self.name = name
         self.cpuSeconds = cpuSeconds
+    }
+}
+
+extension [Count] {
+    /// Returns what has been counted since the earlier counts.
+    func since(_ earlier: [Count]) -> [Count] {
+        let before = Dictionary(earlier.map { ($0.name, $0.count) }, uniquingKeysWith: +)
+        return map { Count($0.name, $0.count - before[$0.name, default: 0]) }.filter { $0.count > 0 }
     }
 }

@@ -8,6 +8,10 @@ enum FigureUnit: Sendable {
         let parts = figure.split(separator: ".").map(String.init)
         let last = parts.last ?? ""
         let isPercentile = last.hasPrefix("p") && Int(last.dropFirst()) != nil
+        if last == "share" {
+            self = .share
+            return
+        }
         switch parts.first ?? "" {
         case "cpu", "turn", "run", "restart": self = .seconds
         case "memory", "bytes": self = .bytes

@@ -11,6 +11,10 @@ extension LoadRun {
     /// - Returns: `nil` without runs.
     package init?(simultaneous runs: [LoadRun], of whole: [Threshold]? = nil) {
         guard let first = runs.first else { return nil }
+        guard runs.count > 1 else {
+            self = first
+            return
+        }
         var thresholds: [Verdict.Outcome] = []
         for (index, run) in runs.enumerated() {
             thresholds += run.verdict.thresholds.map { outcome in
@@ -22,7 +26,7 @@ extension LoadRun {
         let faults = runs.enumerated().flatMap { index, run in run.verdict.faults.map { "engine \(index + 1): \($0)" } }
         self.init(
             verdict: Verdict(faults: faults, thresholds: thresholds),
-            seconds: runs.map(\.seconds).max() ?? first.seconds)
+            seconds: runs.reduce(first.seconds) { max($0, $1.seconds) })
         latencies = runs.map(\.latencies).merged()
         intervals = LoadRun.sideBySide(runs.map(\.intervals))
         mergeGoals(runs)
@@ -53,7 +57,6 @@ extension LoadRun {
             }
         }
         goals = Array(goals.sorted { $0.planned < $1.planned }.prefix(Goal.goalsMax))
-        guard runs.count > 1 else { return }
         let firsts = Latency(series: "goal", stage: "first", seconds: goals.map(\.first))
         let lasts = Latency(series: "goal", stage: "last", seconds: goals.map(\.last))
         // A goal that some activity lacked has no last one.
@@ -88,7 +91,7 @@ extension LoadRun {
         for name in LoadRun.added where !values(name).isEmpty { figures[name] = values(name).reduce(0, +) }
         for name in LoadRun.greatest { figures[name] = values(name).max() }
         for latency in latencies {
-            figures.merge(latency.histogram.figures("\(latency.series).\(latency.stage)")) { $1 }
+            figures.merge(latency.figures) { $1 }
         }
         if !intervals.isEmpty {
             figures["memory.peak"] = Double(intervals.map(\.residentBytes).max() ?? 0)
@@ -119,6 +122,12 @@ extension LoadRun {
         (0..<(lists.map(\.count).max() ?? 0)).map { index in
             let parts = lists.compactMap { $0.indices.contains(index) ? $0[index] : nil }
             var whole = Interval(second: parts.map(\.second).max() ?? 0)
+            whole.bytes = parts.compactMap(\.bytes).reduce(nil) { ($0 ?? 0) + $1 }
+            whole.answers = sum(parts.compactMap(\.answers))
+            whole.suppressed = sum(parts.compactMap(\.suppressed))
+            whole.threadCosts = parts.enumerated().flatMap { index, part in
+                (part.threadCosts ?? []).map { ThreadCost(name: "\(index + 1): \($0.name)", cpuSeconds: $0.cpuSeconds) }
+            }
             for part in parts {
                 whole.events = max(whole.events, part.events)
                 whole.sent += part.sent
@@ -140,7 +149,7 @@ extension LoadRun {
             let latencies = parts.compactMap(\.latencies)
             if !latencies.isEmpty { whole.latencies = latencies.merged() }
             // An engine's first and last push of a publication need not be those of all.
-            if lists.count > 1 { whole.latencies?.removeAll { ["first", "last"].contains($0.stage) } }
+            whole.latencies?.removeAll { ["first", "last"].contains($0.stage) }
             return whole
         }
     }
@@ -173,6 +182,7 @@ extension [[Latency]] {
         joined().reduce(into: []) { merged, latency in
             if let index = merged.firstIndex(where: { ($0.series, $0.stage) == (latency.series, latency.stage) }) {
                 merged[index].histogram.merge(latency.histogram)
+                merged[index].owed = [merged[index].owed, latency.owed].compactMap { $0 }.reduce(nil) { ($0 ?? 0) + $1 }
             } else {
                 merged.append(latency)
             }

@@ -112,7 +112,7 @@ package struct Population: Sendable {
     }
 
     /// Returns the topics of a subscriber's lineup, or the one topic.
-    private func followed(by subscriber: Int) -> [Int] {
+    func followed(by subscriber: Int) -> [Int] {
         var random = SplitMix64(seed: key(of: subscriber))
         _ = random.chance(options.silencedShare)
         return followed(by: subscriber, &random)

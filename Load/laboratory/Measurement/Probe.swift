@@ -18,6 +18,10 @@ package final class Probe: DeliverySource {
     /// Index of the running interval; negative before the measurement.
     private var second = -1
     private var costs = PushCosts()
+    /// Called once, when the measurement begins and before the transport writes any push of it.
+    var onBegin: (() -> Void)?
+    /// Bytes that the transport had written at the last look.
+    private var bytesSeen = 0
     /// Monotonic nanoseconds of the first accepted push; `nil` before it.
     private(set) var firstAccepted: Int64?
     var waste = PushWaste()
@@ -144,13 +148,22 @@ package final class Probe: DeliverySource {
         let current = measured < 0 ? -1 : Int(measured / 1_000_000_000)
         guard current > second else { return }
         // Pushes sent before the measurement belong to no second.
-        if second >= 0 { plan.shelf.put(interval, second: second) }
+        if second >= 0 { plan.shelf.put(interval, second: second) } else { onBegin?() }
         interval = ProbeReading.Interval()
         second = current
     }
 
     /// Notes how late a timer of the shard's loop fired: no turn since was longer.
     package func noteTurn(_ nanoseconds: Int64) { interval.longestTurn = max(interval.longestTurn, nanoseconds) }
+
+    /// Bytes of content states of the measurement.
+    var stateBytes: Int { total.stateBytes }
+
+    /// - Parameter total: bytes that the transport has written so far.
+    func noteBytes(_ total: Int) {
+        interval.bytes += max(0, total - bytesSeen)
+        bytesSeen = total
+    }
 
     /// Returns everything measured. Called when the shard's thread has ended, or on it.
     package func finish() -> ProbeReading {

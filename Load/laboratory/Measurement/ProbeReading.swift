@@ -6,6 +6,8 @@ package struct ProbeReading: Sendable {
     package struct Interval: Sendable {
         package var sent = 0
         package var accepted = 0
+        /// Bytes of bodies, or of content states into a sink.
+        package var bytes = 0
         /// Times of the pushes that left or were accepted in this second.
         package var stages = StageHistograms()
         /// Nanoseconds.
@@ -14,6 +16,7 @@ package struct ProbeReading: Sendable {
         mutating func merge(_ other: Interval) {
             sent += other.sent
             accepted += other.accepted
+            bytes += other.bytes
             stages.merge(other.stages)
             longestTurn = max(longestTurn, other.longestTurn)
         }
@@ -69,18 +72,21 @@ package final class ReadingShelf: Sendable {
     package struct Second: Sendable {
         package let sent: Int
         package let accepted: Int
+        package let bytes: Int
         /// Nanoseconds.
         package let longestTurn: Int64
         package let stages: SparseStageHistograms
 
         init(_ interval: ProbeReading.Interval) {
-            (sent, accepted, longestTurn) = (interval.sent, interval.accepted, interval.longestTurn)
+            (sent, accepted, bytes) = (interval.sent, interval.accepted, interval.bytes)
+            longestTurn = interval.longestTurn
             stages = SparseStageHistograms(interval.stages)
         }
 
         package var interval: ProbeReading.Interval {
             var interval = ProbeReading.Interval()
-            (interval.sent, interval.accepted, interval.longestTurn) = (sent, accepted, longestTurn)
+            (interval.sent, interval.accepted, interval.bytes) = (sent, accepted, bytes)
+            interval.longestTurn = longestTurn
             interval.stages = stages.histograms
             return interval
         }

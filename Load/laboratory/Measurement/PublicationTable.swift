@@ -17,6 +17,10 @@ package final class PublicationTable: @unchecked Sendable {
         package var goal: UInt8 = 0
         /// Is `false` for what was planned before the measurement.
         package var isMeasured = false
+        /// Index of the topic in the schedule; `unknown` for one that the schedule does not have.
+        package var topic = Row.unknown
+
+        package static let unknown = UInt32.max
     }
 
     package static let goalsMax = 64

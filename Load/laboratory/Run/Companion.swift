@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 import Glibc
 
 /// A program beside the run: the APNs simulator, or the relay before it. It prints `listening on HOST:PORT` when it is ready, and a line
@@ -16,8 +16,7 @@ final class Companion {
         guard FileManager.default.isExecutableFile(atPath: path) else {
             throw LaboratoryError("\(path): missing; build it: swift build -c release --product \(name)")
         }
-        process.executableURL = URL(fileURLWithPath: path)
-        process.arguments = arguments
+        process.setProgram(path, arguments)
         process.standardOutput = output
         do { try process.run() } catch { throw LaboratoryError("\(path): cannot be started: \(error)") }
         var line = ""
@@ -39,6 +38,9 @@ final class Companion {
     deinit { if process.isRunning { process.terminate() } }
 
     var cpuSeconds: Double { ProcessReadings.threads(of: process.processIdentifier).values.reduce(0, +) }
+
+    /// Is `false` once the program has ended by itself.
+    var isRunning: Bool { process.isRunning }
 
     /// Ends the program.
     ///
@@ -72,6 +74,17 @@ final class Companion {
             folder.deleteLastPathComponent()
         }
         return folders.map { "\($0)/\(path)" }.first { FileManager.default.fileExists(atPath: $0) }
+    }
+}
+
+extension Process {
+    /// Sets a program that the kernel ends together with the thread that starts it: of a laboratory that is killed no simulator remains.
+    package func setProgram(_ path: String, _ arguments: [String]) {
+        // PR_SET_PDEATHSIG of prctl(2), which util-linux sets before it becomes the program. It may have inherited a blocked SIGTERM.
+        let setpriv = "/usr/bin/setpriv"
+        let isThere = FileManager.default.isExecutableFile(atPath: setpriv)
+        executableURL = URL(fileURLWithPath: isThere ? setpriv : path)
+        self.arguments = (isThere ? ["--pdeathsig", "KILL", path] : []) + arguments
     }
 }
 

@@ -52,7 +52,15 @@ package struct DecisionMeter {
     /// Publications that a newer one's completion finishes, by topic.
     private var overtaken: [TopicID: [UInt64]] = [:]
 
-    package init(_ table: PublicationTable) { self.table = table }
+    /// Monotonic moments at which tokens were answered as dead, by the bits of their activities' ids.
+    private(set) var deaths: [UInt64: Int64] = [:]
+    private let topics: [TopicID: UInt32]
+
+    /// - Parameter topics: of the schedule.
+    package init(_ table: PublicationTable, topics: [TopicID] = []) {
+        self.table = table
+        self.topics = Dictionary(topics.enumerated().map { ($1, UInt32($0)) }) { first, _ in first }
+    }
 
     /// Is `true` for the schedule's planned moments; timers act when their deadline is in the measurement.
     private func isMeasured(_ planned: Int64) -> Bool { measured.contains(planned) }
@@ -72,6 +80,7 @@ package struct DecisionMeter {
         row.series = Series(publication, of: isOfCause ? cause?.occasion : nil)
         row.kind = index(of: publication.topicKind)
         row.isMeasured = isMeasured(row.planned)
+        row.topic = topics[publication.topicID] ?? PublicationTable.Row.unknown
         newest = max(newest, publication.serial)
         if row.isMeasured {
             counts.publications += 1
@@ -102,6 +111,17 @@ package struct DecisionMeter {
         case .demoted: counts.alertsDemoted += 1
         case nil: break
         }
+    }
+
+    /// Notes that an activity is no more, because its token is dead.
+    mutating func noteDeath(of activity: ActivityID, at now: Int64) { deaths[activity.rawValue] = now }
+
+    /// Events without a publication and alerts that became silent, by reason.
+    var suppressed: [Count] {
+        let counts = Outcome.allCases.filter { $0 != .published }.compactMap { outcome in
+            outcomes[outcome].map { Count("events \(outcome.rawValue)", $0) }
+        }
+        return counts + (self.counts.alertsDemoted > 0 ? [Count("alerts demoted", self.counts.alertsDemoted)] : [])
     }
 
     /// - Parameter moment: time at which the last activity had the publication; `nil` if no activity was to get it.

@@ -48,6 +48,7 @@ final class ProbedTransport: Transport {
         case .simulator, .host:
             pool = try setup.pool(loop, probe, context)
             inner = pool
+            probe.onBegin = { [unowned self] in before = pool?.statistics }
         }
         turns = TurnTimer(loop) { [unowned self] in look($0, at: $1) }
     }
@@ -55,8 +56,10 @@ final class ProbedTransport: Transport {
     private func look(_ turn: Int64, at now: Int64) {
         probe.roll(to: now)
         probe.noteTurn(turn)
-        if before == nil, let pool, now >= start.moment + measuredFrom { before = pool.statistics }
+        noteBytes()
     }
+
+    private func noteBytes() { probe.noteBytes(pool.map { Int($0.statistics.bodyBytes) } ?? probe.stateBytes) }
 
     private func leave(_ place: Int) {
         nextPull?.close()
@@ -65,9 +68,9 @@ final class ProbedTransport: Transport {
     }
 
     private var left: Remains {
-        Remains(
-            probe: probe, statistics: pool?.statistics ?? TransportStatistics(),
-            before: before ?? TransportStatistics())
+        let statistics = pool?.statistics ?? TransportStatistics()
+        // A transport that ends before the measurement begins has written nothing of it.
+        return Remains(probe: probe, statistics: statistics, before: before ?? statistics)
     }
 
     var isReady: Bool { inner?.isReady ?? false }
@@ -75,6 +78,7 @@ final class ProbedTransport: Transport {
     func workAvailable() { inner?.workAvailable() }
 
     func close(_ closed: @escaping () -> Void) {
+        noteBytes()
         let place = remains.withLock { remains in
             remains.append(left)
             return remains.count - 1

@@ -10,6 +10,7 @@ struct RunFigures {
     let meter: DecisionMeter
     let recorder: RunRecorder
     let generator: Generator.Report
+    let population: Population
     /// Initial followers of each topic.
     let followers: [TopicID: Int]
     let reading: ProbeReading
@@ -30,7 +31,7 @@ struct RunFigures {
         let intervals = mergedIntervals(reading)
         var figures: [String: Double] = [:]
         for latency in latencies {
-            figures.merge(latency.histogram.figures("\(latency.series).\(latency.stage)")) { $1 }
+            figures.merge(latency.figures) { $1 }
         }
         figures.merge(generator.lateness.figures("lateness")) { $1 }
         let pushes = pushDelta()
@@ -68,11 +69,19 @@ struct RunFigures {
             stages.record(.first, row, nanoseconds: moment - row.planned)
         }
         var all = stages.latencies(kinds: kinds)
-        func add(_ series: String, _ stage: Stage, _ histogram: LatencyHistogram) {
-            if histogram.count > 0 { all.append(Latency(series: series, stage: stage.name, histogram: histogram)) }
+        if reading.follow.count > 0 {
+            all.append(Latency(series: Series.follow.name, stage: Stage.accepted.name, histogram: reading.follow))
         }
-        add("follow", .accepted, reading.follow)
-        add("event", .taken, meter.taken)
+        let owed = Audiences.owed(schedule, population, meter, start: start)
+        for (series, count) in owed.sorted(by: { $0.key < $1.key }) {
+            let accepted = all.firstIndex { $0.series == series && $0.stage == Stage.accepted.name }
+            // Also a series of which nothing arrived has its share.
+            if accepted == nil {
+                all.append(Latency(series: series, stage: Stage.accepted.name, histogram: LatencyHistogram()))
+            }
+            all[accepted ?? all.endIndex - 1].owed = count
+        }
+        if meter.taken.count > 0 { all.append(Latency(series: "event", stage: "taken", histogram: meter.taken)) }
         return all
     }
 
@@ -281,20 +290,8 @@ struct RunFigures {
     }
 
     private func suppressed() -> [Count] {
-        var counts = Outcome.allCases.filter { $0 != .published }.compactMap { outcome in
-            meter.outcomes[outcome].map { Count("events \(outcome.rawValue)", $0) }
-        }
-        if meter.counts.alertsDemoted > 0 { counts.append(Count("alerts demoted", meter.counts.alertsDemoted)) }
-        guard let before = recorder.before?.counts.alerts, let after = recorder.after?.counts.alerts else {
-            return counts
-        }
-        counts += [
-            Count("alerts superseded", after.superseded - before.superseded),
-            Count("alerts revoked", after.revoked - before.revoked), Count("alerts stale", after.stale - before.stale),
-            Count("alerts silenced", after.silenced - before.silenced),
-            Count("alerts limited", after.limited - before.limited),
-        ].filter { $0.count > 0 }
-        return counts
+        let (before, after) = (recorder.before?.counts.alerts, recorder.after?.counts.alerts)
+        return meter.suppressed + (after?.notSent ?? []).since(before?.notSent ?? [])
     }
 
     private func mergedIntervals(_ reading: ProbeReading) -> [Interval] {
@@ -302,7 +299,8 @@ struct RunFigures {
         // The shards may have had answers after the last look.
         while let last = intervals.last, intervals.count < seconds.count {
             var next = last
-            (next.second, next.events, next.cpuSeconds) = (Double(intervals.count + 1), 0, 0)
+            next.second = Double(intervals.count + 1)
+            next.omitCounts()
             intervals.append(next)
         }
         var passages = passages(reading)[...]
@@ -312,6 +310,7 @@ struct RunFigures {
                 let second = seconds[index]
                 intervals[index].sent = second.sent
                 intervals[index].accepted = second.accepted
+                intervals[index].bytes = second.bytes
                 intervals[index].longestTurnShard = Double(second.longestTurn) / 1e9
                 stages = second.stages.histograms
                 intervals[index].latency = stages.all(.accepted)
@@ -334,11 +333,11 @@ struct RunFigures {
         RunFigures.faults(
             lateness: generator.lateness, limit: scenario.lateness, left: recorder.isInterrupted ? 0 : generator.left,
             planned: schedule.arrivals.count)
-            + (recorder.isInterrupted ? [RunFigures.interrupted] : [])
+            + (recorder.isInterrupted ? [Verdict.interrupted] : [])
+            + recorder.lostPrograms.map { "\($0) had ended before the run did" }
             + (recorder.before == nil ? ["the run ended before its measurement began"] : [])
     }
 
-    static let interrupted = "the run was interrupted"
     /// First words of a fault that is the generator's.
     static let generatorLate = "generator late"
 
@@ -375,6 +374,9 @@ struct RunFigures {
                 "the wait for the last pushes was cut off after \(scenario.drain.inSeconds.shortened) s (drain); what had not arrived is "
                     + "in pushes.missing")
         }
+        if reading.stages.all(.accepted).count + reading.follow.count == 0 {
+            notes.append("no push of the measurement was accepted: there are no latencies to judge")
+        }
         if scenario.transport.isSink {
             notes.append("a sink has no connections, and no bytes beside the content states")
         }
@@ -384,6 +386,19 @@ struct RunFigures {
 
 extension LoadTransport {
     fileprivate var isSink: Bool { if case .discard = self { true } else { false } }
+}
+
+extension Latency {
+    /// Figures under `SERIES.STAGE.p50` and so on: percentiles in seconds, and the share that the distribution has of what was owed.
+    package var figures: [String: Double] {
+        let name = "\(series).\(stage)"
+        var figures = histogram.figures(name)
+        if let owed, owed > 0 {
+            figures["\(name).owed"] = Double(owed)
+            figures["\(name).share"] = Double(histogram.count) / Double(owed)
+        }
+        return figures
+    }
 }
 
 extension LatencyHistogram {

@@ -29,6 +29,26 @@ final class RunRecorder {
         var freshness: FreshnessReport
         var commandsWaiting: Int
         var arrivalsWaiting: Int
+        /// Updates and alerts of the decisions that were not sent, so far.
+        var suppressed: [Count] = []
+    }
+
+    /// Counts at the end of the interval before, from which the next one's begin.
+    private struct Counted {
+        var events = 0
+        var answers: [Count] = []
+        var suppressed: [Count] = []
+        /// Processor seconds.
+        var threads: [String: Double] = [:]
+
+        init() {}
+
+        init(_ look: Look, threads: [String: Double]) {
+            events = look.events
+            answers = look.counts.pushes.answers
+            suppressed = look.suppressed + look.counts.alerts.notSent
+            self.threads = threads
+        }
     }
 
     /// Processor seconds of all threads, and of the programs beside, with the moment of reading.
@@ -50,8 +70,9 @@ final class RunRecorder {
     private var lookBefore: (accepted: Int, at: Int64) = (0, 0)
     private var perSecond = 0.0
     private var longestTurn: Int64 = 0
-    /// Events and processor seconds at the end of the interval before.
-    private var counted: (events: Int, cpu: Double) = (0, 0)
+    private var counted = Counted()
+    /// Programs beside that had ended before the run.
+    private(set) var lostPrograms: [String] = []
     private(set) var commandsMax = 0
     /// Pushes, alerts and processor seconds of engines that have ended.
     private var ended: (counts: ShardCounts, threads: [String: Double]) = (ShardCounts(), [:])
@@ -109,7 +130,7 @@ final class RunRecorder {
         arrivalsMax = max(arrivalsMax, look.arrivalsWaiting)
         if before == nil {
             before = (look.counts, reading())
-            counted = (look.events, before?.reading.threads.values.reduce(0, +) ?? 0)
+            counted = Counted(look, threads: before?.reading.threads ?? [:])
             longestTurn = 0
         }
         let elapsed = look.now - measuredFrom
@@ -125,7 +146,8 @@ final class RunRecorder {
         guard first < last, let whole = intervals.popLast() else { return }
         for second in first..<last {
             var interval = whole
-            (interval.second, interval.events, interval.cpuSeconds) = (Double(second), 0, 0)
+            interval.second = Double(second)
+            interval.omitCounts()
             intervals.append(interval)
         }
         intervals.append(whole)
@@ -133,12 +155,17 @@ final class RunRecorder {
 
     private func append(_ look: Look, seconds: Double) {
         var interval = Interval(second: seconds)
-        let cpu = threads().values.reduce(0, +)
+        let now = Counted(look, threads: threads())
         let memory = ProcessReadings.memory()
-        interval.events = look.events - counted.events
+        interval.events = now.events - counted.events
+        interval.bytes = 0
+        interval.answers = now.answers.since(counted.answers)
+        interval.suppressed = now.suppressed.since(counted.suppressed)
         // A thread of the laboratory that has ended takes its time along.
-        interval.cpuSeconds = max(0, cpu - counted.cpu)
-        counted = (look.events, cpu)
+        let costs = now.threads.map { ThreadCost(name: $0, cpuSeconds: $1 - counted.threads[$0, default: 0]) }
+        interval.threadCosts = costs.filter { $0.cpuSeconds > 0 }.sorted { $0.name < $1.name }
+        interval.cpuSeconds = interval.threadCosts?.reduce(0) { $0 + $1.cpuSeconds } ?? 0
+        counted = now
         interval.oldestUndelivered = Double(look.freshness.oldestUndelivered) / 1e9
         interval.owed = look.counts.owed
         interval.longestTurnCore = Double(longestTurn) / 1e9
@@ -186,12 +213,16 @@ final class RunRecorder {
     var companions: [String: Double] {
         let earlier = before?.reading.companions ?? [:]
         return (after?.reading.companions ?? [:]).reduce(into: [:]) {
-            $0[$1.key] = $1.value - earlier[$1.key, default: 0]
+            // A program that has ended has no time any more.
+            $0[$1.key] = max(0, $1.value - earlier[$1.key, default: 0])
         }
     }
 
     /// Ends the programs beside.
-    func finish() { for program in programs.all { _ = program.stop() } }
+    func finish() {
+        lostPrograms = programs.all.filter { !$0.isRunning }.map(\.name)
+        for program in programs.all { _ = program.stop() }
+    }
 
     func progress(at now: Int64, start: Int64) -> LoadProgress {
         var progress = LoadProgress()
@@ -207,6 +238,16 @@ final class RunRecorder {
         progress.answers = counts.pushes.answers
         progress.residentBytes = intervals.last?.residentBytes ?? 0
         return progress
+    }
+}
+
+extension ShardCounts.Alerts {
+    /// Alerts that were not sent, by reason.
+    var notSent: [Count] {
+        [
+            Count("alerts superseded", superseded), Count("alerts revoked", revoked), Count("alerts stale", stale),
+            Count("alerts silenced", silenced), Count("alerts limited", limited),
+        ].filter { $0.count > 0 }
     }
 }
 

@@ -47,7 +47,7 @@ package final class ScenarioRun {
         plan = try RunPlan(scenario)
         let setup = plan.setup
         recorder = RunRecorder(scenario, setup.plan.shelf, plan.companions)
-        meter = DecisionMeter(setup.table)
+        meter = DecisionMeter(setup.table, topics: plan.schedule.topics)
         time = RunTime(plan.clock)
         opening = Opening(plan)
         loop = try Loop()
@@ -96,7 +96,8 @@ package final class ScenarioRun {
         loop.close()
         return RunFigures(
             scenario: plan.scenario, schedule: plan.schedule, meter: meter, recorder: recorder, generator: report,
-            followers: plan.followers(), reading: reading, remains: remains, start: plan.start.moment, events: events,
+            population: plan.population, followers: plan.followers(), reading: reading, remains: remains,
+            start: plan.start.moment, events: events,
             seconds: plan.setup.plan.shelf.all, whole: now - madeAt
         ).result()
     }
@@ -292,7 +293,8 @@ package final class ScenarioRun {
     private func situation(at now: Int64) -> RunRecorder.Look {
         RunRecorder.Look(
             now: now, events: events.decided, counts: core.counts, freshness: core.freshness,
-            commandsWaiting: core.commandsWaiting, arrivalsWaiting: generator?.waiting ?? 0)
+            commandsWaiting: core.commandsWaiting, arrivalsWaiting: generator?.waiting ?? 0,
+            suppressed: meter.suppressed)
     }
 
     private func look() {
@@ -374,6 +376,7 @@ extension ScenarioRun: EngineCoreDelegate {
         meter.complete(serial, of: topic, at: moment)
     }
     func coreDidOvertake(_ serial: UInt64, of topic: TopicID) { meter.overtake(serial, of: topic) }
+    func coreDidLoseToken(of activity: ActivityID) { meter.noteDeath(of: activity, at: now) }
     func coreDidReport(_ line: String) { output.report(line) }
 }
 

@@ -1,6 +1,6 @@
 import FanfareModel
 import FanfareTOML
-import Foundation
+package import Foundation
 
 /// The shipped scenarios.
 package enum ScenarioFiles {
@@ -54,9 +54,7 @@ extension LoadResult {
     package func write(to path: String) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        do { try encoder.encode(self).write(to: URL(fileURLWithPath: path)) } catch {
-            throw LaboratoryError("\(path): cannot be written: \(error)")
-        }
+        try encoder.encode(self).write(toFile: path)
     }
 
     package init(file path: String) throws {
@@ -75,4 +73,16 @@ extension LoadResult {
 extension Duration {
     /// Reads a duration as scenarios spell it: `90 s`, `5 min`.
     package init?(words text: String) { self.init(inRules: text) }
+}
+
+extension Data {
+    /// Writes a whole file. If the disk is full, one that is there stays as it was.
+    package func write(toFile path: String) throws(LaboratoryError) {
+        // A pipe or a device cannot be replaced.
+        let type = try? FileManager.default.attributesOfItem(atPath: path)[.type] as? FileAttributeType
+        let options: WritingOptions = type.map { $0 == .typeRegular } ?? true ? .atomic : []
+        do { try write(to: URL(fileURLWithPath: path), options: options) } catch {
+            throw LaboratoryError("\(path): cannot be written: \(error.localizedDescription)")
+        }
+    }
 }

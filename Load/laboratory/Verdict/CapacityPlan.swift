@@ -138,9 +138,7 @@ package struct MeasuredCosts: Codable, Sendable, Equatable {
     package func write(to path: String) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
-        do { try encoder.encode(self).write(to: URL(fileURLWithPath: path)) } catch {
-            throw LaboratoryError("\(path): cannot be written: \(error)")
-        }
+        try encoder.encode(self).write(toFile: path)
     }
 }
 

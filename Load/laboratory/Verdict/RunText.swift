@@ -15,9 +15,9 @@ package struct RunText {
         lines.append("")
         lines.append("question   \(scenario.question)")
         lines.append("good       \(scenario.good)")
-        lines.append(row("", ["count", "p50", "p90", "p99", "p99.9", "p99.99", "max"]))
+        lines.append(row("", ["count", "p50", "p90", "p99", "p99.9", "p99.99", "max", "of owed"]))
         for latency in run.latencies where ["event", "goal", "follow", "all"].contains(latency.series) {
-            lines.append(self.latency("\(latency.series) \(latency.stage)", latency.histogram))
+            lines.append(self.line(latency))
         }
         lines += costs
         lines.append("funnel     " + list(run.funnel))
@@ -47,9 +47,10 @@ package struct RunText {
         ]
     }
 
-    private func latency(_ name: String, _ histogram: LatencyHistogram) -> String {
-        let shares = [0.5, 0.9, 0.99, 0.999, 0.9999, 1]
-        return row(name, [Int(histogram.count).spaced] + shares.map { (histogram.quantile($0) ?? 0).asTime })
+    private func line(_ latency: Latency) -> String {
+        let (name, histogram) = ("\(latency.series) \(latency.stage)", latency.histogram)
+        let times = [0.5, 0.9, 0.99, 0.999, 0.9999, 1].map { histogram.quantile($0)?.asTime ?? "–" }
+        return row(name, [Int(histogram.count).spaced] + times + (latency.shareOfOwed.map { [$0] } ?? []))
     }
 
     private func row(_ name: String, _ cells: [String]) -> String {
@@ -80,5 +81,13 @@ extension Int64 {
     package var asTime: String {
         if self < 1000 { return "\(self) us" }
         return self < 1_000_000 ? "\((Double(self) / 1e3).shortened) ms" : "\((Double(self) / 1e6).shortened) s"
+    }
+}
+
+extension Latency {
+    /// The share that the distribution has of what was owed, for people; `nil` if nothing tells it. Rounded down: what is missing stays seen.
+    package var shareOfOwed: String? {
+        guard let owed, owed > 0 else { return nil }
+        return "\(((Double(histogram.count) / Double(owed) * 10_000).rounded(.down) / 100).shortened) %"
     }
 }

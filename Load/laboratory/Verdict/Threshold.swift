@@ -34,6 +34,11 @@ package struct Threshold: Sendable, Equatable {
     /// Returns the units of a figure and its kind for messages; `nil` for a figure of another program. A bound in a wrong unit would nearly
     /// always hold, or never: 5 is 500 %.
     private static func units(of figure: String) -> (names: [String], kind: String)? {
+        switch figure.split(separator: ".").last {
+        case "share": return (["%"], "a share")
+        case "count", "owed": return (countUnits, "a count")
+        default: break
+        }
         if isTime(figure) { return (timeUnits, "a time") }
         switch figure.split(separator: ".").first {
         case "growth", "engine": return (["%"], "a share")

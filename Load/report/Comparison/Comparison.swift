@@ -158,7 +158,7 @@ enum Direction {
     init(figure: String) {
         let parts = figure.split(separator: ".").map(String.init)
         let last = parts.last ?? ""
-        if parts.starts(with: ["pushes", "per", "second"]) {
+        if parts.starts(with: ["pushes", "per", "second"]) || last == "share" {
             self = .moreIsBetter
         } else if ["cpu", "memory", "growth", "turn", "run", "restart", "lateness", "rings", "bytes"].contains(
             parts.first)

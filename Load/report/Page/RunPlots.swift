@@ -41,15 +41,18 @@ package struct RunPlots {
         return Plot(
             name: "latency", title: "Latency by percentile",
             description: "\(first.series), \(first.stage): half within \(first.histogram.time(0.5)), 99 % within "
-                + "\(first.histogram.time(0.99)), all within \(first.histogram.time(1)).",
+                + "\(first.histogram.time(0.99)), all within \(first.histogram.time(1))"
+                + (first.shareOfOwed.map { "; \($0) of what was owed" } ?? "") + ".",
             x: Plot.Axis(
                 label: "share of all values", scale: .logarithmic, ticks: ticks, low: 1, high: ticks.last?.at ?? 10),
             y: .over(points.map(\.y), logarithmicFrom: 50, text: FigureUnit.time), content: .lines(series),
             table: Table(
-                header: ["series, stage", "values"] + RunPlots.shares.map(\.0),
-                rows: present.map { latency in
-                    ["\(latency.series), \(latency.stage)", FigureUnit.number.text(Double(latency.histogram.count))]
-                        + RunPlots.shares.map { latency.histogram.time($0.1) }
+                header: ["series, stage", "values", "of those owed"] + RunPlots.shares.map(\.0),
+                rows: run.latencies.filter { $0.histogram.count > 0 || $0.owed != nil }.map { latency in
+                    [
+                        "\(latency.series), \(latency.stage)", FigureUnit.number.text(Double(latency.histogram.count)),
+                        latency.shareOfOwed ?? "–",
+                    ] + RunPlots.shares.map { latency.histogram.time($0.1) }
                 }))
     }
 

@@ -81,6 +81,31 @@ struct MergedRunTests {
         #expect(unfinished.goals.allSatisfy { $0.last == nil } && unfinished.figures["goal.last.p50"] == nil)
     }
 
+    /// An engine that lost half and one that lost nothing: the share is that of all that was owed.
+    @Test func sharesOfWhatWasOwedAreThoseOfAll() throws {
+        func run(_ accepted: Int, owed: Int) -> LoadRun {
+            var run = LoadRun(verdict: Verdict(faults: [], thresholds: []), seconds: 1)
+            var histogram = LatencyHistogram()
+            histogram.record(1000, times: accepted)
+            var latency = Latency(series: "goal", stage: "accepted", histogram: histogram)
+            latency.owed = owed
+            run.latencies = [latency]
+            return run
+        }
+        let thresholds = [try Threshold("goal.accepted.share > 99 %")]
+        let whole = try #require(LoadRun(simultaneous: [run(50, owed: 100), run(300, owed: 300)], of: thresholds))
+        #expect(whole.figures["goal.accepted.share"] == 0.875 && whole.figures["goal.accepted.owed"] == 400)
+        #expect(!whole.verdict.passes)
+        let second = exampleRun().intervals[0]
+        #expect(second.answers == nil, "a result of an earlier version")
+    }
+
+    @Test func theOnlyRunIsTheWholeAsItIs() throws {
+        let run = exampleRun()
+        let whole = try #require(LoadRun(simultaneous: [run]))
+        #expect(whole.figures == run.figures && whole.threads == run.threads && whole.verdict == run.verdict)
+    }
+
     /// A load is as late as the latest of its generators.
     @Test func theGreatestLatenessIsTold() throws {
         func run(lateness: Double) -> LoadRun {

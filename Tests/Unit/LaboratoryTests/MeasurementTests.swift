@@ -54,6 +54,26 @@ import Testing
         #expect(recorder.intervals.map(\.events) == [10, 0, 0, 30, 5, 0])
     }
 
+    @Test func `Each second has what was counted in it, by class, reason and thread`() throws {
+        let scenario = Scenario(name: "test")
+        let recorder = RunRecorder(scenario, ReadingShelf(), try Companions(scenario))
+        func look(_ second: Int64, accepted: Int, dead: Int, stale: Int, unchanged: Int) -> RunRecorder.Look {
+            var counts = ShardCounts()
+            (counts.pushes.accepted, counts.pushes.dead, counts.alerts.stale) = (accepted, dead, stale)
+            return RunRecorder.Look(
+                now: second * 1_000_000_000, events: 0, counts: counts, freshness: FreshnessReport(),
+                commandsWaiting: 0, arrivalsWaiting: 0, suppressed: [Count("events unchanged", unchanged)])
+        }
+        recorder.begin(at: 0)
+        recorder.look(look(0, accepted: 100, dead: 5, stale: 1, unchanged: 0))
+        recorder.look(look(1, accepted: 130, dead: 5, stale: 1, unchanged: 4))
+        recorder.look(look(2, accepted: 130, dead: 8, stale: 3, unchanged: 4))
+        #expect(recorder.intervals.map(\.answers) == [[Count("accepted", 30)], [Count("dead", 3)]])
+        #expect(recorder.intervals.map(\.suppressed) == [[Count("events unchanged", 4)], [Count("alerts stale", 2)]])
+        // A thread that has worked is in the second; which one it was is the kernel's.
+        #expect(recorder.intervals.allSatisfy { $0.threadCosts?.allSatisfy { $0.cpuSeconds > 0 } == true })
+    }
+
     @Test func `Counts and processor time of an engine that has ended are part of the run`() throws {
         let scenario = Scenario(name: "test")
         let recorder = RunRecorder(scenario, ReadingShelf(), try Companions(scenario))
@@ -205,6 +225,7 @@ import Testing
         var now: Int64 = 0
         let probe: Probe
         let table = PublicationTable(capacity: 10)
+        let shelf = ReadingShelf()
 
         /// - Parameter former: the stage whose slots the probe knows.
         init(lineups: ClosedRange<Int>? = nil, after former: Stage? = nil) {
@@ -219,7 +240,7 @@ import Testing
             let start = ScheduleStart()
             start.set(0)
             let plan = ProbePlan(
-                schedule, population: Population(scenario, topics: schedule.topics), start: start, shelf: ReadingShelf()
+                schedule, population: Population(scenario, topics: schedule.topics), start: start, shelf: shelf
             )
             var now: () -> Int64 = { 0 }
             probe = Probe(source, table, plan, slotsMax: 4, marks: former?.probe.slots, clock: { now() })
@@ -323,6 +344,30 @@ import Testing
         let reading = stage.probe.finish()
         #expect(reading.stages[.goal, .left].count == 1 && reading.stages[.goal, .accepted].count == 1)
         #expect(reading.stages[.goal, .accepted].max == 11_000 && reading.repeated == 1)
+    }
+
+    @Test func `The measurement begins once, before its first push is counted`() {
+        let stage = Stage()
+        var begun = 0
+        stage.probe.onBegin = { begun += 1 }
+        stage.pull(0, 1, at: -5)
+        #expect(begun == 0, "a push of the opening")
+        stage.pull(1, 1, at: 0)
+        #expect(begun == 1 && stage.probe.finish().stages[.goal, .left].count == 2)
+        stage.pull(2, 1, at: 1200)
+        #expect(begun == 1)
+    }
+
+    @Test func `Bytes belong to the second in which they were written`() {
+        let stage = Stage()
+        stage.pull(0, 1, at: -5)
+        stage.probe.noteBytes(700)
+        stage.pull(0, 1, at: 10)
+        stage.probe.noteBytes(1000)
+        stage.pull(1, 1, at: 1500)
+        stage.probe.noteBytes(1100)
+        _ = stage.probe.finish()
+        #expect(stage.shelf.all.map(\.bytes) == [300, 100])
     }
 
     @Test func `A push beyond the known slots is passed on and counted as not measured`() {

@@ -6,6 +6,7 @@ import Testing
         ("goal.last.p99 < 2.5 s", "goal.last.p99", 2.5), ("goal.last.p99<2.5s", "goal.last.p99", 2.5),
         ("cpu.per.push <= 1us", "cpu.per.push", 1e-6), ("growth.memory < 5 %", "growth.memory", 0.05),
         ("pushes.missing = 0", "pushes.missing", 0), ("pushes.per.second > 500 k", "pushes.per.second", 500_000),
+        ("restart.first < 2 s", "restart.first", 2), ("goal.accepted.share >= 99.9 %", "goal.accepted.share", 0.999),
         ("kind/football.accepted.max >= 20 ms", "kind/football.accepted.max", 0.02),
     ])
     func `A threshold has a figure, a relation and a limit in the figure's unit`(
@@ -23,7 +24,11 @@ import Testing
         ("goal.last.max < 2500", "is a time"), ("cpu.per.push < 1 k", "is a time"), ("lateness.p99 < 5 %", "is a time"),
         ("growth.memory < 5", "is a share"), ("engine.full < 1 s", "is a share"),
         ("memory.peak < 500", "is a number of bytes"), ("pushes.missing = 0 s", "is a count"),
-        ("pushes.missing < 1 %", "is a count"), ("bytes.per.push < 1 s", "is a number of bytes"),
+        ("pushes.missing < 1 %", "is a count"), ("restart.first < 2", "is a time"),
+        ("goal.last.count < 5 s", "is a count"),
+        ("goal.accepted.share > 0.99", "is a share"), ("all.accepted.owed > 1 %", "is a count"),
+        ("run.whole < 60", "is a time"), ("pushes.interrupted > 0 s", "is a count"),
+        ("bytes.per.push < 1 s", "is a number of bytes"),
     ])
     func `A threshold that cannot be read is refused with what was expected`(_ text: String, _ reason: String) {
         let error = #expect(throws: ThresholdError.self) { try Threshold(text) }

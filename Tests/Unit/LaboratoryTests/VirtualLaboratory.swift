@@ -31,7 +31,7 @@ final class VirtualLaboratory {
         self.scenario = scenario
         schedule = Schedule(scenario)
         population = Population(scenario, topics: schedule.topics)
-        meter = DecisionMeter(table)
+        meter = DecisionMeter(table, topics: schedule.topics)
         script = FeedScript(scenario.feed.kind, topics: schedule.topics)
         let plan = ProbePlan(schedule, population: population, start: start, shelf: shelf)
         let slots = scenario.subscribers.count + schedule.followsAt.count
@@ -55,6 +55,8 @@ final class VirtualLaboratory {
         var taken: LatencyHistogram
         var seconds: [ProbeReading.Interval]
         var lateness: LatencyHistogram
+        /// Pairs of a publication and an activity that it is for, by series.
+        var owed: [String: Int]
     }
 
     func run() -> Outcome {
@@ -86,7 +88,8 @@ final class VirtualLaboratory {
         return Outcome(
             reading: probe.finish(), last: meter.stages[.goal, .last], unfinishedGoals: meter.unfinishedGoals,
             taken: meter.taken, seconds: shelf.all.map(\.interval),
-            lateness: dispatcher.lateness)
+            lateness: dispatcher.lateness,
+            owed: Audiences.owed(schedule, population, meter, start: start.moment))
     }
 
     private var moment: Moment {
