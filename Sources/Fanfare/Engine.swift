@@ -100,7 +100,7 @@ public final class Engine: Sendable {
     }
 
     /// - Parameter makeTransports: one factory per app, or a single one if there are no apps.
-    init(_ options: Options, observer: Observer, apps: [AppID], makeTransports: [TransportFactory]) throws {
+    package init(_ options: Options, observer: Observer, apps: [AppID], makeTransports: [TransportFactory]) throws {
         guard Engine.shardCounts.contains(options.shards) else {
             throw OptionsFault(
                 description:

@@ -1,4 +1,4 @@
-import FanfareLog
+package import FanfareLog
 
 /// Place in which an engine keeps what it is told of feeds and people, so that an engine that is created later goes on where this one
 /// stopped.
@@ -14,10 +14,15 @@ public struct StoreChoice: Sendable {
 
     let place: Place
     /// Number of entries between two checkpoints, at least.
-    var checkpointInterval = Checkpointer.defaultInterval
+    package var checkpointInterval = Checkpointer.defaultInterval
 
     /// Keeps everything in a folder, which is created with mode 700 if it is missing. One process uses a folder at a time.
     public static func folder(_ path: String) -> StoreChoice { StoreChoice(place: .folder(path)) }
+
+    /// Keeps everything in a log, people and claims that the caller has opened and may watch.
+    package static func parts(log: any Log, people: any PeopleStore, claims: any ClaimStore) -> StoreChoice {
+        StoreChoice(place: .log(log, people, claims))
+    }
 
     func open() throws -> any Log {
         switch place {
