@@ -23,6 +23,15 @@ struct OwnClock {
     }
 }
 
+/// A push at the moment at which it is accepted, for a program that has the simulator in itself.
+package struct AcceptedPush {
+    /// A secret, as everywhere.
+    package let token: ArraySlice<UInt8>
+    package let isStart: Bool
+    /// Number of its alert among the distinct ones, in the order of their first acceptance.
+    package let alert: Int?
+}
+
 /// Decides the answer to a request and records accepted pushes. Has no sockets, no HTTP/2 and no clock: one request in, one answer out.
 /// Confined to the simulator's loop.
 final class Service {
@@ -41,6 +50,8 @@ final class Service {
     }
 
     var behaviour: Behaviour
+    /// Called with each push that is accepted.
+    var onAccepted: ((AcceptedPush) -> Void)?
     let expected: Expected
     let ledger: Ledger
     private var providerToken: ProviderTokenCheck
@@ -117,6 +128,9 @@ final class Service {
         }
         let entry = ledger.accept(
             index, payload: payload, isImmediate: head.priority == 10, arrival: now.sinceStartMilliseconds)
+        onAccepted?(
+            AcceptedPush(
+                token: head.token, isStart: payload.event == .start, alert: payload.alert.map { Int($0.rawValue) }))
         return (.accepted, entry)
     }
 

@@ -99,6 +99,14 @@ package final class Simulator: APNsStandIn {
     }
 
     package private(set) var port: UInt16
+    /// Called on the loop with each push that is accepted.
+    package var onAccepted: ((AcceptedPush) -> Void)? {
+        get { service.onAccepted }
+        set { service.onAccepted = newValue }
+    }
+    /// Number of connections of which not everything has been read.
+    package var connectionCount: Int { connections.count }
+    package var startedNanoseconds: Int64 { clock.startedNanoseconds }
     package var statistics: Statistics { service.statistics }
     package func summary(cpuSeconds: Double) -> String { statistics.summary(cpuSeconds: cpuSeconds) }
     /// Number of tokens seen, including dead ones.
