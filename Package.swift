@@ -215,6 +215,7 @@ if development {
         .executable(name: "fanfare-sim", targets: ["fanfare-sim"]),
         .executable(name: "fanfare-model", targets: ["fanfare-model"]),
         .executable(name: "fanfare-season", targets: ["fanfare-season"]),
+        .executable(name: "fanfare-crash", targets: ["fanfare-crash"]),
     ]
     targets += [
         // The judges share no JSON with the engine they judge.
@@ -239,6 +240,17 @@ if development {
         .testTarget(
             name: "DistanceTests", dependencies: ["Distance", "FanfareModel", "FanfareLoop"],
             path: "Tests/Unit/DistanceTests", swiftSettings: swiftOfTests),
+        // A program with a store that is killed again and again, and the judge of all its lives.
+        .target(
+            name: "CrashTest",
+            dependencies: stages("Fanfare", "FanfareAPNs", "FanfareLog", "FanfareLoop", "APNsSimulator", "LoadJSON"),
+            path: "Load/crash/Crash", swiftSettings: swift),
+        .executableTarget(
+            name: "fanfare-crash", dependencies: ["CrashTest", "FanfareLoop"], path: "Load/crash", exclude: ["Crash"],
+            swiftSettings: swift),
+        .testTarget(
+            name: "CrashJudgeTests", dependencies: ["CrashTest"], path: "Tests/Unit/CrashJudgeTests",
+            swiftSettings: swiftOfTests),
         // `make bench-apns`: our client alone, and the floor under any client.
         .executableTarget(
             name: "apns-load",

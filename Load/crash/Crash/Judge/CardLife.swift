@@ -1,0 +1,151 @@
+/// Walk over what a card was sent, in order.
+struct CardLife {
+    private let history: History
+    private let record: Record
+    private let card: History.Card
+    private let pushes: [Record.Push]
+    private(set) var violations: [(text: String, life: Int)] = []
+    private(set) var counts = Findings()
+    private var numbers: [Int: Int] = [:]
+    private var alerts: Set<[Int]> = []
+    private var last: Record.Push?
+    private var ended: Record.Push?
+    private var superfluous = 0
+
+    init(card index: Int, of judge: CrashJudge) {
+        history = judge.history
+        record = judge.record
+        card = judge.history.cards[index]
+        pushes = judge.record.pushes[index]
+    }
+
+    private mutating func complain(_ text: String, _ push: Record.Push) { violations.append((text, push.life)) }
+
+    mutating func walk() {
+        counts.starts = pushes.count { $0.event == .start }
+        counts.pushes = counts.starts
+        for push in pushes where push.event != .start {
+            counts.pushes += 1
+            if push.generation == Names.startGeneration { complain("a start token gets an update", push) }
+            judgeStamp(push)
+            judgeEnd(push)
+            if push.event == .update { judgeUpdate(push) }
+            judgeAlerts(push)
+            last = push
+        }
+        noteRestarts()
+    }
+
+    /// Counts the restarts that found the card alive.
+    private mutating func noteRestarts() {
+        guard let first = pushes.first?.life, let last = pushes.last?.life else { return }
+        counts.restartsOfCards += last - first
+    }
+
+    private mutating func judgeStamp(_ push: Record.Push) {
+        guard let last, push.event == .update else { return }
+        if push.stamp < last.stamp {
+            counts.stampsBack += 1
+            if push.life == last.life || !CrashCosts.stampsMayGoBack {
+                complain("the stamp goes back from \(last.stamp) to \(push.stamp)", push)
+            }
+        }
+        if push.stamp == last.stamp, push.content != last.content {
+            counts.stampsEqual += 1
+            if push.life == last.life { complain("another state under the stamp \(push.stamp)", push) }
+        }
+    }
+
+    private mutating func judgeEnd(_ push: Record.Push) {
+        if let ended {
+            if push.event != .end { return complain("something follows the end", push) }
+            counts.endsAgain += 1
+            if push.life == ended.life { complain("a second end in one life", push) }
+        }
+        guard push.event == .end else { return }
+        counts.ends += 1
+        let isOver =
+            card.unfollowed != nil
+            || card.shows.contains { show in show.value.contains { history.topics[$0].end != nil } }
+        if !isOver { complain("an end that nobody asked for", push) }
+        self.ended = push
+    }
+
+    private mutating func judgeUpdate(_ push: Record.Push) {
+        guard let content = push.content else { return complain("an update without a state", push) }
+        for shown in content.shown {
+            let topic = history.topics[shown.topic]
+            guard let change = topic[shown.number] else {
+                complain("\(topic.name) never was at \(shown.number)", push)
+                continue
+            }
+            if let before = numbers[shown.topic], shown.number < before {
+                complain("\(topic.name) goes back from \(before) to \(shown.number)", push)
+            }
+            numbers[shown.topic] = max(numbers[shown.topic] ?? 0, shown.number)
+            if let pause = change.pause, change.kind != .end {
+                let lifted = topic.pauses[pause].liftedNanoseconds.map { record.milliseconds($0) } ?? .max
+                if push.arrival < lifted {
+                    complain("\(shown.number) of \(topic.name) is shown though it is paused", push)
+                }
+            }
+            judgeReach(push, shown, change, isLineup: content.isLineup)
+        }
+        if content == last?.content, push.alerts.isEmpty, last?.event == .update {
+            counts.superfluous += 1
+            // Those of a restart are the card's first pushes in a life that found it alive.
+            superfluous = last.map { $0.life < push.life } == true ? 1 : superfluous + 1
+            if superfluous > CrashCosts.superfluousPerRestart {
+                complain("a state is sent again to a card that has it", push)
+            }
+        } else {
+            superfluous = CrashCosts.superfluousPerRestart
+        }
+    }
+
+    /// Nobody gets what was asked for after he had left, or his token was replaced.
+    private mutating func judgeReach(
+        _ push: Record.Push, _ shown: Record.Shown, _ change: History.Change, isLineup: Bool
+    ) {
+        let name = history.topics[shown.topic].name
+        let follows = card.shows.contains { show in
+            show.value.contains(shown.topic) && (show.value.count > 1) == isLineup && (show.left ?? .max) > change.asked
+        }
+        if !follows { complain("\(shown.number) of \(name) comes to a card that had left it", push) }
+        let reaches = card.tokens.contains { $0.value == push.generation && ($0.left ?? .max) > change.asked }
+        if !reaches { complain("\(shown.number) of \(name) comes to a token that had been replaced", push) }
+    }
+
+    private mutating func judgeAlerts(_ push: Record.Push) {
+        for alert in push.alerts {
+            counts.alerts += 1
+            let topic = history.topics[alert.topic]
+            guard let change = topic[alert.number], change.kind == .alert else {
+                complain("an alert \(alert.number) of \(topic.name), which has none", push)
+                continue
+            }
+            if !alerts.insert([alert.topic, alert.number]).inserted {
+                complain("alert \(alert.number) of \(topic.name) twice", push)
+            }
+            if change.isMuted { complain("alert \(alert.number) of \(topic.name), which was muted", push) }
+            let joined = card.shows.filter { $0.value.contains(alert.topic) }.map(\.asked).min() ?? .max
+            if joined > change.acknowledged ?? .max {
+                complain("alert \(alert.number) of \(topic.name) comes to a card that joined after it", push)
+            }
+        }
+    }
+}
+
+extension Findings {
+    mutating func add(_ more: Findings) {
+        pushes += more.pushes
+        starts += more.starts
+        ends += more.ends
+        alerts += more.alerts
+        superfluous += more.superfluous
+        restartsOfCards += more.restartsOfCards
+        endsAgain += more.endsAgain
+        stampsBack += more.stampsBack
+        stampsEqual += more.stampsEqual
+    }
+}

@@ -1,0 +1,17 @@
+/// What a crash may cost, as `docs/store.md` says. Each number is a promise: a better store makes it smaller, and a run fails that exceeds it.
+package enum CrashCosts {
+    /// Silent pushes of a state that a card has already, for each restart and card: the store does not know who has which version.
+    package static let superfluousPerRestart = 1
+    /// A card that was being ended gets its end again, for each restart.
+    package static let endsPerRestart = 1
+    /// Whether a stamp may be less than the card's last one after a restart: the store keeps no mark of stamps, and those of a card that gets more
+    /// than one state a second are ahead of the clock.
+    package static let stampsMayGoBack = true
+
+    /// Greatest number of followers whom a crash costs the alert of a topic: in each shard one and a half blocks, twice as many if the disk was late,
+    /// and what was in flight.
+    package static func alertsLost(followers: Int, shards: Int, flying: Int) -> Int {
+        let block = min(max(1024, followers / shards / 64), 65_536)
+        return min(followers, shards * 3 * block + flying)
+    }
+}

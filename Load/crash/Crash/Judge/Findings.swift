@@ -1,0 +1,36 @@
+/// What the judge has found: violations, and counts that show what a run has met.
+package struct Findings {
+    package struct Violation {
+        package let text: String
+        package let history: [String]
+    }
+
+    package private(set) var violations: [Violation] = []
+    package private(set) var violationCount = 0
+    package var pushes = 0
+    package var starts = 0
+    package var ends = 0
+    package var alerts = 0
+    /// States sent again to those who have them, and the restarts of cards that were there before.
+    package var superfluous = 0
+    package var restartsOfCards = 0
+    package var endsAgain = 0
+    package var stampsBack = 0
+    /// Pushes of another state under the stamp of the one before, after a restart.
+    package var stampsEqual = 0
+    /// Followers who lack the newest alert of their topic because of a kill; those who were certain to get it.
+    package var alertsLost = 0
+    package var alertsAtKills = 0
+    package var alertsLostAtOnce = 0
+    package var checkedCards = 0
+    package var checkedAtSettlements = 0
+
+    private static let kept = 20
+
+    package init() {}
+
+    mutating func complain(_ text: String, history: [String] = []) {
+        violationCount += 1
+        if violations.count < Findings.kept { violations.append(Violation(text: text, history: history)) }
+    }
+}

@@ -1,0 +1,117 @@
+/// What the driver knows of all lives of the program: requests and acknowledgements in one order, kills, and the moments at which
+/// everything had arrived. The judge compares it with what phones were sent.
+package struct History {
+    /// Place of a request or an acknowledgement in the order in which the driver saw them. What was acknowledged before another thing was asked for
+    /// precedes it in the engine, too.
+    package typealias Tick = Int
+
+    package struct Change {
+        package var kind: Request.Change
+        package var asked: Tick
+        package var acknowledged: Tick?
+        /// Life in which it was acknowledged.
+        package var life: Int?
+        /// Its alert is withheld, because the topic was muted.
+        package var isMuted = false
+        /// Number of the pause that holds it back.
+        package var pause: Int?
+
+        package init(kind: Request.Change, asked: Tick, acknowledged: Tick? = nil, life: Int? = nil) {
+            (self.kind, self.asked, self.acknowledged, self.life) = (kind, asked, acknowledged, life)
+        }
+    }
+
+    package struct Pause {
+        package let asked: Tick
+        /// Time of the order that lifts it, and its acknowledgement; `nil` while the pause stands.
+        package var liftedNanoseconds: Int64?
+        package var over: Tick?
+
+        package init(asked: Tick) { self.asked = asked }
+    }
+
+    package struct Topic {
+        package let name: String
+        /// Change to number 1, 2 and so on.
+        package var changes: [Change] = []
+        package var pauses: [Pause] = []
+
+        package init(_ name: String) { self.name = name }
+
+        package var end: Change? { changes.last.flatMap { $0.kind == .end ? $0 : nil } }
+        package subscript(number: Int) -> Change? {
+            changes.indices.contains(number - 1) ? changes[number - 1] : nil
+        }
+    }
+
+    /// Part of a card's life: what it shows, or by which token it is reached.
+    package struct Span<Value> {
+        package let value: Value
+        package let asked: Tick
+        package var acknowledged: Tick?
+        /// The first request after which it may be over.
+        package var leaving: Tick?
+        /// Acknowledgement after which it is over.
+        package var left: Tick?
+
+        package init(_ value: Value, asked: Tick, acknowledged: Tick? = nil) {
+            (self.value, self.asked, self.acknowledged) = (value, asked, acknowledged)
+        }
+    }
+
+    package struct Start {
+        package let asked: Tick
+        package let life: Int
+        package var acknowledged: Tick?
+
+        package init(asked: Tick, life: Int, acknowledged: Tick? = nil) {
+            (self.asked, self.life, self.acknowledged) = (asked, life, acknowledged)
+        }
+    }
+
+    package struct Card {
+        /// Topics that the card shows, as numbers.
+        package var shows: [Span<[Int]>] = []
+        /// Generations of its token.
+        package var tokens: [Span<Int>] = []
+        package var start: Start?
+        /// Requests to end it.
+        package var unfollowed: Tick?
+        package var isUnfollowAcknowledged = false
+
+        package init() {}
+    }
+
+    package struct Life {
+        package let round: Int
+        package let beganNanoseconds: Int64
+        /// Place in the order at which it was killed; `nil` for the last one, which ended by itself.
+        package var killed: Tick?
+        package var phases: [Phase] = []
+
+        package init(round: Int, beganNanoseconds: Int64) {
+            (self.round, self.beganNanoseconds) = (round, beganNanoseconds)
+        }
+    }
+
+    /// A `settle` that was answered: all that was acknowledged before it was asked for has arrived.
+    package struct Settlement {
+        package let life: Int
+        package let asked: Tick
+        package let acknowledged: Tick
+        package let nanoseconds: Int64
+
+        package init(life: Int, asked: Tick, acknowledged: Tick, nanoseconds: Int64) {
+            (self.life, self.asked, self.acknowledged, self.nanoseconds) = (life, asked, acknowledged, nanoseconds)
+        }
+    }
+
+    package var topics: [Topic] = []
+    package var cards: [Card] = []
+    package var lives: [Life] = []
+    package var settlements: [Settlement] = []
+    /// What was wrong while the program ran: an answer that says so, a restart that failed.
+    package var complaints: [String] = []
+
+    package init() {}
+}

@@ -1,0 +1,156 @@
+import LoadJSON
+
+/// What the simulator accepted, by card, in the order of arrival.
+package struct Record {
+    package enum Event: String { case start = "s", update = "u", end = "e" }
+
+    /// Content of a push: the numbers that it shows of topics.
+    package struct Content: Equatable {
+        /// Name of the state in the dump: equal for equal states.
+        package var name = ""
+        package var shown: [Shown] = []
+        package var isLineup = false
+
+        package init(name: String, shown: [Shown], isLineup: Bool = false) {
+            (self.name, self.shown, self.isLineup) = (name, shown, isLineup)
+        }
+    }
+
+    package struct Shown: Equatable {
+        package let topic: Int
+        package let number: Int
+
+        package init(_ topic: Int, _ number: Int) { (self.topic, self.number) = (topic, number) }
+    }
+
+    package struct Push {
+        /// Milliseconds of the simulator's clock.
+        package var arrival: Int64
+        package var life: Int
+        package var generation: Int
+        package var event: Event
+        package var stamp: Int64
+        /// `nil` for an end that keeps what the card shows.
+        package var content: Content?
+        /// Changes whose alerts ride.
+        package var alerts: [Shown] = []
+
+        package init(
+            arrival: Int64, life: Int, generation: Int = 0, event: Event = .update, stamp: Int64,
+            content: Content?, alerts: [Shown] = []
+        ) {
+            (self.arrival, self.life, self.generation, self.event) = (arrival, life, generation, event)
+            (self.stamp, self.content, self.alerts) = (stamp, content, alerts)
+        }
+    }
+
+    package var pushes: [[Push]]
+    package var startedNanoseconds: Int64 = 0
+    package var complaints: [String] = []
+
+    package init(cards: Int) { pushes = Array(repeating: [], count: cards) }
+
+    /// Returns a time as the simulator counts it.
+    func milliseconds(_ nanoseconds: Int64) -> Int64 { (nanoseconds - startedNanoseconds) / 1_000_000 }
+
+    // MARK: Reading
+
+    private struct Meanings {
+        var topics: [String: Int] = [:]
+        /// Card and generation by the token's name.
+        var tokens: [String: (card: Int, generation: Int)] = [:]
+        var contents: [String: Content] = [:]
+        var alerts: [String: [Shown]] = [:]
+    }
+
+    /// Reads the simulator's dump.
+    package init(dump: String, _ history: History) throws {
+        self.init(cards: history.cards.count)
+        var names = Meanings()
+        for (index, topic) in history.topics.enumerated() { names.topics[topic.name] = index }
+        for (index, card) in history.cards.enumerated() {
+            var generations = card.tokens.map(\.value)
+            if card.start != nil { generations.append(Names.startGeneration) }
+            for generation in generations {
+                names.tokens[Names.hash(of: Names.token(card: index, generation: generation))] = (index, generation)
+            }
+        }
+        var reader = try JSONLineReader(path: dump)
+        while let line = try reader.next() { try read(line, &names) }
+        place(history)
+    }
+
+    private mutating func read(_ line: JSON, _ names: inout Meanings) throws {
+        switch line["type"]?.stringValue {
+        case "state":
+            guard let hash = line["hash"]?.stringValue, let state = line["state"] else { return }
+            guard let content = Record.content(state, hash, names.topics) else {
+                complaints.append("a state that no topic has: \(state.canonicalText)")
+                return
+            }
+            names.contents[hash] = content
+        case "alert":
+            guard let hash = line["hash"]?.stringValue else { return }
+            let text = (line["title"]?.stringValue ?? "") + " " + (line["body"]?.stringValue ?? "")
+            names.alerts[hash] = text.split { " ,:;·".contains($0) }.compactMap { Record.alert($0, names.topics) }
+        case "token":
+            guard let token = line["token"]?.stringValue, let accepted = line["accepted"]?.arrayValue else { return }
+            guard let (card, generation) = names.tokens[token] else {
+                complaints.append("token \(token) accepted \(accepted.count) pushes, and nobody has it")
+                return
+            }
+            for entry in accepted { try read(entry, of: card, generation, names) }
+        case "counters":
+            startedNanoseconds = line["startedNanoseconds"]?.intValue ?? 0
+            if let lost = line["unrecorded"]?.intValue, lost > 0 {
+                complaints.append("\(lost) pushes are not in the dump")
+            }
+        default: break
+        }
+    }
+
+    private mutating func read(_ entry: JSON, of card: Int, _ generation: Int, _ names: Meanings) throws {
+        guard let parts = entry.arrayValue, parts.count >= 6, let arrival = parts[0].intValue,
+            let stamp = parts[2].intValue, let event = parts[3].stringValue.flatMap(Event.init)
+        else { throw CrashError("not an accepted push: \(entry.canonicalText)") }
+        pushes[card].append(
+            Push(
+                arrival: arrival, life: 0, generation: generation, event: event, stamp: stamp,
+                content: parts[1].stringValue.flatMap { names.contents[$0] },
+                alerts: event == .start ? [] : parts[5].stringValue.flatMap { names.alerts[$0] } ?? []))
+    }
+
+    /// Sorts the pushes of each card's tokens into one order, and says in which life each arrived.
+    private mutating func place(_ history: History) {
+        let begins = history.lives.map { milliseconds($0.beganNanoseconds) }
+        for card in pushes.indices {
+            // Stable: pushes of one token stay in their order.
+            let order = pushes[card].indices.sorted { (pushes[card][$0].arrival, $0) < (pushes[card][$1].arrival, $1) }
+            pushes[card] = order.map { pushes[card][$0] }
+            var life = 0
+            for index in pushes[card].indices {
+                while life + 1 < begins.count, begins[life + 1] <= pushes[card][index].arrival { life += 1 }
+                pushes[card][index].life = life
+            }
+        }
+    }
+
+    private static func content(_ state: JSON, _ hash: String, _ topics: [String: Int]) -> Content? {
+        func shown(_ name: JSON?, _ number: Int64?) -> Shown? {
+            guard let topic = name?.stringValue.flatMap({ topics[$0] }), let number else { return nil }
+            return Shown(topic, Int(number))
+        }
+        guard let rows = state["topics"]?.arrayValue else {
+            return shown(state["topic"], state["number"]?.intValue).map { Content(name: hash, shown: [$0]) }
+        }
+        let numbers = rows.map { shown($0["id"], $0["minimal"]?.stringValue.flatMap { Int64($0) }) }
+        guard !numbers.contains(where: { $0 == nil }) else { return nil }
+        return Content(name: hash, shown: numbers.compactMap(\.self), isLineup: true)
+    }
+
+    private static func alert(_ word: Substring, _ topics: [String: Int]) -> Shown? {
+        let parts = word.split(separator: "#")
+        guard parts.count == 2, let topic = topics[String(parts[0])], let number = Int(parts[1]) else { return nil }
+        return Shown(topic, number)
+    }
+}

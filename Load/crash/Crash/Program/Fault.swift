@@ -1,0 +1,15 @@
+/// A fault that the program commits on purpose, so that a run shows that the judge sees it.
+package enum Fault: String, CaseIterable, Sendable {
+    /// Answers `durable` before the engine has the request.
+    case acknowledgedEarly = "acknowledged-early"
+    /// Hands in an event again under another id, with the same alert.
+    case alertTwice = "alert-twice"
+    /// Answers a new token's request, and keeps the old one.
+    case tokenKept = "token-kept"
+    /// Answers an unfollow, and keeps the card.
+    case unfollowForgotten = "unfollow-forgotten"
+    /// Shows an older number again, behind the newer one.
+    case versionBack = "version-back"
+    /// Sends a state again to everybody, as a restart may do once.
+    case sentAgain = "sent-again"
+}

@@ -1,0 +1,274 @@
+import Fanfare
+import FanfareAPNs
+import FanfareFanOut
+import FanfareLog
+import FanfareLoop
+import FanfareModel
+import Glibc
+
+/// The program that is killed: an engine with a store and APNs, as backends embed it. It carries out requests that come over a socket, many
+/// at once, and answers each one when its receipt has come.
+package struct Program: Sendable {
+    package struct Options: Sendable {
+        var folder = ""
+        var marks = ""
+        var port: UInt16 = 0
+        var certificates = ""
+        var fault: Fault?
+        /// Entries between two checkpoints: few, so that programs die in the middle of one, and their log is trimmed.
+        var checkpointInterval: UInt64 = 3000
+
+        static let shards = 2
+        static let connectionsPerShard = 2
+
+        var arguments: [String] {
+            ["program", folder, marks, "\(port)", certificates, "\(checkpointInterval)"]
+                + (fault.map { [$0.rawValue] } ?? [])
+        }
+
+        /// - Returns: `nil` for arguments that no driver gives.
+        package init?(_ arguments: ArraySlice<String>) {
+            let words = Array(arguments)
+            guard words.count >= 5, let port = UInt16(words[2]), let interval = UInt64(words[4]) else { return nil }
+            (folder, marks, self.port, certificates) = (words[0], words[1], port, words[3])
+            checkpointInterval = interval
+            if words.count > 5 { fault = Fault(rawValue: words[5]) }
+        }
+
+        init() {}
+    }
+
+    /// The same struct as in the app.
+    private struct Shown: Codable, Hashable, Sendable {
+        let topic: String
+        let number: Int
+        let minimal: String
+    }
+
+    private let engine: Engine
+    private let fault: Fault?
+    private let output = Locked(())
+
+    /// Lives until it is killed or told to stop. Requests come over standard input, a socket, and answers go back there.
+    ///
+    /// - Returns: exit status.
+    package static func run(_ options: Options) -> Int32 {
+        do {
+            let program = Program(engine: try engine(options), fault: options.fault)
+            program.say("0 ready")
+            program.listen()
+            return 0
+        } catch {
+            let line = Array("0 failed \(error)\n".utf8)
+            _ = line.withUnsafeBytes { write(STDIN_FILENO, $0.baseAddress, $0.count) }
+            return 1
+        }
+    }
+
+    private init(engine: Engine, fault: Fault?) { (self.engine, self.fault) = (engine, fault) }
+
+    private static func engine(_ options: Options) throws -> Engine {
+        let marks = try PhaseMarks(file: options.marks)
+        // What `.folder` opens, in its order.
+        let log = MarkedLog(try LMDBLog(folder: options.folder), marks)
+        let people = MarkedPeople(try LMDBPeopleStore(store: options.folder), marks)
+        let claims = MarkedClaims(try ClaimFolder(store: options.folder), marks)
+        var store = StoreChoice.parts(log: log, people: people, claims: claims)
+        store.checkpointInterval = options.checkpointInterval
+        let files = options.certificates
+        let credentials = try ProviderToken(
+            keyFile: files + "/apns.p8", keyID: Names.keyID, teamID: Names.teamID)
+        var configuration = ConnectionPool.Configuration(
+            endpoint: Endpoint(
+                host: "127.0.0.1", port: options.port, caFile: files + "/ca.pem", serverName: "localhost"),
+            bundleID: Names.bundleID, connections: Options.connectionsPerShard)
+        configuration.pools = Options.shards
+        var engineOptions = Engine.Options(transport: .discard, store: store)
+        engineOptions.shards = Options.shards
+        engineOptions.rules = Program.rules
+        var observer = Engine.Observer()
+        observer.report = { Program.complain($0) }
+        observer.met = { activity, fate in
+            if case .refused(let refusal) = fate { Program.complain("refused: \(refusal)") }
+        }
+        let app = AppID(bundleID: Names.bundleID)
+        return try Engine(
+            engineOptions, observer: observer, apps: [app],
+            makeTransports: [
+                { [configuration] loop, shard, context in
+                    try MarkedTransport(
+                        { source in
+                            try ConnectionPool(
+                                loop: loop, source: source, credentials: credentials, configuration: configuration,
+                                clock: context.clock, proof: context.proof, onReport: context.report)
+                        }, MarkedSource(shard, marks))
+                }
+            ])
+    }
+
+    /// Every alert is granted, and topics are forgotten soon.
+    private static var rules: Rules {
+        let bucket = TokenBucket.Size(burst: 1000, refill: .milliseconds(10))
+        var kind = TopicRules(
+            requestedAlerts: AlertRule(.essential, burst: 1000, refill: .milliseconds(10), freshFor: .seconds(300)))
+        (kind.ordinaryAlerts, kind.reservedAlerts) = (bucket, bucket)
+        kind.minimumInterval = .milliseconds(300)
+        kind.forgetAfter = .seconds(60)
+        return Rules(
+            kinds: [:], other: kind,
+            lineups: LineupRules(
+                dwell: .seconds(2), minimumInterval: .milliseconds(300), gather: .milliseconds(100)))
+    }
+
+    private static func complain(_ text: String) {
+        let line = Array("program: \(text)\n".utf8)
+        _ = line.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
+    }
+
+    // MARK: Requests
+
+    private func listen() {
+        var lines = LineBuffer()
+        while let bytes = Program.readSome() {
+            for line in lines.take(bytes) {
+                let words = line.split(separator: " ")
+                guard let number = words.first.flatMap({ Int($0) }), let request = Request(words.dropFirst()) else {
+                    say("0 failed a request that is none: \(line)")
+                    continue
+                }
+                Task {
+                    if fault == .acknowledgedEarly, isOfEngine(request) { say("\(number) \(Answer.durable.line)") }
+                    let answer = await carryOut(request)
+                    if fault != .acknowledgedEarly || !isOfEngine(request) { say("\(number) \(answer.line)") }
+                    if request == .stop { exit(0) }
+                }
+            }
+        }
+    }
+
+    private func isOfEngine(_ request: Request) -> Bool { request != .settle && request != .stop }
+
+    /// - Returns: `nil` once the driver has gone.
+    private static func readSome() -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let count = bytes.withUnsafeMutableBytes { read(STDIN_FILENO, $0.baseAddress, $0.count) }
+            if count > 0 { return Array(bytes.prefix(count)) }
+            if count == 0 || errno != EINTR { return nil }
+        }
+    }
+
+    private func say(_ line: String) {
+        let bytes = Array((line + "\n").utf8)
+        output.withLock { _ in
+            var sent = 0
+            while sent < bytes.count {
+                let count = bytes.withUnsafeBytes { write(STDIN_FILENO, $0.baseAddress! + sent, $0.count - sent) }
+                guard count > 0 || errno == EINTR else { return }
+                sent += max(0, count)
+            }
+        }
+    }
+
+    private func carryOut(_ request: Request) async -> Answer {
+        do throws(EngineError) {
+            switch request {
+            case .settle: return await engine.settle(within: .seconds(60)) ? .settled : .unsettled
+            case .stop:
+                let report = await engine.shutdown(within: .seconds(60))
+                return .stopped(owed: report.owed, unstored: report.unstored)
+            case .change(let change, let topic, let number): return try await make(change, topic, number)
+            case .order(let order, let topic):
+                let operation: FeedEvent.Operation =
+                    switch order {
+                    case .mute: .mute
+                    case .unmute: .unmute
+                    case .pause: .pause
+                    case .resume: .resume
+                    }
+                return Program.answer(try await engine.order(operation, for: .topic(TopicID(topic))))
+            default: return try await changePeople(request)
+            }
+        } catch { return .failed("\(request.line): \(error)") }
+    }
+
+    private static func answer(_ receipt: Receipt) -> Answer { receipt.durability == .durable ? .durable : .memory }
+
+    private func make(_ change: Request.Change, _ topic: String, _ number: Int) async throws(EngineError) -> Answer {
+        let shown = Shown(topic: topic, number: number, minimal: "\(number)")
+        switch change {
+        case .publish: return Program.answer(try await engine.publish(shown, for: TopicID(topic)))
+        case .correct: return Program.answer(try await engine.correct(TopicID(topic), .patch(Program.patch(shown))))
+        case .event, .alert, .end: break
+        }
+        let id = Names.event(topic, number)
+        var event = FeedEvent(
+            topic: TopicID(topic), at: FeedTime(milliseconds: Clock.wallMilliseconds()), id: id,
+            kind: change.rawValue, lifecycle: change == .end ? .end : nil, change: .patch(Program.patch(shown)),
+            alert: change == .alert ? AlertText(title: id, body: "now") : nil)
+        let answer = Program.answer(try await engine.ingest(event))
+        if change != .end, number.isMultiple(of: 5) {
+            event.id = id + "/again"
+            switch fault {
+            case .alertTwice where change == .alert:
+                event.change = .patch(Program.patch(shown, isAgain: true))
+                _ = try await engine.ingest(event)
+            case .versionBack where number > 1:
+                let old = Shown(topic: topic, number: number - 1, minimal: "\(number - 1)")
+                event.change = .patch(Program.patch(old))
+                _ = try await engine.ingest(event)
+            case .sentAgain: _ = try await engine.order(.republish, for: .topic(TopicID(topic)))
+            default: break
+            }
+        }
+        return answer
+    }
+
+    private static func patch(_ shown: Shown, isAgain: Bool = false) -> JSONObject {
+        var patch: JSONObject = [
+            "topic": .string(shown.topic), "number": .int(Int64(shown.number)), "minimal": .string(shown.minimal),
+        ]
+        if isAgain { patch["again"] = .bool(true) }
+        return patch
+    }
+
+    private func changePeople(_ request: Request) async throws(EngineError) -> Answer {
+        switch request {
+        case .follow(let card, let audience, let generation):
+            return Program.answer(
+                try await engine.follow(
+                    Program.audience(audience), activity: ActivityID(Names.activity(card)),
+                    subscriber: SubscriberID(Names.subscriber(of: card)),
+                    token: Names.token(card: card, generation: generation)))
+        case .move(let card, let audience):
+            return Program.answer(
+                try await engine.move(
+                    activity: ActivityID(Names.activity(card)), subscriber: SubscriberID(Names.subscriber(of: card)),
+                    to: Program.audience(audience)))
+        case .replaceToken(let card, let generation), .confirm(let card, let generation):
+            if fault == .tokenKept, generation > 0 { return .durable }
+            return Program.answer(
+                try await engine.replaceToken(
+                    activity: ActivityID(Names.activity(card)), subscriber: SubscriberID(Names.subscriber(of: card)),
+                    with: Names.token(card: card, generation: generation)))
+        case .unfollow(let card):
+            if fault == .unfollowForgotten { return .durable }
+            return Program.answer(
+                try await engine.unfollow(
+                    activity: ActivityID(Names.activity(card)), subscriber: SubscriberID(Names.subscriber(of: card))))
+        case .start(let card, let audience):
+            let start = StartRequest(
+                activity: Names.activity(card),
+                token: Names.token(card: card, generation: Names.startGeneration), attributesType: "Match",
+                alert: AlertText(title: "start", body: "now"))
+            return Program.answer(
+                try await engine.start(
+                    Program.audience(audience), start, subscriber: SubscriberID(Names.subscriber(of: card))))
+        default: return .failed(request.line)
+        }
+    }
+
+    private static func audience(_ topics: [String]) -> AudienceKey {
+        topics.count == 1 ? .topic(TopicID(topics[0])) : .lineup(topics.map { TopicID($0) })
+    }
+}

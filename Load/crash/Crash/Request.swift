@@ -1,0 +1,116 @@
+/// What the driver asks the program to do, as a line of text that begins with the request's number.
+package enum Request: Sendable, Equatable {
+    package enum Change: String, Sendable {
+        /// Event with an id, which may be handed in again.
+        case event
+        /// The same, with an alert.
+        case alert
+        case publish, correct
+        /// Last event of a topic.
+        case end
+    }
+
+    package enum Order: String, Sendable { case mute, unmute, pause, resume }
+
+    /// The topic's state becomes that number.
+    case change(Change, topic: String, number: Int)
+    case order(Order, topic: String)
+    case follow(card: Int, audience: [String], generation: Int)
+    case move(card: Int, audience: [String])
+    case replaceToken(card: Int, generation: Int)
+    case unfollow(card: Int)
+    case start(card: Int, audience: [String])
+    case confirm(card: Int, generation: Int)
+    case settle, stop
+
+    var line: String {
+        switch self {
+        case .change(let change, let topic, let number): "\(change.rawValue) \(topic) \(number)"
+        case .order(let order, let topic): "\(order.rawValue) \(topic)"
+        case .follow(let card, let audience, let generation):
+            "follow \(card) \(audience.joined(separator: ",")) \(generation)"
+        case .move(let card, let audience): "move \(card) \(audience.joined(separator: ","))"
+        case .replaceToken(let card, let generation): "replaceToken \(card) \(generation)"
+        case .unfollow(let card): "unfollow \(card)"
+        case .start(let card, let audience): "start \(card) \(audience.joined(separator: ","))"
+        case .confirm(let card, let generation): "confirm \(card) \(generation)"
+        case .settle: "settle"
+        case .stop: "stop"
+        }
+    }
+
+    /// - Returns: `nil` for a line that no driver writes.
+    init?(_ words: some Collection<Substring>) {
+        var rest = words.dropFirst()
+        func number(_ word: Substring?) -> Int? { word.flatMap { Int($0) } }
+        guard let verb = words.first.map(String.init) else { return nil }
+        if let change = Change(rawValue: verb), let topic = rest.popFirst(), let value = number(rest.popFirst()) {
+            self = .change(change, topic: String(topic), number: value)
+            return
+        }
+        if let order = Order(rawValue: verb), let topic = rest.popFirst() {
+            self = .order(order, topic: String(topic))
+            return
+        }
+        if verb == "settle" || verb == "stop" {
+            self = verb == "settle" ? .settle : .stop
+            return
+        }
+        guard let card = number(rest.popFirst()) else { return nil }
+        if verb == "unfollow" {
+            self = .unfollow(card: card)
+            return
+        }
+        guard let word = rest.popFirst() else { return nil }
+        let audience = word.split(separator: ",").map(String.init)
+        switch verb {
+        case "follow":
+            guard let generation = number(rest.popFirst()) else { return nil }
+            self = .follow(card: card, audience: audience, generation: generation)
+        case "move": self = .move(card: card, audience: audience)
+        case "start": self = .start(card: card, audience: audience)
+        case "replaceToken", "confirm":
+            guard let generation = Int(word) else { return nil }
+            self =
+                verb == "confirm"
+                ? .confirm(card: card, generation: generation) : .replaceToken(card: card, generation: generation)
+        default: return nil
+        }
+    }
+}
+
+/// The program's answer to a request, a line as well.
+package enum Answer: Equatable {
+    case durable
+    /// The receipt promises less.
+    case memory
+    case settled, unsettled
+    /// The engine has stopped: activities that still lacked something, and events that were not known to be durable.
+    case stopped(owed: Int, unstored: Int)
+    case failed(String)
+
+    var line: String {
+        switch self {
+        case .durable: "durable"
+        case .memory: "memory"
+        case .settled: "settled"
+        case .unsettled: "unsettled"
+        case .stopped(let owed, let unstored): "stopped \(owed) \(unstored)"
+        case .failed(let text): "failed \(text.replacing("\n", with: " "))"
+        }
+    }
+
+    init(_ words: some Collection<Substring>) {
+        let rest = words.dropFirst()
+        switch words.first {
+        case "durable": self = .durable
+        case "memory": self = .memory
+        case "settled": self = .settled
+        case "unsettled": self = .unsettled
+        case "stopped":
+            let numbers = rest.compactMap { Int($0) }
+            self = numbers.count == 2 ? .stopped(owed: numbers[0], unstored: numbers[1]) : .failed("stopped")
+        default: self = .failed(rest.joined(separator: " "))
+        }
+    }
+}

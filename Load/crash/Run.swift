@@ -1,0 +1,148 @@
+import CrashTest
+import Foundation
+
+/// Prints at once: a long run is read while it goes on.
+private func tell(_ text: String) {
+    print(text)
+    fflush(nil)
+}
+
+/// A command with its options.
+struct Run {
+    let numbers: [String: Int]
+    let fault: Fault?
+    let folder: String?
+
+    private func inFolder<Result>(_ body: (String) throws -> Result) throws -> Result {
+        let path = folder ?? NSTemporaryDirectory() + "fanfare-crash-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(
+            atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        defer { if folder == nil { try? FileManager.default.removeItem(atPath: path) } }
+        return try body(path)
+    }
+
+    /// - Returns: `true` if nothing is wrong.
+    func rounds() throws -> Bool {
+        var options = Rounds.Options()
+        options.rounds = max(1, numbers["--rounds"] ?? options.rounds)
+        options.seed = UInt64(numbers["--seed"] ?? 1)
+        options.acknowledgements = max(1, numbers["--acknowledgements"] ?? options.acknowledgements)
+        if let seconds = numbers["--seconds"] { options.seconds = seconds }
+        options.fault = fault
+        tell("seed \(options.seed), \(options.rounds) rounds")
+        let (history, findings, summary) = try play(options)
+        tell("\(history.lives.last.map { $0.round - 1 } ?? 0) rounds\n\(summary)")
+        let kills = Kills(history)
+        tell(kills.text)
+        tell(findings.text)
+        var isGood = findings.violationCount == 0
+        for (name, count) in kills.wanted where count < numbers["--least"] ?? 0 {
+            tell("only \(count) kills fell inside a \(name)")
+            isGood = false
+        }
+        return isGood
+    }
+
+    private func play(_ options: Rounds.Options) throws -> (History, Findings, String) {
+        try inFolder { path in
+            var options = options
+            options.folder = path
+            let rounds = try Rounds(options)
+            let (history, dump) = try rounds.run(report: tell)
+            var judge = CrashJudge(history, try Record(dump: dump, history), seed: options.seed)
+            return (history, judge.judge(), rounds.summary)
+        }
+    }
+
+    func sweep() throws -> Bool {
+        try inFolder { path in
+            var options = GoalSweep.Options()
+            options.followers = max(1000, numbers["--followers"] ?? options.followers)
+            options.fault = fault
+            options.folder = path
+            let sweep = try GoalSweep(options)
+            var isGood = true
+            _ = try sweep.run { moment in
+                let share = Double(moment.have) / Double(options.followers)
+                tell(
+                    "goal \(moment.goal): killed at \(moment.before) alerts; \(moment.have) of \(options.followers) have it "
+                        + "(\((share * 1000).rounded(.down) / 10) %), \(moment.twice) twice")
+                if moment.twice > 0 || options.followers - moment.have > sweep.lostMax { isGood = false }
+                // The promise to a goal's million; a smaller audience has the same blocks, which are more of it.
+                if options.followers >= 1_000_000, share < 0.95 { isGood = false }
+            }
+            tell(
+                isGood
+                    ? "good: at most \(sweep.lostMax) may lack a goal"
+                    : "wrong: at most \(sweep.lostMax) may lack a goal, and nobody has it twice")
+            return isGood
+        }
+    }
+
+    /// Each fault must be seen.
+    func faults() throws -> Bool {
+        var isGood = true
+        for fault in Fault.allCases {
+            var options = Rounds.Options()
+            options.rounds = max(1, numbers["--rounds"] ?? 3)
+            options.seed = UInt64(numbers["--seed"] ?? 1)
+            options.fault = fault
+            do {
+                let findings = try play(options).1
+                tell(
+                    "\(fault.rawValue): \(findings.violationCount) violations; \(findings.violations.first?.text ?? "NOT SEEN")"
+                )
+                if findings.violationCount == 0 { isGood = false }
+            } catch {
+                tell("\(fault.rawValue): \(error)")
+                isGood = false
+            }
+        }
+        return isGood
+    }
+}
+
+/// Kills by the phase in which they found the program.
+private struct Kills {
+    private var counts: [Phase: Int] = [:]
+    private var commits = 0
+    private var all = 0
+    private var elsewhere = 0
+
+    init(_ history: History) {
+        for life in history.lives where life.killed != nil {
+            all += 1
+            for phase in life.phases { counts[phase, default: 0] += 1 }
+            if life.phases.contains(where: { $0 == .entries || $0 == .people || $0 == .claims }) { commits += 1 }
+            if life.phases.isEmpty { elsewhere += 1 }
+        }
+    }
+
+    var wanted: [(String, Int)] {
+        [
+            ("commit", commits), ("sweep", counts[.sweep] ?? 0), ("start", counts[.start] ?? 0),
+            ("loading", counts[.loading] ?? 0),
+        ]
+    }
+
+    var text: String {
+        let phases = Phase.allCases.map { "\(counts[$0] ?? 0) \($0)" }.joined(separator: ", ")
+        return "\(all) kills: \(commits) inside a commit; by mark: \(phases); \(elsewhere) in none"
+    }
+}
+
+extension Findings {
+    fileprivate var text: String {
+        var lines = [
+            "judged: \(pushes) pushes to \(checkedCards) cards, \(starts) starts, \(ends) ends (\(endsAgain) again), \(alerts) alerts; "
+                + "\(checkedAtSettlements) cards compared when everything had arrived",
+            "superfluous: \(superfluous) silent pushes for \(restartsOfCards) restarts of cards, "
+                + "\(CrashCosts.superfluousPerRestart) each may be",
+            "alerts that kills have interrupted: \(alertsAtKills) followers, \(alertsLost) lack theirs, \(alertsLostAtOnce) of one alert at most",
+            "stamps: \(stampsBack) go back after a restart, \(stampsEqual) are equal to those of another state before it",
+            "\(violationCount) violations",
+        ]
+        for violation in violations { lines += [violation.text] + violation.history.map { "    " + $0 } }
+        return lines.joined(separator: "\n")
+    }
+}

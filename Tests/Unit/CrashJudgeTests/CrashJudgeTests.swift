@@ -1,0 +1,187 @@
+import Testing
+
+@testable import CrashTest
+
+/// The judge of a program's lives: it is content with what may be, and sees what must not.
+@Suite struct CrashJudgeTests {
+    /// Two lives of an engine with one topic and one card, and nothing wrong.
+    private struct Lives {
+        var history = History()
+        var record: Record
+
+        init() {
+            var topic = History.Topic("match/0")
+            topic.changes = [
+                Lives.change(.event, 1, 2, life: 0), Lives.change(.alert, 7, 8, life: 0),
+                Lives.change(.event, 20, 21, life: 1),
+            ]
+            var card = History.Card()
+            card.shows = [.init([0], asked: 3, acknowledged: 4)]
+            card.tokens = [.init(0, asked: 3, acknowledged: 4)]
+            history.topics = [topic]
+            history.cards = [card]
+            history.lives = [
+                History.Life(round: 1, beganNanoseconds: 0), History.Life(round: 2, beganNanoseconds: 10_000_000_000),
+            ]
+            history.lives[0].killed = 12
+            history.settlements = [.init(life: 1, asked: 22, acknowledged: 23, nanoseconds: 10_500_000_000)]
+            record = Record(cards: 1)
+            record.pushes[0] = [
+                Lives.push(1, at: 100, stamp: 100), Lives.push(2, at: 200, stamp: 101, alerts: true),
+                Lives.push(3, at: 10_100, stamp: 110),
+            ]
+        }
+
+        static func change(
+            _ kind: Request.Change, _ asked: Int, _ acknowledged: Int?, life: Int
+        ) -> History.Change {
+            History.Change(kind: kind, asked: asked, acknowledged: acknowledged, life: life)
+        }
+
+        static func push(
+            _ number: Int, at arrival: Int64, stamp: Int64, event: Record.Event = .update, alerts: Bool = false
+        ) -> Record.Push {
+            Record.Push(
+                arrival: arrival, life: arrival < 10_000 ? 0 : 1, event: event, stamp: stamp,
+                content: .init(name: "\(number)", shown: [.init(0, number)]), alerts: alerts ? [.init(0, number)] : [])
+        }
+
+        func findings() -> Findings {
+            var judge = CrashJudge(history, record, seed: 1)
+            return judge.judge()
+        }
+
+        /// Returns what the judge says after a change.
+        static func violations(_ spoil: (inout Lives) -> Void) -> [String] {
+            var lives = Lives()
+            spoil(&lives)
+            return lives.findings().violations.map(\.text)
+        }
+    }
+
+    private func sees(_ words: String, _ spoil: (inout Lives) -> Void) {
+        let found = Lives.violations(spoil)
+        #expect(found.contains { $0.contains(words) }, "\(found)")
+    }
+
+    @Test func theJudgeIsContentWithLivesInWhichNothingIsLost() {
+        let findings = Lives().findings()
+        #expect(findings.violationCount == 0, "\(findings.violations)")
+        #expect(findings.pushes == 3 && findings.alerts == 1 && findings.checkedAtSettlements == 1)
+    }
+
+    @Test func aRestartMaySendAStateAgainOnce() {
+        let again = Lives.push(2, at: 10_050, stamp: 109)
+        var lives = Lives()
+        lives.record.pushes[0].insert(again, at: 2)
+        #expect(lives.findings().violationCount == 0 && lives.findings().superfluous == 1)
+        sees("sent again") { $0.record.pushes[0].insert(contentsOf: [again, again], at: 2) }
+        sees("sent again") { $0.record.pushes[0].insert(Lives.push(1, at: 150, stamp: 100), at: 1) }
+    }
+
+    @Test func theJudgeSeesThatAnAcknowledgedEventIsLost() {
+        sees("at the end the card should show") { $0.record.pushes[0].removeLast() }
+        sees("everything settled, and the card has 2") { $0.record.pushes[0].removeLast() }
+    }
+
+    @Test func anEventWithoutAnAcknowledgementMayHaveHappenedOrNot() {
+        var lives = Lives()
+        lives.history.topics[0].changes.insert(Lives.change(.event, 11, nil, life: 0), at: 2)
+        lives.record.pushes[0][2] = Lives.push(4, at: 10_100, stamp: 110)
+        #expect(lives.findings().violationCount == 0)
+        lives.record.pushes[0].insert(Lives.push(3, at: 10_050, stamp: 109), at: 2)
+        #expect(lives.findings().violationCount == 0)
+    }
+
+    @Test func theJudgeSeesThatVersionsAndStampsGoBack() {
+        sees("goes back from 2 to 1") { $0.record.pushes[0].insert(Lives.push(1, at: 10_050, stamp: 109), at: 2) }
+        sees("the stamp goes back") { $0.record.pushes[0][1].stamp = 99 }
+    }
+
+    @Test func theJudgeSeesAnAlertTwiceMutedOrToAJoiner() {
+        sees("alert 2 of match/0 twice") {
+            $0.record.pushes[0].insert(Lives.push(2, at: 10_050, stamp: 109, alerts: true), at: 2)
+        }
+        sees("which was muted") { $0.history.topics[0].changes[1].isMuted = true }
+        sees("joined after it") {
+            $0.history.cards[0].shows = [.init([0], asked: 9, acknowledged: 10)]
+            $0.record.pushes[0].removeFirst()
+        }
+    }
+
+    @Test func theJudgeSeesAPushToWhoHasLeft() {
+        sees("comes to a card that had left it") { lives in
+            lives.history.cards[0].shows[0].left = 15
+            lives.history.cards[0].unfollowed = 14
+        }
+        sees("a token that had been replaced") { lives in
+            lives.history.cards[0].tokens[0].left = 15
+            lives.history.cards[0].tokens.append(.init(1, asked: 14, acknowledged: 15))
+        }
+    }
+
+    @Test func theJudgeSeesAnEndThatIsMissingOvertakenOrNobodysWish() {
+        sees("an unfollow was acknowledged, and no end has come") { lives in
+            (lives.history.cards[0].unfollowed, lives.history.cards[0].isUnfollowAcknowledged) = (24, true)
+        }
+        sees("something follows the end") { lives in
+            lives.history.cards[0].unfollowed = 24
+            lives.record.pushes[0].insert(Lives.push(2, at: 10_050, stamp: 109, event: .end), at: 2)
+        }
+        sees("an end that nobody asked for") {
+            $0.record.pushes[0].append(Lives.push(3, at: 10_200, stamp: 111, event: .end))
+        }
+    }
+
+    @Test func theJudgeSeesAStartTwiceOrAfterARestart() {
+        func start(_ arrival: Int64) -> Record.Push { Lives.push(1, at: arrival, stamp: 100, event: .start) }
+        sees("2 starts") { lives in
+            lives.history.cards[0].start = .init(asked: 3, life: 0, acknowledged: 4)
+            lives.record.pushes[0].insert(contentsOf: [start(90), start(91)], at: 0)
+        }
+        sees("leaves after a restart") { lives in
+            lives.history.cards[0].start = .init(asked: 3, life: 0, acknowledged: 4)
+            lives.record.pushes[0].insert(start(10_010), at: 2)
+        }
+    }
+
+    @Test func theJudgeSeesWhatIsShownInAPause() {
+        sees("though it is paused") { lives in
+            var pause = History.Pause(asked: 15)
+            (pause.liftedNanoseconds, pause.over) = (10_200_000_000, 24)
+            lives.history.topics[0].pauses = [pause]
+            lives.history.topics[0].changes[2].pause = 0
+        }
+    }
+
+    @Test func theJudgeBoundsTheAlertsThatAKillCosts() {
+        func lives(lacking count: Int) -> Findings {
+            var lives = Lives()
+            let card = lives.history.cards[0]
+            lives.history.cards = Array(repeating: card, count: 40_000)
+            lives.record.pushes = Array(repeating: lives.record.pushes[0], count: 40_000)
+            for card in 0..<count { lives.record.pushes[card][1].alerts = [] }
+            return lives.findings()
+        }
+        #expect(lives(lacking: 6000).violationCount == 0)
+        #expect(lives(lacking: 6000).alertsLost == 6000)
+        #expect(lives(lacking: 7000).violationCount > 0)
+    }
+
+    @Test func requestsAndAnswersComeBackFromTheirLines() {
+        let requests: [Request] = [
+            .change(.alert, topic: "match/1", number: 7), .change(.end, topic: "order/2", number: 1),
+            .order(.pause, topic: "match/1"), .follow(card: 3, audience: ["a/1", "b/2"], generation: 0),
+            .move(card: 3, audience: ["a/1"]), .replaceToken(card: 3, generation: 2), .unfollow(card: 3),
+            .start(card: 4, audience: ["a/1"]), .confirm(card: 4, generation: 0), .settle, .stop,
+        ]
+        for request in requests { #expect(Request(request.line.split(separator: " ")) == request) }
+        let answers: [Answer] = [
+            .durable, .memory, .settled, .unsettled, .stopped(owed: 1, unstored: 2), .failed("no room"),
+        ]
+        for answer in answers { #expect(Answer(answer.line.split(separator: " ")) == answer) }
+        for line in ["", "follow", "follow x a/1 0", "event a/1", "confirm 1 x", "dance 1"] {
+            #expect(Request(line.split(separator: " ")) == nil, "\(line)")
+        }
+    }
+}
