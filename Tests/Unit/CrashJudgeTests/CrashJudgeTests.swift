@@ -79,6 +79,22 @@ import Testing
         sees("sent again") { $0.record.pushes[0].insert(Lives.push(1, at: 150, stamp: 100), at: 1) }
     }
 
+    @Test func aCardThatMovesAwayAndBackGetsItsStateOnceMore() {
+        let again = Lives.push(2, at: 250, stamp: 102)
+        var lives = Lives()
+        lives.history.topics.append(History.Topic("match/1"))
+        lives.history.cards[0].shows = [
+            .init([0], asked: 3, acknowledged: 4), .init([1], asked: 9, acknowledged: 10),
+            .init([0], asked: 11, acknowledged: 12),
+        ]
+        for show in 0..<2 { lives.history.cards[0].shows[show].leaving = 9 + 2 * show }
+        for show in 0..<2 { lives.history.cards[0].shows[show].left = 10 + 2 * show }
+        lives.record.pushes[0].insert(again, at: 2)
+        #expect(lives.findings().violationCount == 0, "\(lives.findings().violations)")
+        lives.record.pushes[0].insert(again, at: 2)
+        #expect(lives.findings().violationCount > 0)
+    }
+
     @Test func theJudgeSeesThatAnAcknowledgedEventIsLost() {
         sees("at the end the card should show") { $0.record.pushes[0].removeLast() }
         sees("everything settled, and the card has 2") { $0.record.pushes[0].removeLast() }

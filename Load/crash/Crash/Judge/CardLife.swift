@@ -11,6 +11,8 @@ struct CardLife {
     private var last: Record.Push?
     private var ended: Record.Push?
     private var superfluous = 0
+    /// Pushes for coming back, by what the card shows.
+    private var returns: [[Int]: Int] = [:]
 
     init(card index: Int, of judge: CrashJudge) {
         history = judge.history
@@ -95,12 +97,23 @@ struct CardLife {
             counts.superfluous += 1
             // Those of a restart are the card's first pushes in a life that found it alive.
             superfluous = last.map { $0.life < push.life } == true ? 1 : superfluous + 1
-            if superfluous > CrashCosts.superfluousPerRestart {
+            if superfluous > CrashCosts.superfluousPerRestart, !takeReturn(to: content) {
                 complain("a state is sent again to a card that has it", push)
             }
         } else {
             superfluous = CrashCosts.superfluousPerRestart
         }
+    }
+
+    /// A card that moves away and back before anything else has reached it gets what it shows once for the move.
+    ///
+    /// - Returns: `false` if it has not come back so often.
+    private mutating func takeReturn(to content: Record.Content) -> Bool {
+        let topics = content.shown.map(\.topic)
+        let times = card.shows.count { $0.value == topics }
+        guard returns[topics, default: 0] + 1 < times else { return false }
+        returns[topics, default: 0] += 1
+        return true
     }
 
     /// Nobody gets what was asked for after he had left, or his token was replaced.
