@@ -143,6 +143,9 @@ final class ShardTurn {
     func end() -> Duration? {
         if !hasToldReady, transport?.isReady == true {
             hasToldReady = true
+            // Figures are left out while other feedback waits. Who hears that the shard is ready is to know whom it has loaded.
+            tell()
+            tellFigures()
             reports.append(.ready)
         }
         tell()

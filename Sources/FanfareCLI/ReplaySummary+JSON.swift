@@ -45,6 +45,9 @@ extension ReplaySummary {
             ],
             "undelivered": .int(Int64(undelivered)),
             "refused": .int(Int64(counts.refused)),
+            "lineups": [
+                "activities": .int(Int64(lineups.activities)), "distinct": .int(Int64(lineups.distinct)),
+            ],
             "interrupted": .bool(interrupted),
             "goals": .array(
                 goals.map { goal in

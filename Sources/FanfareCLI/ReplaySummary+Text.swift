@@ -19,6 +19,7 @@ extension ReplaySummary {
         if counts.activities > 0 || counts.pushes.sent > 0 {
             lines.append(("pushes", pushes))
             if !activityAlerts.isEmpty { lines.append(("alerts", activityAlerts)) }
+            if lineups.activities > 0 { lines.append(("lineups", lineupsShared)) }
             if !fateTexts.isEmpty { lines.append(("activities", fateTexts.joined(separator: "; "))) }
             let refused = counts.refused > 0 ? ", of which \(counts.refused.grouped) were refused" : ""
             lines.append(("undelivered", undelivered.grouped + refused))
@@ -83,6 +84,13 @@ extension ReplaySummary {
             (alerts.silenced, "silenced"), (alerts.limited, "limited"),
         ]
         return figures.filter { $0.0 > 0 }.map { "\($0.0.grouped) \($0.1)" }.joined(separator: ", ")
+    }
+
+    /// Lineups of activities, and how many different ones they are, each of which is visited once for all who share it.
+    private var lineupsShared: String {
+        let each = Double(lineups.activities) / Double(max(1, lineups.distinct))
+        return "\(lineups.activities.grouped), of which \(lineups.distinct.grouped) differ: "
+            + "\(each.fixed(1)) activities to each"
     }
 
     private var fateTexts: [String] {

@@ -93,6 +93,8 @@ package final class Shard: DeliverySource {
         // Lineups whose state is in rows are owed what they have not looked at; a push in flight is looked at when it is answered.
         result.owed += min(membership.membersOfLineups, membership.lineups.countLookers())
         result.activities = membership.store.count
+        result.lineups.activities = membership.membersOfLineups
+        result.lineups.distinct = membership.lineups.count
         result.tokenless = lifecycle.starts.count
         return result
     }

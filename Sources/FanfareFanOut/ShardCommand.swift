@@ -136,12 +136,25 @@ public struct ShardCounts: Sendable, Equatable {
         public init() {}
     }
 
+    /// Lineups at the moment of counting.
+    public struct Lineups: Sendable, Equatable {
+        /// Activities that show a lineup.
+        public var activities = 0
+        /// Different lineups among them, added up over the shards: the activities of one shard with the same lineup share an audience.
+        public var distinct = 0
+
+        /// Creates counts of zero.
+        public init() {}
+    }
+
     /// Requests to APNs by outcome.
     public var pushes = Pushes()
     /// Alerts by outcome.
     public var alerts = Alerts()
     /// Number of activities known now.
     public var activities = 0
+    /// Number of activities that show lineups, and of the different lineups that they show.
+    public var lineups = Lineups()
     /// Number of activities without an update token: they were or will be started by a push, and the app has not reported the token.
     public var tokenless = 0
     /// Number of activities to which a state is still to be delivered; its push may be in flight. An upper bound while lineups lack news: one
@@ -176,6 +189,8 @@ public struct ShardCounts: Sendable, Equatable {
         sum.alerts.silenced += b.alerts.silenced
         sum.alerts.limited += b.alerts.limited
         sum.activities += b.activities
+        sum.lineups.activities += b.lineups.activities
+        sum.lineups.distinct += b.lineups.distinct
         sum.tokenless += b.tokenless
         sum.owed += b.owed
         sum.refused += b.refused

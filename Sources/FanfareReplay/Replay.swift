@@ -157,7 +157,7 @@ package final class Replay {
 
     private func begin() {
         guard course.begin() else { return }
-        figures.begin(at: now)
+        figures.begin(with: engine.counts, at: now)
         engine.endRecall()
         watch?.start(after: .milliseconds(200), repeating: .milliseconds(200))
         source.start()

@@ -31,8 +31,11 @@ struct ReplayFigures {
         cpuBefore = Clock.processCPUNanoseconds()
     }
 
-    /// Restarts the clock when the feed begins.
-    mutating func begin(at now: Int64) { startedAt = now }
+    /// Restarts the clock when the feed begins, and notes what the subscribers follow.
+    mutating func begin(with counts: ShardCounts, at now: Int64) {
+        startedAt = now
+        summary.lineups = counts.lineups
+    }
 
     mutating func noteEvent(at now: Int64, logTime: FeedTime) {
         summary.events += 1

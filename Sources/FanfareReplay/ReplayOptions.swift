@@ -114,6 +114,8 @@ package struct ReplaySummary: Sendable {
     /// Figures of the decisions, compared with a push for every event; `nil` unless `countsWhatIf` is set.
     package var whatIf: DecisionTally.Figures?
     package var counts = ShardCounts()
+    /// Lineups of the subscribers when the feed began.
+    package var lineups = ShardCounts.Lineups()
     package var fates = Fates()
     /// Freshness by topic kind, over all shards.
     package var freshness = FreshnessReport()

@@ -37,6 +37,15 @@ import Testing
         #expect(summary.json.contains(#""held":1200"#))
     }
 
+    @Test func sharedLineupsAreToldWhereThereAreLineups() {
+        var summary = summary
+        #expect(!summary.text.contains("lineups"))
+        #expect(summary.json.contains(#""lineups":{"activities":0,"distinct":0}"#))
+        (summary.lineups.activities, summary.lineups.distinct) = (20_000, 712)
+        #expect(summary.text.contains("\nlineups            20,000, of which 712 differ: 28.1 activities to each\n"))
+        #expect(summary.json.contains(#""lineups":{"activities":20000,"distinct":712}"#))
+    }
+
     @Test func peopleReadEverythingOnce() {
         #expect(
             summary.text == """

@@ -13,7 +13,7 @@ import Testing
         let scan = FeedScan(topics: [Self.match], events: events, skippedFiles: ["notes.txt"])
         var figures = ReplayFigures(try ReplayPlan(ReplayOptions(paths: ["day.ndjson"]), scan: scan))
         figures.connect(at: 0)
-        figures.begin(at: Self.second)
+        figures.begin(with: ShardCounts(), at: Self.second)
         return figures
     }
 
