@@ -84,6 +84,7 @@ extension Topic {
             guard reopens(event, folded) else { return context.verdict.set(.late, "after end") }
             // The fold keeps everything known of the topic.
             shown.reopen()
+            scheduleNewest()
             reopened = true
             context.verdict.outcome = .unchanged
         }

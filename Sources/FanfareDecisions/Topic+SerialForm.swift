@@ -37,6 +37,7 @@ extension Topic {
             try reader.publication(of: id, number, shown: presented)
         }
         isNewestWithheld = try reader.flag("newest publication")
+        scheduleNewest()
     }
 }
 

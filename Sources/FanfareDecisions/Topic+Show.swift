@@ -125,6 +125,7 @@ extension Topic {
             expiry: Expiry(
                 renews: rules.renews,
                 dismissAfter: rules.dismissal.duration(ofActivityLasting: TopicRules.durationMax, until: now)),
+            scheduledAt: rules.schedule(of: presentation.state, shownSince: started),
             isRepublished: waiting.republishes)
         newest = publication.alert == nil ? publication : publication.silent
         isNewestWithheld = false

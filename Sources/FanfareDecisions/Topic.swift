@@ -45,6 +45,7 @@ struct Topic: Sendable {
     mutating func adopt(_ kindRules: KindRules, now: FeedTime) {
         let (before, former) = (fold.state, self.kindRules)
         fold.adopt(kindRules)
+        defer { scheduleNewest() }
         governor.adopt(rules, at: now)
         if !shown.ended { adoptSilence(of: former, now: now) }
         guard let published = shown.state else { return }
@@ -61,6 +62,13 @@ struct Topic: Sendable {
         } else if agenda.flushAt != nil, former.rules.minimumInterval != rules.minimumInterval {
             agenda.flushAt = max(now, shown.nextUpdate(after: rules.minimumInterval, now: now))
         }
+    }
+
+    /// Schedules the newest publication, which a restart sends to the shards, by what the topic shows and by the rules that stand now. The end
+    /// of an earlier turn has no such time: a checkpoint does not keep its state as an object.
+    mutating func scheduleNewest() {
+        let time = shown.state.flatMap { rules.schedule(of: $0, shownSince: shown.startedAt) }
+        newest = newest?.scheduled(at: time)
     }
 
     /// Counts the silence so far by the rules that stand now.
@@ -84,6 +92,7 @@ struct Topic: Sendable {
         fresh.newest = newest
         fresh.isNewestWithheld = isNewestWithheld
         self = fresh
+        scheduleNewest()
     }
 
     /// Restarts the count of silence, because the feed sent an event or the topic was shown.

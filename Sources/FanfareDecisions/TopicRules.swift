@@ -15,6 +15,9 @@ public struct TopicRules: Sendable {
     public var beginsWhen: [Condition]
     /// Conditions that end the topic once all of them hold for its state (rule L2). Empty: the feed ends it.
     public var endsWhen: [Condition]
+    /// Field with the date for which the topic is scheduled, such as a kick-off, by which lineups may order it; a topic whose state lacks
+    /// it has no such time yet. `nil`: the topic is scheduled for the time of its first version.
+    public var scheduledAt: String?
     /// Rule for alerts that a native feed requests in its own words.
     public var requestedAlerts: AlertRule
     /// Bucket of one topic for all its `ordinary` alerts together.
@@ -62,6 +65,7 @@ public struct TopicRules: Sendable {
         reducer: any Reducer = PatchesOnly(), fields: [String: FieldRule] = [:],
         derived: DerivedFields = DerivedFields(),
         occasions: [OccasionKind: OccasionRule] = [:], beginsWhen: [Condition] = [], endsWhen: [Condition] = [],
+        scheduledAt: String? = nil,
         requestedAlerts: AlertRule = AlertRule(.ordinary, burst: 3, refill: .seconds(300), freshFor: .seconds(300)),
         ordinaryAlerts: TokenBucket.Size = .init(burst: 4, refill: .seconds(300)),
         reservedAlerts: TokenBucket.Size = .init(burst: 8, refill: .seconds(300)),
@@ -78,6 +82,7 @@ public struct TopicRules: Sendable {
         self.occasions = occasions
         self.beginsWhen = beginsWhen
         self.endsWhen = endsWhen
+        self.scheduledAt = scheduledAt
         self.requestedAlerts = requestedAlerts
         self.ordinaryAlerts = ordinaryAlerts
         self.reservedAlerts = reservedAlerts
@@ -103,6 +108,16 @@ public struct TopicRules: Sendable {
     public static let pushBytesMax = 4096
     /// Range of `attributesReserve`; its lower bound holds the longest alert and the envelope.
     public static let attributesReserveRange = 1024...3072
+
+    /// Returns the time for which a topic is scheduled; `nil` while that is not known.
+    ///
+    /// - Parameters:
+    ///   - state: the topic's state as people see it.
+    ///   - shownSince: time of its first version.
+    func schedule(of state: JSONObject, shownSince: FeedTime?) -> FeedTime? {
+        guard let scheduledAt else { return shownSince }
+        return state[scheduledAt]?.doubleValue.flatMap { FeedTime(activityKitSeconds: $0) }
+    }
 
     private static func bounded(_ reserve: Int) -> Int {
         min(max(reserve, attributesReserveRange.lowerBound), attributesReserveRange.upperBound)

@@ -36,6 +36,14 @@ public struct FeedTime: Hashable, Comparable, Sendable {
     /// Seconds since 2001-01-01 00:00 UTC, as `JSONDecoder`'s default strategy, and so ActivityKit, reads a `Date` (spec §6.1,
     /// documented by Apple).
     @usableFromInline package var activityKitSeconds: Double { Double(milliseconds - 978_307_200_000) / 1000 }
+
+    /// Creates the time of a date in a content state; `nil` if it is not plausible.
+    package init?(activityKitSeconds seconds: Double) {
+        // Far beyond all plausible times, and far below what overflows.
+        guard seconds.magnitude < 1e12 else { return nil }
+        milliseconds = Int64((seconds * 1000).rounded()) + 978_307_200_000
+        guard isPlausible else { return nil }
+    }
 }
 
 extension Duration {

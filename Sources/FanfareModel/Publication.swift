@@ -170,7 +170,7 @@ package struct Expiry: Sendable, Hashable {
     @usableFromInline package let state: EncodedState
     package let alert: Alert?
     private let shortForms: ShortFormsSource
-    private let durations: Durations
+    private let times: Times
     /// Version number within the topic, from 1.
     package let version: UInt32
     private let rank: SmallNumber
@@ -193,10 +193,12 @@ package struct Expiry: Sendable, Hashable {
     /// Maximum bytes of the state in any push that shows this topic (rule U4).
     package var stateBytesMax: Int { Int(bytesMax) }
     /// Time after sending at which the card looks old, in whole milliseconds; the fan-out turns it into a date.
-    package var staleAfter: Duration? { durations.stale.value }
+    package var staleAfter: Duration? { times.stale.value }
     /// Time for which the card stays on the Lock Screen, in whole milliseconds; set on an end.
-    package var dismissAfter: Duration? { durations.dismissal.value }
-    package var expiry: Expiry { Expiry(renews: renews, dismissAfter: durations.expiry.value ?? .zero) }
+    package var dismissAfter: Duration? { times.dismissal.value }
+    package var expiry: Expiry { Expiry(renews: renews, dismissAfter: times.expiry.value ?? .zero) }
+    /// Time for which the topic is scheduled, in whole seconds, by which lineups may order it; `nil` while it is not known.
+    package var scheduledAt: FeedTime? { times.scheduled.value }
     /// Hash of the visible content; equal displays are not sent twice.
     @inlinable package var display: UInt64 { isRepublished ? (state.hash ^ serial).mixed : state.hash }
 
@@ -207,13 +209,14 @@ package struct Expiry: Sendable, Hashable {
         short: ShortForms = ShortForms(compactLeading: "", compactTrailing: "", minimal: ""),
         stateBytesMax: Int = EncodedState.bytesMax,
         staleAfter: Duration?, dismissAfter: Duration?, freesID: Bool = false, expiry: Expiry = Expiry(),
-        isRepublished: Bool = false
+        scheduledAt: FeedTime? = nil, isRepublished: Bool = false
     ) {
         self.init(
             serial: serial, topicID: topicID, topic: topic, topicKind: topicKind, version: version, event: event,
             state: state, priority: priority, alert: alert, relevance: relevance, prominence: prominence,
             shortForms: .made(short), stateBytesMax: stateBytesMax, staleAfter: staleAfter,
-            dismissAfter: dismissAfter, freesID: freesID, expiry: expiry, isRepublished: isRepublished)
+            dismissAfter: dismissAfter, freesID: freesID, expiry: expiry, scheduledAt: scheduledAt,
+            isRepublished: isRepublished)
     }
 
     package init(
@@ -223,7 +226,7 @@ package struct Expiry: Sendable, Hashable {
         shortForms: ShortFormsSource,
         stateBytesMax: Int = EncodedState.bytesMax,
         staleAfter: Duration?, dismissAfter: Duration?, freesID: Bool = false, expiry: Expiry = Expiry(),
-        isRepublished: Bool = false
+        scheduledAt: FeedTime? = nil, isRepublished: Bool = false
     ) {
         self.serial = serial
         self.topicID = topicID
@@ -240,9 +243,9 @@ package struct Expiry: Sendable, Hashable {
         bytesMax = Int32(clamping: stateBytesMax)
         self.freesID = freesID
         renews = expiry.renews
-        durations = Durations(
+        times = Times(
             stale: SmallDuration(staleAfter), dismissal: SmallDuration(dismissAfter),
-            expiry: SmallDuration(expiry.dismissAfter))
+            expiry: SmallDuration(expiry.dismissAfter), scheduled: SmallTime(scheduledAt))
         self.isRepublished = isRepublished
     }
 }
@@ -255,6 +258,18 @@ private struct SmallNumber: Sendable {
     init(_ value: Int?) { stored = value.map { max(Int32(clamping: $0), SmallNumber.none + 1) } ?? SmallNumber.none }
 
     var value: Int? { stored == SmallNumber.none ? nil : Int(stored) }
+}
+
+/// An optional time in four bytes, in whole seconds since 1970. Times that no feed may name (`FeedTime.plausible`) are none.
+private struct SmallTime: Sendable {
+    private let seconds: UInt32
+    private static let none = UInt32.max
+
+    init(_ value: FeedTime?) {
+        seconds = value.flatMap { $0.isPlausible ? UInt32($0.milliseconds / 1000) : nil } ?? SmallTime.none
+    }
+
+    var value: FeedTime? { seconds == SmallTime.none ? nil : FeedTime(seconds: Int64(seconds)) }
 }
 
 /// A prominence in twelve bytes.
@@ -272,11 +287,12 @@ private struct StoredProminence: Sendable {
     var value: Prominence { Prominence(hasBegun: hasBegun, importance: importance.value ?? 0, news: news.value) }
 }
 
-/// The durations of a publication.
-private struct Durations: Sendable {
+/// The durations of a publication, and the time for which its topic is scheduled.
+private struct Times: Sendable {
     let stale: SmallDuration
     let dismissal: SmallDuration
     let expiry: SmallDuration
+    let scheduled: SmallTime
 }
 
 /// An optional duration in eight bytes, in whole milliseconds.
@@ -291,24 +307,36 @@ private struct SmallDuration: Sendable {
 
 extension Publication {
     /// The publication without its alert.
-    package var silent: Publication { copy(serial: serial, isRepublished: isRepublished) }
+    package var silent: Publication {
+        copy(serial: serial, isRepublished: isRepublished, scheduledAt: scheduledAt)
+    }
 
     /// Returns a silent copy to be sent once more to all activities.
-    package func republished(as serial: UInt64) -> Publication { copy(serial: serial, isRepublished: true) }
+    package func republished(as serial: UInt64) -> Publication {
+        copy(serial: serial, isRepublished: true, scheduledAt: scheduledAt)
+    }
 
     /// Returns a silent copy with a state that is shown in place of its own.
     package func showing(_ state: EncodedState, _ shortForms: ShortFormsSource) -> Publication {
-        copy(serial: serial, isRepublished: isRepublished, state: state, shortForms: shortForms)
+        copy(
+            serial: serial, isRepublished: isRepublished, scheduledAt: scheduledAt, state: state,
+            shortForms: shortForms)
+    }
+
+    /// Returns a silent copy of a topic that other rules schedule otherwise.
+    package func scheduled(at time: FeedTime?) -> Publication {
+        copy(serial: serial, isRepublished: isRepublished, scheduledAt: time)
     }
 
     private func copy(
-        serial: UInt64, isRepublished: Bool, state: EncodedState? = nil, shortForms: ShortFormsSource? = nil
+        serial: UInt64, isRepublished: Bool, scheduledAt: FeedTime?, state: EncodedState? = nil,
+        shortForms: ShortFormsSource? = nil
     ) -> Publication {
         Publication(
             serial: serial, topicID: topicID, topic: topic, topicKind: topicKind, version: version, event: event,
             state: state ?? self.state, priority: priority, alert: nil, relevance: relevance, prominence: prominence,
             shortForms: shortForms ?? self.shortForms, stateBytesMax: stateBytesMax, staleAfter: staleAfter,
             dismissAfter: dismissAfter, freesID: freesID,
-            expiry: expiry, isRepublished: isRepublished)
+            expiry: expiry, scheduledAt: scheduledAt, isRepublished: isRepublished)
     }
 }

@@ -108,6 +108,7 @@ extension TopicRules {
         }
         beginsWhen = table.conditions("beginsWhen")
         endsWhen = table.conditions("endsWhen")
+        scheduledAt = table.text("scheduledAt")
         derived = DerivedFields(table)
 
         if let fields = table.table("fields") {

@@ -34,6 +34,7 @@ extension TopicRules {
         if let link = derived.deepLink { lines.append("deepLink = \(quoted(link.description))") }
         if !beginsWhen.isEmpty { lines.append("beginsWhen = \(inRules(beginsWhen))") }
         if !endsWhen.isEmpty { lines.append("endsWhen = \(inRules(endsWhen))") }
+        if let scheduledAt { lines.append("scheduledAt = \(quoted(scheduledAt))") }
         let counting = reducer as? CountingReducer
         if let facts = counting?.facts, !facts.isEmpty { lines.append("facts = \(array(facts))") }
         lines += [

@@ -26,6 +26,7 @@ import Testing
         return
             "\(decisionLog([.publish(it)])) \(it.topicKind) \(it.relevance ?? -1) \(it.prominence) \(it.short) \(it.stateBytesMax)"
             + " \(it.staleAfter ?? .zero) \(it.dismissAfter ?? .zero) \(it.freesID) \(it.expiry) \(it.isRepublished)"
+            + " \(it.scheduledAt?.description ?? "unscheduled")"
             + " \(it.state.highlight ?? 0..<0) \(it.state.deepLink ?? 0..<0) \(it.state.highlightMax)"
     }
 

@@ -73,6 +73,7 @@ import Testing
         made.renews = true
         made.priority = .immediate
         made.relevance = 99
+        made.scheduledAt = "kick \"off"
         made.attributesReserve = 2000
         let lineups = LineupRules(
             dwell: .seconds(7), round: .seconds(90), minimumInterval: .milliseconds(1500), gather: .milliseconds(700),
@@ -81,7 +82,7 @@ import Testing
             kinds: [TopicKind("made up"): made, .football: .football], other: TopicRules(), lineups: lineups)
         let again = try read(rules.toml)
         #expect(again[TopicKind("made up")].toml(kind: TopicKind("made up")) == made.toml(kind: TopicKind("made up")))
-        #expect(again[TopicKind("made up")].renews)
+        #expect(again[TopicKind("made up")].renews && again[TopicKind("made up")].scheduledAt == made.scheduledAt)
         // As a log reads it: what the text does not name is not there.
         let logged = try Rules(written: rules.toml, like: .builtIn)
         #expect(logged.toml == rules.toml && Set(logged.kinds.keys) == Set(rules.kinds.keys))
@@ -168,6 +169,7 @@ import Testing
             "[lineups]\nspotlight = 3", "2:1",
             "unknown key; expected one of dwell, gather, minimumInterval, rotationPushes, round"
         ),
+        ("[a]\nscheduledAt = 3", "2:15", "expected text in quotes"),
         ("[a]\nminimumIntervall = \"2 s\"", "2:1", "did you mean minimumInterval?"),
         ("[a]\nfoo = 1", "2:1", "unknown key; expected one of atLimit, attributesReserve, beginsWhen, beginsWithin"),
         ("[a]\nminimumInterval = 2", "2:19", "expected a duration from 0 s to 1 h"),
