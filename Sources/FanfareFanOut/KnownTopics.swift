@@ -42,13 +42,19 @@ struct KnownTopics {
 
         fileprivate var isNeeded: Bool { latest != nil && !isForgotten || followers != nil || lineups > 0 }
 
-        fileprivate mutating func take(_ publication: Publication, at moment: Moment) {
+        fileprivate mutating func take(
+            _ publication: Publication, in order: LineupRules.Order, at moment: Moment
+        ) {
             latest = publication
             encoded = nil
             isForgotten = false
             let life: Rotation.Topic.Life =
                 publication.event == .end ? .ended : publication.prominence.hasBegun ? .live : .waiting
             rotationTopic = Rotation.Topic(life, importance: publication.prominence.importance)
+            if order == .schedule {
+                rotationTopic.scheduledAt =
+                    publication.scheduledAt.map { UInt32($0.milliseconds / 1000) } ?? Rotation.Topic.unscheduled
+            }
             goneAt =
                 publication.event == .end
                 ? moment.monotonicNanoseconds
@@ -79,7 +85,9 @@ struct KnownTopics {
         /// Returns the topic as rotations see it, which do not show a topic that has ended and is dismissed.
         func topic(at now: Int64) -> Rotation.Topic {
             guard topic.life == .ended, goneAt <= now else { return topic }
-            return Rotation.Topic(.gone, importance: topic.importance)
+            var gone = topic
+            gone.life = .gone
+            return gone
         }
     }
 
@@ -95,8 +103,13 @@ struct KnownTopics {
     private(set) var unheard = 0
     /// Maximum of `unheard`; by default the number of topics that the core keeps at most, beyond which none is ever published.
     private let unheardMax: Int
+    /// Order of the rows of lineups.
+    private let order: LineupRules.Order
 
-    init(unheardMax: Int) { self.unheardMax = unheardMax }
+    init(unheardMax: Int, order: LineupRules.Order = .person) {
+        self.unheardMax = unheardMax
+        self.order = order
+    }
 
     var count: Int { indices.count }
 
@@ -142,7 +155,7 @@ struct KnownTopics {
 
     mutating func take(_ publication: Publication, of index: Int, at moment: Moment) {
         if rows[index].latest == nil { unheard -= 1 }
-        rows[index].take(publication, at: moment)
+        rows[index].take(publication, in: order, at: moment)
         show(index)
     }
 

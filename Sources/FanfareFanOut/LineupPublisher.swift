@@ -12,6 +12,8 @@ final class LineupPublisher {
     @exclusivity(unchecked) var topicStates: [Rotation.Topic] = []
     /// Content that the lineup being processed would show, kept like `topicStates`.
     @exclusivity(unchecked) var draft = LineupState.Display()
+    /// Rows of the lineup being rendered.
+    @exclusivity(unchecked) private var rows = RowOrder()
 
     init(_ reporter: FeedbackReporter, _ membership: Membership) {
         self.reporter = reporter
@@ -20,7 +22,10 @@ final class LineupPublisher {
         lineupGather = membership.lineupRules.gather.boundedNanoseconds
     }
 
-    func lineupIndex(_ members: [TopicID], favourite: TopicID?, at moment: Moment) -> Int {
+    /// Returns the index of a lineup's audience, which is made if there is none. By the schedule, who picked the same topics has one, whatever
+    /// the order of the picks: its choice has the topics in the order of their ids, and what is shown is sorted in each visit (`RowOrder`).
+    func lineupIndex(_ picks: [TopicID], favourite: TopicID?, at moment: Moment) -> Int {
+        let members = membership.lineupRules.order == .schedule ? picks.sorted(by: TopicID.precedes) : picks
         let choice = Lineup.Choice(
             topics: members.map { membership.topics.insert($0) },
             pinned: favourite.flatMap { members.firstIndex(of: $0) })
@@ -333,14 +338,16 @@ final class LineupPublisher {
         }
     }
 
-    /// Brings `display` to the lineup's present content. Most topics stay, so each is compared before it is assigned: a reference costs more
+    /// Brings `display` to the lineup's present content. Most rows stay, so each is compared before it is assigned: a reference costs more
     /// to count than to compare. The lineup's end is a summary, which shows topics that were dismissed before, too.
     private func render(
         _ audience: Audience, spotlight: Int, into display: inout LineupState.Display, at moment: Moment
     ) {
         let isSummary = isOver(audience)
         var count = 0
-        for (position, index) in audience.topics.enumerated() {
+        rows.sort(audience.topics.count) { membership.topics.faces[audience.topics[$0]].topic.scheduledAt }
+        for position in rows.positions.lazy.map(Int.init) {
+            let index = audience.topics[position]
             let life = membership.topics[index].rotationTopic.life
             if life == .gone { continue }
             if life == .ended, !isSummary, position != spotlight, isDismissed(index, at: moment) { continue }

@@ -5,7 +5,7 @@ package import FanfareModel
 package enum LineupState {
     /// Published versions of topics, and the one in the spotlight.
     package struct Display {
-        /// Topics that have something to show, in the person's own order.
+        /// Topics that have something to show, in the order of their rows.
         package var topics: [LineupTopic]
         /// Index into `topics`.
         package var spotlight: Int
@@ -127,7 +127,7 @@ package enum LineupState {
     }
 
     /// The part of a display that finds room. Other topics than the spotlight are left out first: those that are over, then those not
-    /// begun, then the last of the person's order. The link and the highlight follow; the state itself contains both, too. A spotlight
+    /// begun, then the last rows. The link and the highlight follow; the state itself contains both, too. A spotlight
     /// that does not fit beside its own row is left out completely.
     private struct Fitting {
         var parts: EncodedFrame.Parts

@@ -17,6 +17,8 @@ final class LineupVisits {
     @exclusivity(unchecked) private var news: [(position: Int, fact: TopicLineups.Fact)] = []
     /// The lineup's topics, as its rotation sees them.
     @exclusivity(unchecked) private var topicStates: [Rotation.Topic] = []
+    /// The lineup's rows.
+    @exclusivity(unchecked) private var rows = RowOrder()
     /// The topics that the lineup would show.
     @exclusivity(unchecked) private var shown: [Unmanaged<LineupTopic>] = []
     /// The alerts of `news` that are new to the lineup.
@@ -137,6 +139,7 @@ final class LineupVisits {
             let topic = membership.lineups.topic(ofLink: link)
             topicStates.append(membership.topics.faces[topic].topic(at: moment.monotonicNanoseconds))
         }
+        rows.sort(topicStates.count) { topicStates[$0].scheduledAt }
     }
 
     /// Returns whether all topics of the lineup have ended, dismissed or not.
@@ -285,11 +288,11 @@ final class LineupVisits {
     private func render(_ row: Int, _ position: Int, _ draft: inout Draft, at moment: Moment) {
         shown.removeAll(keepingCapacity: true)
         draft.position = position
-        let links = membership.lineups.links(of: row)
-        for link in links {
-            let topic = membership.lineups.topic(ofLink: link)
-            let isLit = link - links.lowerBound == position
-            if !isLit, topicStates[link - links.lowerBound].life == .gone { continue }
+        let start = membership.lineups.links(of: row).lowerBound
+        for other in rows.positions.lazy.map(Int.init) {
+            let topic = membership.lineups.topic(ofLink: start + other)
+            let isLit = other == position
+            if !isLit, topicStates[other].life == .gone { continue }
             if membership.topics.faces[topic].encoded == nil { membership.topics.encode(topic) }
             guard let encoded = membership.topics.faces[topic].encoded else { continue }
             if isLit { draft.spotlight = shown.count }

@@ -34,7 +34,7 @@ final class Membership {
         self.lineupRules = lineupRules
         self.openMax = openMax
         audiences = AudienceTable(lineupRules)
-        topics = KnownTopics(unheardMax: unheardTopicsMax)
+        topics = KnownTopics(unheardMax: unheardTopicsMax, order: lineupRules.order)
     }
 
     /// Publishes a new version to all members of the audience, including those whose last version was refused.

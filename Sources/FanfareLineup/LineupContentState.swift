@@ -62,7 +62,7 @@ public struct LineupContentState<State: TopicContentState>: Codable, Hashable, S
         }
     }
 
-    /// Topics in the person's own order, which events never change.
+    /// Topics in the person's own order, which events never change; by the schedule if the rules say so.
     public var topics: [Topic]
     /// Topic in the spotlight; missing only if its state is too large to be shown beside anything else.
     public var spotlight: Spotlight?

@@ -17,6 +17,10 @@ public struct TopicID: Hashable, Sendable, CustomStringConvertible {
     @inlinable public static func == (a: TopicID, b: TopicID) -> Bool {
         a.rawValue == b.rawValue && a.rawValue.utf8.elementsEqual(b.rawValue.utf8)
     }
+    /// Returns whether an id stands before another one by the bytes of their UTF-8: this order is the same in every process.
+    package static func precedes(_ a: TopicID, _ b: TopicID) -> Bool {
+        a.rawValue.utf8.lexicographicallyPrecedes(b.rawValue.utf8)
+    }
     /// Feeds the text to the hasher. Swift keys it per process, so attackers cannot choose ids that collide.
     @inlinable public func hash(into hasher: inout Hasher) { hasher.combine(rawValue) }
 

@@ -6,7 +6,7 @@ package struct CardContent: Sendable {
     package var kind: TopicKind
     /// Content state as phones get it; of a lineup that of the topic in the spotlight.
     package var state: JSONObject
-    /// The lineup's rows beside the spotlight, in the person's own order; `nil` for an activity of one topic.
+    /// The lineup's rows beside the spotlight, the first one first; `nil` for an activity of one topic.
     package var others: [JSONObject]?
     /// Number of topics that a lineup leaves out for lack of room.
     package var more: Int

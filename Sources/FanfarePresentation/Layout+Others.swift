@@ -11,7 +11,7 @@ extension Layout {
     /// Element that counts the topics for which there is no cell.
     private static let moreName = "more"
 
-    /// Puts as many topics as there is room for, in the person's own order. The last cell counts the others.
+    /// Puts as many topics as there is room for, in the order of the rows. The last cell counts the others.
     ///
     /// - Returns: the grid's height.
     func grid(of names: [String], columns: Int, in frame: Rect, _ scene: inout Scene) -> Double {

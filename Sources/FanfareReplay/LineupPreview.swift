@@ -19,7 +19,7 @@ package final class LineupPreview {
         /// Log time of the push.
         package var at: FeedTime
         package var isEnd: Bool
-        /// Rows in the person's own order.
+        /// Rows, the first one first.
         package var rows: [Row]
         /// Number of topics left out for lack of room.
         package var more: Int

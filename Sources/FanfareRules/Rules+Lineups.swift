@@ -8,6 +8,9 @@ extension LineupRules {
     init(_ table: TableReader) {
         self.init()
         defer { table.finish() }
+        if let order = table.choice("order", of: Order.allCases.map { (name: $0.rawValue, value: $0) }) {
+            self.order = order
+        }
         if let dwell = table.duration("dwell", .seconds(1) ... .seconds(3600)) { self.dwell = dwell }
         // A shorter turn would not exceed Apple's two seconds of animation (rule U5).
         round = table.duration("round", .seconds(2) ... .seconds(3600))
@@ -19,7 +22,9 @@ extension LineupRules {
 
     /// The lineup rules as their table in a rules file.
     package var toml: String {
-        var lines = ["[\(LineupRules.table)]", "dwell = \(quoted(dwell.inRules))"]
+        var lines = [
+            "[\(LineupRules.table)]", "order = \(quoted(order.rawValue))", "dwell = \(quoted(dwell.inRules))",
+        ]
         if let round { lines.append("round = \(quoted(round.inRules))") }
         lines += [
             "minimumInterval = \(quoted(minimumInterval.inRules))", "gather = \(quoted(gather.inRules))",

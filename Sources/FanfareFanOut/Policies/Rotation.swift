@@ -3,8 +3,8 @@ package import FanfareModel
 /// Decides which topic of a lineup has the spotlight: the topic with the latest news for its dwell time, then the most important live
 /// topic (rules M1, M2).
 ///
-/// A rotation is a pure value, one per lineup. Its clock counts milliseconds and never goes back. Positions are those in the person's
-/// own order, which the rotation never changes: people find a match where they put it.
+/// A rotation is a pure value, one per lineup. Its clock counts milliseconds and never goes back. Positions are those in the lineup's
+/// choice, which the rotation never changes. The order of the rows (`RowOrder`) decides between topics that are equal otherwise.
 package struct Rotation: Sendable {
     /// A topic as the rotation sees it.
     package struct Topic: Sendable, Hashable {
@@ -19,11 +19,17 @@ package struct Rotation: Sendable {
         }
 
         package var life: Life
+        /// Time for which the topic is scheduled, in seconds since 1970: the lowest is the first row. It is the same for all topics of lineups
+        /// in the person's own order, and `unscheduled` while it is not known.
+        package var scheduledAt: UInt32
         /// Weight of the topic while nothing happens, 0–100, compared with the lineup's other topics.
         package var importance: Int
 
-        package init(_ life: Life, importance: Int = 0) {
+        package static let unscheduled = UInt32.max
+
+        package init(_ life: Life, importance: Int = 0, scheduledAt: UInt32 = 0) {
             self.life = life
+            self.scheduledAt = scheduledAt
             self.importance = importance
         }
     }
@@ -94,20 +100,24 @@ package struct Rotation: Sendable {
         let current = position.flatMap { topics[$0].life == .gone ? nil : $0 }
         if let current, let held, now < held.until { return current }
         func isLive(_ index: Int) -> Bool { topics[index].life == .live }
-        // The first in the person's order wins among equals.
+        // The first row wins among equals.
         var most: Int?
         for index in topics.indices where isLive(index) {
-            if let most, topics[index].importance <= topics[most].importance { continue }
+            if let most {
+                let (new, old) = (topics[index], topics[most])
+                guard (new.importance, old.scheduledAt) > (old.importance, new.scheduledAt) else { continue }
+            }
             most = index
         }
         guard let most else {
             // No topic is live: the spotlight stays; failing that, it goes to a topic that has not begun, then to one that has ended.
-            return current ?? topics.firstIndex { $0.life == .waiting } ?? topics.firstIndex { $0.life == .ended }
+            return current ?? topics.firstRow { topics[$0].life == .waiting }
+                ?? topics.firstRow { topics[$0].life == .ended }
         }
         if let pinned, isLive(pinned) { return pinned }
         if let turnEnds, let current, isLive(current) {
             if now < turnEnds { return current }
-            return topics.indices.first { $0 > current && isLive($0) } ?? topics.indices.first(where: isLive)
+            return topics.firstRow { isLive($0) && topics.isRow(current, before: $0) } ?? topics.firstRow(where: isLive)
         }
         return most
     }
@@ -141,5 +151,20 @@ package struct Rotation: Sendable {
         // A round needs several live topics, and stops while the favourite is live.
         guard live > 1, pinned.map({ topics[$0].life != .live }) ?? true else { return nil }
         return turnEnds.map { max($0, free) }
+    }
+}
+
+extension [Rotation.Topic] {
+    /// Returns whether the row of one topic stands before that of another one, by their positions.
+    fileprivate func isRow(_ a: Int, before b: Int) -> Bool { (self[a].scheduledAt, a) < (self[b].scheduledAt, b) }
+
+    /// Returns the position of the first row for which a condition holds.
+    fileprivate func firstRow(where condition: (Int) -> Bool) -> Int? {
+        var first: Int?
+        for position in indices where condition(position) {
+            if let first, isRow(first, before: position) { continue }
+            first = position
+        }
+        return first
     }
 }

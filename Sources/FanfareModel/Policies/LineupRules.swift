@@ -13,6 +13,17 @@ public struct LineupRules: Sendable, Hashable {
     public var gather: Duration
     /// Bucket of pushes for which rotation is the only reason. They are silent, at priority 5.
     public var rotationPushes: TokenBucket.Size
+    /// Order of the rows.
+    public var order: Order
+
+    /// Orders in which a lineup shows its topics.
+    public enum Order: String, Sendable, CaseIterable {
+        /// The order in which the person picked the topics. Events never change it: people find a match where they put it.
+        case person
+        /// By the times for which the topics are scheduled (`TopicRules.scheduledAt`), then by id. Activities with the same topics
+        /// share an audience, in whatever order their people picked them.
+        case schedule
+    }
 
     /// - Parameters:
     ///   - dwell: time for which a topic keeps the spotlight after its latest change.
@@ -20,14 +31,17 @@ public struct LineupRules: Sendable, Hashable {
     ///   - minimumInterval: keeps eight matches from causing eight pushes in two seconds.
     ///   - gather: with the default, two goals in one second are one push, eight in two seconds are two, and each is a second later.
     ///   - rotationPushes: with the default, a few at once and then one a minute, which spends nothing that matters.
+    ///   - order: order of the rows.
     public init(
         dwell: Duration = .seconds(20), round: Duration? = nil, minimumInterval: Duration = .seconds(2),
-        gather: Duration = .seconds(1), rotationPushes: TokenBucket.Size = .init(burst: 4, refill: .seconds(60))
+        gather: Duration = .seconds(1), rotationPushes: TokenBucket.Size = .init(burst: 4, refill: .seconds(60)),
+        order: Order = .person
     ) {
         self.dwell = dwell
         self.round = round
         self.minimumInterval = minimumInterval
         self.gather = gather
         self.rotationPushes = rotationPushes
+        self.order = order
     }
 }

@@ -10,6 +10,8 @@ final class Stage {
     private var serial: UInt64 = 0
     private var scores: [String: Int64] = [:]
     private var extras: [String: Int64] = [:]
+    /// Times for which topics are scheduled, as their next publications say.
+    var schedule: [String: FeedTime] = [:]
 
     private var flying: [Delivery] = []
     private var batch = DeliveryBatch()
@@ -97,7 +99,7 @@ final class Stage {
                             freshFor: .seconds(300), highlight: "score")
                     }, prominence: Prominence(hasBegun: hasBegun, importance: 50, news: news),
                     short: ShortForms(compactLeading: "\(score)", compactTrailing: "-", minimal: "\(score)"),
-                    staleAfter: nil, dismissAfter: dismissAfter)), at: moment)
+                    staleAfter: nil, dismissAfter: dismissAfter, scheduledAt: schedule[topic])), at: moment)
     }
 
     /// What is due now, taken by the service.

@@ -45,6 +45,22 @@ import Testing
         #expect(goals == [goal + .seconds(1)])
     }
 
+    /// Match 2 is announced first, so it is the first row whatever the picks.
+    @Test func rowsStandByTheSchedule() throws {
+        let feed = """
+            {"topic":"match/2","topicKind":"game","at":1000,"set":{"score":1}}
+            {"topic":"match/1","topicKind":"game","at":2000,"set":{"score":2}}
+
+            """
+        try Data(feed.utf8).write(to: URL(fileURLWithPath: path))
+        for (order, rows) in [(LineupRules.Order.person, topics), (.schedule, topics.reversed())] {
+            var rules = Rules.builtIn
+            rules.lineups.order = order
+            let story = try LineupStory(of: topics, in: [path], rules: rules)
+            #expect(story.displays.last?.rows.map(\.topic) == rows.map(\.rawValue))
+        }
+    }
+
     @Test func showsWhatWaitsWhenTheFeedIsOver() throws {
         let preview = try preview()
         preview.finish { displays.append($0) }

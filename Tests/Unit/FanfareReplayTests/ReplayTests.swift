@@ -49,6 +49,21 @@ import Testing
         #expect(result.summary.goals.allSatisfy { $0.secondsToLast != nil })
     }
 
+    /// 5,000 people pick three of ten matches: in any order each of the 120 sets is one lineup.
+    @Test func summaryTellsHowManyLineupsAreShared() throws {
+        let counts = try [LineupRules.Order.person, .schedule].map { order in
+            let result = try replay {
+                $0.subscribers = 5000
+                $0.lineups = 3...3
+                $0.rules.lineups.order = order
+            }
+            #expect(result.summary.isClean && result.summary.counts.lineups.activities == 0, "all have ended")
+            return result.summary.lineups
+        }
+        #expect(counts.map(\.activities) == [5000, 5000])
+        #expect(counts[1].distinct <= 120 && counts[0].distinct > 3 * counts[1].distinct)
+    }
+
     @Test func lineupsToo() throws {
         let result = try replay {
             $0.subscribers = 5000

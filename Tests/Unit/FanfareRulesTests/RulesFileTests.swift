@@ -77,7 +77,7 @@ import Testing
         made.attributesReserve = 2000
         let lineups = LineupRules(
             dwell: .seconds(7), round: .seconds(90), minimumInterval: .milliseconds(1500), gather: .milliseconds(700),
-            rotationPushes: .init(burst: 9, refill: .seconds(11)))
+            rotationPushes: .init(burst: 9, refill: .seconds(11)), order: .schedule)
         let rules = Rules(
             kinds: [TopicKind("made up"): made, .football: .football], other: TopicRules(), lineups: lineups)
         let again = try read(rules.toml)
@@ -167,8 +167,13 @@ import Testing
         ("[lineups]\ndwell = \"0 s\"", "2:9", "expected a duration from 1 s to 1 h"),
         (
             "[lineups]\nspotlight = 3", "2:1",
-            "unknown key; expected one of dwell, gather, minimumInterval, rotationPushes, round"
+            "unknown key; expected one of dwell, gather, minimumInterval, order, rotationPushes, round"
         ),
+        (
+            "[lineups]\ngather = \"1 s\"\norder = \"kickoff\"", "3:9",
+            "order is \"kickoff\"; expected one of \"person\", \"schedule\""
+        ),
+        ("[lineups]\norder = 1", "2:9", "order is 1; expected one of \"person\", \"schedule\""),
         ("[a]\nscheduledAt = 3", "2:15", "expected text in quotes"),
         ("[a]\nminimumIntervall = \"2 s\"", "2:1", "did you mean minimumInterval?"),
         ("[a]\nfoo = 1", "2:1", "unknown key; expected one of atLimit, attributesReserve, beginsWhen, beginsWithin"),

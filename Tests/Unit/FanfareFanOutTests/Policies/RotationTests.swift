@@ -23,7 +23,7 @@ import Testing
     @Test func whatJustHappenedIsHeldThenTheMostImportantComesBack() {
         var rotation = Rotation(rules(), at: start)
         let topics = live([10, 50, 50])
-        #expect(rotation.wanted(topics, now: start) == 1, "of equals the first in the person's order")
+        #expect(rotation.wanted(topics, now: start) == 1, "of equals the first row")
         rotation.happened(at: 0, weight: card, rules(), now: start)
         #expect(rotation.position == 0)
         #expect(rotation.wanted(topics, now: after(19)) == 0)
@@ -31,6 +31,30 @@ import Testing
         #expect(rotation.wanted(topics, now: after(20)) == 1)
         rotation.happened(at: 1, weight: card, rules(), now: after(30))
         #expect(rotation.looksAgain(topics, now: after(30)) == nil, "where it rests in any case, it need not look")
+    }
+
+    /// Rows by the schedule: the earliest is the first, of equal ones that of the first position, and the unknown one is last.
+    @Test func amongEqualsTheEarliestIsTheFirst() {
+        func topics(_ life: Rotation.Topic.Life, _ times: [UInt32]) -> [Rotation.Topic] {
+            times.map { Rotation.Topic(life, importance: 50, scheduledAt: $0) }
+        }
+        let times: [UInt32] = [Rotation.Topic.unscheduled, 8, 7, 7]
+        for life in [Rotation.Topic.Life.live, .waiting, .ended] {
+            #expect(Rotation(rules(), at: start).wanted(topics(life, times), now: start) == 2)
+        }
+        var lighter = topics(.live, times)
+        lighter[2].importance = 49
+        lighter[3].importance = 49
+        #expect(Rotation(rules(), at: start).wanted(lighter, now: start) == 1, "importance comes first")
+        let rounds = rules { $0.round = .seconds(30) }
+        var rotation = Rotation(rounds, at: start)
+        var seen: [Int?] = []
+        for turn in 0..<5 {
+            let wanted = rotation.wanted(topics(.live, times), now: after(Int64(turn) * 30))
+            rotation.move(to: wanted, rounds, now: after(Int64(turn) * 30))
+            seen.append(wanted)
+        }
+        #expect(seen == [2, 3, 1, 0, 2])
     }
 
     @Test func weightierNewsTakesOverAndLighterWaitsForNothing() {
