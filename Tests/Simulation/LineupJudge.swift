@@ -16,6 +16,7 @@ struct Match: TopicContentState {
     var awayRed: Int
     var period: String
     var periodStartedAt: Double?
+    var kickOff: Double?
     var lastEvent: String?
     var highlight: String?
 
@@ -56,7 +57,10 @@ extension World {
             return "no lineup: \(String(decoding: payload.state, as: UTF8.self))"
         }
         let shown = content.topics.map { TopicID($0.id) }
-        guard shown == topics.filter(shown.contains), content.kinds == ["football"] else {
+        let rows = content.topics.map { row in
+            (id: TopicID(row.id), versions: acceptable(TopicID(row.id), node).filter { $0.isIn(row) })
+        }
+        guard isOrdered(rows, of: topics), content.kinds == ["football"] else {
             return "topics \(shown) in a lineup of \(topics)"
         }
         let missing = topics.filter { !shown.contains($0) && node.latest[$0] != nil && !mayBeGone($0, node) }
@@ -90,6 +94,23 @@ extension World {
             return "the spotlight goes to \(lit), which was over before (M2)"
         }
         return nil
+    }
+
+    /// Is `true` if rows are some of the lineup's topics, in the order of the person's choice or, by the rules, of the schedule.
+    ///
+    /// - Parameter rows: topics, each with the versions of which one is shown; none if they are not known.
+    private func isOrdered(_ rows: [(id: TopicID, versions: [Publication])], of topics: [TopicID]) -> Bool {
+        let shown = rows.map(\.id)
+        guard options.lineupRules.order == .schedule else { return shown == topics.filter(shown.contains) }
+        guard Set(shown).count == shown.count, Set(shown).isSubset(of: topics) else { return false }
+        var last: (time: Int64, id: String) = (.min, "")
+        for row in rows where !row.versions.isEmpty {
+            // The earliest time that a version allows leaves the most to the rows that follow.
+            let times = row.versions.map { $0.scheduledAt?.milliseconds ?? .max }.sorted()
+            guard let time = times.first(where: { last < ($0, row.id.rawValue) }) else { return false }
+            last = (time, row.id.rawValue)
+        }
+        return true
     }
 
     /// Checks that alerts are gathered: two alerts are no closer than `gather`, unless the first push was in flight when
@@ -197,6 +218,11 @@ extension World {
         guard let content = try? JSONDecoder().decode(LineupContentState<Match>.self, from: Data(accepted)) else {
             return "no lineup"
         }
+        let rows = content.topics.map { row in
+            let topic = TopicID(row.id)
+            return (id: topic, versions: node.mayBeUnknown.contains(topic) ? [] : versions[topic] ?? [])
+        }
+        guard isOrdered(rows, of: topics) else { return "\(rows.map(\.id)) of \(topics)" }
         for topic in topics {
             guard let versions = versions[topic], !isGone(topic, node), !node.mayBeUnknown.contains(topic) else {
                 continue

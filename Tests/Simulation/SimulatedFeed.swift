@@ -34,6 +34,8 @@ struct SimulatedFeed {
     private var silentUntil: [TopicID: FeedTime] = [:]
     private let silences: Bool
     private var silence: SplitMix64
+    private let plansKickOffs: Bool
+    private var plan: SplitMix64
     private var silenceJudge: SilenceJudge
     private var falsehood: String?
     private(set) var now = FeedTime(seconds: 1_800_000_000)
@@ -57,6 +59,7 @@ struct SimulatedFeed {
         football.renews = options.renews
         football.reopens = options.reopens
         football.forgetAfter = options.forgetAfter
+        if options.plansKickOffs { football.scheduledAt = SimulatedFeed.kickOffKey }
         if options.silences {
             football.endsAfterSilence = .seconds(60)
             football.beginsWithin = .seconds(300)
@@ -74,6 +77,8 @@ struct SimulatedFeed {
         random = SplitMix64(seed: seed.mixed)
         silences = options.silences
         silence = SplitMix64(seed: (seed &+ 1 << 32).mixed)
+        plansKickOffs = options.plansKickOffs
+        plan = SplitMix64(seed: (seed &+ 2 << 32).mixed)
         silenceJudge = SilenceJudge(football)
         for _ in 0..<options.topics {
             topics.append(TopicID(""))
@@ -125,6 +130,23 @@ struct SimulatedFeed {
         }
         return commands()
     }
+
+    /// Moves a kick-off now and then, also that of a match that runs.
+    mutating func moveKickOff() -> [ShardCommand] {
+        guard plansKickOffs else { return [] }
+        let index = Int.random(in: 0..<topics.count, using: &plan)
+        if plan.chance(0.2), !isSilent(index) { planKickOff(index) }
+        return commands()
+    }
+
+    /// Plans a kick-off for one of few times, so that many are equal, or for a time that nobody knows yet.
+    private mutating func planKickOff(_ index: Int) {
+        let time = FeedTime(seconds: 1_800_000_000 + 60 * Int64.random(in: 0..<4, using: &plan))
+        let value: JSONValue = plan.chance(0.2) ? .null : .double(time.activityKitSeconds)
+        apply(index, "plan", .patch([SimulatedFeed.kickOffKey: value]))
+    }
+
+    private static let kickOffKey = "kickOff"
 
     private func isSilent(_ index: Int) -> Bool { silentUntil[topics[index]].map { $0 > now } ?? false }
 
@@ -232,6 +254,7 @@ struct SimulatedFeed {
     private mutating func begin(_ index: Int, _ name: some StringProtocol, lifecycle: FeedEvent.Lifecycle? = nil) {
         let teams: JSONObject = ["home": .string("Home \(name)"), "away": .string("Away \(name)")]
         fact(index, "teams", teams, lifecycle: lifecycle)
+        if plansKickOffs, plan.chance(0.7) { planKickOff(index) }
         if silences, lifecycle == nil, silence.chance(0.3) {
             // No event of this match comes before its kick-off, and some matches never kick off, or too late.
             early.insert(topics[index])

@@ -53,6 +53,8 @@ extension World {
         /// Limits of each activity.
         var limits = ActivityLimits()
         var lineupRules = LineupRules()
+        /// Plans kick-offs in the content states, and moves them; otherwise a match is scheduled for the time of its first version.
+        var plansKickOffs = false
         /// Lifetime of an activity; `renews` renews it at its end.
         package var lifetime = Duration.seconds(8 * 3600)
         package var renews = false
@@ -73,7 +75,7 @@ extension World {
 
         /// Troubles that can be switched off. Each is in some worlds only, selected by the seed.
         package enum Extra: String, CaseIterable, Sendable {
-            case refusals, ids, order, comebacks, forgetting, silence, clocks, lanes, claims
+            case refusals, ids, order, comebacks, forgetting, silence, clocks, lanes, claims, schedule
             /// Lineups, starts and old age in worlds where every token looks dead now and then.
             case environments
             case handOvers = "hand-overs"
@@ -108,6 +110,10 @@ extension World {
                 minimumInterval: .seconds(pick([2, 2, 0, 5], 11)), gather: .milliseconds(pick([0, 0, 1000, 300], 18)),
                 rotationPushes: pick(
                     [.init(burst: 4, refill: .seconds(60)), .init(burst: 1, refill: .seconds(600))], 12))
+            if extras.contains(.schedule), pick([false, false, true], 33) {
+                lineupRules.order = .schedule
+                plansKickOffs = pick([true, true, false], 34)
+            }
             let isSimple = isMisconfigurable && !extras.contains(.environments)
             (lineups, starts) = (!isSimple, !isSimple)
             handsOver = !isSimple && extras.contains(.handOvers) && pick([false, false, true], 19)

@@ -137,6 +137,7 @@ package final class World {
             // Steps are longer where lifetimes or silences are short, so that many of them end.
             let longest: Int64 = options.lifetime < .seconds(3600) || options.silences ? 6000 : 3000
             broadcast(feed.fallSilent())
+            broadcast(feed.moveKickOff())
             pass(milliseconds: due.map { min($0, longest) } ?? Int64.random(in: 1...longest, using: &random))
         }
         return nil
@@ -277,6 +278,7 @@ package final class World {
 
     /// Notes that the shard knows what the phone shows from now on.
     func join(_ index: Int, _ audience: AudienceKey?) {
+        let audience = audience.map(shared)
         let node = nodes[phones[index].node]
         var turn = 0
         if case .topic(let topic) = audience { turn = node.turn(of: topic) }
@@ -372,7 +374,16 @@ package final class World {
         }
     }
 
+    /// Returns the choice that the shard is to make of a person's: by the schedule, the order of the picks does not matter.
+    private func shared(_ audience: AudienceKey) -> AudienceKey {
+        guard options.lineupRules.order == .schedule, case .lineup(let topics, let favourite) = audience else {
+            return audience
+        }
+        return .lineup(topics.sorted { $0.rawValue < $1.rawValue }, favourite: favourite)
+    }
+
     private func note(_ audience: AudienceKey?, of node: Node) {
+        let audience = audience.map(shared)
         if case .lineup = audience, let audience, node.lineups[audience] == nil {
             node.begin(audience, at: moment.monotonicNanoseconds)
         }
