@@ -85,7 +85,8 @@ import Testing
     }
 
     /// Damaged claims keep no engine from starting: alerts that had not reached everybody reach nobody else.
-    @Test(arguments: ["claim", "completion", "head", "file", "key"]) func damagedClaimsArePutAside(damage: String) throws {
+    @Test(arguments: ["claim", "completion", "head", "file", "key"])
+    func damagedClaimsArePutAside(damage: String) throws {
         let folder = try Folder()
         do {
             let environment = try LMDBEnvironment(

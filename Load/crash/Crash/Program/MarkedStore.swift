@@ -99,9 +99,12 @@ final class MarkedClaims: ClaimStore {
 
     var start: FeedTime? { store.start }
     func begin(at start: FeedTime) throws(LogError) { try store.begin(at: start) }
-    func append(_ claims: [StoredClaims]) throws(LogError) {
-        try marks.during(.claims) { () throws(LogError) in try store.append(claims) }
+    func append(_ claims: [StoredClaims], _ changes: CompletionChanges) throws(LogError) {
+        try marks.during(.claims) { () throws(LogError) in try store.append(claims, changes) }
     }
     func read(_ body: (StoredClaims) -> Void) throws(LogError) { try store.read(body) }
+    func readCompletions(_ body: (CompletionKey, StoredCompletion) -> Void) throws(LogError) -> CompletionHead? {
+        try store.readCompletions(body)
+    }
     func close() { store.close() }
 }
