@@ -19,7 +19,6 @@ final class Audience: LaneMember {
     @exclusivity(unchecked) private(set) var revisits = Revisits()
     @exclusivity(unchecked) private(set) var starts = StartLine()
     @exclusivity(unchecked) private var payloads = StampedPayloads()
-    @exclusivity(unchecked) var completionPlace = CompletionBook.Place()
     /// Members with a pending push, and starts once there is something to show. Changed by `Shard.count`, which counts for the shard, too.
     @exclusivity(unchecked) var owed = 0
     /// Members whose newest version was refused for good, so that they get only a newer one. Changed by `Shard.count`.
@@ -67,7 +66,7 @@ final class Audience: LaneMember {
         times = PublicationTimes()
         alerts = AlertHistory(resting: alertCounts)
         payloads = StampedPayloads()
-        completionPlace = CompletionBook.Place()
+        publications.completionPlace = CompletionBook.Place()
     }
 
     /// Is `true` when the audience is the follower of a topic, and a row of `RestingFollowers` holds all of its state.
@@ -90,7 +89,7 @@ final class Audience: LaneMember {
         times = PublicationTimes(freshness: Int(row.freshness))
         alerts = row.alerts?.history ?? AlertHistory()
         payloads = StampedPayloads()
-        completionPlace = CompletionBook.Place()
+        publications.completionPlace = CompletionBook.Place()
     }
 
     /// Adds the push of the newest version that is in flight to the only member of an audience that was at rest otherwise.
@@ -156,6 +155,12 @@ final class Audience: LaneMember {
         guard let latest = newest.publication, event == .update else { return nil }
         newest.showAgain()
         return Version(event: event, priority: priority, latest: latest, display: ledger.newestDisplay)
+    }
+
+    /// Place of the note about the completion of the newest version.
+    var completionPlace: CompletionBook.Place {
+        _read { yield publications.completionPlace }
+        _modify { yield &publications.completionPlace }
     }
 
     /// Tracks the completion of a publication that the newest version carries.

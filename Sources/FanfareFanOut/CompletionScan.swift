@@ -5,6 +5,7 @@ import FanfareModel
 ///
 /// A pass goes over all activities, some in each turn, for all such topics together.
 final class CompletionScan {
+    private let reporter: FeedbackReporter
     private let membership: Membership
 
     private struct Candidate {
@@ -31,37 +32,49 @@ final class CompletionScan {
     /// Activities in a turn: some ten microseconds.
     private static let visitsMax = 1 << 14
 
-    init(_ membership: Membership) { self.membership = membership }
-
-    /// Time for the next part, monotonic nanoseconds; `nil` if nobody is owed anything.
-    var due: Int64? {
-        if !candidates.isEmpty { return 0 }
-        return passesAt ?? (membership.completions.hasUnfinished ? 0 : nil)
+    init(_ reporter: FeedbackReporter, _ membership: Membership) {
+        self.reporter = reporter
+        self.membership = membership
     }
 
-    /// Goes on with a pass, or begins one that is due.
-    func run(at now: Int64) {
-        if candidates.isEmpty {
-            guard let due = passesAt else {
-                if membership.completions.hasUnfinished { passesAt = now + CompletionScan.interval }
-                return
-            }
-            guard now >= due else { return }
-            passesAt = nil
-            begin()
-        }
+    /// Time for the next call of `run`, monotonic nanoseconds; `nil` if there is nothing to be found or told.
+    var due: Int64? {
+        guard reporter.completions.isKept else { return nil }
+        let told = reporter.completions.due
+        guard candidates.isEmpty else { return 0 }
+        guard let pass = passesAt ?? (reporter.completions.hasUnfinished ? 0 : nil) else { return told }
+        return min(told ?? pass, pass)
+    }
+
+    /// Tells the core of topics whose followers have caught up, and goes on with a pass, or begins one that is due.
+    func run(at moment: Moment) {
+        guard reporter.completions.isKept else { return }
+        let now = moment.monotonicNanoseconds
+        if candidates.isEmpty { begin(at: now) }
         visit()
+        reporter.reportCompletions(at: moment)
+    }
+
+    /// Begins a pass, if one is due.
+    private func begin(at now: Int64) {
+        guard let due = passesAt else {
+            if reporter.completions.hasUnfinished { passesAt = now + CompletionScan.interval }
+            return
+        }
+        guard now >= due else { return }
+        passesAt = nil
+        begin()
     }
 
     private func begin() {
         cursor = 0
-        for index in membership.completions.takeUnfinished() {
+        for index in reporter.completions.takeUnfinished() {
             let audience = membership.audiences[Int(index)]
             guard audience.completionPlace.endUnfinished(), audience.lineup == nil else { continue }
             let lacking = audience.owed + audience.refused
             guard lacking > 0 else { continue }
-            membership.completions.noteUnfinished(index, &audience.completionPlace)
-            guard let before = membership.completions.before, let publication = membership.completable(audience),
+            reporter.completions.noteUnfinished(index, &audience.completionPlace)
+            guard let before = reporter.completions.before, let publication = membership.completable(audience),
                 lacking - audience.starts.count <= TopicCompletion.exceptionsMax, lacking < audience.order.count
             else { continue }
             candidates.append(
@@ -103,7 +116,7 @@ final class CompletionScan {
                 candidate.lacking.count <= TopicCompletion.exceptionsMax,
                 membership.completable(audience) === candidate.publication
             else { continue }
-            membership.completions.note(
+            reporter.completions.note(
                 TopicCompletion(candidate.publication, before: candidate.before, except: candidate.lacking))
         }
         candidates = []

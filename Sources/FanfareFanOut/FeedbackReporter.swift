@@ -7,6 +7,7 @@ final class FeedbackReporter {
     var surrogates = SurrogateIDs()
     @exclusivity(unchecked) var publications = PublicationTracker()
     @exclusivity(unchecked) var freshness = FreshnessTable()
+    @exclusivity(unchecked) var completions = CompletionBook()
     private var feedback: FeedbackQueue
     /// Is `true` if the core wants to know of each activity that is removed.
     var tellsRemovals = false
@@ -18,7 +19,10 @@ final class FeedbackReporter {
 
     func send(to ring: inout RingProducer<ShardFeedback>) -> Bool { feedback.drain(into: &ring) }
 
-    func takeAll() -> [ShardFeedback] { feedback.takeAll() }
+    func takeAll() -> [ShardFeedback] {
+        reportCompletions(completions.takeAll())
+        return feedback.takeAll()
+    }
 
     /// Notes that one audience has this publication, and reports the completion if it was the last.
     func complete(_ serial: UInt64, at moment: Moment) {
@@ -59,7 +63,14 @@ final class FeedbackReporter {
 
     func request(_ claims: ClaimRequest) { feedback.append(.claims(claims)) }
 
-    func report(_ completions: [TopicCompletion]) { feedback.append(.topicsCompleted(completions)) }
+    /// Reports the topics whose followers have caught up, once they have been gathered.
+    func reportCompletions(at moment: Moment) {
+        if let gathered = completions.take(at: moment.monotonicNanoseconds) { reportCompletions(gathered) }
+    }
+
+    private func reportCompletions(_ gathered: [TopicCompletion]) {
+        if !gathered.isEmpty { feedback.append(.topicsCompleted(gathered)) }
+    }
 
     /// Reports that phones may lack what they were sent, if the core keeps what they have.
     func reportShowingAgain() { if tellsRemovals { feedback.append(.showsAgain) } }

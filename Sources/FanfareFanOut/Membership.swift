@@ -17,7 +17,6 @@ final class Membership {
     @exclusivity(unchecked) var carriedAlerts = CarriedAlerts()
     @exclusivity(unchecked) var timers = TimingWheel()
     @exclusivity(unchecked) var claims = ClaimBook()
-    @exclusivity(unchecked) var completions = CompletionBook()
     /// Lineups whose wake-up is due, by lane.
     let dueLineups = (0..<Lanes.count).map { DueLineups(lane: $0) }
     let openMax: Int
@@ -124,7 +123,7 @@ final class Membership {
         audience.refused += refused
         counts.owed += owed
         counts.refused += refused
-        guard completions.isKept else { return }
+        guard reporter.completions.isKept else { return }
         if owed > 0 || refused > 0 {
             noteUnfinished(audience)
         } else {
@@ -136,9 +135,10 @@ final class Membership {
 
     /// Notes for the core that all followers of a topic have its newest version, if they do.
     func noteCompletion(of audience: Audience) {
-        guard completions.isKept, audience.owed == 0, audience.refused == 0, let publication = completable(audience)
+        guard reporter.completions.isKept, audience.owed == 0, audience.refused == 0,
+            let publication = completable(audience)
         else { return }
-        completions.note(publication, at: &audience.completionPlace)
+        reporter.completions.note(publication, at: &audience.completionPlace)
     }
 
     /// Returns what the followers of a topic have if they are owed nothing; `nil` if a restart sends it in any case.
@@ -154,8 +154,8 @@ final class Membership {
 
     /// Notes that the members are owed something. An audience of one is complete, or has nobody to be kept from a push.
     private func noteUnfinished(_ audience: Audience) {
-        guard completions.isKept, audience.lineup == nil, audience.order.count > 1 else { return }
-        completions.noteUnfinished(store[audience.order.members[0]].audience, &audience.completionPlace)
+        guard reporter.completions.isKept, audience.lineup == nil, audience.order.count > 1 else { return }
+        reporter.completions.noteUnfinished(store[audience.order.members[0]].audience, &audience.completionPlace)
     }
 
     /// Changes the numbers of members by members in the state of this one.

@@ -8,6 +8,8 @@ struct OpenPublications {
     /// The open publications, the oldest first.
     private var entries = ShortList<Entry>()
     private let capacity: Int
+    /// Place of the audience's note in `CompletionBook`.
+    var completionPlace = CompletionBook.Place()
 
     /// - Parameter capacity: maximum of publications whose completion is tracked at a time.
     init(capacity: Int) { self.capacity = capacity }

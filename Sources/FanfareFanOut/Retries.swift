@@ -7,6 +7,8 @@ final class Retries {
     private let lifecycle: Lifecycle
     @exclusivity(unchecked) var service = ServiceSpells()
     @exclusivity(unchecked) var quarantine: DeadTokenQuarantine
+    /// Finds those whose waits keep a topic from being complete.
+    let completionScan: CompletionScan
 
     init(
         _ reporter: FeedbackReporter, _ membership: Membership, _ lifecycle: Lifecycle,
@@ -16,6 +18,7 @@ final class Retries {
         self.membership = membership
         self.lifecycle = lifecycle
         self.quarantine = quarantine
+        completionScan = CompletionScan(reporter, membership)
     }
 
     func replaceToken(of slot: ActivitySlot, with token: [UInt8]) {

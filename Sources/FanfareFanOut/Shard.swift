@@ -24,7 +24,6 @@ package final class Shard: DeliverySource {
     let follows: Follows
     let completions: Completions
     let dispatcher: Dispatcher
-    let completionScan: CompletionScan
     private var settling = Settling()
 
     /// - Parameters:
@@ -61,7 +60,6 @@ package final class Shard: DeliverySource {
         ages = AgeChecks(reporter, membership, lineupPublisher, missedAlerts, lifecycle, starter)
         follows = Follows(reporter, membership, publisher, lifecycle, moves, starter)
         completions = Completions(reporter, membership, missedAlerts, lifecycle, retries, sender, visits, starter)
-        completionScan = CompletionScan(membership)
         dispatcher = Dispatcher(membership, lineupPublisher, missedAlerts, lifecycle, sender, visits, starter)
     }
 
@@ -80,7 +78,7 @@ package final class Shard: DeliverySource {
     /// Makes the shard report the topics whose followers have the newest version, for a store that keeps people and their claims.
     ///
     /// - Parameter besideOthers: whether other shards may have followers of the same topics.
-    package func tellCompletions(besideOthers: Bool) { membership.completions.keep(besideOthers: besideOthers) }
+    package func tellCompletions(besideOthers: Bool) { reporter.completions.keep(besideOthers: besideOthers) }
 
     /// Reserves room for this many activities, so that loading them does not copy the arrays repeatedly.
     package func reserve(activities: Int) {
@@ -133,8 +131,8 @@ package final class Shard: DeliverySource {
         if isHeldUp { return nil }
         if publisher.isShowingAgain { return 0 }
         let due = dispatcher.cutShortAt ?? membership.timers.nextDue
-        guard membership.completions.isKept else { return due }
-        return [due, membership.completions.due, completionScan.due].compactMap(\.self).min()
+        guard let scan = retries.completionScan.due else { return due }
+        return min(due ?? scan, scan)
     }
 
     /// Is `true` while the core does not take feedback. Nothing is pulled then, and the caller must not apply commands, so that the waiting
@@ -149,10 +147,7 @@ package final class Shard: DeliverySource {
     }
 
     /// Removes and returns the feedback that is left when the ring is no longer emptied.
-    package func takeFeedback() -> [ShardFeedback] {
-        let completions = membership.completions.takeAll()
-        return reporter.takeAll() + (completions.isEmpty ? [] : [.topicsCompleted(completions)])
-    }
+    package func takeFeedback() -> [ShardFeedback] { reporter.takeAll() }
 
     package func apply(_ command: ShardCommand, at moment: Moment) {
         switch command {
@@ -160,7 +155,7 @@ package final class Shard: DeliverySource {
         case .publishResumed(let new):
             publisher.publish(new.publication, unfinished: new.alerts, isComplete: new.isComplete, at: moment)
         case .endRestart: publisher.earlier.end()
-        case .followed(let before): membership.completions.advance(to: before)
+        case .followed(let before): reporter.completions.advance(to: before)
         case .claimed(let ticket): sender.claims.confirm(ticket, at: moment)
         case .revokeAlert(let topic, let cause):
             guard let index = membership.topics.index(of: topic) else { return }
@@ -246,7 +241,7 @@ package final class Shard: DeliverySource {
     package func wakeDue(at moment: Moment) {
         dispatcher.cutShortAt = nil
         guard !isHeldUp else { return }
-        if membership.completions.isKept { tellCompletions(at: moment) }
+        retries.completionScan.run(at: moment)
         lifecycle.followClock(at: moment)
         publisher.showAgainAfterClockStep(at: moment)
         // A goal begins a dwell time in each of its lineups, and a million of these may end together: the bound keeps a pull short.
@@ -259,13 +254,6 @@ package final class Shard: DeliverySource {
             case .lineup(let index): dispatcher.wakeLineup(index, at: moment)
             case .activity(let slot, let generation): retries.wake(slot, generation: generation)
             }
-        }
-    }
-
-    private func tellCompletions(at moment: Moment) {
-        completionScan.run(at: moment.monotonicNanoseconds)
-        if let completions = membership.completions.take(at: moment.monotonicNanoseconds) {
-            reporter.report(completions)
         }
     }
 

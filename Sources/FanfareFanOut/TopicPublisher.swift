@@ -62,7 +62,7 @@ final class TopicPublisher {
         } else if let followers {
             membership.noteCompletion(of: followers.audience)
         } else {
-            membership.completions.noteAbsence(of: publication)
+            reporter.completions.noteAbsence(of: publication)
         }
         lineupPublisher.publishToLineups(publication, alert, of: topic, at: moment)
         reporter.complete(publication.serial, at: moment)

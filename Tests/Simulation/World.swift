@@ -615,7 +615,7 @@ package final class World {
             case .quiet(let question, let isComplete):
                 falsehood = falsehood ?? judgeAnswer(to: question, isComplete: isComplete, from: node)
             case .claims(let request): node.send(.claimed(request.ticket))
-            case .disposition, .counted, .fresh, .ready, .removed: break
+            case .disposition, .counted, .fresh, .ready, .removed, .topicsCompleted, .showsAgain: break
             }
         }
         if !tell(node), heard < limit {
