@@ -24,7 +24,9 @@ import Testing
     /// A start shows what its topic did then, and others have got more meanwhile.
     @Test func aStartThatIsConfirmedJoinsOnlyThen() throws {
         func at(_ second: Int64) -> FeedTime { FeedTime(seconds: second) }
-        let start = PeopleEntry.start(Self.card("card", [1])).taken(at: at(5))
+        var card = Self.card("card", [1])
+        card.phase = .starting
+        let start = PeopleEntry.start(card).taken(at: at(5))
         let tokens = (6...7).map { PeopleEntry.replaceToken("card", [UInt8($0)]).taken(at: at($0)) }
         #expect(try applied([start, tokens[0]]).card?.joinedAt == at(6))
         #expect(
