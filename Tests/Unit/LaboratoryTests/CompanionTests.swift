@@ -16,6 +16,9 @@ import Testing
         let done = DispatchSemaphore(value: 0)
         Thread.detachNewThread {
             try? process.run()
+            // A thread that ends before the program has asked for the signal sends none.
+            let name = "/proc/\(process.processIdentifier)/comm"
+            while process.isRunning, (try? String(contentsOfFile: name, encoding: .utf8)) != "tail\n" { sched_yield() }
             done.signal()
         }
         done.wait()
