@@ -19,8 +19,6 @@ struct ShardTopicCompletions {
 
     init(perApp: Int) { self.perApp = perApp }
 
-    var count: Int { entries.count }
-
     /// Takes the report of a shard about the newest version of a topic.
     ///
     /// - Parameter shard: index of the shard among those of the app.

@@ -18,8 +18,8 @@ package struct StoredClaims: Sendable, Equatable {
     var expires: FeedTime { claims.map(\.expires).max() ?? now }
 }
 
-/// Store of claims, and of completions beside them. Its calls block; they are for a thread of its own (`ClaimQueue`), or for the time before anything runs. Confined to one
-/// thread at a time.
+/// Store of claims, and of completions beside them. Its calls block; they are for a thread of its own (`ClaimQueue`), or for the time before
+/// anything runs. Confined to one thread at a time.
 package protocol ClaimStore: AnyObject, Sendable {
     /// Log time since when all alerts have left with claims; `nil` for a new store.
     var start: FeedTime? { get }
