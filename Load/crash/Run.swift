@@ -139,7 +139,6 @@ extension Findings {
             "superfluous: \(superfluous) silent pushes for \(restartsOfCards) restarts of cards, "
                 + "\(CrashCosts.superfluousPerRestart) each may be",
             "alerts that kills have interrupted: \(alertsAtKills) followers, \(alertsLost) lack theirs, \(alertsLostAtOnce) of one alert at most",
-            "stamps: \(stampsBack) go back after a restart, \(stampsEqual) are equal to those of another state before it",
             "\(violationCount) violations",
         ]
         for violation in violations { lines += [violation.text] + violation.history.map { "    " + $0 } }

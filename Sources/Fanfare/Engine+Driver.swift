@@ -43,9 +43,13 @@ extension Engine {
             let earlier = try log.map { log in
                 try EarlierProcess(log) { claims = try options.store?.openClaims(into: &$0) { early.reports.say($0) } }
             }
+            var clock = options.clock
+            let wall = { FeedTime(milliseconds: options.clock.wallMilliseconds()) }
+            let stamps = StampMark(try claims?.reserveStamps(at: wall()) ?? StampBounds())
+            clock.stamps = stamps
             core = try EngineCore(
                 loop: loop, rules: options.rules, limits: options.limits, shards: options.shards,
-                pinsShards: options.pinsShards, makeTransports: makeTransports, apps: apps, clock: options.clock,
+                pinsShards: options.pinsShards, makeTransports: makeTransports, apps: apps, clock: clock,
                 subscribers: people ?? options.subscribers, earlier: earlier,
                 keepsPeople: people != nil, report: { early.reports.say($0) })
             do {
@@ -54,14 +58,12 @@ extension Engine {
                     people.endLeaving(in: core, apps: apps)
                     core.keepAlerts()
                     core.keepCompletions(earlier.completions)
-                    let clock = options.clock
-                    let wall = { FeedTime(milliseconds: clock.wallMilliseconds()) }
                     let unfinished = try core.recall(
                         log, under: options.rules, within: earlier.horizon(since: claims.start, wall: wall),
                         report: { early.reports.say($0) })
                     if let line = earlier.report(unfinished, wall: wall()) { early.reports.say(line) }
                     if claims.start == nil { try claims.begin(at: core.now) }
-                    store = try Store(log, people: people.register, claims, core, options, loop: loop)
+                    store = try Store(log, people: people.register, claims, stamps, core, options, loop: loop)
                 }
                 var work: () -> Void = {}
                 wakeup = try Wakeup(loop: loop) { work() }
@@ -160,6 +162,7 @@ extension Engine {
                 for app in 0..<apps { $0.forget(CompletionKey(birth: topic.birth, app: app)) }
             }
         }
+        func coreDidReach(stamp: Int64) { store?.claims.reserve(stampsThrough: stamp) }
         func coreDidReport(_ line: String) { turn.report(line) }
         func coreDidRelieve() { signal.signal() }
     }
@@ -177,8 +180,8 @@ extension Engine.Driver {
         private let serials: UInt64
 
         init(
-            _ log: any Log, people: PeopleRegister, _ claimed: any ClaimStore, _ core: EngineCore,
-            _ options: Engine.Options, loop: Loop
+            _ log: any Log, people: PeopleRegister, _ claimed: any ClaimStore, _ stamps: StampMark,
+            _ core: EngineCore, _ options: Engine.Options, loop: Loop
         ) throws {
             let rules = LogRules(text: options.rules.toml, decisionVersion: DecisionCore.version)
             serials = people.nextSerial
@@ -186,7 +189,7 @@ extension Engine.Driver {
             self.commits = commits
             intake = Intake { commits.append($0, people: $1) }
             let claims: ClaimQueue
-            do { claims = try ClaimQueue(claimed, loop: loop) } catch {
+            do { claims = try ClaimQueue(claimed, stamps: stamps, loop: loop) } catch {
                 commits.close()
                 throw error
             }

@@ -404,6 +404,7 @@ package final class EngineCore {
         case .claims(let request):
             let app = apps.isEmpty ? nil : apps[index / shards.perApp]
             delegate?.coreDidClaim(StoredClaims(request.claims, app: app, now: now), request.ticket, shard: index)
+        case .stampsReach(let mark): delegate?.coreDidReach(stamp: mark)
         case .report(let text): delegate?.coreDidReport(text)
         }
     }

@@ -44,6 +44,8 @@ package protocol EngineCoreDelegate: AnyObject {
     func coreDidLearn(_ fate: ActivityFate, of activity: ActivityID)
     /// Called with claims to be made durable, if the shards make any; `EngineCore.confirmClaims` follows.
     func coreDidClaim(_ claims: StoredClaims, _ ticket: UInt64, shard: Int)
+    /// Called, if the shards reserve stamps, with one that is to be durable before pushes have it.
+    func coreDidReach(stamp: Int64)
     /// - Parameter line: for operators. Equal lines may come any number of times.
     func coreDidReport(_ line: String)
     /// Called once, when every shard's transport is able to deliver.
@@ -66,6 +68,7 @@ extension EngineCoreDelegate {
     package func coreDidRemove(_ activity: UInt64, token: UInt64) {}
     package func coreDidLearn(_ fate: ActivityFate, of activity: ActivityID) {}
     package func coreDidClaim(_ claims: StoredClaims, _ ticket: UInt64, shard: Int) {}
+    package func coreDidReach(stamp: Int64) {}
     package func coreDidReport(_ line: String) {}
     package func coreDidBecomeReady() {}
     package func coreDidRelieve() {}

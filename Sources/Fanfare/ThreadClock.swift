@@ -28,6 +28,7 @@ package final class ThreadClock {
         var moment = estimate.read(
             wallMilliseconds: source.wallMilliseconds(), monotonicNanoseconds: source.monotonicNanoseconds(),
             provenOrigin: proof)
+        moment.stamps = source.stamps.bounds
         if proof != nil {
             moment.trust = .proven
         } else if source.proof.isAwaited, moment.monotonicNanoseconds < assumedAt {

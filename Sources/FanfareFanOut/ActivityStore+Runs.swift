@@ -14,6 +14,7 @@ extension ActivityStore {
         into batch: inout DeliveryBatch
     ) -> Int {
         let stamp = UInt32(clamping: push.payload.stamp)
+        stamps.note(push.payload.stamp)
         let preferences = preferences
         let firstIndex = Int(slots[slots.startIndex].rawValue)
         let first = activities[firstIndex]
@@ -69,6 +70,7 @@ extension ActivityStore {
     /// Sends a push to one activity, the member of a lineup.
     mutating func send(_ push: PushToOne, to slot: ActivitySlot, into batch: inout DeliveryBatch) {
         let index = Int(slot.rawValue)
+        stamps.note(Int64(push.stamp))
         batch.append(
             slot: slot, generation: activities[index].generation, payload: push.payload,
             token: activities[index].token, of: tokens)

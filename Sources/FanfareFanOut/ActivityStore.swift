@@ -71,6 +71,7 @@ struct ActivityStore {
     private(set) var preferences: [Preferences] = []
     var alertMemory = AlertMemory()
     var tokens = TokenStore()
+    var stamps = StampUse()
     private var free: [ActivitySlot] = []
     private var slots = SlotTable()
 

@@ -80,6 +80,11 @@ package final class Shard: DeliverySource {
     /// - Parameter besideOthers: whether other shards may have followers of the same topics.
     package func tellCompletions(besideOthers: Bool) { reporter.completions.keep(besideOthers: besideOthers) }
 
+    /// Makes the shard report the stamps that it comes to, for a store that reserves them.
+    ///
+    /// - Parameter mark: the greatest stamp that the store has reserved.
+    package func reserveStamps(beyond mark: Int64) { membership.store.stamps.reserve(beyond: mark) }
+
     /// Reserves room for this many activities, so that loading them does not copy the arrays repeatedly.
     package func reserve(activities: Int) {
         membership.store.reserve(activities)
@@ -143,7 +148,8 @@ package final class Shard: DeliverySource {
     ///
     /// - Returns: whether any feedback was moved.
     package func sendFeedback(to ring: inout RingProducer<ShardFeedback>) -> Bool {
-        reporter.send(to: &ring)
+        if let mark = membership.store.stamps.takeRequest() { reporter.request(stampsThrough: mark) }
+        return reporter.send(to: &ring)
     }
 
     /// Removes and returns the feedback that is left when the ring is no longer emptied.

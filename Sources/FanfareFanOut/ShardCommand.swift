@@ -74,6 +74,8 @@ package enum ShardFeedback: Sendable {
     /// Everybody is sent once more what the topics show, and earlier `topicsCompleted` say nothing any more. Sent if the engine's store keeps
     /// people.
     case showsAgain
+    /// The shard comes to stamps that the store has not reserved; it wants all up to this one. Sent if the engine's store keeps people.
+    case stampsReach(Int64)
     /// The shard wants claims to be durable. Sent if the engine's store keeps people.
     indirect case claims(ClaimRequest)
     /// Answers this question and all before it. `isComplete` is `true` if no activity was refused its newest state for good.

@@ -2,10 +2,13 @@ import FanfareModel
 
 /// `aps.timestamp`, Unix seconds, by which devices order pushes. They drop a push that is not newer than the last one, lies in the
 /// past, or lies too far ahead (spec §3.3). So a stamp is the second of a time that does not go back with the wall clock, or the
-/// second after the activity's last stamp if that is later: every state is newer than the one before.
+/// second after the activity's last stamp if that is later: every state is newer than the one before. After a restart the last stamps are
+/// not known, but the engine's store has a bound on them (`StampBounds`).
 enum Stamp {
-    /// Maximum by which a stamp may be ahead; devices drop later ones (spec §3.3, Apple staff).
-    static let aheadMax: Int64 = 8 * 3600
+    static let aheadMax = StampBounds.aheadMax
+    /// Maximum by which the least stamp may be ahead: what devices accept, less the room that stamps of an activity with a state a second need.
+    /// A bound that is further ahead came from a clock that has been corrected since.
+    static let floorAheadMax: Int64 = 7 * 3600
 
     /// Returns whether a device may have accepted a push with this stamp. A stamp too far ahead came from a clock that has been corrected
     /// since, and was dropped.
@@ -25,17 +28,42 @@ enum Stamp {
     /// - Parameters:
     ///   - last: the greatest stamp that a device may have accepted with another state.
     ///   - shared: the minimum, if devices may accept it: the stamp of other activities that get the same state.
-    /// - Returns: `nil` if devices would drop every stamp newer than the last one. That results from hours with more than one state a
-    ///   second, and passes with the next second of the clock.
+    /// - Returns: `nil` if devices would drop every stamp newer than the last one, or the store has not reserved it yet. The former results from
+    ///   hours with more than one state a second. Both pass with the next second of the clock.
     static func next(after last: Int64, shared: Int64 = 0, at moment: Moment) -> Int64? {
         let stamp = max(moment.stampSecond, mayBeTaken(shared, at: moment) ? shared : 0, last + 1)
-        return mayBeTaken(stamp, at: moment) ? stamp : nil
+        guard mayBeTaken(stamp, at: moment) else { return nil }
+        // The time itself needs no mark: the next process begins behind it, because its clock does.
+        let reserved = max(moment.stampSecond, moment.stamps.mark)
+        return stamp <= reserved ? stamp : nil
     }
 }
 
 extension Moment {
     /// The least stamp of a push that leaves now.
-    var stampSecond: Int64 { Stamp.second(stampMilliseconds) }
+    var stampSecond: Int64 {
+        let time = Stamp.second(stampMilliseconds)
+        return stamps.floor <= Stamp.second(wallMilliseconds) + Stamp.floorAheadMax ? max(time, stamps.floor) : time
+    }
+}
+
+/// Stamps that a shard has used, for a store that reserves them.
+struct StampUse {
+    private var greatest: Int64 = 0
+    /// The mark that was asked for last.
+    private var mark: Int64 = .max
+
+    /// Begins to ask for marks, beyond the one that the store has.
+    mutating func reserve(beyond mark: Int64) { self.mark = mark }
+
+    mutating func note(_ stamp: Int64) { greatest = max(greatest, stamp) }
+
+    /// Returns the mark that the store is to have before the stamps come near the last one; `nil` if that is not soon.
+    mutating func takeRequest() -> Int64? {
+        guard mark < .max, greatest > mark - StampMark.reserve / 2 else { return nil }
+        mark = greatest + StampMark.reserve
+        return mark
+    }
 }
 
 extension Activity {

@@ -12,6 +12,9 @@ struct NodeClock {
     /// Wall time at monotonic zero as proven by the service; `nil` if the service proves no time.
     var provenOrigin: Int64?
 
+    /// Bounds on stamps from the store.
+    var stamps = StampBounds()
+
     private static let second: Int64 = 1_000_000_000
 
     /// - Parameter error: seconds by which the clock is wrong from the start, and the seconds for which it is.
@@ -40,6 +43,7 @@ struct NodeClock {
         moment = estimate.read(
             wallMilliseconds: truth.wallMilliseconds + (error?.nanoseconds ?? 0) / 1_000_000,
             monotonicNanoseconds: truth.monotonicNanoseconds, provenOrigin: provenOrigin)
+        moment.stamps = stamps
     }
 
     /// Sets the clock wrong; it is put right minutes later.

@@ -76,7 +76,11 @@ extension World {
                 lineups: options.lineupRules, feedbackMax: options.feedbackHeldMax, openMax: options.openMax,
                 lifetime: options.lifetime, limits: options.limits, lanes: options.lanes,
                 deadTokenAnswers: options.deadTokenAnswers, deadTokenProbes: options.deadTokenProbes)
-            if options.keepsClaims { shard.keepClaims(patience: .seconds(1_000_000), blocks: 1...4) }
+            if options.keepsClaims {
+                shard.keepClaims(patience: .seconds(1_000_000), blocks: 1...4)
+                shard.reserveStamps(beyond: 0)
+                clock.stamps.mark = 0
+            }
             let commandRing = OneToOneRing<ShardCommand>(capacity: options.commandsMax)
             sendCommands = commandRing.takeProducer()
             commands = commandRing.takeConsumer()

@@ -67,7 +67,7 @@ extension World {
         /// be ahead, because a clock that is late by less cannot be detected. After a correction, stamps go on from the wrong time, so this
         /// error and later ones (`NodeClock.set`) together are less than the seven hours that stamps may be ahead.
         package var clockError: (seconds: Int64, lasts: Int64)?
-        /// Is `true` if alerts wait for claims, which the core confirms at once.
+        /// Is `true` if alerts wait for claims, and stamps ahead of the clock for their mark, which the core confirms at once.
         var keepsClaims = false
         /// Is `true` if every token looks dead now and then; requires options in which that can be distinguished from dead tokens.
         var isMisconfigurable: Bool { deadTokenAnswers.lowerBound < 100 }

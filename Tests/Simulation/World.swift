@@ -615,6 +615,7 @@ package final class World {
             case .quiet(let question, let isComplete):
                 falsehood = falsehood ?? judgeAnswer(to: question, isComplete: isComplete, from: node)
             case .claims(let request): node.send(.claimed(request.ticket))
+            case .stampsReach(let mark): node.clock.stamps.mark = max(node.clock.stamps.mark, mark)
             case .disposition, .counted, .fresh, .ready, .removed, .topicsCompleted, .showsAgain: break
             }
         }

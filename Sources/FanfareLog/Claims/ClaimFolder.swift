@@ -2,8 +2,8 @@ internal import CFanfareLMDB
 package import FanfareModel
 internal import Glibc
 
-/// Store of claims in a folder, by LMDB: a table with the log time at which it begins, one of claims, and one of completions. Each `append` is
-/// one transaction with one sync.
+/// Store of claims in a folder, by LMDB: a table with the log time at which it begins and the mark of stamps, one of claims, and one of
+/// completions. Each `append` is one transaction with one sync.
 ///
 /// One process uses a folder at a time. `Sendable` is unchecked because `ClaimStore` confines it to one thread at a time.
 package final class ClaimFolder: ClaimStore, @unchecked Sendable {
@@ -11,6 +11,8 @@ package final class ClaimFolder: ClaimStore, @unchecked Sendable {
 
     /// Number of the serial form that this release writes.
     private static let form: UInt8 = 1
+    /// Key of the mark of stamps, in the table `head`.
+    private static let stampKey: UInt64 = 2
     /// Removals in a commit, more than it appends.
     private static let removalsMax = 64
 
@@ -20,6 +22,7 @@ package final class ClaimFolder: ClaimStore, @unchecked Sendable {
     private var environment: LMDBEnvironment?
     private var lock: StoreFolder?
     package private(set) var start: FeedTime?
+    package private(set) var stampMark: Int64?
     /// Rows that are kept, in order.
     private var kept: ArraySlice<(key: UInt64, expires: FeedTime)> = []
     private var next: UInt64 = 1
@@ -30,10 +33,12 @@ package final class ClaimFolder: ClaimStore, @unchecked Sendable {
         self.mapBytes = mapBytes
         lock = try StoreFolder(folder)
         var head: [UInt8]?
+        var mark: [UInt8]?
         do throws(LMDBEnvironment.Failure) {
             try opened().scan(Table.head.rawValue, from: 0) { key, row in
                 if key == 0 { head = Array(row) }
-                return false
+                if key == ClaimFolder.stampKey { mark = Array(row) }
+                return true
             }
             next = try opened().lastKey(of: Table.claims.rawValue)
         } catch {
@@ -44,6 +49,7 @@ package final class ClaimFolder: ClaimStore, @unchecked Sendable {
         next += 1
         do throws(SerialError) {
             start = try head.map { (row) throws(SerialError) in try ClaimFolder.start(row) }
+            stampMark = try mark.map { (row) throws(SerialError) in try ClaimFolder.stampMark(row) }
         } catch {
             throw damaged("head", error)
         }
@@ -55,6 +61,16 @@ package final class ClaimFolder: ClaimStore, @unchecked Sendable {
         let form = try reader.byte()
         guard form > 0, form <= ClaimFolder.form else { throw .newerForm(form, known: ClaimFolder.form) }
         return try reader.time()
+    }
+
+    private static func stampMark(_ row: [UInt8]) throws(SerialError) -> Int64 {
+        var reader = try SerialReader(sealed: row, at: stampKey)
+        let form = try reader.byte()
+        guard form > 0, form <= ClaimFolder.form else { throw .newerForm(form, known: ClaimFolder.form) }
+        guard let mark = UInt32(exactly: try reader.unsigned()), reader.isAtEnd else {
+            throw .malformed("mark of stamps")
+        }
+        return Int64(mark)
     }
 
     private func opened() throws(LMDBEnvironment.Failure) -> LMDBEnvironment {
@@ -87,8 +103,10 @@ package final class ClaimFolder: ClaimStore, @unchecked Sendable {
         self.start = start
     }
 
-    package func append(_ claims: [StoredClaims], _ completions: CompletionChanges) throws(LogError) {
-        guard !claims.isEmpty || !completions.isEmpty else { return }
+    package func append(
+        _ claims: [StoredClaims], _ completions: CompletionChanges, stampMark mark: Int64?
+    ) throws(LogError) {
+        guard !claims.isEmpty || !completions.isEmpty || mark != nil else { return }
         // Rows go in their order. One that is fresh keeps those behind it for ten minutes at most.
         let expired = kept.prefix(ClaimFolder.removalsMax + claims.count).prefix { row in
             claims.last.map { row.expires < $0.now } ?? false
@@ -98,7 +116,17 @@ package final class ClaimFolder: ClaimStore, @unchecked Sendable {
             let key = next + UInt64(offset)
             changes.append(.init(table: Table.claims.rawValue, key: key, row: stored.bytes(key: key)))
         }
+        if let mark {
+            var writer = SerialWriter()
+            writer.write(byte: ClaimFolder.form)
+            writer.write(UInt64(mark))
+            changes.append(
+                .init(
+                    table: Table.head.rawValue, key: ClaimFolder.stampKey,
+                    row: LogEntry.sealed(writer.bytes[...], at: ClaimFolder.stampKey)))
+        }
         try write(changes + ClaimFolder.changes(for: completions))
+        stampMark = mark ?? stampMark
         kept.removeFirst(expired.count)
         for stored in claims {
             kept.append((next, stored.expires))
@@ -128,8 +156,8 @@ package final class ClaimFolder: ClaimStore, @unchecked Sendable {
         var head: [UInt8]?
         var fault: (row: String, error: SerialError)?
         do throws(LMDBEnvironment.Failure) {
-            try opened().scan(Table.head.rawValue, from: CompletionHead.key) { _, row in
-                head = Array(row)
+            try opened().scan(Table.head.rawValue, from: CompletionHead.key) { key, row in
+                if key == CompletionHead.key { head = Array(row) }
                 return false
             }
             try opened().scan(Table.completions.rawValue, from: 0) { packed, row in

@@ -1,8 +1,9 @@
 internal import Dispatch
 package import FanfareLoop
+package import FanfareModel
 
-/// Claims and completions on their way from a loop to the disk, on a thread of their own: an alert waits for its claim, and for nothing else
-/// that the disk has to do. What comes during a commit is the next one. Confined to the loop's thread.
+/// Claims, completions and marks of stamps on their way from a loop to the disk, on a thread of their own: an alert waits for its claim, and
+/// for nothing else that the disk has to do. What comes during a commit is the next one. Confined to the loop's thread.
 package final class ClaimQueue {
     private struct Request: Sendable {
         let claims: StoredClaims
@@ -13,6 +14,7 @@ package final class ClaimQueue {
     private struct State {
         var requests: [Request] = []
         var completions = CompletionChanges()
+        var stampMark: Int64?
         var durable: [(Int, UInt64)] = []
         var lines: [String] = []
         var isClosed = false
@@ -36,14 +38,16 @@ package final class ClaimQueue {
     /// Completions in a commit: a claim that comes meanwhile waits for some milliseconds.
     private static let completionsMax = 2048
 
-    /// - Parameter store: used by the queue's thread alone from here on.
-    package init(_ store: any ClaimStore, loop: Loop) throws(LoopError) {
+    /// - Parameters:
+    ///   - store: used by the queue's thread alone from here on.
+    ///   - stamps: raised once a mark is durable.
+    package init(_ store: any ClaimStore, stamps: StampMark, loop: Loop) throws(LoopError) {
         var wake: () -> Void = {}
         wakeup = try Wakeup(loop: loop) { wake() }
         let signal = wakeup.signal
         do throws(LoopError) {
             try DetachedThread.run(name: "claims") { [shared] in
-                ClaimQueue.run(store, shared) { signal.signal() }
+                ClaimQueue.run(store, shared, stamps) { signal.signal() }
             }
         } catch {
             wakeup.close()
@@ -64,6 +68,12 @@ package final class ClaimQueue {
     package func change(isPressing: Bool = true, _ change: (inout CompletionChanges) -> Void) {
         shared.state.withLock { change(&$0.completions) }
         if isPressing { shared.work.signal() }
+    }
+
+    /// Makes durable that stamps up to this one may have been used.
+    package func reserve(stampsThrough mark: Int64) {
+        shared.state.withLock { $0.stampMark = max($0.stampMark ?? mark, mark) }
+        shared.work.signal()
     }
 
     /// Ends the thread once it has written the completions, if the disk takes them, and waits for it, because the folder may be used again.
@@ -88,7 +98,7 @@ package final class ClaimQueue {
         for (shard, ticket) in Dictionary(durable, uniquingKeysWith: max) { onDurable(ticket, shard) }
     }
 
-    private static func run(_ store: any ClaimStore, _ shared: Shared, _ wake: () -> Void) {
+    private static func run(_ store: any ClaimStore, _ shared: Shared, _ stamps: StampMark, _ wake: () -> Void) {
         defer {
             store.close()
             shared.hasEnded.signal()
@@ -99,9 +109,10 @@ package final class ClaimQueue {
             // One signal may stand for more completions than fit into a commit.
             while let work = shared.state.withLock({ state in
                 isClosed = state.isClosed
-                return take(from: &state)
+                return take(from: &state, beyond: stamps.bounds.mark)
             }) {
                 guard commit(work, to: store, shared, wake) else { return }
+                if let mark = work.stampMark { stamps.raise(to: mark) }
             }
             if isClosed { return }
         }
@@ -110,14 +121,18 @@ package final class ClaimQueue {
     private struct Work {
         var requests: [Request]
         var completions: CompletionChanges
+        var stampMark: Int64?
     }
 
-    private static func take(from state: inout State) -> Work? {
+    /// - Parameter durable: the mark of stamps that is durable. A shard that is behind another one asks for less.
+    private static func take(from state: inout State, beyond durable: Int64) -> Work? {
         // What was not confirmed before the end lets no alert leave.
         if state.isClosed { state.requests = [] }
-        guard !state.requests.isEmpty || !state.completions.isEmpty else { return nil }
+        let mark = state.stampMark.take().flatMap { $0 > durable ? $0 : nil }
+        guard !state.requests.isEmpty || !state.completions.isEmpty || mark != nil else { return nil }
         defer { state.requests = [] }
-        return Work(requests: state.requests, completions: state.completions.take(completionsMax))
+        return Work(
+            requests: state.requests, completions: state.completions.take(completionsMax), stampMark: mark)
     }
 
     /// - Returns: `false` if the queue was closed while the disk took nothing.
@@ -128,7 +143,7 @@ package final class ClaimQueue {
         var hasFailed = false
         while true {
             do throws(LogError) {
-                try store.append(work.requests.map(\.claims), work.completions)
+                try store.append(work.requests.map(\.claims), work.completions, stampMark: work.stampMark)
                 break
             } catch {
                 // The log tells of the disk as well; an alert that waits is worth a line of its own.

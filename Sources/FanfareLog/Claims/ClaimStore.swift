@@ -18,7 +18,7 @@ package struct StoredClaims: Sendable, Equatable {
     var expires: FeedTime { claims.map(\.expires).max() ?? now }
 }
 
-/// Store of claims, and of completions beside them. Its calls block; they are for a thread of its own (`ClaimQueue`), or for the time before
+/// Store of claims, of completions and of a mark of stamps beside them. Its calls block; they are for a thread of its own (`ClaimQueue`), or for the time before
 /// anything runs. Confined to one thread at a time.
 package protocol ClaimStore: AnyObject, Sendable {
     /// Log time since when all alerts have left with claims; `nil` for a new store.
@@ -27,9 +27,12 @@ package protocol ClaimStore: AnyObject, Sendable {
     /// Notes that from that log time on all alerts leave with claims.
     func begin(at start: FeedTime) throws(LogError)
 
-    /// Appends claims and changes completions, and returns when all of it is durable. After an error the same call may be repeated. Claims
-    /// that have expired are removed.
-    func append(_ claims: [StoredClaims], _ changes: CompletionChanges) throws(LogError)
+    /// The greatest stamp (`aps.timestamp`) that a push may have had; `nil` if none was reserved.
+    var stampMark: Int64? { get }
+
+    /// Appends claims, changes completions and sets the mark of stamps, if there is one, and returns when all of it is durable. After an error the same call
+    /// may be repeated. Claims that have expired are removed.
+    func append(_ claims: [StoredClaims], _ changes: CompletionChanges, stampMark: Int64?) throws(LogError)
 
     /// Calls the closure with all claims, in order.
     func read(_ body: (StoredClaims) -> Void) throws(LogError)
@@ -44,7 +47,20 @@ package protocol ClaimStore: AnyObject, Sendable {
 }
 
 extension ClaimStore {
-    package func append(_ claims: [StoredClaims]) throws(LogError) { try append(claims, CompletionChanges()) }
+    package func append(
+        _ claims: [StoredClaims], _ changes: CompletionChanges = CompletionChanges()
+    ) throws(LogError) { try append(claims, changes, stampMark: nil) }
+
+    /// Reserves stamps for a process that begins.
+    ///
+    /// - Parameter now: wall clock time.
+    /// - Returns: bounds on the stamps of the process.
+    package func reserveStamps(at now: FeedTime) throws(LogError) -> StampBounds {
+        let bounds = StampBounds(after: stampMark, at: now)
+        try append([], CompletionChanges(), stampMark: bounds.mark)
+        return bounds
+    }
+
     package func close() {}
 }
 
@@ -61,13 +77,15 @@ package final class MemoryClaims: ClaimStore, @unchecked Sendable {
 
     package private(set) var completions: [CompletionKey: StoredCompletion] = [:]
     private var head: CompletionHead?
+    package private(set) var stampMark: Int64?
 
     package func readCompletions(_ body: (CompletionKey, StoredCompletion) -> Void) -> CompletionHead? {
         for (key, completion) in completions { body(key, completion) }
         return head
     }
 
-    package func append(_ new: [StoredClaims], _ changes: CompletionChanges) {
+    package func append(_ new: [StoredClaims], _ changes: CompletionChanges, stampMark mark: Int64? = nil) {
+        stampMark = mark ?? stampMark
         if changes.isVoid { (completions, head) = ([:], nil) }
         for (key, completion) in changes.sorted { completions[key] = completion }
         head = changes.head ?? head

@@ -7,6 +7,8 @@ public struct ClockSource: Sendable {
     public var monotonicNanoseconds: @Sendable () -> Int64
     /// Evidence from APNs about this wall clock, shared by copies.
     package let proof = WallProof()
+    /// Mark of stamps in the engine's store, shared by copies.
+    package var stamps = StampMark()
 
     /// Creates a source. The engine calls both closures on several threads, also at the same time; they must not block.
     public init(
@@ -18,8 +20,9 @@ public struct ClockSource: Sendable {
 
     /// A source with the same clocks and no evidence.
     package var unproven: ClockSource {
-        let other = ClockSource(wallMilliseconds: wallMilliseconds, monotonicNanoseconds: monotonicNanoseconds)
+        var other = ClockSource(wallMilliseconds: wallMilliseconds, monotonicNanoseconds: monotonicNanoseconds)
         other.proof.isAwaited = proof.isAwaited
+        other.stamps = stamps
         return other
     }
 }

@@ -6,6 +6,8 @@
     @usableFromInline package var stampLead: Int64
     /// Number of clock changes since the start after which phones may have dropped earlier stamps.
     @usableFromInline package var stampEpoch: UInt32
+    /// Bounds on stamps from the engine's store.
+    @usableFromInline package var stamps: StampBounds
     /// Grounds for going by the wall clock.
     @usableFromInline package var trust: WallTrust
     /// Nanoseconds from an arbitrary start; never goes back. For backoff, freshness and every measurement.
@@ -20,6 +22,7 @@
         self.monotonicNanoseconds = monotonicNanoseconds
         stampLead = stampMilliseconds.map { $0 - wallMilliseconds } ?? 0
         self.stampEpoch = stampEpoch
+        stamps = StampBounds()
         self.trust = trust
     }
 

@@ -12,6 +12,83 @@ import Testing
                 priority: .immediate, alert: nil, staleAfter: nil, dismissAfter: nil))
     }
 
+    /// Publishes versions, each in the second of the one before, and returns the stamps of their pushes.
+    private func stamps(of versions: ClosedRange<UInt32>, in shard: Shard, at moment: Moment) -> [Int64] {
+        versions.flatMap { version in
+            shard.apply(publication(version: version), at: moment)
+            return pushes(of: shard, at: moment)
+        }
+    }
+
+    private func pushes(of shard: Shard, at moment: Moment) -> [Int64] {
+        var batch = DeliveryBatch()
+        shard.pull(limit: 10, at: moment, into: &batch)
+        for delivery in batch.deliveries {
+            shard.complete(
+                [Completion(slot: delivery.slot, generation: delivery.generation, outcome: .accepted)], at: moment)
+        }
+        return batch.deliveries.map { batch.payload(of: $0).stamp }
+    }
+
+    @Test func stampsAheadOfTheClockWaitForTheirMark() {
+        let shard = Shard()
+        var moment = Moment(wallMilliseconds: 1_790_000_000_000, monotonicNanoseconds: 1)
+        let second = moment.wallSeconds
+        moment.stamps = StampBounds(floor: 0, mark: second + 3)
+        shard.reserveStamps(beyond: second + 3)
+        shard.apply(.follow(ActivityID(1), .topic(TopicID("match")), token: [1]), at: moment)
+        #expect(stamps(of: 1...8, in: shard, at: moment) == Array(second...second + 3))
+        // The shard has asked for more, once.
+        #expect(shard.takeRequests() == [second + 13])
+        #expect(shard.takeRequests() == [])
+        // The newest version leaves once the mark is durable, or the clock has come so far.
+        moment.monotonicNanoseconds += 1_000_000_000
+        moment.wallMilliseconds += 1000
+        shard.wakeDue(at: moment)
+        #expect(pushes(of: shard, at: moment) == [])
+        moment.stamps.mark = second + 13
+        moment.monotonicNanoseconds += 1_000_000_000
+        moment.wallMilliseconds += 1000
+        shard.wakeDue(at: moment)
+        #expect(pushes(of: shard, at: moment) == [second + 4])
+        #expect(shard.isQuiet)
+    }
+
+    /// The time of stamps needs no mark: a disk that takes nothing keeps no push.
+    @Test func stampsThatFollowTheClockWaitForNothing() {
+        let shard = Shard()
+        var moment = Moment(wallMilliseconds: 1_790_000_000_000, monotonicNanoseconds: 1)
+        moment.stamps = StampBounds(floor: 0, mark: 5)
+        shard.reserveStamps(beyond: 5)
+        shard.apply(.follow(ActivityID(1), .topic(TopicID("match")), token: [1]), at: moment)
+        for version in UInt32(1)...20 {
+            #expect(stamps(of: version...version, in: shard, at: moment) == [moment.wallSeconds])
+            moment.wallMilliseconds += 1000
+            moment.monotonicNanoseconds += 1_000_000_000
+        }
+        // One request for each five seconds.
+        #expect(shard.takeRequests().count == 1)
+    }
+
+    @Test(arguments: [1, 3600, 7 * 3600, 7 * 3600 + 1, 1_000_000_000])
+    func stampsBeginBehindThoseOfTheProcessBefore(ahead: Int64) {
+        let shard = Shard()
+        var moment = Moment(wallMilliseconds: 1_790_000_000_000, monotonicNanoseconds: 1)
+        let floor = moment.wallSeconds + ahead
+        moment.stamps = StampBounds(floor: floor, mark: floor + 10)
+        shard.reserveStamps(beyond: floor + 10)
+        for id in UInt64(1)...2 {
+            shard.apply(.follow(ActivityID(id), .topic(TopicID("match")), token: [UInt8(id)]), at: moment)
+        }
+        // Devices drop what is more than eight hours ahead: a clock was wrong then.
+        let first = ahead <= 7 * 3600 ? floor : moment.wallSeconds
+        #expect(stamps(of: 1...3, in: shard, at: moment) == [first, first, first + 1, first + 1, first + 2, first + 2])
+        // Once the clock has come there, it leads.
+        moment.wallMilliseconds += ahead * 1000 + 60_000
+        moment.monotonicNanoseconds += ahead * 1_000_000_000 + 60_000_000_000
+        #expect(stamps(of: 4...4, in: shard, at: moment) == [moment.wallSeconds, moment.wallSeconds])
+    }
+
     /// Each version gets a second of its own as its stamp, and none waits for the clock.
     @Test func aHundredVersionsInOneSecondAllGoOutAtOnce() {
         let shard = Shard()
@@ -59,5 +136,18 @@ import Testing
             moment.monotonicNanoseconds += 100_000_000
         }
         #expect(last.count == 100)
+    }
+}
+
+extension Shard {
+    /// Marks of stamps that the shard has asked for since the last call.
+    fileprivate func takeRequests() -> [Int64] {
+        let ring = OneToOneRing<ShardFeedback>(capacity: 1024)
+        var producer = ring.takeProducer()
+        var consumer = ring.takeConsumer()
+        _ = sendFeedback(to: &producer)
+        var marks: [Int64] = []
+        while let fact = consumer.pop() { if case .stampsReach(let mark) = fact { marks.append(mark) } }
+        return marks
     }
 }

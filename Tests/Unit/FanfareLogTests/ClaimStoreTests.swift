@@ -63,6 +63,59 @@ import Testing
         #expect(try Self.read(store).last?.claims.first?.topic == TopicID("c"))
     }
 
+    @Test(arguments: [false, true]) func theStampsOfAProcessBeginBehindThoseOfTheOneBefore(inMemory: Bool) throws {
+        let folder = try Folder()
+        let memory = MemoryClaims()
+        func opened() throws -> any ClaimStore { inMemory ? memory : try ClaimFolder(store: folder.path) }
+        var store = try opened()
+        #expect(store.stampMark == nil)
+        #expect(try store.reserveStamps(at: Self.time(1000)) == StampBounds(floor: 0, mark: 1010))
+        try store.append([], CompletionChanges(), stampMark: 1500)
+        try store.append([Self.claims("a", through: 1, [1])])
+        #expect(store.stampMark == 1500)
+        store.close()
+        store = try opened()
+        #expect(store.stampMark == 1500)
+        #expect(try store.readCompletions { _, _ in } == nil, "the mark is no head of completions")
+        // A process that ends before it has sent anything has used stamps up to its floor at most.
+        #expect(try store.reserveStamps(at: Self.time(900)) == StampBounds(floor: 1501, mark: 1511))
+        store.close()
+        store = try opened()
+        #expect(try store.reserveStamps(at: Self.time(2000)) == StampBounds(floor: 1512, mark: 2010))
+        #expect(try Self.read(store).count == 1)
+        // A clock that was years ahead leaves no mark for ever. The floor stays, because it may be this clock that is wrong.
+        try store.append([], CompletionChanges(), stampMark: 1_000_000)
+        #expect(try store.reserveStamps(at: Self.time(3000)) == StampBounds(floor: 1_000_001, mark: 3010))
+        store.close()
+    }
+
+    /// No clock makes a mark that is not one.
+    @Test(arguments: [Int64.min, -1, 0, 7_258_118_400_000, .max])
+    func aWrongClockLeavesMarksThatCanBeRead(wall: Int64) throws {
+        let folder = try Folder()
+        for _ in 0..<3 {
+            let store = try ClaimFolder(store: folder.path)
+            let bounds = try store.reserveStamps(at: FeedTime(milliseconds: wall))
+            #expect(bounds.mark > bounds.floor && bounds.mark < UInt32.max)
+            store.close()
+        }
+    }
+
+    /// Marks as this release writes them. They never change.
+    @Test func theFormOfAMarkStaysReadable() throws {
+        let folder = try Folder()
+        do {
+            try ClaimFolder(store: folder.path).close()
+            let environment = try LMDBEnvironment(
+                folder: folder.path + "/claims", tables: ["head", "claims"], mapBytes: LMDBLog.mapBytesFirst,
+                isReadOnly: false)
+            // The form, and 1,790,000,000.
+            let row: [UInt8] = [1, 0x80, 0xf7, 0xc4, 0xd5, 0x06]
+            try environment.write([.init(table: 0, key: 2, row: LogEntry.sealed(row[...], at: 2))])
+        }
+        #expect(try ClaimFolder(store: folder.path).stampMark == 1_790_000_000)
+    }
+
     @Test func aFolderServesOneAtATime() throws {
         let folder = try Folder()
         let store = try ClaimFolder(store: folder.path)
@@ -85,7 +138,7 @@ import Testing
     }
 
     /// Damaged claims keep no engine from starting: alerts that had not reached everybody reach nobody else.
-    @Test(arguments: ["claim", "completion", "head", "file", "key"])
+    @Test(arguments: ["claim", "completion", "head", "mark", "file", "key"])
     func damagedClaimsArePutAside(damage: String) throws {
         let folder = try Folder()
         do {
@@ -98,6 +151,7 @@ import Testing
             case "claim": try environment.write([.init(table: 1, key: 7, row: [1, 2, 3, 4, 5, 6])])
             case "key": try environment.write([.init(table: 1, key: .max, row: [1, 2, 3, 4, 5, 6])])
             case "completion": try environment.write([.init(table: 2, key: 7, row: [1, 2, 3, 4, 5, 6])])
+            case "mark": try environment.write([.init(table: 0, key: 2, row: [1, 2, 3, 4, 5, 6])])
             case "head": try environment.write([.init(table: 0, key: 0, row: [1, 2, 3, 4, 5, 6])])
             default: try environment.write([.init(table: 1, key: 1, row: [UInt8](repeating: 1, count: 50_000))])
             }
@@ -164,30 +218,63 @@ import Testing
     private final class FullDisk: ClaimStore {
         let failures: Locked<Int>
         let claims = Locked<[StoredClaims]>([])
+        let mark = Locked<Int64?>(nil)
+        let stamps: StampMark
+        /// Marks that stamps were bound by when each commit began.
+        let bounds = Locked<[Int64]>([])
         var start: FeedTime? { nil }
+        var stampMark: Int64? { mark.withLock(\.self) }
 
-        init(failures: Int) { self.failures = Locked(failures) }
+        init(failures: Int, stamps: StampMark = StampMark()) {
+            self.failures = Locked(failures)
+            self.stamps = stamps
+        }
 
         func begin(at start: FeedTime) {}
 
         func readCompletions(_ body: (CompletionKey, StoredCompletion) -> Void) -> CompletionHead? { nil }
 
-        func append(_ new: [StoredClaims], _ changes: CompletionChanges) throws(LogError) {
+        func append(_ new: [StoredClaims], _ changes: CompletionChanges, stampMark: Int64?) throws(LogError) {
+            bounds.withLock { $0.append(stamps.bounds.mark) }
             let isFull = failures.withLock { left in
                 left -= 1
                 return left >= 0
             }
             if isFull { throw LogError("the disk is full") }
             claims.withLock { $0 += new }
+            if let stampMark { mark.withLock { $0 = stampMark } }
         }
 
         func read(_ body: (StoredClaims) -> Void) {}
     }
 
+    @Test(.timeLimit(.minutes(2))) func stampsAreFreeOnceTheirMarkIsDurable() throws {
+        let loop = try Loop()
+        let stamps = StampMark(StampBounds(floor: 3, mark: 5))
+        let disk = FullDisk(failures: 1, stamps: stamps)
+        let queue = try ClaimQueue(disk, stamps: stamps, loop: loop)
+        queue.onDurable = { _, _ in
+            // The claim is of the commit of these marks, or of a later one.
+            #expect(disk.stampMark == 20)
+            loop.stop()
+        }
+        queue.reserve(stampsThrough: 20)
+        queue.reserve(stampsThrough: 12)
+        queue.append(Self.claims("a", through: 1, [1]), 1, shard: 0)
+        loop.run()
+        // A shard that is behind another one lowers no mark.
+        queue.reserve(stampsThrough: 15)
+        queue.append(Self.claims("a", through: 1, [1]), 2, shard: 0)
+        loop.run()
+        queue.close()
+        #expect(disk.bounds.withLock { $0.prefix(2) } == [5, 5], "raised before the disk has taken it")
+        #expect(stamps.bounds == StampBounds(floor: 3, mark: 20))
+    }
+
     @Test(.timeLimit(.minutes(2))) func theQueueAnswersWhenClaimsAreDurable() throws {
         let loop = try Loop()
         let disk = FullDisk(failures: 1)
-        let queue = try ClaimQueue(disk, loop: loop)
+        let queue = try ClaimQueue(disk, stamps: StampMark(), loop: loop)
         var durable: [Int: UInt64] = [:]
         var lines: [String] = []
         queue.onReport = { lines.append($0) }

@@ -9,7 +9,7 @@ import FanfareRules
 
 /// An engine in one thread that dies again and again, at any step, and whose store keeps what was synced. It judges the pushes of its
 /// whole life: no alert leaves twice for a phone, after the last restart everybody has the newest one whom no claim names, each phone shows
-/// what its topic does, and who did so when the engine died gets no push by the restart.
+/// what its topic does, who did so when the engine died gets no push by the restart, and no stamp goes back, however the clock is set.
 final class CrashWorld {
     private final class Disk: CheckpointSink {
         let log = MemoryLog()
@@ -19,6 +19,8 @@ final class CrashWorld {
         private var entries: [LogEntry] = []
         private var peopleEntries: [PeopleEntry] = []
         private var completions = CompletionChanges()
+        private var stampMark: Int64?
+        private(set) var stamps = StampMark()
         private var requests: [(claims: StoredClaims, ticket: UInt64, shard: Int)] = []
         private(set) var intake = Intake { _, _ in }
         private var isFinishing = false
@@ -26,7 +28,11 @@ final class CrashWorld {
         var onClaimed: (UInt64, Int) -> Void = { _, _ in }
 
         /// Begins a life: what was not synced is lost.
-        func restart() {
+        ///
+        /// - Parameter wall: wall clock time.
+        func restart(at wall: FeedTime) throws {
+            stampMark = nil
+            stamps = StampMark(try claims.reserveStamps(at: wall))
             (entries, peopleEntries, requests, isFinishing) = ([], [], [], false)
             completions = CompletionChanges()
             register = PeopleRegister(people)
@@ -35,14 +41,16 @@ final class CrashWorld {
         }
 
         func change(_ change: (inout CompletionChanges) -> Void) { change(&completions) }
+        func reserve(stampsThrough mark: Int64) { stampMark = max(stampMark ?? mark, mark) }
 
         func claim(_ claims: StoredClaims, _ ticket: UInt64, shard: Int) { requests.append((claims, ticket, shard)) }
 
         /// - Returns: whether anything has become durable.
         func sync(entries isOfEntries: Bool) -> Bool {
             guard isOfEntries else {
-                guard !requests.isEmpty || !completions.isEmpty else { return false }
-                claims.append(requests.map(\.claims), completions)
+                guard !requests.isEmpty || !completions.isEmpty || stampMark != nil else { return false }
+                claims.append(requests.map(\.claims), completions, stampMark: stampMark)
+                if let mark = stampMark.take() { stamps.raise(to: mark) }
                 completions = CompletionChanges()
                 let answers = requests
                 requests = []
@@ -77,6 +85,8 @@ final class CrashWorld {
         var tokens: [[UInt8]]
         let topic: TopicID
         var alerts: Set<String> = []
+        /// The newest push that has left for it.
+        var last: (stamp: Int64, state: [UInt8])?
         /// State that it shows.
         var state: [UInt8] = []
         /// Is `true` once it was to be moved to another topic. Its alerts are not judged.
@@ -100,7 +110,7 @@ final class CrashWorld {
 
         init(_ disk: Disk, _ clock: ManualClock, _ rules: Rules, shards: Int, streams: Int) throws {
             self.disk = disk
-            disk.restart()
+            try disk.restart(at: FeedTime(milliseconds: clock.source.wallMilliseconds()))
             let told = EngineWorld.Wakeup()
             self.told = told
             let room = EngineWorld.Room(mailbox: 64, commands: 64, feedback: 16, facts: 16, streams: streams)
@@ -108,7 +118,7 @@ final class CrashWorld {
             let nodes = (0..<shards).map { _ in
                 EngineWorld.Node(
                     app: 0, clock, room, pace: .zero, lineups: rules.lineups, keepsClaims: true,
-                    besideOthers: shards > 1
+                    besideOthers: shards > 1, stamps: disk.stamps
                 ) { told.isSet = true }
             }
             self.nodes = nodes
@@ -155,6 +165,7 @@ final class CrashWorld {
                 disk.change { $0.note(stored, at: CompletionKey(birth: stored.birth, app: app), head) }
             }
         }
+        func coreDidReach(stamp: Int64) { disk.reserve(stampsThrough: stamp) }
         func coreWillShowAgain() { disk.change { $0.void() } }
         func coreDidForget(_ topic: DecisionCore.TopicView) {
             disk.change { $0.forget(CompletionKey(birth: topic.birth, app: 0)) }
@@ -164,6 +175,8 @@ final class CrashWorld {
     private var random: SplitMix64
     private let clock = ManualClock()
     private let disk = Disk()
+    /// Draws the moments and steps at which somebody sets the wall clock; `nil` if nobody does.
+    private var setter: SplitMix64?
     private let rules: Rules
     private var phones: [Phone] = []
     private var byToken: [[UInt8]: Int] = [:]
@@ -190,6 +203,8 @@ final class CrashWorld {
         var alerts = 0, late = 0, uncertain = 0, lives = 0
         /// Pushes that a phone had before, and phones that showed what their topics do when the engine died and got none by the restart.
         var superfluous = 0, spared = 0
+        /// Pushes with stamps ahead of the clock.
+        var ahead = 0
 
         static func += (sum: inout Met, more: Met) {
             sum.alerts += more.alerts
@@ -198,6 +213,7 @@ final class CrashWorld {
             sum.lives += more.lives
             sum.superfluous += more.superfluous
             sum.spared += more.spared
+            sum.ahead += more.ahead
         }
     }
 
@@ -205,6 +221,7 @@ final class CrashWorld {
 
     init(seed: UInt64) {
         random = SplitMix64(seed: seed)
+        if seed % 4 == 0 { setter = SplitMix64(seed: seed) }
         var kind = TopicRules(
             requestedAlerts: AlertRule(.essential, burst: 1000, refill: .seconds(1), freshFor: .seconds(300)))
         kind.minimumInterval = .zero
@@ -266,6 +283,8 @@ final class CrashWorld {
         claimsBefore = disk.claims.claims
         judgeLoss()
         clock.pass(.milliseconds(Int.random(in: 1...(random.chance(0.2) ? 400_000 : 5000), using: &random)))
+        // Not so far that phones would drop what has been sent.
+        if let second = setter?.next(upperBound: UInt64(3600)) { clock.set(by: .seconds(-Int(second))) }
         // What was in flight has arrived or not.
         for node in life?.nodes ?? [] {
             for push in node.network.flights where random.chance(0.5) { show(push) }
@@ -415,6 +434,8 @@ final class CrashWorld {
         if life.core.counts.owed > sick { complain("\(life.core.counts.owed) phones are owed a push after a calm") }
         judgeStates()
         diedAt = life.core.now
+        // No alert goes on by a clock that has been set back.
+        guard setter == nil else { return }
         for topic in Self.topics {
             // Older ones may have been superseded.
             guard let newest = durableAlerts(of: topic).last, !isWithheld(newest), let at = happenedAt[newest],
@@ -469,6 +490,17 @@ final class CrashWorld {
         complain("phone \(index) gets what it has had before")
     }
 
+    /// Checks that the push is newer, for the phone, than those of all lives before it.
+    private func judgeStamp(_ push: EngineWorld.Network.Flight, to index: Int) {
+        if push.stamp > clock.source.wallMilliseconds() / 1000 { met.ahead += 1 }
+        if let last = phones[index].last,
+            push.stamp < last.stamp || push.stamp == last.stamp && push.state != last.state
+        {
+            complain("phone \(index): another state with stamp \(push.stamp) after \(last.stamp)")
+        }
+        phones[index].last = (push.stamp, push.state)
+    }
+
     /// Ids of the alerts whose events are durable, in order.
     private func durableAlerts(of topic: TopicID) -> [String] {
         var found: [String] = []
@@ -500,6 +532,7 @@ final class CrashWorld {
     private func judge(_ push: EngineWorld.Network.Flight, from node: Int) {
         guard let index = byToken[push.token] else { return complain("a push to nobody") }
         judgeSuperfluous(push, to: index)
+        judgeStamp(push, to: index)
         guard !phones[index].hasMoved else { return }
         guard let alert = push.alert else { return }
         met.alerts += 1

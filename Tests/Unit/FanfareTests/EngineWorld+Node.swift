@@ -29,14 +29,16 @@ extension EngineWorld {
 
         init(
             app: Int, _ clock: ManualClock, _ room: Room, pace: Duration, lineups: LineupRules, keepsClaims: Bool,
-            besideOthers: Bool = true, wakeCore: @escaping () -> Void
+            besideOthers: Bool = true, stamps: StampMark = StampMark(), wakeCore: @escaping () -> Void
         ) {
             self.app = app
             self.pace = pace
             self.clock = clock
             let rings = ShardRings(commandsMax: room.commands, feedbackMax: room.feedback)
             let wakeup = wakeup
-            let threadClock = ThreadClock(clock.source)
+            var source = clock.source
+            source.stamps = stamps
+            let threadClock = ThreadClock(source)
             now = { threadClock.now() }
             // `fanfare-sim` tests the guard of dead tokens; here it never shuts.
             let shard = Shard(lineups: lineups, feedbackMax: room.facts, deadTokenAnswers: 1_000_000...2_000_000)
@@ -45,6 +47,7 @@ extension EngineWorld {
                 shard.keepClaims(patience: .seconds(1_000_000_000), blocks: 1...8)
                 shard.tellRemovals()
                 shard.tellCompletions(besideOthers: besideOthers)
+                shard.reserveStamps(beyond: stamps.bounds.mark)
             }
             turn = ShardTurn(
                 rings, shard: shard, clock: threadClock, wake: { wakeup.isSet = true }, wakeCore: wakeCore)

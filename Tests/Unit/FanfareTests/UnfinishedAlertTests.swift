@@ -21,7 +21,7 @@ import Testing
             met += world.met
         }
         #expect(met.late > 100 && met.uncertain > 3 && met.alerts > met.late, "\(met)")
-        #expect(met.spared > 100 && met.superfluous > 100, "\(met)")
+        #expect(met.spared > 100 && met.superfluous > 100 && met.ahead > 100, "\(met)")
     }
 
     // MARK: Engines

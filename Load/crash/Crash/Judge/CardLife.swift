@@ -46,15 +46,9 @@ struct CardLife {
 
     private mutating func judgeStamp(_ push: Record.Push) {
         guard let last, push.event == .update else { return }
-        if push.stamp < last.stamp {
-            counts.stampsBack += 1
-            if push.life == last.life || !CrashCosts.stampsMayGoBack {
-                complain("the stamp goes back from \(last.stamp) to \(push.stamp)", push)
-            }
-        }
+        if push.stamp < last.stamp { complain("the stamp goes back from \(last.stamp) to \(push.stamp)", push) }
         if push.stamp == last.stamp, push.content != last.content {
-            counts.stampsEqual += 1
-            if push.life == last.life { complain("another state under the stamp \(push.stamp)", push) }
+            complain("another state under the stamp \(push.stamp)", push)
         }
     }
 
@@ -158,7 +152,5 @@ extension Findings {
         superfluous += more.superfluous
         restartsOfCards += more.restartsOfCards
         endsAgain += more.endsAgain
-        stampsBack += more.stampsBack
-        stampsEqual += more.stampsEqual
     }
 }

@@ -4,9 +4,6 @@ package enum CrashCosts {
     package static let superfluousPerRestart = 1
     /// A card that was being ended gets its end again, for each restart.
     package static let endsPerRestart = 1
-    /// Whether a stamp may be less than the card's last one after a restart: the store keeps no mark of stamps, and those of a card that gets more
-    /// than one state a second are ahead of the clock.
-    package static let stampsMayGoBack = true
 
     /// Greatest number of followers whom a crash costs the alert of a topic: in each shard one and a half blocks, twice as many if the disk was late,
     /// and what was in flight.

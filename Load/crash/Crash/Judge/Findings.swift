@@ -15,9 +15,6 @@ package struct Findings {
     package var superfluous = 0
     package var restartsOfCards = 0
     package var endsAgain = 0
-    package var stampsBack = 0
-    /// Pushes of another state under the stamp of the one before, after a restart.
-    package var stampsEqual = 0
     /// Followers who lack the newest alert of their topic because of a kill; those who were certain to get it.
     package var alertsLost = 0
     package var alertsAtKills = 0

@@ -99,8 +99,11 @@ final class MarkedClaims: ClaimStore {
 
     var start: FeedTime? { store.start }
     func begin(at start: FeedTime) throws(LogError) { try store.begin(at: start) }
-    func append(_ claims: [StoredClaims], _ changes: CompletionChanges) throws(LogError) {
-        try marks.during(.claims) { () throws(LogError) in try store.append(claims, changes) }
+    var stampMark: Int64? { store.stampMark }
+    func append(_ claims: [StoredClaims], _ changes: CompletionChanges, stampMark: Int64?) throws(LogError) {
+        try marks.during(.claims) { () throws(LogError) in
+            try store.append(claims, changes, stampMark: stampMark)
+        }
     }
     func read(_ body: (StoredClaims) -> Void) throws(LogError) { try store.read(body) }
     func readCompletions(_ body: (CompletionKey, StoredCompletion) -> Void) throws(LogError) -> CompletionHead? {
