@@ -36,7 +36,9 @@ extension Engine.Command {
 
     /// Gives an operator's order, which the decision log records like any event. An order for an app that the engine does not push to is
     /// refused.
-    public static func order(_ operation: FeedEvent.Operation, for scope: Scope) -> Self {
+    ///
+    /// - Parameter id: makes the order safe to be handed in again, as after a crash: it is taken once.
+    public static func order(_ operation: FeedEvent.Operation, for scope: Scope, id: String? = nil) -> Self {
         let (topic, kind, app): (TopicID, TopicKind?, AppID?) =
             switch scope {
             case .topic(let topic): (topic, nil, nil)
@@ -46,15 +48,17 @@ extension Engine.Command {
             }
         let body = Body.happening {
             FeedEvent(
-                topic: topic, topicKind: kind, at: $0, kind: operation.rawValue, change: .operation(operation), app: app
-            )
+                topic: topic, topicKind: kind, at: $0, id: id, kind: operation.rawValue, change: .operation(operation),
+                app: app)
         }
         return Self(body, of: app)
     }
 
     /// Corrects the feed on an operator's behalf, by a fact it missed, the retraction of one, or a patch. People see the correction at once;
     /// the topic's rules decide if it alerts. An operation is refused, because it is an `order` and not a correction.
-    public static func correct(_ topic: TopicID, _ change: FeedEvent.Change) -> Self {
+    ///
+    /// - Parameter id: makes the correction safe to be handed in again, as after a crash: the topic takes it once.
+    public static func correct(_ topic: TopicID, _ change: FeedEvent.Change, id: String? = nil) -> Self {
         if case .operation(let operation) = change {
             return Self(.refused(Refusal(.correction, "\(operation) is an order, not a correction")))
         }
@@ -62,7 +66,7 @@ extension Engine.Command {
             .happening { now in
                 var at = now
                 if case .fact(let fact) = change { at = fact.at }
-                return FeedEvent(topic: topic, at: at, kind: "correct", change: change, isCorrection: true)
+                return FeedEvent(topic: topic, at: at, id: id, kind: "correct", change: change, isCorrection: true)
             })
     }
 

@@ -25,13 +25,14 @@ extension Engine.Command {
     ///   - topic: topic that shows the state.
     ///   - kind: the topic's kind, on its first event; without a kind everything is visible and nothing is folded.
     ///   - at: event time; `nil`: now. A state older than the newest is dropped as `late`.
+    ///   - id: makes the state safe to be handed in again, as after a crash: the topic takes it once, with one alert.
     ///   - lifecycle: `.end` makes this the last state.
     ///   - alert: request for attention. The topic's budget may demote it; the decision record says so. It also says if the state has more
     ///     bytes than the topic's rules allow.
     /// - Throws: `ContentStateFault` if a phone could not read the state back.
     public static func publish(
         _ state: some Codable & Hashable & Sendable, for topic: TopicID, kind: TopicKind? = nil, at: FeedTime? = nil,
-        lifecycle: FeedEvent.Lifecycle? = nil, alert: AlertText? = nil
+        id: String? = nil, lifecycle: FeedEvent.Lifecycle? = nil, alert: AlertText? = nil
     ) throws(ContentStateFault) -> Self {
         let content: JSONObject
         do throws(ContentStateFault.Problem) { content = try JSONObject(contentState: state) } catch {
@@ -40,22 +41,23 @@ extension Engine.Command {
         return Self(
             .happening { now in
                 FeedEvent(
-                    topic: topic, topicKind: kind, at: at ?? now, kind: "state", lifecycle: lifecycle,
+                    topic: topic, topicKind: kind, at: at ?? now, id: id, kind: "state", lifecycle: lifecycle,
                     change: .contentState(content), alert: alert)
             })
     }
 }
 
 extension Engine {
-    /// Publishes the whole content state of a topic: `Command.publish(_:for:kind:at:lifecycle:alert:)`. A state that a phone could not read
+    /// Publishes the whole content state of a topic: `Command.publish(_:for:kind:at:id:lifecycle:alert:)`. A state that a phone could not read
     /// back is refused with `Refusal.Cause.contentState`.
     public func publish(
         _ state: some Codable & Hashable & Sendable, for topic: TopicID, kind: TopicKind? = nil, at: FeedTime? = nil,
-        lifecycle: FeedEvent.Lifecycle? = nil, alert: AlertText? = nil
+        id: String? = nil, lifecycle: FeedEvent.Lifecycle? = nil, alert: AlertText? = nil
     ) async throws(EngineError) -> Receipt {
         let command: Command
         do throws(ContentStateFault) {
-            command = try .publish(state, for: topic, kind: kind, at: at, lifecycle: lifecycle, alert: alert)
+            command = try .publish(
+                state, for: topic, kind: kind, at: at, id: id, lifecycle: lifecycle, alert: alert)
         } catch { throw .refused(Refusal(.contentState, error.description)) }
         return try await send(command)
     }

@@ -11,14 +11,18 @@ extension Engine {
         try await hand(in: .event(event), until: .max)
     }
 
-    /// Gives an operator's order: `Command.order(_:for:)`.
-    public func order(_ operation: FeedEvent.Operation, for scope: Scope) async throws(EngineError) -> Receipt {
-        try await send(.order(operation, for: scope))
+    /// Gives an operator's order: `Command.order(_:for:id:)`.
+    public func order(
+        _ operation: FeedEvent.Operation, for scope: Scope, id: String? = nil
+    ) async throws(EngineError) -> Receipt {
+        try await send(.order(operation, for: scope, id: id))
     }
 
-    /// Corrects the feed on an operator's behalf: `Command.correct(_:_:)`.
-    public func correct(_ topic: TopicID, _ change: FeedEvent.Change) async throws(EngineError) -> Receipt {
-        try await send(.correct(topic, change))
+    /// Corrects the feed on an operator's behalf: `Command.correct(_:_:id:)`.
+    public func correct(
+        _ topic: TopicID, _ change: FeedEvent.Change, id: String? = nil
+    ) async throws(EngineError) -> Receipt {
+        try await send(.correct(topic, change, id: id))
     }
 
     /// Confirms that tokens answered as dead are dead: `Command.trustDeadAnswers`.

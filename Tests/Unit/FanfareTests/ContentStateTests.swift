@@ -84,6 +84,28 @@ import Testing
         #expect(decided.map(\.version) == (1...2000).map { UInt32($0) })
     }
 
+    /// A caller that does not know whether its call was taken before a crash repeats it.
+    @Test(.timeLimit(.minutes(2))) func whatIsHandedInAgainWithItsIDIsTakenOnce() async throws {
+        struct Count: Codable, Hashable, Sendable { var number: Int }
+        let records = Locked<[DecisionRecord]>([])
+        var observer = Engine.Observer()
+        observer.decided = { record in records.withLock { $0.append(record) } }
+        let engine = try Engine(Engine.Options(transport: .discard), observer: observer)
+        let topic = TopicID("order/1")
+        for number in 1...2 {
+            _ = try await engine.publish(
+                Count(number: number), for: topic, id: "same", alert: AlertText(title: "On its way", body: ""))
+            _ = try await engine.correct(topic, .patch(["number": .int(Int64(10 + number))]), id: "correction")
+            _ = try await engine.order(.pause, for: .topic(topic), id: "pause")
+            _ = try await engine.order(.resume, for: .topic(topic), id: "resume")
+        }
+        _ = try await engine.topicState(topic)
+        _ = await engine.shutdown(within: .seconds(10))
+        let outcomes = records.withLock { $0.map { "\($0.kind) \($0.outcome)" } }
+        #expect(outcomes.suffix(4) == ["state duplicate", "correct duplicate", "pause duplicate", "resume duplicate"])
+        #expect(outcomes.prefix(4).allSatisfy { !$0.hasSuffix("duplicate") }, "\(outcomes)")
+    }
+
     @Test func datesCountFrom2001() throws {
         struct Clock: Codable, Hashable { var end: Date }
         let state = Clock(end: Date(timeIntervalSince1970: 1_790_000_000))

@@ -5,6 +5,9 @@ import Foundation
 /// app's own Swift struct. The other one turns Live Activities off.
 ///
 /// `.discard` takes every push and sends nothing. The same program serves phones with `.apns(.production(…))`.
+///
+/// With a folder as its argument the engine keeps there what it has been told. The program may be killed at any moment and started again: it
+/// hands in the same once more, and nobody is told anything twice.
 @main struct Embedding {
     /// Content state, declared as in the app's `ActivityAttributes`.
     struct Ride: Codable, Hashable, Sendable {
@@ -15,7 +18,8 @@ import Foundation
     enum Trouble: Error { case undelivered(String) }
 
     static func main() async throws {
-        let engine = try Engine(Engine.Options(transport: .discard))
+        let folder = CommandLine.arguments.dropFirst().first
+        let engine = try Engine(Engine.Options(transport: .discard, store: folder.map { .folder($0) }))
         // The engine keeps eight bytes of each id, so a program that needs the text keeps a table.
         let cards = Dictionary(uniqueKeysWithValues: ["anna-card", "ben-card"].map { (ActivityID($0), $0) })
         // Each task listens until the engine has stopped. The sequences are made before the first event, so they miss nothing.
@@ -35,7 +39,7 @@ import Foundation
         guard await engine.settle(within: .seconds(120)) else { throw Trouble.undelivered("ends") }
 
         let counts = try await engine.counts()
-        print("\(counts.pushes.sent) pushes, \(counts.pushes.accepted) accepted")
+        print("\(counts.pushes.sent) pushes, \(counts.pushes.accepted) accepted, \(counts.alerts.accepted) alerts")
         let report = await engine.shutdown(within: .seconds(10))
         if !report.isDrained { print("\(report.owed) activities lack something") }
         await listening.value
@@ -80,8 +84,9 @@ import Foundation
             print("ask the app for another token: \(refusal)")
         }
         let state = Ride(driver: "Ben", arrival: Date(timeIntervalSince1970: 1_781_360_000))
+        // The id tells a repeated call from another one.
         let receipt = try await engine.publish(
-            state, for: ride, alert: AlertText(title: "Ben is on his way", body: "Blue van"))
+            state, for: ride, id: "on-the-way", alert: AlertText(title: "Ben is on his way", body: "Blue van"))
         print("taken at place \(receipt.position), kept in \(receipt.durability)")
         guard await engine.settle(within: .seconds(120)) else { throw Trouble.undelivered("\(ride)") }
     }
