@@ -14,15 +14,15 @@ struct EarlierCompletions: Sendable {
     }
 
     private var completions: [Key: Completion] = [:]
-    /// Places of the completions in the store.
-    private(set) var keys: [CompletionKey] = []
+    /// Places of the completions in the store, and the versions that they are of.
+    private(set) var rows: [(key: CompletionKey, version: UInt32)] = []
 
     init() {}
 
-    var isEmpty: Bool { keys.isEmpty }
+    var isEmpty: Bool { rows.isEmpty }
 
     mutating func insert(_ stored: StoredCompletion, at key: CompletionKey) {
-        keys.append(key)
+        rows.append((key, stored.version))
         let name = Key(topic: stored.topic, app: stored.app)
         // Of two turns of a topic the later one counts.
         if let known = completions[name], known.stored.birth > stored.birth { return }

@@ -43,10 +43,13 @@ extension Engine {
             let earlier = try log.map { log in
                 try EarlierProcess(log) { claims = try options.store?.openClaims(into: &$0) { early.reports.say($0) } }
             }
-            var clock = options.clock
             let wall = { FeedTime(milliseconds: options.clock.wallMilliseconds()) }
-            let stamps = StampMark(try claims?.reserveStamps(at: wall()) ?? StampBounds())
-            clock.stamps = stamps
+            var clock = options.clock
+            if let claims {
+                let bounds = Driver.reserveStamps(in: claims, at: wall()) { early.reports.say($0) }
+                clock.stamps = StampMark(bounds, at: clock.monotonicNanoseconds())
+            }
+            let stamps = clock.stamps
             core = try EngineCore(
                 loop: loop, rules: options.rules, limits: options.limits, shards: options.shards,
                 pinsShards: options.pinsShards, makeTransports: makeTransports, apps: apps, clock: clock,
@@ -86,13 +89,29 @@ extension Engine {
             for card in people?.starting ?? [] { giveUp(card) }
         }
 
-        /// Removes the completions that count no more: all if the recall has told so, or those of topics that are no more.
+        /// Reserves stamps behind those of the process before. A disk that takes nothing keeps no engine from starting.
+        private static func reserveStamps(
+            in claims: any ClaimStore, at wall: FeedTime, report: (String) -> Void
+        ) -> StampBounds {
+            let last = claims.stampMark
+            if let last, last - wall.milliseconds / 1000 > 60 {
+                report(
+                    "the machine's clock is \(last - wall.milliseconds / 1000) s behind the stamps of the process before this one; check the clock"
+                )
+            }
+            do throws(LogError) { return try claims.reserveStamps(at: wall) } catch {
+                report("\(error); until it can be, a card with more than one state a second gets one a second")
+                return StampBounds(floor: StampBounds(after: last, at: wall).floor, mark: 0)
+            }
+        }
+
+        /// Removes the completions that count no more: all if the recall has told so, or those that are not of what a topic shows.
         private func tidyCompletions(of earlier: EarlierProcess) {
             let counting = core.takeEarlierCompletions()
             if counting == nil || earlier.hasVoidCompletions { store?.claims.change { $0.void() } }
-            let living = Set(core.topics.map(\.birth))
-            let gone = counting?.keys.filter { !living.contains($0.birth) } ?? []
-            if !gone.isEmpty { store?.claims.change { changes in for key in gone { changes.forget(key) } } }
+            let shown = Dictionary(core.topics.lazy.map { ($0.birth, $0.version) }) { first, _ in first }
+            let gone = counting?.rows.filter { shown[$0.key.birth] != $0.version } ?? []
+            if !gone.isEmpty { store?.claims.change { changes in for row in gone { changes.forget(row.key) } } }
         }
 
         /// Reports a start that an earlier engine may have sent. It is not sent again.

@@ -41,7 +41,7 @@ final class ShardThread {
                     shard.tellRemovals()
                     shard.keepClaims()
                     shard.tellCompletions(besideOthers: place.count > 1)
-                    shard.reserveStamps(beyond: options.clock.stamps.bounds.mark)
+                    shard.reserveStamps(beyond: options.clock.stamps.reserved)
                 }
                 try load(shard, clock.now())
                 let driver = try Driver(loop, rings, shard, clock, core)

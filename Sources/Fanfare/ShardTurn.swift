@@ -148,6 +148,7 @@ final class ShardTurn {
             tellFigures()
             reports.append(.ready)
         }
+        shard.requestStamps(at: clock.now())
         tell()
         lookIntoRing()
         // Retries and wake-ups are due at exact moments, and a turn that comes too early finds nothing; hence the extra millisecond.

@@ -28,7 +28,7 @@ package final class ThreadClock {
         var moment = estimate.read(
             wallMilliseconds: source.wallMilliseconds(), monotonicNanoseconds: source.monotonicNanoseconds(),
             provenOrigin: proof)
-        moment.stamps = source.stamps.bounds
+        moment.stamps = source.stamps.bounds(at: moment.monotonicNanoseconds)
         if proof != nil {
             moment.trust = .proven
         } else if source.proof.isAwaited, moment.monotonicNanoseconds < assumedAt {

@@ -19,6 +19,11 @@ struct CompletionBook {
     /// Audiences of several members that are owed something, for `CompletionScan`.
     private var unfinished: [UInt32] = []
 
+    /// Number of times at which phones may have dropped what they were sent.
+    private(set) var voids: UInt32 = 0
+    /// Is `true` while audiences may have versions that phones have dropped.
+    var isSuspended = false
+
     /// Place of an audience's note.
     struct Place {
         fileprivate var number: UInt32 = 0
@@ -47,7 +52,7 @@ struct CompletionBook {
     ///
     /// - Parameter place: place of the audience's former note, which this one replaces if it is still here.
     mutating func note(_ publication: Publication, at place: inout Place) {
-        guard let before, publication.event == .update, publication.topic.birth > 0 else { return }
+        guard let before, !isSuspended, publication.event == .update, publication.topic.birth > 0 else { return }
         let note = TopicCompletion(publication, before: before)
         if place.number == number {
             notes[Int(place.index)] = note
@@ -57,7 +62,7 @@ struct CompletionBook {
         }
     }
 
-    mutating func note(_ completion: TopicCompletion) { notes.append(completion) }
+    mutating func note(_ completion: TopicCompletion) { if !isSuspended { notes.append(completion) } }
 
     /// Notes that the publication's topic has no followers here.
     mutating func noteAbsence(of publication: Publication) {
@@ -92,6 +97,12 @@ struct CompletionBook {
             return nil
         }
         return now >= due || notes.count >= CompletionBook.notesMax ? takeAll() : nil
+    }
+
+    /// Drops the notes, and lets a pass that has begun note nothing: phones may lack what they were sent.
+    mutating func void() {
+        voids &+= 1
+        _ = takeAll()
     }
 
     /// Removes and returns the notes.

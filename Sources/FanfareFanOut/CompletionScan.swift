@@ -20,6 +20,8 @@ final class CompletionScan {
     }
 
     private var candidates: [Candidate] = []
+    /// `CompletionBook.voids` when the pass began.
+    private var voids: UInt32 = 0
     /// Place of each audience among `candidates`, by its index; `none` for others.
     private var places: [UInt32] = []
     private static let none = UInt32.max
@@ -68,6 +70,7 @@ final class CompletionScan {
 
     private func begin() {
         cursor = 0
+        voids = reporter.completions.voids
         for index in reporter.completions.takeUnfinished() {
             let audience = membership.audiences[Int(index)]
             guard audience.completionPlace.endUnfinished(), audience.lineup == nil else { continue }
@@ -108,7 +111,7 @@ final class CompletionScan {
     }
 
     private func finish() {
-        for candidate in candidates {
+        for candidate in candidates where voids == reporter.completions.voids {
             let audience = candidate.audience
             // A member that had the version has it still, unless there is another one.
             guard audience.tenant == candidate.tenant, membership.audiences[Int(candidate.index)] === audience,

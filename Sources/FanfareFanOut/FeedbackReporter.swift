@@ -74,7 +74,10 @@ final class FeedbackReporter {
     }
 
     /// Reports that phones may lack what they were sent, if the core keeps what they have.
-    func reportShowingAgain() { if tellsRemovals { feedback.append(.showsAgain) } }
+    func reportShowingAgain() {
+        completions.void()
+        if tellsRemovals { feedback.append(.showsAgain) }
+    }
 
     func report(_ line: String) { feedback.append(.report(line)) }
 

@@ -75,15 +75,17 @@ package final class Shard: DeliverySource {
         membership.claims.keep(patience: patience, blocks: blocks)
     }
 
-    /// Makes the shard report the topics whose followers have the newest version, for a store that keeps people and their claims.
-    ///
-    /// - Parameter besideOthers: whether other shards may have followers of the same topics.
+    /// Makes the shard report the topics whose followers have the newest version, for a store that keeps people and their claims. Other shards may
+    /// have followers of the same topics if it is `besideOthers`.
     package func tellCompletions(besideOthers: Bool) { reporter.completions.keep(besideOthers: besideOthers) }
 
-    /// Makes the shard report the stamps that it comes to, for a store that reserves them.
-    ///
-    /// - Parameter mark: the greatest stamp that the store has reserved.
+    /// Makes the shard report the stamps that it comes to, for a store that has reserved those up to a mark.
     package func reserveStamps(beyond mark: Int64) { membership.store.stamps.reserve(beyond: mark) }
+
+    /// Reports the stamps that the shard is about to come to, if the store has not reserved them. Called at least each few seconds.
+    package func requestStamps(at moment: Moment) {
+        if let mark = membership.store.stamps.takeRequest(at: moment) { reporter.request(stampsThrough: mark) }
+    }
 
     /// Reserves room for this many activities, so that loading them does not copy the arrays repeatedly.
     package func reserve(activities: Int) {
@@ -148,8 +150,7 @@ package final class Shard: DeliverySource {
     ///
     /// - Returns: whether any feedback was moved.
     package func sendFeedback(to ring: inout RingProducer<ShardFeedback>) -> Bool {
-        if let mark = membership.store.stamps.takeRequest() { reporter.request(stampsThrough: mark) }
-        return reporter.send(to: &ring)
+        reporter.send(to: &ring)
     }
 
     /// Removes and returns the feedback that is left when the ring is no longer emptied.

@@ -6,9 +6,6 @@ import FanfareModel
 /// not known, but the engine's store has a bound on them (`StampBounds`).
 enum Stamp {
     static let aheadMax = StampBounds.aheadMax
-    /// Maximum by which the least stamp may be ahead: what devices accept, less the room that stamps of an activity with a state a second need.
-    /// A bound that is further ahead came from a clock that has been corrected since.
-    static let floorAheadMax: Int64 = 7 * 3600
 
     /// Returns whether a device may have accepted a push with this stamp. A stamp too far ahead came from a clock that has been corrected
     /// since, and was dropped.
@@ -29,7 +26,7 @@ enum Stamp {
     ///   - last: the greatest stamp that a device may have accepted with another state.
     ///   - shared: the minimum, if devices may accept it: the stamp of other activities that get the same state.
     /// - Returns: `nil` if devices would drop every stamp newer than the last one, or the store has not reserved it yet. The former results from
-    ///   hours with more than one state a second. Both pass with the next second of the clock.
+    ///   hours with more than one state a second. Both pass with the next seconds of the clock.
     static func next(after last: Int64, shared: Int64 = 0, at moment: Moment) -> Int64? {
         let stamp = max(moment.stampSecond, mayBeTaken(shared, at: moment) ? shared : 0, last + 1)
         guard mayBeTaken(stamp, at: moment) else { return nil }
@@ -43,7 +40,9 @@ extension Moment {
     /// The least stamp of a push that leaves now.
     var stampSecond: Int64 {
         let time = Stamp.second(stampMilliseconds)
-        return stamps.floor <= Stamp.second(wallMilliseconds) + Stamp.floorAheadMax ? max(time, stamps.floor) : time
+        // Devices drop what is further ahead: the clock has been set back since.
+        return stamps.floor <= Stamp.second(wallMilliseconds) + StampBounds.floorAheadMax
+            ? max(time, stamps.floor) : time
     }
 }
 
@@ -51,18 +50,20 @@ extension Moment {
 struct StampUse {
     private var greatest: Int64 = 0
     /// The mark that was asked for last.
-    private var mark: Int64 = .max
+    private var asked: Int64 = .max
 
     /// Begins to ask for marks, beyond the one that the store has.
-    mutating func reserve(beyond mark: Int64) { self.mark = mark }
+    mutating func reserve(beyond mark: Int64) { asked = mark }
 
     mutating func note(_ stamp: Int64) { greatest = max(greatest, stamp) }
 
-    /// Returns the mark that the store is to have before the stamps come near the last one; `nil` if that is not soon.
-    mutating func takeRequest() -> Int64? {
-        guard mark < .max, greatest > mark - StampMark.reserve / 2 else { return nil }
-        mark = greatest + StampMark.reserve
-        return mark
+    /// Returns the mark that the store is to have before stamps come near the last one; `nil` if that is not soon.
+    mutating func takeRequest(at moment: Moment) -> Int64? {
+        guard asked < .max else { return nil }
+        let (time, mark) = (Stamp.second(moment.stampMilliseconds), max(asked, moment.stamps.mark))
+        guard greatest > mark - StampMark.reserve / 2 || time > mark - StampMark.timeReserve / 2 else { return nil }
+        asked = max(greatest + StampMark.reserve, time + StampMark.timeReserve)
+        return asked
     }
 }
 

@@ -100,6 +100,7 @@ final class TopicPublisher {
         guard let begun = shownAgain else { return }
         let end = min(membership.audiences.count, begun + TopicPublisher.shownAgainMax)
         shownAgain = end < membership.audiences.count ? end : nil
+        reporter.completions.isSuspended = isShowingAgain
         for index in begun..<max(begun, end) {
             let audience = membership.awake(index)
             guard let version = audience.versionAgain() else {

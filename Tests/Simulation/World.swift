@@ -572,7 +572,10 @@ package final class World {
     ///
     /// - Returns: `true` if the shard had feedback to send, and room for it.
     @discardableResult
-    private func tell(_ node: Node) -> Bool { node.shard.sendFeedback(to: &node.sendFeedback) }
+    private func tell(_ node: Node) -> Bool {
+        node.shard.requestStamps(at: node.clock.moment)
+        return node.shard.sendFeedback(to: &node.sendFeedback)
+    }
 
     /// Drains a shard's feedback in the core, and sends the commands that waited for room.
     ///

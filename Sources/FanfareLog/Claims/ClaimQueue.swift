@@ -64,10 +64,13 @@ package final class ClaimQueue {
 
     /// Makes changes of completions durable.
     ///
-    /// - Parameter isPressing: `false` to let them wait for the next commit.
+    /// - Parameter isPressing: `false` to let them wait for the next commit, unless they fill one.
     package func change(isPressing: Bool = true, _ change: (inout CompletionChanges) -> Void) {
-        shared.state.withLock { change(&$0.completions) }
-        if isPressing { shared.work.signal() }
+        let count = shared.state.withLock { state in
+            change(&state.completions)
+            return state.completions.count
+        }
+        if isPressing || count >= ClaimQueue.completionsMax { shared.work.signal() }
     }
 
     /// Makes durable that stamps up to this one may have been used.
@@ -109,7 +112,7 @@ package final class ClaimQueue {
             // One signal may stand for more completions than fit into a commit.
             while let work = shared.state.withLock({ state in
                 isClosed = state.isClosed
-                return take(from: &state, beyond: stamps.bounds.mark)
+                return take(from: &state, beyond: stamps.reserved)
             }) {
                 guard commit(work, to: store, shared, wake) else { return }
                 if let mark = work.stampMark { stamps.raise(to: mark) }

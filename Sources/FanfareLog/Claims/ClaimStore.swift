@@ -51,7 +51,7 @@ extension ClaimStore {
         _ claims: [StoredClaims], _ changes: CompletionChanges = CompletionChanges()
     ) throws(LogError) { try append(claims, changes, stampMark: nil) }
 
-    /// Reserves stamps for a process that begins.
+    /// Makes the mark durable with which a process begins.
     ///
     /// - Parameter now: wall clock time.
     /// - Returns: bounds on the stamps of the process.

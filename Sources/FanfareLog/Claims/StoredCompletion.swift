@@ -75,6 +75,7 @@ package struct CompletionChanges: Sendable {
     package init() {}
 
     package var isEmpty: Bool { !isVoid && rows.isEmpty }
+    var count: Int { rows.count }
 
     package mutating func note(_ completion: StoredCompletion, at key: CompletionKey, _ head: CompletionHead) {
         rows[key] = .some(completion)

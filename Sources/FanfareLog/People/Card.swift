@@ -25,6 +25,8 @@ package struct Card: Sendable, Equatable {
     package var app: AppID?
     /// Time at which the card appeared on the phone.
     package var startedAt: FeedTime
+    /// Age at which a card is about to be renewed or ended, half an hour before the system ends it.
+    static let ageMax = Duration.seconds(7 * 3600 + 1800)
     /// Log time at which the card joined what it shows; `nil` for an imported card.
     package var joinedAt: FeedTime?
     package var phase = Phase.shown

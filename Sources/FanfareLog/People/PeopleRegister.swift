@@ -161,10 +161,11 @@ extension Card {
     fileprivate func following(_ known: Card) -> Card {
         var card = self
         card.preferences = preferences ?? known.preferences
-        // Another token after an unfollow is another card (`Follows`).
-        let isNew = known.phase == .leaving && known.token != token
-        if !isNew { card.startedAt = known.startedAt }
-        if !isNew, known.phase != .leaving, known.audience == audience { card.joinedAt = known.joinedAt }
+        // Another token after an unfollow is another card (`Follows`), and so it is where the known card was being ended for its age.
+        let isOver = known.phase == .leaving || startedAt - known.startedAt >= Card.ageMax
+        if !isOver || known.token == token { card.startedAt = known.startedAt }
+        // A card with another token may be another one, and what a start showed is not what others have got since.
+        if known.phase == .shown, known.token == token, known.audience == audience { card.joinedAt = known.joinedAt }
         card.generation = known.generation &+ (known.token == token ? 0 : 1)
         return card
     }

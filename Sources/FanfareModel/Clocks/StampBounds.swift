@@ -16,17 +16,29 @@ import Synchronization
 }
 
 extension StampBounds {
-    /// Bounds of a process that begins behind another one.
+    /// Maximum by which the least stamp may be ahead of the clock: what devices accept, less the room that stamps of an activity with a state a
+    /// second need.
+    package static let floorAheadMax: Int64 = 7 * 3600
+
+    /// Bounds of a process that begins behind another one. Nothing is reserved beyond the clock, so that processes that end at once put the next one
+    /// no further ahead.
     ///
     /// - Parameters:
     ///   - last: the mark of that process; `nil` if there was none.
     ///   - now: wall clock time.
     package init(after last: Int64?, at now: FeedTime) {
-        floor = (last ?? -1) + 1
-        // However wrong the clock is, a mark has four bytes.
-        let second = min(max(2, now.milliseconds / 1000), Int64(UInt32.max) - 2 * StampBounds.aheadMax)
-        // Stamps beyond that came from a wrong clock, and were dropped. The floor counts again if it is this clock that is wrong.
-        mark = (floor <= second + StampBounds.aheadMax ? max(floor, second) : second) + StampMark.reserve
+        let second = StampBounds.second(now)
+        // Stamps further ahead came from a wrong clock, and were dropped.
+        floor = last.map { $0 - second < StampBounds.floorAheadMax ? $0 + 1 : 0 } ?? 0
+        mark = max(floor, second + StampMark.timeReserve)
+    }
+
+    /// Returns the seconds by which the stamps begin ahead of the clock.
+    package func lead(at now: FeedTime) -> Int64 { max(0, floor - StampBounds.second(now)) }
+
+    /// Returns the second of a clock within the bounds of marks, which have four bytes, however wrong the clock is.
+    private static func second(_ now: FeedTime) -> Int64 {
+        min(max(2, now.milliseconds / 1000), Int64(UInt32.max) - 2 * aheadMax)
     }
 }
 
@@ -34,21 +46,35 @@ extension StampBounds {
 /// publishes nothing else, so its accesses need no ordering.
 package final class StampMark: Sendable {
     private let floor: Int64
+    /// Monotonic nanoseconds at which the floor was that.
+    private let begun: Int64
     private let mark: Atomic<Int64>
 
     /// Creates the mark of an engine without a store.
-    package convenience init() { self.init(StampBounds()) }
+    package convenience init() { self.init(StampBounds(), at: 0) }
 
-    package init(_ bounds: StampBounds) {
+    /// - Parameter now: monotonic nanoseconds.
+    package init(_ bounds: StampBounds, at now: Int64) {
         floor = bounds.floor
+        begun = now
         mark = Atomic(bounds.mark)
     }
 
-    package var bounds: StampBounds { StampBounds(floor: floor, mark: mark.load(ordering: .relaxed)) }
+    /// Returns the bounds at a monotonic time. The floor rises with it, because limits and dates count in stamps, but slower, so that the clock
+    /// catches up: an hour in ten. It rises as far as the mark, so that the next process begins behind it.
+    package func bounds(at now: Int64) -> StampBounds {
+        let passed = floor == 0 ? 0 : ClockBounds.elapsed(from: begun, to: now) / 10 * 9 / 1_000_000_000
+        return StampBounds(floor: max(floor, min(floor + passed, reserved)), mark: reserved)
+    }
+
+    /// The greatest stamp that may be ahead of the time of stamps.
+    package var reserved: Int64 { mark.load(ordering: .relaxed) }
 
     /// Allows stamps up to this one, which is durable.
     package func raise(to stamp: Int64) { mark.max(stamp, ordering: .relaxed) }
 
-    /// Seconds by which a mark is ahead of the stamp that it is for.
-    package static let reserve: Int64 = 10
+    /// Seconds by which a mark is ahead of the greatest stamp that was used. A process that is killed puts the next one so far ahead.
+    package static let reserve: Int64 = 4
+    /// Seconds by which a mark is ahead of the clock, so that a pause costs a write each quarter of a minute, and the push after it no wait.
+    package static let timeReserve: Int64 = 30
 }

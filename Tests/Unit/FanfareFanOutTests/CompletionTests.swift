@@ -139,6 +139,16 @@ import Testing
         #expect(service.accepted.count == 4)
     }
 
+    /// A note that was gathered before would be believed after a crash, and nobody would get what is sent once more.
+    @Test func whatWasCompleteBeforeItIsSentOnceMoreIsNotToldAfterwards() {
+        let service = Self.service(members: 2)
+        service.apply(.publish(Self.publication(1)))
+        service.run()
+        service.answer = { _, _ in .throttled }
+        service.apply(.republish)
+        #expect(Self.completions(service, after: 15).isEmpty)
+    }
+
     @Test func withoutAStoreNothingIsTold() {
         let service = ScriptedService(members: 0..<3)
         service.apply(.followed(before: Self.time(10)))

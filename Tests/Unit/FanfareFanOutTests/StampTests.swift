@@ -39,14 +39,14 @@ import Testing
         shard.apply(.follow(ActivityID(1), .topic(TopicID("match")), token: [1]), at: moment)
         #expect(stamps(of: 1...8, in: shard, at: moment) == Array(second...second + 3))
         // The shard has asked for more, once.
-        #expect(shard.takeRequests() == [second + 13])
-        #expect(shard.takeRequests() == [])
+        #expect(shard.takeRequests(at: moment) == [second + 30])
+        #expect(shard.takeRequests(at: moment) == [])
         // The newest version leaves once the mark is durable, or the clock has come so far.
         moment.monotonicNanoseconds += 1_000_000_000
         moment.wallMilliseconds += 1000
         shard.wakeDue(at: moment)
         #expect(pushes(of: shard, at: moment) == [])
-        moment.stamps.mark = second + 13
+        moment.stamps.mark = second + 30
         moment.monotonicNanoseconds += 1_000_000_000
         moment.wallMilliseconds += 1000
         shard.wakeDue(at: moment)
@@ -66,8 +66,15 @@ import Testing
             moment.wallMilliseconds += 1000
             moment.monotonicNanoseconds += 1_000_000_000
         }
-        // One request for each five seconds.
-        #expect(shard.takeRequests().count == 1)
+        // One request, however many stamps there have been since the last look.
+        #expect(shard.takeRequests(at: moment) == [moment.wallSeconds + 30])
+        // While nothing is sent, one each quarter of a minute.
+        var requests = 0
+        for _ in 0..<600 {
+            moment.wallMilliseconds += 100
+            requests += shard.takeRequests(at: moment).count
+        }
+        #expect(requests == 3)
     }
 
     @Test(arguments: [1, 3600, 7 * 3600, 7 * 3600 + 1, 1_000_000_000])
@@ -87,6 +94,24 @@ import Testing
         moment.wallMilliseconds += ahead * 1000 + 60_000
         moment.monotonicNanoseconds += ahead * 1_000_000_000 + 60_000_000_000
         #expect(stamps(of: 4...4, in: shard, at: moment) == [moment.wallSeconds, moment.wallSeconds])
+    }
+
+    /// Limits and dates count in stamps, and the clock is to catch up.
+    @Test func theLeastStampRisesSlowerThanTheClock() {
+        let mark = StampMark(StampBounds(after: 1_790_003_600, at: FeedTime(seconds: 1_790_000_000)), at: 5)
+        var moment = Moment(wallMilliseconds: 1_790_000_000_000, monotonicNanoseconds: 5)
+        var last: Int64 = 1_790_003_600
+        for minute in 0..<1200 as Range<Int64> {
+            // Not beyond what is durable.
+            if minute > 0 { mark.raise(to: last + 60) }
+            moment.stamps = mark.bounds(at: moment.monotonicNanoseconds)
+            #expect(moment.stampSecond > last)
+            last = moment.stampSecond
+            let lead = max(0, 3601 - minute * 6)
+            #expect(moment.stampSecond - moment.wallSeconds == lead, "minute \(minute)")
+            moment.wallMilliseconds += 60_000
+            moment.monotonicNanoseconds += 60_000_000_000
+        }
     }
 
     /// Each version gets a second of its own as its stamp, and none waits for the clock.
@@ -141,7 +166,8 @@ import Testing
 
 extension Shard {
     /// Marks of stamps that the shard has asked for since the last call.
-    fileprivate func takeRequests() -> [Int64] {
+    fileprivate func takeRequests(at moment: Moment) -> [Int64] {
+        requestStamps(at: moment)
         let ring = OneToOneRing<ShardFeedback>(capacity: 1024)
         var producer = ring.takeProducer()
         var consumer = ring.takeConsumer()

@@ -65,6 +65,23 @@ import Testing
         let again = PeopleEntry.follow(Self.card("card", [2]))
         let (new, _) = try applied([follow.taken(at: at(5)), PeopleEntry.unfollow("card"), again.taken(at: at(7))])
         #expect(new?.joinedAt == at(7))
+        // Another token may be another card, which has nothing yet.
+        let (other, _) = try applied([follow.taken(at: at(5)), again.taken(at: at(8))])
+        #expect(other?.joinedAt == at(8))
+        // A start that its app confirms by a follow has what the start showed, and not what has come since.
+        var start = Self.card("card", [9])
+        start.phase = .starting
+        let (confirmed, _) = try applied([PeopleEntry.start(start).taken(at: at(5)), again.taken(at: at(6))])
+        #expect(confirmed?.joinedAt == at(6) && confirmed?.phase == .shown)
+    }
+
+    /// The card before it was being ended for its age when the app registered the next one.
+    @Test func aCardThatFollowsAnOldOneBeginsNow() throws {
+        var next = Self.card("card", [2])
+        next.startedAt = Self.at + .seconds(8 * 3600 - 60)
+        #expect(try applied([.follow(Self.card("card", [1])), .follow(next)]).card?.startedAt == next.startedAt)
+        next.token = [1]
+        #expect(try applied([.follow(Self.card("card", [1])), .follow(next)]).card?.startedAt == Self.at)
     }
 
     @Test func aRepeatedFollowKeepsAgeAndPreferences() throws {

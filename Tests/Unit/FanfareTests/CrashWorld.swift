@@ -29,10 +29,10 @@ final class CrashWorld {
 
         /// Begins a life: what was not synced is lost.
         ///
-        /// - Parameter wall: wall clock time.
-        func restart(at wall: FeedTime) throws {
+        func restart(at clock: ManualClock) throws {
             stampMark = nil
-            stamps = StampMark(try claims.reserveStamps(at: wall))
+            let wall = FeedTime(milliseconds: clock.source.wallMilliseconds())
+            stamps = StampMark(try claims.reserveStamps(at: wall), at: clock.now)
             (entries, peopleEntries, requests, isFinishing) = ([], [], [], false)
             completions = CompletionChanges()
             register = PeopleRegister(people)
@@ -91,6 +91,8 @@ final class CrashWorld {
         var state: [UInt8] = []
         /// Is `true` once it was to be moved to another topic. Its alerts are not judged.
         var hasMoved = false
+        /// Is `true` once it has followed again with another token, which may be another card's. A restart sends it the state once more.
+        var hasFollowedAgain = false
         /// Is `true` if each push to it fails.
         var isSick = false
     }
@@ -110,7 +112,7 @@ final class CrashWorld {
 
         init(_ disk: Disk, _ clock: ManualClock, _ rules: Rules, shards: Int, streams: Int) throws {
             self.disk = disk
-            try disk.restart(at: FeedTime(milliseconds: clock.source.wallMilliseconds()))
+            try disk.restart(at: clock)
             let told = EngineWorld.Wakeup()
             self.told = told
             let room = EngineWorld.Room(mailbox: 64, commands: 64, feedback: 16, facts: 16, streams: streams)
@@ -186,6 +188,10 @@ final class CrashWorld {
     private var before = 0
     /// Alerts that were granted while the app was muted.
     private var withheld: Set<String> = []
+    /// Alerts from before lives that began with the app muted.
+    private var passedOver: Set<String> = []
+    /// Log time before which those joined of whom a topic's completion spoke when this life began.
+    private var completeBefore: [TopicID: FeedTime] = [:]
     /// Claims from before this life.
     private var claimsBefore: [StoredClaims] = []
     /// Alerts that were granted: topic, and log time.
@@ -264,9 +270,18 @@ final class CrashWorld {
         do {
             for _ in 1...lives {
                 try begin()
+                // Nothing heals what the restart has left out.
+                if random.chance(0.2) { calm() }
                 let steps = Int.random(in: 20...400, using: &random)
                 for _ in 0..<steps where violation == nil { step() }
-                if violation == nil, random.chance(0.3) { calm() }
+                if violation == nil, random.chance(0.3) {
+                    calm()
+                    // A topic is complete, and somebody joins it whom no push has reached yet.
+                    if random.chance(0.5) {
+                        follow()
+                        while runCore() || sync() {}
+                    }
+                }
                 // Killed here: what the core and the shards knew is gone.
             }
             try begin()
@@ -281,10 +296,11 @@ final class CrashWorld {
         met.lives += 1
         before = sequence
         claimsBefore = disk.claims.claims
+        completeBefore = Dictionary(disk.claims.completions.values.map { ($0.topic, $0.before) }) { max($0, $1) }
         judgeLoss()
         clock.pass(.milliseconds(Int.random(in: 1...(random.chance(0.2) ? 400_000 : 5000), using: &random)))
-        // Not so far that phones would drop what has been sent.
-        if let second = setter?.next(upperBound: UInt64(3600)) { clock.set(by: .seconds(-Int(second))) }
+        // All together not so far that the feed would seem to be ahead: its events would count as now, which may be earlier than those before.
+        if let second = setter?.next(upperBound: UInt64(25)) { clock.set(by: .seconds(-Int(second))) }
         // What was in flight has arrived or not.
         for node in life?.nodes ?? [] {
             for push in node.network.flights where random.chance(0.5) { show(push) }
@@ -294,6 +310,8 @@ final class CrashWorld {
             disk, clock, rules, shards: shards.last ?? 1,
             streams: Int.random(in: 1...8, using: &random))
         self.life = life
+        // Nobody gets in this life what had not left by then. After an unmute, the next one may find it fresh.
+        if life.isMuted { for topic in Self.topics { passedOver.formUnion(durableAlerts(of: topic)) } }
         for (index, node) in life.nodes.enumerated() {
             node.network.onPush = { [unowned self] in judge($0, from: index) }
             node.network.onAnswer = { [unowned self] in note($1, to: $0) }
@@ -357,10 +375,20 @@ final class CrashWorld {
             return
         }
         let token = [UInt8(index), UInt8(phones[index].tokens.count), 9]
-        let request = CoreTurn.Request.person(
-            .replaceToken(phones[index].id, token),
-            .command(
-                .replaceToken(phones[index].id, token: token), subscriber: phones[index].subscriber, app: 0), nil)
+        let request: CoreTurn.Request
+        if random.chance(0.5) {
+            request = .person(
+                .replaceToken(phones[index].id, token),
+                .command(
+                    .replaceToken(phones[index].id, token: token), subscriber: phones[index].subscriber, app: 0), nil)
+        } else {
+            // An app that has lost track follows anew.
+            phones[index].hasFollowedAgain = true
+            let card = Card(
+                subscriber: "person \(index)", activity: "phone \(index)", token: token,
+                audience: .topic(phones[index].topic), startedAt: clock.truth)
+            request = .person(.follow(card), .follow(card.subscription(), app: 0), nil)
+        }
         guard life?.inbox.post(request).isTaken == true else { return }
         byToken[token] = index
         phones[index].tokens.append(token)
@@ -438,7 +466,8 @@ final class CrashWorld {
         guard setter == nil else { return }
         for topic in Self.topics {
             // Older ones may have been superseded.
-            guard let newest = durableAlerts(of: topic).last, !isWithheld(newest), let at = happenedAt[newest],
+            guard let newest = durableAlerts(of: topic).last, !isWithheld(newest), !passedOver.contains(newest),
+                let at = happenedAt[newest],
                 clock.truth - at < .seconds(200)
             else { continue }
             let cards = cards()
@@ -448,7 +477,7 @@ final class CrashWorld {
                 else { continue }
                 // A claim of this life, in which nobody was killed, is no reason.
                 guard isClaimed(phone, newest, in: claimsBefore) else {
-                    return complain("\(phone.id) lacks alert \(newest)")
+                    return complain("phone \(index) lacks alert \(newest)")
                 }
                 met.uncertain += 1
             }
@@ -479,13 +508,16 @@ final class CrashWorld {
     }
 
     /// Checks that a restart sends nothing to those who have it. Whoever joined at the log time at which the engine died, or later, may get a
-    /// push, and so may those of several shards who joined since the topic's last version.
+    /// push, and so may those who joined since the topic's completion, or with several shards since its last version.
     private func judgeSuperfluous(_ push: EngineWorld.Network.Flight, to index: Int) {
         guard push.alert == nil, push.state == phones[index].state, let card = cards()[index] else { return }
         met.superfluous += 1
-        guard let diedAt, !phones[index].isSick, !phones[index].hasMoved else { return }
+        guard let diedAt, !phones[index].isSick, !phones[index].hasMoved, !phones[index].hasFollowedAgain else {
+            return
+        }
         if let joined = card.joinedAt {
-            guard joined < diedAt, shards.allSatisfy({ $0 == 1 }) else { return }
+            let before = completeBefore[card.audience.topics[0]] ?? diedAt
+            guard joined < min(before, diedAt), shards.allSatisfy({ $0 == 1 }) else { return }
         }
         complain("phone \(index) gets what it has had before")
     }

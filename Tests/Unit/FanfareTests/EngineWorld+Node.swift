@@ -47,7 +47,7 @@ extension EngineWorld {
                 shard.keepClaims(patience: .seconds(1_000_000_000), blocks: 1...8)
                 shard.tellRemovals()
                 shard.tellCompletions(besideOthers: besideOthers)
-                shard.reserveStamps(beyond: stamps.bounds.mark)
+                shard.reserveStamps(beyond: stamps.reserved)
             }
             turn = ShardTurn(
                 rings, shard: shard, clock: threadClock, wake: { wakeup.isSet = true }, wakeCore: wakeCore)
