@@ -44,6 +44,7 @@ final class LMDBEnvironment: @unchecked Sendable {
     ///   - names: names of the tables; the environment's unnamed one alone if empty.
     init(folder: String, tables names: [String] = [], mapBytes: Int, isReadOnly: Bool) throws(Failure) {
         self.mapBytes = mapBytes
+        if !isReadOnly { try LMDBEnvironment.makeFile(in: folder, mapBytes: mapBytes) }
         var created: OpaquePointer?
         try LMDBEnvironment.check(mdb_env_create(&created), "mdb_env_create")
         guard let created else { throw Failure(call: "mdb_env_create", code: ENOMEM) }
@@ -66,6 +67,27 @@ final class LMDBEnvironment: @unchecked Sendable {
     }
 
     deinit { mdb_env_close(environment) }
+
+    /// Makes the file of a new environment, which gets its name when its first pages are on disk. LMDB does not sync them, and refuses a file
+    /// of which a loss of power has left the second page alone.
+    private static func makeFile(in folder: String, mapBytes: Int) throws(Failure) {
+        let path = folder + "/data.mdb"
+        guard fanfare_file_bytes(path) <= 0 else { return }
+        let partial = path + ".partial"
+        // The locks of a file without a folder of its own.
+        let locks = partial + "-lock"
+        for name in [partial, locks] { unlink(name) }
+        var created: OpaquePointer?
+        try check(mdb_env_create(&created), "mdb_env_create")
+        do {
+            defer { mdb_env_close(created) }
+            try check(mdb_env_set_mapsize(created, mapBytes), "mdb_env_set_mapsize")
+            try check(mdb_env_open(created, partial, UInt32(MDB_NOTLS) | UInt32(MDB_NOSUBDIR), 0o600), "mdb_env_open")
+            try check(mdb_env_sync(created, 1), "mdb_env_sync")
+        }
+        unlink(locks)
+        guard rename(partial, path) == 0 else { throw Failure(call: "rename", code: errno) }
+    }
 
     private static func open(
         _ names: [String], in environment: OpaquePointer, isReadOnly: Bool

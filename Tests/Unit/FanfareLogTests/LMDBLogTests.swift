@@ -44,6 +44,21 @@ import Testing
         #expect(try read(log).last == entries(3..<4)[0])
     }
 
+    /// What a loss of power leaves of a file that was being made is no log yet.
+    @Test func aFileThatWasBeingMadeIsMadeAnew() throws {
+        let folder = Folder()
+        try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: false)
+        for name in ["data.mdb", "data.mdb.partial", "data.mdb.partial-lock"] {
+            let bytes = Data(repeating: 7, count: name == "data.mdb" ? 0 : 8192)
+            try bytes.write(to: URL(fileURLWithPath: "\(folder.path)/\(name)"))
+        }
+        let log = try LMDBLog(folder: folder.path)
+        try log.append(entries(0..<3))
+        #expect(try read(log) == entries(0..<3))
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+        #expect(names == ["data.mdb", "lock.mdb", "owner"])
+    }
+
     @Test func aLogInMemoryReadsLikeOneOnDisk() throws {
         let log = MemoryLog()
         log.append(EntrySamples.all)
