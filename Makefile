@@ -43,7 +43,7 @@ faults: setup ## Each kind of trouble, and APNs away for ten minutes, to 200,000
 fuzz: setup ## libFuzzer on all that takes bytes from strangers (FUZZ_SECONDS=30 for each)
 	@scripts/fuzz
 
-soak: setup ## All planted faults, a thousand crashes, new worlds of an engine, feeds to the reference model, simulated worlds for SOAK_MINUTES (60); a violation names its seed
+soak: setup ## All planted faults, a thousand crashes, power lost at each write, new worlds of an engine, feeds to the reference model, simulated worlds for SOAK_MINUTES (60); a violation names its seed
 	scripts/mutants
 	FANFARE_ENGINE_WORLDS=$$((SOAK_MINUTES * 50)) FANFARE_ENGINE_SEED=$$(date +%s)000000 \
 		scripts/swift-test "engines' worlds" --filter EngineWorldTests
@@ -52,6 +52,8 @@ soak: setup ## All planted faults, a thousand crashes, new worlds of an engine, 
 	swift build -c release --product fanfare-crash
 	"$$(swift build -c release --show-bin-path)/fanfare-crash" rounds --rounds 1000 --seed $$(date +%s) --least 100
 	"$$(swift build -c release --show-bin-path)/fanfare-crash" sweep
+	swift build -c release --product fanfare-power-loss
+	"$$(swift build -c release --show-bin-path)/fanfare-power-loss" run --commits 1500 --subsets 10000 --seed $$(date +%s)
 	swift build -c release --product fanfare-model
 	swift build -c release --product fanfare-sim
 	"$$(swift build -c release --show-bin-path)/fanfare-model" $$((SOAK_MINUTES * 10000)) $$(date +%s)000000

@@ -216,6 +216,7 @@ if development {
         .executable(name: "fanfare-model", targets: ["fanfare-model"]),
         .executable(name: "fanfare-season", targets: ["fanfare-season"]),
         .executable(name: "fanfare-crash", targets: ["fanfare-crash"]),
+        .executable(name: "fanfare-power-loss", targets: ["fanfare-power-loss"]),
     ]
     targets += [
         // The judges share no JSON with the engine they judge.
@@ -251,6 +252,14 @@ if development {
         .testTarget(
             name: "CrashJudgeTests", dependencies: ["CrashTest"], path: "Tests/Unit/CrashJudgeTests",
             swiftSettings: swiftOfTests),
+        // The store's writes, recorded; what a loss of power leaves of them, and the judge of what is read back.
+        .target(name: "WriteRecorder", path: "Load/powerloss/Recorder"),
+        .target(
+            name: "PowerLoss", dependencies: ["WriteRecorder", "FanfareLog", "FanfareModel"],
+            path: "Load/powerloss/Power", swiftSettings: swift),
+        .executableTarget(
+            name: "fanfare-power-loss", dependencies: ["PowerLoss"], path: "Load/powerloss",
+            exclude: ["Power", "Recorder"], swiftSettings: swift),
         // `make bench-apns`: our client alone, and the floor under any client.
         .executableTarget(
             name: "apns-load",
