@@ -35,9 +35,7 @@ extension Engine.Command {
     public static func ingest(_ event: FeedEvent) -> Self { Self(.event(event)) }
 
     /// Gives an operator's order, which the decision log records like any event. An order for an app that the engine does not push to is
-    /// refused.
-    ///
-    /// - Parameter id: makes the order safe to be handed in again, as after a crash: it is taken once.
+    /// refused. With an `id` the order may be handed in again, as after a crash: it is taken once.
     public static func order(_ operation: FeedEvent.Operation, for scope: Scope, id: String? = nil) -> Self {
         let (topic, kind, app): (TopicID, TopicKind?, AppID?) =
             switch scope {
@@ -56,8 +54,7 @@ extension Engine.Command {
 
     /// Corrects the feed on an operator's behalf, by a fact it missed, the retraction of one, or a patch. People see the correction at once;
     /// the topic's rules decide if it alerts. An operation is refused, because it is an `order` and not a correction.
-    ///
-    /// - Parameter id: makes the correction safe to be handed in again, as after a crash: the topic takes it once.
+    /// With an `id` the correction may be handed in again, as after a crash: the topic takes it once.
     public static func correct(_ topic: TopicID, _ change: FeedEvent.Change, id: String? = nil) -> Self {
         if case .operation(let operation) = change {
             return Self(.refused(Refusal(.correction, "\(operation) is an order, not a correction")))
