@@ -158,6 +158,8 @@ package struct CapacityPlan: Sendable, Equatable {
 
         /// Seconds in which a lineup's alert waits for others.
         private static let gathering = 1.0
+        /// Seconds that are left for the pushes, of which the last one has a round trip before it.
+        var spreading: Double { within - roundTrip - (hasLineups ? Wish.gathering : 0) }
 
         /// Returns why no number of nodes fulfils the wish, or why these costs cannot tell; `nil` if a plan can be made.
         package func impossibility(with costs: MeasuredCosts) -> String? {
@@ -165,8 +167,7 @@ package struct CapacityPlan: Sendable, Equatable {
                 return
                     "--lineups: the costs have no run of lineups; calibrate with a result of the scenario lineups, too"
             }
-            let least = roundTrip + (hasLineups ? Wish.gathering : 0)
-            guard within <= least else { return nil }
+            guard spreading <= 0 else { return nil }
             return "--within: a push takes \(roundTrip.shortened) s to APNs and back"
                 + (hasLineups ? ", after a second in which alerts gather" : "") + ", however many nodes there are"
         }
@@ -196,8 +197,8 @@ package struct CapacityPlan: Sendable, Equatable {
 
     package init(_ wish: Wish, _ costs: MeasuredCosts, node: Node = Node()) {
         let audience = wish.subscribers * wish.audienceShare
-        // A goal alone needs its audience within the time; goals that overlap need their sum each second.
-        pushesPerSecond = audience * max(1 / wish.within, wish.goalsPerSecond)
+        // A goal alone needs its audience in what is left of the time; goals that overlap need their sum each second.
+        pushesPerSecond = audience * max(1 / wish.spreading, wish.goalsPerSecond)
         cores = pushesPerSecond * (wish.hasLineups ? costs.cpuPerLineupPush : costs.cpuPerPush)
         memoryBytes = wish.subscribers * (wish.hasLineups ? costs.bytesPerLineup ?? 0 : costs.bytesPerActivity)
         connections = pushesPerSecond * wish.roundTrip / CapacityPlan.streams
