@@ -44,7 +44,7 @@ final class ClaimPart: Part {
                 (state.completions, state.head) = ([:], nil)
             }
             for offset in 0..<(number % 6) {
-                let key = CompletionKey(birth: Dice.mixed(number &+ offset) % 60, app: Int(offset % 2))
+                let key = CompletionKey(birth: (number &+ offset).mixed % 60, app: Int(offset % 2))
                 if offset == 4 {
                     changes.forget(key)
                     state.completions[key] = nil

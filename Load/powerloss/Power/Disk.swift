@@ -1,3 +1,5 @@
+internal import FanfareModel
+
 /// What is on a disk for certain, and what may be.
 ///
 /// The model: a write is durable when a sync of its file returns, or when it returns itself from a descriptor with `O_DSYNC`. Before that any
@@ -105,21 +107,21 @@ struct Disk {
             for change in nameChanges { Disk.make(change, in: &names) }
             return names.mapValues { content($0) { _ in .all } }
         case .some(let seed):
-            var dice = Dice(seed)
-            guard isFolderDurable || dice.next() % 4 > 0 else { return nil }
+            var random = SplitMix64(seed: seed)
+            guard isFolderDurable || random.next() % 4 > 0 else { return nil }
             var names = names
-            for change in nameChanges.prefix(Int.random(in: 0...nameChanges.count, using: &dice)) {
+            for change in nameChanges.prefix(Int.random(in: 0...nameChanges.count, using: &random)) {
                 Disk.make(change, in: &names)
             }
             // Some losses leave almost all, some almost nothing.
-            let (kept, torn) = (Int.random(in: 0...100, using: &dice), Int.random(in: 0...50, using: &dice))
+            let (kept, torn) = (Int.random(in: 0...100, using: &random), Int.random(in: 0...50, using: &random))
             return Dictionary(
                 uniqueKeysWithValues: names.sorted { $0.key < $1.key }.map { name, file in
                     let bytes = content(file) { count in
-                        if Int.random(in: 0..<100, using: &dice) < torn {
-                            return .sectors((0..<count).map { _ in Int.random(in: 0..<100, using: &dice) < kept })
+                        if Int.random(in: 0..<100, using: &random) < torn {
+                            return .sectors((0..<count).map { _ in Int.random(in: 0..<100, using: &random) < kept })
                         }
-                        return Int.random(in: 0..<100, using: &dice) < kept ? .all : .none
+                        return Int.random(in: 0..<100, using: &random) < kept ? .all : .none
                     }
                     return (name, bytes)
                 })

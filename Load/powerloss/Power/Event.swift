@@ -14,7 +14,6 @@ enum Event {
     case rename(String, String)
     case unlink(String)
     case makeFolder
-
 }
 
 /// Events of one part, each with its place among those of all parts.

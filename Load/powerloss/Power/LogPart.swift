@@ -45,7 +45,7 @@ final class LogPart: Part {
                 state.checkpoints = [state.end] + state.checkpoints.prefix(1)
             }
         } else {
-            let count = LogPosition(1 + Dice.mixed(UInt64(number)) % 8)
+            let count = LogPosition(1 + UInt64(number).mixed % 8)
             try log.append((1...count).map { LogPart.entry(state.end + $0) })
             state.end += count
         }
@@ -56,18 +56,18 @@ final class LogPart: Part {
         let bytes = position.isMultiple(of: 23) ? 5000 + Int(position % 50) * 1000 : 40 + Int(position % 300)
         return LogEntry(
             now: FeedTime(milliseconds: Int64(position)), place: position,
-            .rules(Dice.text(position, bytes: bytes), decisionVersion: position))
+            .rules(position.text(bytes: bytes), decisionVersion: position))
     }
 
     private static func head(_ position: LogPosition) -> CheckpointHead {
         CheckpointHead(
             position: position, now: FeedTime(milliseconds: Int64(position)), checksum: UInt32(position),
-            rules: LogRules(text: Dice.text(position, bytes: 100), decisionVersion: 1))
+            rules: LogRules(text: position.text(bytes: 100), decisionVersion: 1))
     }
 
     private static func rows(_ position: LogPosition) -> [[UInt8]] {
         (0..<50).map {
-            Array(Dice.text(position &* 100 &+ $0, bytes: 50 + Int(Dice.mixed(position &+ $0) % 6000)).utf8)
+            Array((position &* 100 &+ $0).text(bytes: 50 + Int((position &+ $0).mixed % 6000)).utf8)
         }
     }
 

@@ -1,3 +1,5 @@
+internal import FanfareModel
+
 /// Part of a store that writes in steps, each from a seed, and knows what must be read back after each of them.
 protocol Part: AnyObject {
     /// Its folder.
@@ -16,4 +18,12 @@ protocol Part: AnyObject {
     ///   - begun: number of steps that were handed in.
     /// - Returns: what is wrong; `nil` if nothing is.
     func judge(store: String, done: Int, begun: Int) throws -> String?
+}
+
+extension UInt64 {
+    /// Returns a text of so many bytes that no other number has.
+    func text(bytes: Int) -> String {
+        let unit = String(mixed, radix: 16) + "-"
+        return String(String(repeating: unit, count: bytes / unit.utf8.count + 1).prefix(bytes))
+    }
 }

@@ -28,10 +28,10 @@ final class PeoplePart: Part {
         if number.isMultiple(of: 53) { close() }
         let people = try self.people ?? LMDBPeopleStore(store: store, mapBytes: PeoplePart.mapBytes)
         self.people = people
-        var dice = Dice(number)
+        var random = SplitMix64(seed: number)
         var changes: [PeopleChange] = []
         var keys = state.cards.keys.sorted { $0.serial < $1.serial }
-        keys.shuffle(using: &dice)
+        keys.shuffle(using: &random)
         for key in keys.prefix(keys.count > PeoplePart.cardsMax ? 8 : 1) {
             changes.append(.remove(key))
             state.cards[key] = nil
@@ -40,7 +40,7 @@ final class PeoplePart: Part {
             changes.append(.replace(key, PeoplePart.card(key.serial, number)))
             state.cards[key] = number
         }
-        for _ in 0...(dice.next() % 4) {
+        for _ in 0...(random.next() % 4) {
             let card = PeoplePart.card(state.nextSerial, number)
             changes.append(.insert(card))
             let slice = Card.slice(ofSubscriber: card.subscriber, token: card.token)
@@ -54,13 +54,13 @@ final class PeoplePart: Part {
 
     private static func card(_ serial: UInt64, _ number: UInt64) -> Card {
         let seed = serial &* 100_000 &+ number
-        let topics = seed.isMultiple(of: 11) ? 1 + Int(Dice.mixed(seed) % 40) : 1
+        let topics = seed.isMultiple(of: 11) ? 1 + Int(seed.mixed % 40) : 1
         var card = Card(
             subscriber: "person \(serial)", activity: "card \(serial)",
-            token: Array(Dice.text(seed, bytes: 32 + Int(seed % 100)).utf8),
+            token: Array(seed.text(bytes: 32 + Int(seed % 100)).utf8),
             audience: topics == 1
                 ? .topic(TopicID("topic \(seed)"))
-                : .lineup((0..<topics).map { TopicID(Dice.text(seed &+ UInt64($0), bytes: 200)) }, favourite: nil),
+                : .lineup((0..<topics).map { TopicID((seed &+ UInt64($0)).text(bytes: 200)) }, favourite: nil),
             startedAt: FeedTime(milliseconds: Int64(number)))
         card.generation = number
         return card

@@ -1,3 +1,4 @@
+internal import FanfareModel
 import Foundation
 import Glibc
 internal import WriteRecorder
@@ -44,15 +45,15 @@ package struct Trials {
                 trials.append(Trial(track: track, cut: cut, remains: .everything))
             }
         }
-        var dice = Dice(seed)
+        var random = SplitMix64(seed: seed)
         for number in 0..<subsets {
-            let track = Int.random(in: 0..<recording.tracks.count, using: &dice)
+            let track = Int.random(in: 0..<recording.tracks.count, using: &random)
             // One in ten finds a folder that is being made: that is a few events, and other rules.
             let last = recording.tracks[track].events.all.count
             let cut = Int.random(
                 in: 0...(fault == .newSync || number.isMultiple(of: 10) ? min(last, Trials.newEvents) : last),
-                using: &dice)
-            trials.append(Trial(track: track, cut: cut, remains: .some(dice.next())))
+                using: &random)
+            trials.append(Trial(track: track, cut: cut, remains: .some(random.next())))
         }
         self.recording = recording
         self.trials = trials.sorted { ($0.track, $0.cut) < ($1.track, $1.cut) }

@@ -56,17 +56,21 @@ package final class ClaimFolder: ClaimStore, @unchecked Sendable {
         try StoreFolder.syncNames(folder)
     }
 
-    private static func start(_ row: [UInt8]) throws(SerialError) -> FeedTime {
-        var reader = try SerialReader(sealed: row, at: 0)
+    /// Returns a reader of what is behind the form in a row of the table `head`.
+    private static func reader(_ row: [UInt8], at key: UInt64) throws(SerialError) -> SerialReader {
+        var reader = try SerialReader(sealed: row, at: key)
         let form = try reader.byte()
         guard form > 0, form <= ClaimFolder.form else { throw .newerForm(form, known: ClaimFolder.form) }
+        return reader
+    }
+
+    private static func start(_ row: [UInt8]) throws(SerialError) -> FeedTime {
+        var reader = try reader(row, at: 0)
         return try reader.time()
     }
 
     private static func stampMark(_ row: [UInt8]) throws(SerialError) -> Int64 {
-        var reader = try SerialReader(sealed: row, at: stampKey)
-        let form = try reader.byte()
-        guard form > 0, form <= ClaimFolder.form else { throw .newerForm(form, known: ClaimFolder.form) }
+        var reader = try reader(row, at: stampKey)
         guard let mark = UInt32(exactly: try reader.unsigned()), reader.isAtEnd else {
             throw .malformed("mark of stamps")
         }

@@ -25,6 +25,14 @@ import Testing
             ], app: app, now: time(now ?? second))
     }
 
+    /// The tables of a store that has been made and closed.
+    private static func environment(of folder: Folder) throws -> LMDBEnvironment {
+        try ClaimFolder(store: folder.path).close()
+        return try LMDBEnvironment(
+            folder: folder.path + "/claims", tables: ["head", "claims", "completions"],
+            mapBytes: LMDBLog.mapBytesFirst, isReadOnly: false)
+    }
+
     private static func read(_ store: any ClaimStore) throws -> [StoredClaims] {
         var all: [StoredClaims] = []
         try store.read { all.append($0) }
@@ -122,10 +130,7 @@ import Testing
     @Test func theFormOfAMarkStaysReadable() throws {
         let folder = try Folder()
         do {
-            try ClaimFolder(store: folder.path).close()
-            let environment = try LMDBEnvironment(
-                folder: folder.path + "/claims", tables: ["head", "claims"], mapBytes: LMDBLog.mapBytesFirst,
-                isReadOnly: false)
+            let environment = try Self.environment(of: folder)
             // The form, and 1,790,000,000.
             let row: [UInt8] = [1, 0x80, 0xf7, 0xc4, 0xd5, 0x06]
             try environment.write([.init(table: 0, key: 2, row: LogEntry.sealed(row[...], at: 2))])
@@ -159,11 +164,7 @@ import Testing
     func damagedClaimsArePutAside(damage: String) throws {
         let folder = try Folder()
         do {
-            let environment = try LMDBEnvironment(
-                folder: {
-                    try ClaimFolder(store: folder.path).close()
-                    return folder.path + "/claims"
-                }(), tables: ["head", "claims", "completions"], mapBytes: LMDBLog.mapBytesFirst, isReadOnly: false)
+            let environment = try Self.environment(of: folder)
             switch damage {
             case "claim": try environment.write([.init(table: 1, key: 7, row: [1, 2, 3, 4, 5, 6])])
             case "key": try environment.write([.init(table: 1, key: .max, row: [1, 2, 3, 4, 5, 6])])
@@ -197,10 +198,7 @@ import Testing
     @Test func claimsOfANewerReleaseAreRefused() throws {
         let folder = try Folder()
         do {
-            try ClaimFolder(store: folder.path).close()
-            let environment = try LMDBEnvironment(
-                folder: folder.path + "/claims", tables: ["head", "claims"], mapBytes: LMDBLog.mapBytesFirst,
-                isReadOnly: false)
+            let environment = try Self.environment(of: folder)
             try environment.write([.init(table: 1, key: 3, row: LogEntry.sealed([2, 0, 0], at: 3))])
         }
         let error = #expect(throws: LogError.self) {
