@@ -188,11 +188,10 @@ import Testing
 
     /// What was decided before the crash reaches everybody as it is now, and alerts nobody again.
     @Test func everybodyGetsTheNewestStateOnceAndSilently() throws {
-        let kickOff = Self.kickOff
+        // The first event alerts nobody: how many of its pushes leave before the goal depends on the machine, how many alerts do not.
         let goal =
-            #"{"topic":"match/1","topicKind":"football","at":\#(kickOff),"kind":"period","#
-            + #""fact":{"id":"k","kind":"period","period":"1H"}}"# + "\n"
-            + #"{"topic":"match/1","at":\#(kickOff + 60),"fact":{"id":"g","kind":"goal","side":"home"}}"# + "\n"
+            #"{"topic":"match/1","topicKind":"football","at":\#(Self.kickOff),"set":{"venue":"Park"}}"# + "\n"
+            + #"{"topic":"match/1","at":\#(Self.kickOff + 60),"fact":{"id":"g","kind":"goal","side":"home"}}"# + "\n"
         let file = try FeedFile(goal)
         let log = MemoryLog()
         let first = try replay(file.path, log)
