@@ -276,7 +276,8 @@ if development {
         .target(
             name: "Laboratory",
             dependencies: stages(
-                "Fanfare", "FanfareFeeds", "FanfareTOML", "FanfareAPNs", "FanfareLog", "FanfareLoop"),
+                "Fanfare", "FanfareFeeds", "FanfareTOML", "FanfareAPNs", "FanfareLog", "FanfareLoop", "APNsSimulator",
+                "Distance"),
             path: "Load/laboratory", exclude: ["README.md"], swiftSettings: swift),
         .executableTarget(
             name: "fanfare-load",

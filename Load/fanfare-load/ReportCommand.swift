@@ -44,9 +44,9 @@ struct ReportCommand {
             if option == "--html" {
                 try write(result, html: file)
             } else {
+                let run = try command.selectedRun(of: result)
                 let text = HistogramLog.text(
-                    of: try command.selectedRun(of: result), startedAt: result.machine.startedAt,
-                    title: result.scenario.name)
+                    of: run, startedAt: run.startedAt ?? result.machine.startedAt, title: result.scenario.name)
                 try Data(text.utf8).write(toFile: file)
             }
         }
@@ -100,6 +100,9 @@ struct ReportCommand {
             if results.contains(where: { $0.runs[0].figures == result.runs[0].figures }) {
                 throw LaboratoryError("\(file): is a copy of another result")
             }
+            if let engine = result.scenario.engine, results.contains(where: { $0.scenario.engine == engine }) {
+                throw LaboratoryError("\(file): is the part of engine \(engine), as another result is")
+            }
             results.append(result)
         }
         if let first = results.first, let engines = first.scenario.engines, engines != results.count {
@@ -111,6 +114,7 @@ struct ReportCommand {
             throw UsageError("merge: results are missing")
         }
         whole.runs = [run]
+        whole.scenario.engine = nil
         whole.scenario.subscribers = results.reduce(0) { $0 + $1.scenario.subscribers }
         whole.scenario.shards = results.reduce(0) { $0 + $1.scenario.shards }
         try whole.write(to: arguments[place + 1])

@@ -13,6 +13,7 @@ struct RunCommand {
         var result = LoadResult(scenario: ScenarioSummary(scenario), machine: .here())
         if let engine = options.engine {
             result.scenario.subscribers = scenario.part(engine - 1).subscribers.count
+            result.scenario.engine = engine
         } else {
             result.scenario.shards *= scenario.engines
         }

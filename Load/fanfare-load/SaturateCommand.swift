@@ -33,7 +33,11 @@ struct SaturateCommand {
                 print("rate \(factor.shortened): the run was interrupted")
                 break
             }
-            search.note(factor, passes: run.verdict.passes, isLate: run.verdict.isGeneratorLate)
+            if let fault = run.verdict.faultBesideLoad {
+                search.noteWorthless(factor, fault: fault)
+            } else {
+                search.note(factor, passes: run.verdict.passes, isLate: run.verdict.isGeneratorLate)
+            }
             result.runs.append(run)
             // Written after each run, so that an interruption costs one run only.
             if let file = options.jsonFile { try result.write(to: file) }

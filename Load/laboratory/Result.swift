@@ -36,6 +36,8 @@ package struct ScenarioSummary: Codable, Sendable, Equatable {
     package var duration: Double?
     /// Programs that share the subscribers.
     package var engines: Int?
+    /// Number of the program whose part this is, from 1; `nil` for the whole.
+    package var engine: Int?
     package var hasLineups: Bool?
     /// Seconds of a round trip to the transport's server, and of its answers' delay in the median.
     package var roundTrip: Double?
@@ -86,6 +88,8 @@ package struct LoadRun: Codable, Sendable {
     package var verdict: Verdict
     /// Measured time, without warm-up.
     package var seconds: Double
+    /// Start of the measurement by the wall clock, RFC 3339; `nil` in results of earlier versions.
+    package var startedAt: String?
     /// Factor of the scenario's rates, of the runs in which `saturate` looks for the limit.
     package var rate: Double?
     /// Figures by name, as thresholds name them: `goal.last.p99`, `cpu.per.push`. Seconds, bytes, counts, and shares of one.
@@ -153,6 +157,11 @@ package struct Verdict: Codable, Sendable, Equatable {
 
     /// Is `true` if the generator was late, so that the load was not the planned one.
     package var isGeneratorLate: Bool { faults.contains { $0.contains(RunFigures.generatorLate) } }
+
+    /// First fault that is not the load's size, which the generator or the engine could not bring about; `nil` if there is none.
+    package var faultBesideLoad: String? {
+        faults.first { !$0.contains(RunFigures.generatorLate) && !$0.contains(RunFigures.engineFull) }
+    }
 }
 
 /// Distribution of one stage's times over one series of publications.

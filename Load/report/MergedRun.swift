@@ -27,6 +27,7 @@ extension LoadRun {
         self.init(
             verdict: Verdict(faults: faults, thresholds: thresholds),
             seconds: runs.reduce(first.seconds) { max($0, $1.seconds) })
+        startedAt = runs.compactMap(\.startedAt).min()
         latencies = runs.map(\.latencies).merged()
         intervals = LoadRun.sideBySide(runs.map(\.intervals))
         mergeGoals(runs)

@@ -9,6 +9,8 @@ package struct Population: Sendable {
     package let initial: Int
     private let options: Scenario.Subscribers
     private let seed: UInt64
+    /// Number of the engine's part, and of the parts, which share the subscribers as if they were dealt out.
+    private let (part, parts): (Int, Int)
     private let topics: [TopicID]
     /// Cumulative shares of the topics; empty if all are equally popular.
     private let sharesUpTo: [Double]
@@ -17,6 +19,7 @@ package struct Population: Sendable {
         options = scenario.subscribers
         initial = scenario.subscribers.count
         seed = scenario.seed ^ UInt64(scenario.part ?? 0).mixed
+        (part, parts) = (scenario.part ?? 0, scenario.part == nil ? 1 : scenario.engines)
         self.topics = topics
         sharesUpTo = options.zipf > 0 ? Population.zipf(topics.count, exponent: options.zipf) : []
     }
@@ -70,7 +73,7 @@ package struct Population: Sendable {
 
     private func followed(by subscriber: Int, _ random: inout SplitMix64) -> [Int] {
         guard let sizes = options.lineups else {
-            return [sharesUpTo.isEmpty ? subscriber % topics.count : topic(&random)]
+            return [sharesUpTo.isEmpty ? turn(of: subscriber) : topic(&random)]
         }
         let size = min(topics.count, sizes.lowerBound + number(below: sizes.count, &random))
         var chosen: [Int] = []
@@ -83,6 +86,9 @@ package struct Population: Sendable {
         }
         return chosen
     }
+
+    /// Equally popular topics take turns over the subscribers of all parts: each topic with one follower has it in one of the parts.
+    private func turn(of subscriber: Int) -> Int { (subscriber * parts + part) % topics.count }
 
     private func number(below count: Int, _ random: inout SplitMix64) -> Int {
         Int(random.next().multipliedFullWidth(by: UInt64(count)).high)
@@ -103,7 +109,8 @@ package struct Population: Sendable {
     package func followers() -> [Int] {
         var counts = Array(repeating: 0, count: topics.count)
         guard options.lineups != nil || !sharesUpTo.isEmpty else {
-            return topics.indices.map { initial / counts.count + ($0 < initial % counts.count ? 1 : 0) }
+            for subscriber in 0..<initial { counts[turn(of: subscriber)] += 1 }
+            return counts
         }
         for subscriber in 0..<initial {
             for topic in followed(by: subscriber) { counts[topic] += 1 }

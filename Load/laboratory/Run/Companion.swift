@@ -120,7 +120,7 @@ final class Companions {
         caFile = folder + "/ca.pem"
         keyFile = folder + "/apns.p8"
         var arguments = ["--listen", "127.0.0.1:0", "--cert", folder + "/server.pem", "--key", folder + "/server.key"]
-        if !options.joined(separator: " ").contains("--mode fast") {
+        if !LoadTransport.isOfFastMode(options) {
             arguments += ["--public-key", folder + "/apns.pub.pem", "--bundle-id", Companions.bundleID]
         }
         if deadShare > 0 { arguments += ["--dead-share", "\(deadShare)"] }

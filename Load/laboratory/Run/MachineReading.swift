@@ -17,9 +17,7 @@ extension Machine {
         #if DEBUG
         machine.isDebugBuild = true
         #endif
-        let format = ISO8601DateFormatter()
-        format.formatOptions.insert(.withFractionalSeconds)
-        machine.startedAt = format.string(from: Date())
+        machine.startedAt = ISO8601DateFormatter.withFraction.string(from: Date())
         return machine
     }
 
@@ -40,5 +38,14 @@ extension Machine {
         process.waitUntilExit()
         guard process.terminationStatus == 0 else { return nil }
         return String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+}
+
+extension ISO8601DateFormatter {
+    /// RFC 3339 with milliseconds: runs of less than a second take turns, too.
+    static var withFraction: ISO8601DateFormatter {
+        let format = ISO8601DateFormatter()
+        format.formatOptions.insert(.withFractionalSeconds)
+        return format
     }
 }

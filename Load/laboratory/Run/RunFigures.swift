@@ -1,7 +1,9 @@
 import FanfareAPNs
 import FanfareDecisions
 import FanfareFanOut
+import FanfareLoop
 import FanfareModel
+import Foundation
 
 /// Makes a run's result of everything that was measured.
 struct RunFigures {
@@ -45,6 +47,7 @@ struct RunFigures {
         var run = LoadRun(
             verdict: Verdict(faults: faults(reading), thresholds: scenario.thresholds.map { $0.judge(figures) }),
             seconds: length)
+        run.startedAt = RunFigures.moment(of: measuredFrom)
         run.figures = figures
         run.latencies = latencies
         run.intervals = intervals
@@ -55,6 +58,12 @@ struct RunFigures {
         run.threads = threads()
         run.notes = notes(reading)
         return run
+    }
+
+    /// The moment by the wall clock as it is now.
+    private static func moment(of monotonic: Int64) -> String {
+        let ago = Double(Clock.monotonicNanoseconds() - monotonic) / 1e9
+        return ISO8601DateFormatter.withFraction.string(from: Date(timeIntervalSinceNow: -ago))
     }
 
     // MARK: Latencies
@@ -340,6 +349,8 @@ struct RunFigures {
 
     /// First words of a fault that is the generator's.
     static let generatorLate = "generator late"
+    /// First words of a fault that is the engine's: the load was more than it takes.
+    static let engineFull = "engine full"
 
     /// Faults that make a run's figures worthless.
     static func faults(lateness: LatencyHistogram, limit: Duration, left: Int, planned: Int) -> [String] {
@@ -351,7 +362,11 @@ struct RunFigures {
                     + "and at most \(limit.milliseconds) ms are allowed; the load was not the planned one")
         }
         if left > 0 {
-            faults.append("\(generatorLate): \(left) of \(planned) arrivals were never handed over")
+            // A generator that was in time has arrivals left because nobody took them.
+            faults.append(
+                faults.isEmpty
+                    ? "\(engineFull): it had no room for \(left) of \(planned) arrivals until the end"
+                    : "\(generatorLate): \(left) of \(planned) arrivals were never handed over")
         }
         return faults
     }

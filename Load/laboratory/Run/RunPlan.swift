@@ -18,7 +18,9 @@ struct RunPlan {
     init(_ scenario: Scenario) throws {
         if let excess = scenario.excess { throw LaboratoryError("\(scenario.name): too large: \(excess)") }
         self.scenario = scenario
-        schedule = Schedule(scenario, recording: try RunPlan.recording(of: scenario))
+        let recording = try RunPlan.recording(of: scenario)
+        guard recording?.isEmpty != true else { throw LaboratoryError("\(scenario.name): its recording has no event") }
+        schedule = Schedule(scenario, recording: recording)
         population = Population(scenario, topics: schedule.topics)
         companions = try Companions(scenario)
         start = ScheduleStart()
@@ -38,11 +40,7 @@ struct RunPlan {
         switch scenario.feed.source {
         case .rates: return nil
         case .recording(let paths): return try Schedule.read(paths.map(RunPlan.place))
-        case .generator(let name):
-            guard let feed = GeneratedFeed(rawValue: name) else {
-                let names = GeneratedFeed.allCases.map(\.rawValue).joined(separator: ", ")
-                throw LaboratoryError("generator \"\(name)\": unknown; expected one of \(names)")
-            }
+        case .generator(let feed):
             let path = NSTemporaryDirectory() + "fanfare-load-\(UUID().uuidString).ndjson"
             var bytes: [UInt8] = []
             feed.write(seed: scenario.seed) { bytes += $0 }

@@ -302,6 +302,11 @@ package final class ScenarioRun {
         recorder.look(situation(at: now))
         output.progress(recorder.progress(at: now, start: plan.start.moment))
         if stage == .settling, opening.isStalled(core.counts.pushes, at: now) { begin() }
+        // An engine that takes nothing any more has arrivals left, which the verdict tells.
+        if stage == .running, now > meter.measured.upperBound + plan.scenario.drain.wholeNanoseconds {
+            recorder.isCutOff = true
+            halt()
+        }
         if stage == .connecting, now - madeAt > ScenarioRun.connectingMax {
             let seconds = ScenarioRun.connectingMax / 1_000_000_000
             output.report("no connection within \(seconds) s: is the server there, and its authority right?")

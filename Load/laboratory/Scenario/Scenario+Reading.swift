@@ -1,3 +1,6 @@
+import APNsSimulator
+import Distance
+import FanfareFeeds
 import FanfareModel
 package import FanfareTOML
 import Foundation
@@ -51,7 +54,7 @@ extension Scenario {
             do { thresholds.append(try Threshold(text)) } catch { table.faults.note(value.place, "\(error)") }
         }
         table.finish()
-        checkLineups(table)
+        checkSubscribers(table)
     }
 
     private mutating func readRestart(_ table: TableReader) {
@@ -66,10 +69,24 @@ extension Scenario {
         }
     }
 
-    private func checkLineups(_ table: TableReader) {
-        guard let lineups = subscribers.lineups, feed.source == .rates, lineups.upperBound > feed.topics else { return }
-        table.faults.note(
-            table.place, "lineups of up to \(lineups.upperBound) topics need as many; the feed has \(feed.topics)")
+    private func checkSubscribers(_ table: TableReader) {
+        if let lineups = subscribers.lineups, feed.source == .rates, lineups.upperBound > feed.topics {
+            table.faults.note(
+                table.place, "lineups of up to \(lineups.upperBound) topics need as many; the feed has \(feed.topics)")
+        }
+        switch transport {
+        case .simulator: break
+        case .discard:
+            if subscribers.sick > 0 {
+                table.faults.note(
+                    table.place, "sick tokens are answered by a simulator; discard answers them as others")
+            }
+        case .host:
+            if subscribers.deadShare > 0 {
+                table.faults.note(
+                    table.place, "deadShare is of a simulator or of discard; a host has its own dead tokens")
+            }
+        }
     }
 }
 
@@ -83,6 +100,10 @@ extension Scenario.Subscribers {
         deadShare = table.number("deadShare", 0...1) ?? deadShare
         sick = table.whole("sick", 0...1_000_000) ?? sick
         silencedShare = table.number("silencedShare", 0...1) ?? silencedShare
+        if sick > count { table.faults.note(table.place, "sick is \(sick), and there are \(count) subscribers") }
+        if hasFavourites, lineups == nil {
+            table.faults.note(table.place, "a favourite is of a lineup, as in lineups = [3, 8]")
+        }
         table.finish()
     }
 }
@@ -94,6 +115,7 @@ extension Scenario.Arrivals {
         until = table.duration("until", Scenario.moments)
         table.check(from, "from", before: duration)
         if let until, until < from { table.faults.note(table.place, "until is before from") }
+        if let until { table.check(until, "until", before: duration + .nanoseconds(1)) }
         table.finish()
     }
 }
@@ -124,15 +146,24 @@ extension LoadFeed {
         goalsPerSecond = table.number("goals", LoadFeed.rates) ?? 0
         speed = table.number("speed", 0.001...1_000_000) ?? speed
         let recording: [String]? = table.texts("recording")
-        let generator = table.text("generator")
+        let generator = table.choice("generator", of: GeneratedFeed.allCases.map { ($0.rawValue, $0) })
         for value in table.array("bursts") ?? [] {
-            if let reader = table.table(value, for: "bursts") { bursts += Burst.read(reader, duration) }
+            if let reader = table.table(value, for: "bursts") { bursts += Burst.read(reader, duration, of: self) }
         }
         if recording != nil, generator != nil {
             table.faults.note(table.place, "a feed has a recording or a generator, not both")
         }
+        if recording?.isEmpty == true { table.faults.note(table.place, "a recording has one file at least") }
         if let recording { source = .recording(recording) }
         if let generator { source = .generator(generator) }
+        let others = source == .rates ? ["speed"] : ["kind", "topics"]
+        for member in table.members where others.contains(member.key) {
+            table.faults.note(
+                member.value.place,
+                source == .rates
+                    ? "\(member.key) is of a recording or a generator"
+                    : "\(member.key): a recording or a generator has its own")
+        }
         if source != .rates, eventsPerSecond + updatesPerSecond + goalsPerSecond > 0 || !bursts.isEmpty {
             table.faults.note(
                 table.place, "a recording has its own arrivals: leave events, updates, goals and bursts out")
@@ -143,7 +174,7 @@ extension LoadFeed {
 
 extension LoadFeed.Burst {
     /// Reads a burst, and its repetitions if it has `every`.
-    fileprivate static func read(_ table: TableReader, _ duration: Duration) -> [LoadFeed.Burst] {
+    fileprivate static func read(_ table: TableReader, _ duration: Duration, of feed: LoadFeed) -> [LoadFeed.Burst] {
         var burst = LoadFeed.Burst(at: table.duration("at", Scenario.moments) ?? .zero)
         burst.within = table.duration("within", Scenario.moments) ?? .zero
         let occasions = Occasion.allCases.map { ($0.rawValue, $0) }
@@ -153,6 +184,19 @@ extension LoadFeed.Burst {
         burst.topics = table.whole("topics", 1...2_000_000) ?? 1
         let every = table.duration("every", Duration.milliseconds(1)...Duration.seconds(24 * 3600))
         let times = table.whole("times", 1...100_000) ?? 1
+        if (every == nil) != (times == 1) {
+            table.faults.note(table.place, "every and times belong together, as in every = \"10 s\", times = 3")
+        }
+        if [.kick, .period].contains(burst.occasion), feed.kind != .football {
+            table.faults.note(
+                table.place, "a \(burst.occasion.rawValue) is of football, and the feed is of \(feed.kind.rawValue)")
+        }
+        if burst.firstTopic + burst.topics > feed.topics {
+            table.faults.note(
+                table.place,
+                "topics \(burst.firstTopic) to \(burst.firstTopic + burst.topics - 1) are not in a feed of \(feed.topics) topics"
+            )
+        }
         table.finish()
         let bursts = (0..<times).map { number in
             var next = burst
@@ -174,6 +218,20 @@ extension LoadTransport {
     /// Options of the simulator that a scenario may not set: where it listens, and the files that it reads and writes.
     private static let ownOptions: Set = ["--public", "--listen", "--cert", "--key", "--dump"]
 
+    /// Notes what the programs would refuse.
+    private static func check(_ options: [String], _ distance: [String]?, _ table: TableReader) {
+        // What the laboratory adds; no file is read.
+        var given = ["--cert", "c", "--key", "k"]
+        if !isOfFastMode(options) { given += ["--public-key", "p", "--bundle-id", "b"] }
+        do { _ = try SimulatorOptions(arguments: given + options) } catch {
+            table.faults.note(table.place, "options: \(error.description)")
+        }
+        guard let distance else { return }
+        do { _ = try RelayOptions(arguments: ["--to", "127.0.0.1:1"] + distance) } catch {
+            table.faults.note(table.place, "distance: \(error.description)")
+        }
+    }
+
     fileprivate init?(_ table: TableReader, _ duration: Duration) {
         let kinds = ["discard", "simulator", "host"]
         let kind = table.choice("kind", of: kinds.map { ($0, $0) }) ?? "discard"
@@ -185,9 +243,9 @@ extension LoadTransport {
                 table.faults.note(
                     table.place, "\(option): the laboratory chooses it, because load stays on this machine")
             }
-            self = .simulator(
-                options: options, distance: table.texts("distance"),
-                connections: table.whole("connections", 1...1000))
+            let distance: [String]? = table.texts("distance")
+            LoadTransport.check(options, distance, table)
+            self = .simulator(options: options, distance: distance, connections: table.whole("connections", 1...1000))
         case "host":
             guard let port = table.whole("port", 1...65_535), let ca = table.text("ca"), let key = table.text("key")
             else {

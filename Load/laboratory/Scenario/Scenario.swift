@@ -1,3 +1,4 @@
+package import FanfareFeeds
 import FanfareModel
 
 /// A load scenario: who follows what, what happens when, and how a run is judged. `Scenario+Reading.swift` reads it from TOML.
@@ -99,10 +100,25 @@ package struct Scenario: Sendable, Equatable {
     }
 
     /// Fingerprint of the load: everything but names, thresholds, the seed and wasted time.
+    ///
+    /// What has its default is not part of it, so that a build which knows further options gives the same load the same fingerprint.
     package var definition: String {
         var load = self
         (load.name, load.purpose, load.thresholds, load.seed, load.waste) = ("", Purpose(), [], 0, .zero)
-        return String("\(load)".utf8.fnv1a, radix: 16)
+        var usual = Scenario(name: "")
+        usual.seed = 0
+        return String(Scenario.differences(load, usual, of: "").joined(separator: "\n").utf8.fnv1a, radix: 16)
+    }
+
+    /// Properties that differ, each with its path and value.
+    private static func differences(_ value: Any, _ usual: Any, of path: String) -> [String] {
+        let (text, other) = ("\(value)", "\(usual)")
+        guard text != other else { return [] }
+        let (parts, others) = (Mirror(reflecting: value), Mirror(reflecting: usual))
+        guard parts.displayStyle == .struct, others.displayStyle == .struct else { return ["\(path)=\(text)"] }
+        return zip(parts.children, others.children).flatMap { part, other in
+            differences(part.value, other.value, of: "\(path).\(part.label ?? "")")
+        }
     }
 
     // MARK: Sizes
@@ -251,8 +267,8 @@ package struct LoadFeed: Sendable, Equatable {
         case rates
         /// Files of a recorded feed.
         case recording([String])
-        /// A feed of `fanfare generate`, by its name.
-        case generator(String)
+        /// A feed of `fanfare generate`.
+        case generator(GeneratedFeed)
     }
 
     package var source = Source.rates
@@ -323,6 +339,9 @@ package enum LoadTransport: Sendable, Equatable {
         guard let first = numbers.first, let last = numbers.last else { return nil }
         return (words[place + 1].contains("~") ? first : (first + last) / 2) / 1000
     }
+
+    /// Is `true` for options of a simulator that checks nothing, and needs no keys.
+    static func isOfFastMode(_ options: [String]) -> Bool { options.joined(separator: " ").contains("--mode fast") }
 
     package var name: String {
         switch self {

@@ -13,7 +13,16 @@ package struct PredictionCheck: Sendable {
         package var error: Double { predicted / median - 1 }
     }
 
+    /// Need for a resource, of which the plan and the run have a figure each; no verdict depends on it.
+    package struct Need: Sendable {
+        package let name: String
+        package let unit: String
+        package let predicted: Double
+        package let measured: Double
+    }
+
     package let rows: [Row]
+    package let needs: [Need]
     private let unfinished: Int
 
     /// Share by which a prediction may be off.
@@ -42,6 +51,29 @@ package struct PredictionCheck: Sendable {
         }.sorted { ($0.topic, $0.audience) < ($1.topic, $1.audience) }
         guard !rows.isEmpty else { throw LaboratoryError("the result has no goal that reached its last activity") }
         unfinished = result.runs.reduce(0) { $0 + Int($1.figures["goals.unfinished"] ?? 0) }
+        needs = PredictionCheck.needs(result, costs)
+    }
+
+    /// What a plan multiplies, beside what the runs took: the medians of all runs.
+    private static func needs(_ result: LoadResult, _ costs: MeasuredCosts) -> [Need] {
+        let hasLineups = result.scenario.hasLineups ?? false
+        let predicted: [(name: String, figure: String, factor: Double, unit: String, cost: Double?)] = [
+            (
+                "processor time a push", "cpu.per.push", 1e6, "us",
+                hasLineups ? costs.cpuPerLineupPush : costs.cpuPerPush
+            ),
+            (
+                "memory an activity", "memory.per.activity", 1, "B",
+                hasLineups ? costs.bytesPerLineup : costs.bytesPerActivity
+            ),
+            ("body of a push", "bytes.per.push", 1, "B", hasLineups ? costs.lineupBodyBytes : costs.bodyBytes),
+        ]
+        return predicted.compactMap { name, figure, factor, unit, cost in
+            let measured = result.runs.compactMap { $0.figures[figure] }.sorted()
+            guard let cost, cost > 0, !measured.isEmpty else { return nil }
+            return Need(
+                name: name, unit: unit, predicted: cost * factor, measured: measured[measured.count / 2] * factor)
+        }
     }
 
     package var passes: Bool { unfinished == 0 && rows.allSatisfy { abs($0.error) <= PredictionCheck.errorMax } }
@@ -53,6 +85,10 @@ package struct PredictionCheck: Sendable {
                 + (row.measured.count > 1
                     ? "; median of \(row.measured.count) goals, \(row.measured[0].shortened) to "
                         + "\(row.measured[row.measured.count - 1].shortened) s" : "")
+        }
+        lines += needs.map { need in
+            "\(need.name): predicted \(need.predicted.shortened) \(need.unit), measured \(need.measured.shortened) \(need.unit), "
+                + "\((100 * (need.predicted / need.measured - 1)).shortened) % off"
         }
         if unfinished > 0 {
             lines.append("\(unfinished) goals had not reached their last activity, which no plan predicts")

@@ -11,6 +11,8 @@ package struct Saturation: Sendable {
     private var trials: [(factor: Double, passes: Bool, isLate: Bool)] = []
     /// Least factor at which the laboratory cannot run the scenario.
     private var impossible = Double.infinity
+    /// Run with a fault that is neither the load's nor the engine's slowness, which ends the search.
+    private var worthless: (factor: Double, fault: String)?
 
     /// Factors beyond which the search gives up.
     private static let factors = 1.0 / 1024...1024.0
@@ -37,6 +39,7 @@ package struct Saturation: Sendable {
 
     /// Factor of the next run; `nil` when the search is over.
     package var next: Double? {
+        guard worthless == nil else { return nil }
         let (low, high) = ends
         switch (low, high) {
         case (nil, nil): return 1
@@ -53,6 +56,9 @@ package struct Saturation: Sendable {
         trials.append((factor, passes && !isLate, isLate))
     }
 
+    /// Notes a run whose figures say nothing of the engine's limit: a simulator had ended, a program had died.
+    package mutating func noteWorthless(_ factor: Double, fault: String) { worthless = (factor, fault) }
+
     /// Notes that the laboratory cannot run the scenario at this factor.
     package mutating func noteImpossible(_ factor: Double) { impossible = min(impossible, factor) }
 
@@ -67,6 +73,11 @@ package struct Saturation: Sendable {
         func passed(_ factor: Double) -> String {
             guard let share = shares.first(where: { $0.factor == factor }) else { return "" }
             return "\(share.passed) of \(share.runs) runs passed"
+        }
+        if let worthless {
+            return
+                "the knee is not known: the run at \(worthless.factor.shortened) times the scenario's rate is worthless, because "
+                + worthless.fault
         }
         switch ends {
         case (let low, let high?) where isLimitOfGenerator:
@@ -95,7 +106,7 @@ package struct Saturation: Sendable {
     }
 
     package var knee: ClosedRange<Double>? {
-        guard case (let low?, let high?) = ends, !isLimitOfGenerator else { return nil }
+        guard worthless == nil, case (let low?, let high?) = ends, !isLimitOfGenerator else { return nil }
         return low...high
     }
 }

@@ -20,6 +20,36 @@ import Testing
         #expect(check.passes, "\(check.lines)")
     }
 
+    /// Kept results, with the shipped scenarios of which they are.
+    private static let kept: [(file: String, scenario: Scenario)] = {
+        guard let scenarios = try? ScenarioFiles.all(), let folder = Companion.repositoryFile("Load/results") else {
+            return []
+        }
+        return scenarios.map { ("\(folder)/\($0.name).json", $0) }
+    }()
+
+    @Test
+    func `Every shipped scenario has a result of its load as it is now, and verdicts that follow from the figures`()
+        throws
+    {
+        try #require(CommittedResultTests.kept.count >= 18)
+        for (file, scenario) in CommittedResultTests.kept {
+            let result = try LoadResult(file: file)
+            #expect(
+                result.scenario.definition == scenario.definition,
+                "\(scenario.name): its load has changed; keep a new result")
+            for run in result.runs {
+                let thresholds = scenario.thresholds.map { $0.judge(run.figures) }
+                #expect(run.verdict == Verdict(faults: [], thresholds: thresholds), "\(scenario.name)")
+            }
+        }
+        for file in CommittedResultTests.calibration {
+            let result = try LoadResult(file: file)
+            let scenario = try ScenarioFiles.find(result.scenario.name).scaled(by: result.scenario.scale)
+            #expect(result.scenario.definition == scenario.definition, "\(file)")
+        }
+    }
+
     /// As `Load/results/keep` writes them: no seconds, and goals without their spreads.
     @Test func `A result without distributions is one from which costs and predictions follow`() throws {
         let goal = #"{"topic":"football/1","planned":1,"audience":5000,"followers":5000,"first":0.1,"last":0.2,"#

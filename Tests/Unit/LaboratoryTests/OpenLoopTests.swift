@@ -193,8 +193,12 @@ import Testing
     }
 
     @Test func `Arrivals that were never handed over fail the run`() {
-        let faults = RunFigures.faults(lateness: LatencyHistogram(), limit: .milliseconds(50), left: 7, planned: 100)
-        #expect(faults == ["generator late: 7 of 100 arrivals were never handed over"])
+        let inTime = RunFigures.faults(lateness: LatencyHistogram(), limit: .milliseconds(50), left: 7, planned: 100)
+        #expect(inTime == ["engine full: it had no room for 7 of 100 arrivals until the end"])
+        var lateness = LatencyHistogram()
+        lateness.record(60_000)
+        let late = RunFigures.faults(lateness: lateness, limit: .milliseconds(50), left: 7, planned: 100)
+        #expect(late.last == "generator late: 7 of 100 arrivals were never handed over")
     }
 
     @Test func `Time for which the engine has no room is not the generator's lateness`() {

@@ -34,6 +34,28 @@ import Testing
         #expect(search.sentence.hasPrefix("the generator was late at ") && search.sentence.contains("it lies above"))
     }
 
+    @Test func `A run that is worthless ends the search, and no knee is told`() {
+        var search = Saturation()
+        var runs = 0
+        while let factor = search.next {
+            runs += 1
+            if factor > 3 {
+                search.noteWorthless(factor, fault: "apns-simulator had ended before the run did")
+            } else {
+                search.note(factor, passes: true)
+            }
+        }
+        #expect(runs == 3 && search.knee == nil)
+        #expect(
+            search.sentence == "the knee is not known: the run at 4 times the scenario's rate is worthless, because "
+                + "apns-simulator had ended before the run did")
+        let verdict = Verdict(faults: ["generator late: x", "engine 1 was ended"], thresholds: [])
+        #expect(verdict.faultBesideLoad == "engine 1 was ended")
+        let tooMuch = Verdict(faults: ["engine 2: generator late: x", "engine full: y"], thresholds: [])
+        #expect(tooMuch.faultBesideLoad == nil && tooMuch.isGeneratorLate)
+        #expect(!Verdict(faults: ["engine full: y"], thresholds: []).isGeneratorLate, "that is the engine's limit")
+    }
+
     @Test func `A rate beyond the laboratory ends the search with what was found`() {
         var search = Saturation()
         while let factor = search.next {
@@ -225,6 +247,11 @@ import Testing
         #expect(
             check.lines[0].contains("predicted 0.6 s, measured 0.61 s")
                 && check.lines[0].contains("3 goals, 0.5 to 2 s"))
+        result.runs[0].figures["memory.per.activity"] = 160
+        let beside = try PredictionCheck(result, costs)
+        #expect(beside.needs.map(\.measured) == [0.6, 160, 300] && beside.needs.map(\.predicted) == [0.6, 200, 300])
+        #expect(beside.lines[2] == "memory an activity: predicted 200 B, measured 160 B, 25 % off")
+        #expect(beside.passes, "needs have no verdict")
         var slow = result
         for index in slow.runs[0].goals.indices { slow.runs[0].goals[index].last = 0.8 }
         #expect(try !PredictionCheck(slow, costs).passes)

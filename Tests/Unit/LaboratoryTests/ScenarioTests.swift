@@ -1,3 +1,4 @@
+import FanfareModel
 import FanfareTOML
 import Testing
 
@@ -88,12 +89,57 @@ import Testing
             "[feed]\nrecording = [\"x\"]\nbursts = [{ at = \"1 s\" }]",
             "a recording has its own arrivals: leave events, updates, goals and bursts out"
         ),
+        ("[feed]\nrecording = []", "a recording has one file at least"),
+        (
+            "[feed]\ngenerator = \"macht-day\"",
+            "test.toml:4:13: generator is \"macht-day\"; expected one of \"match-day\""
+        ),
+        ("[feed]\ngenerator = \"match-day\"\ntopics = 3", "topics: a recording or a generator has its own"),
+        ("[feed]\nspeed = 3", "test.toml:4:9: speed is of a recording or a generator"),
+        (
+            "[feed]\nkind = \"delivery\"\nbursts = [{ at = \"1 s\", occasion = \"kick\" }]",
+            "test.toml:5:11: a kick is of football, and the feed is of delivery"
+        ),
+        (
+            "[feed]\ntopics = 3\nbursts = [{ at = \"1 s\", firstTopic = 2, topics = 2 }]",
+            "test.toml:5:11: topics 2 to 3 are not in a feed of 3 topics"
+        ),
+        ("[feed]\nbursts = [{ at = \"1 s\", times = 2 }]", "every and times belong together"),
+        ("[subscribers]\ncount = 5\nsick = 6", "sick is 6, and there are 5 subscribers"),
+        ("[subscribers]\nsick = 6", "sick tokens are answered by a simulator"),
+        ("[subscribers]\nfavourites = true", "a favourite is of a lineup"),
+        ("duration = \"5 s\"\n[follows]\nperSecond = 1\nuntil = \"9 s\"", "until is 9 s, and the duration is 5 s"),
+        (
+            "[transport]\nkind = \"simulator\"\noptions = [\"--mode\", \"fats\"]",
+            "options: --mode fats: expected faithful or fast"
+        ),
+        (
+            "[transport]\nkind = \"simulator\"\noptions = [\"--mode\", \"fast\"]\ndistance = [\"--jitter\", \"5\"]",
+            "distance: --round-trip is missing"
+        ),
     ])
     func `A fault in a scenario is told with its line, its column and what was expected`(
         _ toml: String, _ fault: String
     ) {
         let faults = faults(toml)
         #expect(faults.contains { $0.contains(fault) }, "\(faults)")
+    }
+
+    /// Builds that differ by an option must be compared.
+    @Test func `The fingerprint of a load is that of what differs from the defaults`() throws {
+        let load = "seed = 5\n[subscribers]\ncount = 7\n"
+        let same = try scenario(load + "zipf = 0.0\n[transport]\nkind = \"discard\"")
+        #expect(try scenario(load).definition == same.definition)
+        #expect(
+            try scenario(load).definition == scenario("[subscribers]\ncount = 7").definition, "seeds are told apart")
+        for other in [
+            "zipf = 1.0", "[transport]\npushesPerSecond = 9", "[feed]\ntopics = 11",
+            "[clock]\nat = \"1 s\"\nback = \"1 s\"",
+        ] {
+            #expect(try scenario(load + other).definition != same.definition, "\(other)")
+        }
+        // That of "subscribers.count=7": what a build of tomorrow must tell, too.
+        #expect(same.definition == String(".subscribers.count=7".utf8.fnv1a, radix: 16))
     }
 
     @Test func `A scenario without a question is refused`() {

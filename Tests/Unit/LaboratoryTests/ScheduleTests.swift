@@ -114,6 +114,16 @@ import Testing
         #expect(1002...1503 ~= populations[0].followers().reduce(0, +))
     }
 
+    @Test func `Of single followers each topic has its own in one of the engines`() {
+        var whole = Scenario(name: "test")
+        (whole.subscribers.count, whole.feed.topics, whole.engines) = (300, 300, 3)
+        let counts = (0..<3).map { part in
+            Population(whole.part(part), topics: Schedule(whole.part(part)).topics).followers()
+        }
+        #expect((0..<300).allSatisfy { topic in counts.reduce(0) { $0 + $1[topic] } == 1 })
+        #expect(counts.map { $0.reduce(0, +) } == [100, 100, 100])
+    }
+
     @Test func `A definition tells loads apart, and nothing else`() {
         let first = scenario()
         var same = first
