@@ -13,6 +13,7 @@ enum LoadCommand {
                fanfare-load saturate SCENARIO [options]   raises the rate until a threshold breaks
                fanfare-load calibrate RESULT… [--costs FILE]   takes the costs that a plan needs from results
                fanfare-load plan --subscribers N --goals-per-second R --within T [--costs FILE]
+                   [--audience SHARE] [--round-trip T] [--cores N] [--memory BYTES] [--bandwidth BITS] [--connections N] [--lineups]
                fanfare-load report RESULT --html FILE --hdr FILE   page; HdrHistogram's log
                fanfare-load plot RESULT --svg FILE --png FILE --plot NAME   one plot: latency, spread, throughput, …
                fanfare-load merge RESULT… --json FILE     results of engines that ran at the same time, as one
@@ -28,7 +29,7 @@ enum LoadCommand {
           --scale X               multiplies subscribers and rates (1)
           --rate X                multiplies the rates alone (1)
           --duration T            shortens the measured time, as in 10 s
-          --repeat N              runs the scenario N times (1)
+          --repeat N              runs the scenario N times (1); saturate: each end of the knee (3)
           --shards N              instead of the scenario's
           --engines N             so many programs share the subscribers; their results are merged (1)
           --engine I              runs the part of engine I of N: says `ready`, and starts at a line of input

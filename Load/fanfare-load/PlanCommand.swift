@@ -39,6 +39,7 @@ struct PlanCommand {
         case "--round-trip": wish.roundTrip = try PlanCommand.seconds(option, text)
         case "--cores": node.cores = try PlanCommand.number(option, text)
         case "--memory": node.memoryBytes = try PlanCommand.number(option, text)
+        case "--bandwidth": node.bytesPerSecond = try PlanCommand.number(option, text) / 8
         case "--connections": node.connections = try PlanCommand.number(option, text)
         default: throw UsageError("\(option): no such option")
         }

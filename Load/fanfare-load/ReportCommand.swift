@@ -70,6 +70,9 @@ struct ReportCommand {
         return LoadCommand.passed
     }
 
+    /// Seconds between the starts of engines on several hosts, whose clocks differ.
+    private static let apartMax = 2.0
+
     /// `merge RESULT… --json FILE`: results of engines that ran at the same time, as one.
     static func merge(_ arguments: [String]) throws -> Int32 {
         guard let place = arguments.firstIndex(of: "--json"), arguments.indices.contains(place + 1) else {
@@ -94,11 +97,20 @@ struct ReportCommand {
             if let first = results.first, first.scenario.seed != result.scenario.seed {
                 throw LaboratoryError("\(file): has another seed than \(files[0]), so it is a part of another load")
             }
-            if let first = results.first, first.machine.commit != result.machine.commit {
+            if let first = results.first,
+                (first.machine.commit, first.machine.program) != (result.machine.commit, result.machine.program)
+            {
                 throw LaboratoryError("\(file): was measured with another build than \(files[0])")
             }
             if results.contains(where: { $0.runs[0].figures == result.runs[0].figures }) {
                 throw LaboratoryError("\(file): is a copy of another result")
+            }
+            if let first = results.first, let mine = Date(startedAt: result.runs[0].startedAt ?? ""),
+                let its = Date(startedAt: first.runs[0].startedAt ?? ""), abs(mine.timeIntervalSince(its)) > apartMax
+            {
+                throw LaboratoryError(
+                    "\(file): began \(abs(mine.timeIntervalSince(its)).shortened) s apart from \(files[0]); engines of one load run at the same time"
+                )
             }
             if let engine = result.scenario.engine, results.contains(where: { $0.scenario.engine == engine }) {
                 throw LaboratoryError("\(file): is the part of engine \(engine), as another result is")

@@ -8,9 +8,6 @@ struct SaturateCommand {
         options = try RunOptions(arguments)
         guard options.engine == nil else { throw UsageError("saturate: --engine belongs to run") }
         guard options.htmlFile == nil else { throw UsageError("saturate: --html belongs to run, whose rate is one") }
-        guard options.repetitions == 1 else {
-            throw UsageError("saturate: --repeat belongs to run; both ends of the knee are run three times")
-        }
         guard !options.scenario.thresholds.isEmpty else {
             throw UsageError(
                 "saturate \(options.scenario.name): without a threshold nothing can break; give --threshold")
@@ -18,7 +15,8 @@ struct SaturateCommand {
     }
 
     func run() throws -> Int32 {
-        var search = Saturation()
+        // Fewer than three say next to nothing.
+        var search = Saturation(repetitions: max(3, options.repetitions))
         var result = LoadResult(scenario: ScenarioSummary(options.scenario), machine: .here())
         while let factor = search.next {
             let scenario = options.scenario.rated(by: factor)

@@ -2,7 +2,7 @@
 ///
 /// Members are added without a new number; a change of the meaning of one gets a new `schema`.
 package struct LoadResult: Codable, Sendable {
-    package static let schemaNow = 1
+    package static let schemaNow = 2
 
     package var schema = LoadResult.schemaNow
     package var scenario: ScenarioSummary
@@ -170,7 +170,8 @@ package struct Latency: Codable, Sendable {
     /// priority), `follow` (the first state of a new activity), `all`; or a topic kind: `kind/football`.
     package var series: String
     /// Stage that ends the time, which begins at the planned moment of the event: `decided`, `first` (push of the audience handed to the
-    /// transport), `left` (each push handed to the transport), `accepted` (each push), `last` (activity of the audience accepted).
+    /// transport), `left` (each push handed to the transport), `accepted` (each push), `reached` (each activity
+    /// has accepted it, or a newer publication of its topic), `last` (activity of the audience accepted).
     /// Two stages begin elsewhere: `age` (from the version's arrival at the shard to each push) and `lateness` (of the generator).
     package var stage: String
     package var histogram: LatencyHistogram {
@@ -178,7 +179,7 @@ package struct Latency: Codable, Sendable {
         set { atRest = SparseHistogram(newValue) }
     }
     private var atRest: SparseHistogram
-    /// Pushes that the distribution would have if every activity had accepted every publication: of the stage `accepted` in a whole run.
+    /// Values that the distribution would have if every activity had every publication: of the stages `accepted` and `reached` in a whole run.
     package var owed: Int?
 
     package init(series: String, stage: String, histogram: LatencyHistogram) {
@@ -256,14 +257,14 @@ package struct Goal: Codable, Sendable {
     package var topic: String
     /// Planned moment, in seconds from the start of the measurement.
     package var planned: Double
-    /// Activities that accepted it.
+    /// Activities that have it, or a newer publication of its topic.
     package var audience: Int
     /// Activities that follow the topic, or have it in their lineup, if nobody came or went.
     package var followers: Int?
     /// Seconds from the planned moment to the first push and to the last accepted push; `nil` if the goal was not measured to its end.
     package var first: Double?
     package var last: Double?
-    /// Accepted pushes by the time from the planned moment.
+    /// Activities by the time from the planned moment until they had it.
     package var spread: LatencyHistogram
 
     package init(topic: String, planned: Double, audience: Int, first: Double?, last: Double?, spread: LatencyHistogram)

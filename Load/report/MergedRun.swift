@@ -77,7 +77,8 @@ extension LoadRun {
         "pushes.failed",
         "pushes.uncertain", "pushes.notProcessed", "pushes.conserved", "pushes.untracked", "activities",
         "arrivals.missing", "connections", "connections.opened", "cpu.core", "cpu.shards", "cpu.generator",
-        "cpu.process", "cpu.probes", "pushes.repeated", "pushes.interrupted",
+        "cpu.process", "cpu.probes", "pushes.repeated", "pushes.interrupted", "cpu.apns-simulator", "cpu.apns-distance",
+        "bytes.body", "bytes.state", "memory.resident", "goals.missing",
     ]
     private static let greatest = [
         "events", "events.per.second", "updates", "goals", "goals.unfinished", "growth.memory", "growth.threads",
@@ -102,6 +103,12 @@ extension LoadRun {
             sent > 0
         {
             figures["cpu.per.push"] = (core + shards) / sent
+            figures["cpu.per.push.shards"] = shards / sent
+            figures["bytes.per.push"] = (figures["bytes.body"] ?? figures["bytes.state"]).map { $0 / sent }
+        }
+        if let accepted = figures["pushes.accepted"], seconds > 0 { figures["pushes.per.second"] = accepted / seconds }
+        if let resident = figures["memory.resident"], let activities = figures["activities"], activities > 0 {
+            figures["memory.per.activity"] = resident / activities
         }
         return figures
     }

@@ -52,6 +52,14 @@ package struct Schedule: Sendable {
         arrivals = drawing.sorted()
     }
 
+    /// Goals of the measurement; a recording tells none before it is decided.
+    package var plannedGoals: Int {
+        arrivals.count { arrival in
+            guard measured.contains(arrival.planned), case .event(.goal, _) = arrival.action else { return false }
+            return true
+        }
+    }
+
     private static func topics(of events: [FeedEvent]) -> [TopicID] {
         var known: Set<TopicID> = [.every]
         return events.compactMap { known.insert($0.topic).inserted ? $0.topic : nil }
@@ -121,9 +129,12 @@ private struct Drawing {
         }
     }
 
+    /// Of several engines each has people of its own, who come and go at moments of their own.
+    private var part: UInt64 { UInt64(scenario.part ?? 0) << 40 }
+
     mutating func drawActivities() {
         let initial = scenario.subscribers.count
-        var random = SplitMix64(seed: (scenario.seed ^ 4 << 32).mixed)
+        var random = SplitMix64(seed: (scenario.seed ^ 4 << 32 ^ part).mixed)
         for planned in moments(scenario.churn.follows, &random) {
             let subscriber = UInt32(initial + followsAt.count)
             followsAt.append(planned)
@@ -150,7 +161,7 @@ private struct Drawing {
 
     /// Draws new tokens of subscribers who follow at that moment.
     private mutating func drawRotations(_ leavesAt: [Int64]) {
-        var random = SplitMix64(seed: (scenario.seed ^ 5 << 32).mixed)
+        var random = SplitMix64(seed: (scenario.seed ^ 5 << 32 ^ part).mixed)
         var (left, followed) = (0, 0)
         for planned in moments(scenario.churn.rotations, &random) {
             while left < leavesAt.count, leavesAt[left] <= planned { left += 1 }

@@ -104,35 +104,50 @@ package final class Probe: DeliverySource {
     package func complete(_ completions: [Completion], at moment: Moment) {
         let now = clock()
         roll(to: now)
-        var run: (serial: UInt32, count: Int) = (0, 0)
+        var run: (serial: UInt32, before: UInt32, count: Int) = (0, 0, 0)
         for completion in completions where completion.outcome == .accepted && completion.slot.rawValue < slots.count {
             interval.accepted += 1
             if firstAccepted == nil { firstAccepted = now }
-            let serial = slots.accepts(completion)
+            let (serial, before) = slots.accepts(completion)
             if serial == 0, second >= 0 { total.repeated += 1 }
-            if serial != run.serial {
-                noteAccepted(run.serial, times: run.count, at: now)
-                run = (serial, 0)
+            if serial != run.serial || before != run.before {
+                noteAccepted(run.serial, after: run.before, times: run.count, at: now)
+                run = (serial, before, 0)
             }
             run.count += 1
         }
-        noteAccepted(run.serial, times: run.count, at: now)
+        noteAccepted(run.serial, after: run.before, times: run.count, at: now)
         if second >= 0 { total.own += clock() - now }
         source.complete(completions, at: moment)
     }
 
-    private func noteAccepted(_ serial: UInt32, times: Int, at now: Int64) {
+    /// - Parameter before: serial that the activities had accepted before this one.
+    private func noteAccepted(_ serial: UInt32, after before: UInt32, times: Int, at now: Int64) {
         guard serial != 0, times > 0 else { return }
         if let number = SlotMarks.follow(of: serial) {
             guard number < plan.followsAt.count, plan.followsAt[number] >= plan.measured.lowerBound else { return }
-            total.follow.record(nanoseconds: now - plan.start.moment - plan.followsAt[number], times: times)
+            let took = now - plan.start.moment - plan.followsAt[number]
+            total.follow.record(nanoseconds: took, times: times)
+            interval.follow.record(nanoseconds: took, times: times)
             return
         }
         let row = table[UInt64(serial)]
-        guard row.isMeasured else { return }
-        let took = now - row.planned
-        record(.accepted, row, nanoseconds: took, times: times)
-        if row.goal > 0 { total.goals[Int(row.goal) - 1].record(nanoseconds: took, times: times) }
+        if row.isMeasured { record(.accepted, row, nanoseconds: now - row.planned, times: times) }
+        noteReached(serial, after: before, times: times, at: now)
+    }
+
+    /// Who has a publication has what it overtook on its way: without those the percentiles would lack the longest waits.
+    private func noteReached(_ serial: UInt32, after before: UInt32, times: Int, at now: Int64) {
+        var serial = serial
+        repeat {
+            let row = table[UInt64(serial)]
+            if row.isMeasured {
+                let took = now - row.planned
+                record(.reached, row, nanoseconds: took, times: times)
+                if row.goal > 0 { total.goals[Int(row.goal) - 1].record(nanoseconds: took, times: times) }
+            }
+            serial = row.previous
+        } while serial > before
     }
 
     private func record(_ stage: Stage, _ row: PublicationTable.Row, nanoseconds: Int64, times: Int) {
@@ -193,12 +208,7 @@ package struct ProbePlan: Sendable {
         memory = population.topicsMax
         followsAt = schedule.followsAt
         measured = schedule.measured
-        goals = schedule.arrivals.count { arrival in
-            guard schedule.measured.contains(arrival.planned), case .event(.goal, _) = arrival.action else {
-                return false
-            }
-            return true
-        }
+        goals = schedule.plannedGoals
         self.start = start
         self.shelf = shelf
     }
@@ -286,15 +296,17 @@ package final class SlotMarks: @unchecked Sendable {
         return isNews
     }
 
-    /// - Returns: mark of the push; 0 for a repeat of what was accepted before.
-    fileprivate func accepts(_ completion: Completion) -> UInt32 {
+    /// - Returns: mark of the push, 0 for a repeat of what was accepted before; and the serial that the slot had accepted before it. The marks of
+    ///   a lineup are those of several topics, and that of a joiner's first push is no serial: nothing lies between them and the next one.
+    fileprivate func accepts(_ completion: Completion) -> (mark: UInt32, before: UInt32) {
         let slot = Int(completion.slot.rawValue)
-        guard tenants[slot] == SlotMarks.tenant(completion.generation), sending[slot] != 0 else { return 0 }
+        guard tenants[slot] == SlotMarks.tenant(completion.generation), sending[slot] != 0 else { return (0, 0) }
         let mark = sending[slot]
         let newest = slot * memory
+        let before = memory > 1 ? mark : accepted[newest]
         for place in stride(from: newest + memory - 1, to: newest, by: -1) { accepted[place] = accepted[place - 1] }
         accepted[newest] = mark
         sending[slot] = 0
-        return mark
+        return (mark, before)
     }
 }

@@ -10,6 +10,8 @@ package struct ProbeReading: Sendable {
         package var bytes = 0
         /// Times of the pushes that left or were accepted in this second.
         package var stages = StageHistograms()
+        /// First states of activities that have followed, accepted in this second.
+        package var follow = LatencyHistogram()
         /// Nanoseconds.
         package var longestTurn: Int64 = 0
 
@@ -18,6 +20,7 @@ package struct ProbeReading: Sendable {
             accepted += other.accepted
             bytes += other.bytes
             stages.merge(other.stages)
+            follow.merge(other.follow)
             longestTurn = max(longestTurn, other.longestTurn)
         }
     }
@@ -76,11 +79,13 @@ package final class ReadingShelf: Sendable {
         /// Nanoseconds.
         package let longestTurn: Int64
         package let stages: SparseStageHistograms
+        package let follow: SparseHistogram
 
         init(_ interval: ProbeReading.Interval) {
             (sent, accepted, bytes) = (interval.sent, interval.accepted, interval.bytes)
             longestTurn = interval.longestTurn
             stages = SparseStageHistograms(interval.stages)
+            follow = SparseHistogram(interval.follow)
         }
 
         package var interval: ProbeReading.Interval {
@@ -88,6 +93,7 @@ package final class ReadingShelf: Sendable {
             (interval.sent, interval.accepted, interval.bytes) = (sent, accepted, bytes)
             interval.longestTurn = longestTurn
             interval.stages = stages.histograms
+            interval.follow = follow.histogram
             return interval
         }
     }
@@ -112,7 +118,7 @@ package final class ReadingShelf: Sendable {
     /// Memory of the seconds, which the laboratory takes and not the engine.
     package var bytes: Int {
         seconds.withLock { seconds in
-            seconds.capacity * MemoryLayout<Second>.stride + seconds.reduce(0) { $0 + $1.stages.bytes }
+            seconds.capacity * MemoryLayout<Second>.stride + seconds.reduce(0) { $0 + $1.stages.bytes + $1.follow.size }
         }
     }
     /// The newest second; `nil` before the first.

@@ -26,12 +26,16 @@ package enum ProcessReadings {
 
     /// Uses so much of the calling thread's processor time.
     ///
-    /// - Returns: nanoseconds that it used, which are more by a reading of the clock.
+    /// - Returns: nanoseconds that it used, the first reading of the clock included.
     static func spin(_ nanoseconds: Int64) -> Int64 {
         let start = cpuNanosecondsOfThread()
-        var used: Int64 = 0
-        while used < nanoseconds { used = cpuNanosecondsOfThread() - start }
-        return used
+        var (used, readings): (Int64, Int64) = (0, 0)
+        // The first reading takes as long as the others do, and lies before the start.
+        repeat {
+            used = cpuNanosecondsOfThread() - start
+            readings += 1
+        } while used + used / readings < nanoseconds
+        return used + used / readings
     }
 
     /// Processor seconds of each thread of a process, by the threads' names; threads with one name are added up.

@@ -19,6 +19,8 @@ package final class PublicationTable: @unchecked Sendable {
         package var isMeasured = false
         /// Index of the topic in the schedule; `unknown` for one that the schedule does not have.
         package var topic = Row.unknown
+        /// Serial of the topic's publication before this one; 0 for its first, and without a known topic.
+        package var previous: UInt32 = 0
 
         package static let unknown = UInt32.max
     }

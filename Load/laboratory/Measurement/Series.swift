@@ -28,7 +28,7 @@ package enum Series: Int, Sendable, CaseIterable {
 
 /// Parts of a push's way, which have a histogram each.
 package enum Stage: Int, Sendable, CaseIterable {
-    case taken, decided, first, left, accepted, last, age
+    case taken, decided, first, left, accepted, reached, last, age
 
     package var name: String { "\(self)" }
 }

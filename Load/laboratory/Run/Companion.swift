@@ -4,6 +4,8 @@ import Glibc
 /// A program beside the run: the APNs simulator, or the relay before it. It prints `listening on HOST:PORT` when it is ready, and a line
 /// `summary key=value …` when it is told to end.
 final class Companion {
+    static let simulator = "apns-simulator"
+
     let name: String
     let port: Int
     private let process = Process()
@@ -124,7 +126,7 @@ final class Companions {
             arguments += ["--public-key", folder + "/apns.pub.pem", "--bundle-id", Companions.bundleID]
         }
         if deadShare > 0 { arguments += ["--dead-share", "\(deadShare)"] }
-        let simulator = try Companion("apns-simulator", arguments + options)
+        let simulator = try Companion(Companion.simulator, arguments + options)
         all.append(simulator)
         port = simulator.port
         guard let distance else { return }

@@ -55,11 +55,16 @@ package struct DecisionMeter {
     /// Monotonic moments at which tokens were answered as dead, by the bits of their activities' ids.
     private(set) var deaths: [UInt64: Int64] = [:]
     private let topics: [TopicID: UInt32]
+    /// Newest serial of each topic of the schedule.
+    private var newestOfTopics: [UInt32]
+    /// Goals of the schedule that the core has taken and decided.
+    package private(set) var goalsTaken = 0
 
     /// - Parameter topics: of the schedule.
     package init(_ table: PublicationTable, topics: [TopicID] = []) {
         self.table = table
         self.topics = Dictionary(topics.enumerated().map { ($1, UInt32($0)) }) { first, _ in first }
+        newestOfTopics = Array(repeating: 0, count: topics.count)
     }
 
     /// Is `true` for the schedule's planned moments; timers act when their deadline is in the measurement.
@@ -80,7 +85,10 @@ package struct DecisionMeter {
         row.series = Series(publication, of: isOfCause ? cause?.occasion : nil)
         row.kind = index(of: publication.topicKind)
         row.isMeasured = isMeasured(row.planned)
-        row.topic = topics[publication.topicID] ?? PublicationTable.Row.unknown
+        if let topic = topics[publication.topicID] {
+            (row.topic, row.previous) = (topic, newestOfTopics[Int(topic)])
+            newestOfTopics[Int(topic)] = UInt32(truncatingIfNeeded: publication.serial)
+        }
         newest = max(newest, publication.serial)
         if row.isMeasured {
             counts.publications += 1
@@ -105,6 +113,9 @@ package struct DecisionMeter {
     package mutating func note(_ record: DecisionRecord) {
         guard isMeasured(cause?.planned ?? deadline) else { return }
         outcomes[record.outcome, default: 0] += 1
+        if record.origin == .event, cause?.occasion == .goal, [.published, .conflated].contains(record.outcome) {
+            goalsTaken += 1
+        }
         if record.origin == .event, [.published, .conflated].contains(record.outcome) { counts.visible += 1 }
         switch record.alert {
         case .granted: counts.alertsGranted += 1

@@ -83,14 +83,19 @@ struct RunFigures {
         }
         let owed = Audiences.owed(schedule, population, meter, start: start)
         for (series, count) in owed.sorted(by: { $0.key < $1.key }) {
-            let accepted = all.firstIndex { $0.series == series && $0.stage == Stage.accepted.name }
-            // Also a series of which nothing arrived has its share.
-            if accepted == nil {
-                all.append(Latency(series: series, stage: Stage.accepted.name, histogram: LatencyHistogram()))
+            for stage in [Stage.accepted, .reached] where stage == .accepted || series != Series.follow.name {
+                let place = all.firstIndex { $0.series == series && $0.stage == stage.name }
+                // Also a series of which nothing arrived has its share.
+                if place == nil {
+                    all.append(Latency(series: series, stage: stage.name, histogram: LatencyHistogram()))
+                }
+                all[place ?? all.endIndex - 1].owed = count
             }
-            all[accepted ?? all.endIndex - 1].owed = count
         }
         if meter.taken.count > 0 { all.append(Latency(series: "event", stage: "taken", histogram: meter.taken)) }
+        if generator.lateness.count > 0 {
+            all.append(Latency(series: "generator", stage: "lateness", histogram: generator.lateness))
+        }
         return all
     }
 
@@ -156,7 +161,7 @@ struct RunFigures {
         _ pushes: [(name: String, count: Int)], _ reading: ProbeReading, to figures: inout [String: Double]
     ) {
         for push in pushes { figures["pushes.\(push.name)"] = Double(push.count) }
-        figures["pushes.missing"] = Double(recorder.after.map { $0.counts.owed + $0.counts.refused } ?? 0)
+        figures["pushes.missing"] = Double(recorder.missing)
         figures["pushes.untracked"] = Double(reading.untracked)
         figures["pushes.repeated"] = Double(reading.repeated)
         figures["pushes.per.second"] = (figures["pushes.accepted"] ?? 0) / max(length, 1e-9)
@@ -165,6 +170,7 @@ struct RunFigures {
         figures["events.per.second"] = Double(events.inTime) / max(min(length, scenario.duration.inSeconds), 1e-9)
         figures["updates"] = Double(meter.counts.publications)
         figures["goals"] = Double(meter.stages[.goal, .decided].count)
+        figures["goals.missing"] = Double(max(0, schedule.plannedGoals - meter.goalsTaken))
         figures["arrivals.missing"] = Double(generator.left)
         figures["engine.full"] = generator.fullSeconds / max(length, 1e-9)
         figures["bytes.state"] = Double(reading.stateBytes)
@@ -245,12 +251,8 @@ struct RunFigures {
     /// Relative growth from the median of the first fifth to that of the last fifth.
     static func growth(_ values: [Double]) -> Double {
         let part = max(1, values.count / 5)
-        func median(_ values: some Sequence<Double>) -> Double {
-            let sorted = values.sorted()
-            return sorted.isEmpty ? 0 : sorted[sorted.count / 2]
-        }
-        let first = median(values.prefix(part))
-        return first > 0 ? median(values.suffix(part)) / first - 1 : 0
+        let (first, last) = (Array(values.prefix(part)).median ?? 0, Array(values.suffix(part)).median ?? 0)
+        return first > 0 ? last / first - 1 : 0
     }
 
     private func threads() -> [ThreadCost] {
@@ -329,9 +331,20 @@ struct RunFigures {
             while let passage = passages.first, passage.second <= index || index == intervals.count - 1 {
                 let row = meter.table[passage.serial]
                 stages.record(passage.stage, row, nanoseconds: passage.moment - row.planned)
+                if passage.stage == .last {
+                    // What the last activity lacked until now was that old, whether or not somebody looked.
+                    let age = Double(passage.moment - row.decided) / 1e9
+                    intervals[index].oldestUndelivered = max(intervals[index].oldestUndelivered, age)
+                }
                 passages.removeFirst()
             }
             intervals[index].latencies = stages.latencies(kinds: kinds)
+            if index < seconds.count, seconds[index].interval.follow.count > 0 {
+                intervals[index].latencies?.append(
+                    Latency(
+                        series: Series.follow.name, stage: Stage.accepted.name,
+                        histogram: seconds[index].interval.follow))
+            }
         }
         return intervals
     }
@@ -345,6 +358,11 @@ struct RunFigures {
             + (recorder.isInterrupted ? [Verdict.interrupted] : [])
             + recorder.lostPrograms.map { "\($0) had ended before the run did" }
             + (recorder.before == nil ? ["the run ended before its measurement began"] : [])
+            + (reading.untracked > 0
+                ? ["\(reading.untracked) pushes were not measured: there was no room for their slots"] : [])
+            + (meter.newest > UInt64(meter.table.capacity)
+                ? ["publications after the first \(meter.table.capacity) were not measured"] : [])
+            + recorder.contradictions
     }
 
     /// First words of a fault that is the generator's.
@@ -373,12 +391,6 @@ struct RunFigures {
 
     private func notes(_ reading: ProbeReading) -> [String] {
         var notes: [String] = []
-        if reading.untracked > 0 {
-            notes.append("\(reading.untracked) pushes were not measured: there was no room for their slots")
-        }
-        if meter.newest > UInt64(meter.table.capacity) {
-            notes.append("publications after the first \(meter.table.capacity) were not measured")
-        }
         if meter.unfinishedGoals > 0 {
             notes.append(
                 "\(meter.unfinishedGoals) goals had not reached all of their activities at the end; goal.last counts each with its time "
@@ -425,6 +437,15 @@ extension LatencyHistogram {
             figures["\(name).\(suffix)"] = Double(quantile(share) ?? 0) / 1e6
         }
         return figures
+    }
+}
+
+extension [Double] {
+    /// `nil` without a value. Of an even number of values it is the mean of the two in the middle.
+    package var median: Double? {
+        let sorted = sorted()
+        guard !sorted.isEmpty else { return nil }
+        return (sorted[(count - 1) / 2] + sorted[count / 2]) / 2
     }
 }
 

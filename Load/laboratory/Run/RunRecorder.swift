@@ -73,6 +73,12 @@ final class RunRecorder {
     private var counted = Counted()
     /// Programs beside that had ended before the run.
     private(set) var lostPrograms: [String] = []
+    /// Greatest of the looks since the last second was over.
+    private var oldest: Int64 = 0
+    /// Sentences that say what a program beside counted otherwise than the engine did.
+    private(set) var contradictions: [String] = []
+    /// Pushes that were owed or refused when the drain was over.
+    private(set) var missing = 0
     private(set) var commandsMax = 0
     /// Pushes, alerts and processor seconds of engines that have ended.
     private var ended: (counts: ShardCounts, threads: [String: Double]) = (ShardCounts(), [:])
@@ -126,12 +132,14 @@ final class RunRecorder {
             lookBefore = (accepted, look.now)
         }
         guard look.now >= measuredFrom else { return }
+        oldest = max(oldest, look.freshness.oldestUndelivered)
         commandsMax = max(commandsMax, look.commandsWaiting)
         arrivalsMax = max(arrivalsMax, look.arrivalsWaiting)
         if before == nil {
             before = (look.counts, reading())
             counted = Counted(look, threads: before?.reading.threads ?? [:])
             longestTurn = 0
+            oldest = look.freshness.oldestUndelivered
         }
         let elapsed = look.now - measuredFrom
         appendSeconds(look, through: Int(elapsed / 1_000_000_000))
@@ -166,7 +174,8 @@ final class RunRecorder {
         interval.threadCosts = costs.filter { $0.cpuSeconds > 0 }.sorted { $0.name < $1.name }
         interval.cpuSeconds = interval.threadCosts?.reduce(0) { $0 + $1.cpuSeconds } ?? 0
         counted = now
-        interval.oldestUndelivered = Double(look.freshness.oldestUndelivered) / 1e9
+        interval.oldestUndelivered = Double(oldest) / 1e9
+        oldest = look.freshness.oldestUndelivered
         interval.owed = look.counts.owed
         interval.longestTurnCore = Double(longestTurn) / 1e9
         longestTurn = 0
@@ -196,6 +205,7 @@ final class RunRecorder {
         }
         self.look(look)
         after = (total(look.counts), reading())
+        missing = look.counts.owed + look.counts.refused
         let elapsed = look.now - measuredFrom
         if before != nil, elapsed > Int64(intervals.count) * 1_000_000_000 {
             append(look, seconds: Double(elapsed) / 1e9)
@@ -221,7 +231,13 @@ final class RunRecorder {
     /// Ends the programs beside.
     func finish() {
         lostPrograms = programs.all.filter { !$0.isRunning }.map(\.name)
-        for program in programs.all { _ = program.stop() }
+        for program in programs.all {
+            let accepted = program.stop()["accepted"].flatMap { program.name == Companion.simulator ? Int($0) : nil }
+            // Since its start, as the engine has counted. Answers that never came back make the simulator's count the greater one.
+            guard let accepted, let counted = after?.counts.pushes.accepted, counted > accepted else { continue }
+            contradictions.append(
+                "the engine counted \(counted) accepted pushes, and \(program.name) accepted \(accepted)")
+        }
     }
 
     func progress(at now: Int64, start: Int64) -> LoadProgress {

@@ -228,7 +228,8 @@ package final class ScenarioRun {
         stage = .draining
         meter.deadline = now
         core.finish()
-        timers.drain?.start(after: plan.scenario.drain)
+        let rest = meter.measured.upperBound + plan.scenario.drain.wholeNanoseconds - now
+        timers.drain?.start(after: .nanoseconds(max(0, rest)))
         core.settle { [unowned self] _ in halt() }
     }
 

@@ -20,6 +20,8 @@ package struct MeasuredCosts: Codable, Sendable, Equatable {
     /// for each other, and cost more. 1 without a run of so many shards.
     package var sharedUse: Double
     package var processor: String
+    /// Scenarios of the results that the costs are from; `nil` in files of earlier versions.
+    package var scenarios: [String]?
 
     /// HTTP/2 frames, header fields and the token as hex digits, beside the body (`RequestBytes` measures 375 for Apple's ids).
     package static let bytesBesideBody = 375.0
@@ -30,8 +32,7 @@ package struct MeasuredCosts: Codable, Sendable, Equatable {
             results.filter(isWanted).flatMap(\.runs).map(\.figures)
         }
         func median(_ name: String, _ runs: [[String: Double]]) -> Double? {
-            let values = runs.compactMap { $0[name] }.sorted()
-            return values.isEmpty ? nil : values[values.count / 2]
+            runs.compactMap { $0[name] }.median
         }
         func isOfLineups(_ result: LoadResult) -> Bool {
             result.scenario.hasLineups ?? (result.scenario.name == "lineups")
@@ -61,9 +62,10 @@ package struct MeasuredCosts: Codable, Sendable, Equatable {
         let simulated = topics.compactMap { run in
             run["cpu.apns-simulator"].flatMap { cpu in run["pushes.sent"].map { cpu / max(1, $0) } }
         }
-        cpuPerSimulatedPush = simulated.isEmpty ? 0 : simulated.sorted()[simulated.count / 2]
+        cpuPerSimulatedPush = simulated.median ?? 0
         sharedUse = 1
         processor = results.first?.machine.processor ?? ""
+        scenarios = Set(results.map(\.scenario.name)).sorted()
         let seconds = MeasuredCosts.perPush(results.filter { isCrowded($0) && !isOfLineups($0) })
         if let seconds, let processors = results.first?.machine.processors {
             sharedUse = min(1, (cpuPerPush + cpuPerSimulatedPush) / (seconds * Double(processors)))

@@ -8,7 +8,7 @@ package struct PredictionCheck: Sendable {
         /// Seconds to the last activity, sorted.
         package let measured: [Double]
 
-        package var median: Double { measured[measured.count / 2] }
+        package var median: Double { measured.median ?? 0 }
         /// Share by which the prediction is above the median.
         package var error: Double { predicted / median - 1 }
     }
@@ -36,6 +36,11 @@ package struct PredictionCheck: Sendable {
         guard result.machine.processor == costs.processor else {
             throw LaboratoryError(
                 "the result is of \(result.machine.processor), the costs are of \(costs.processor); calibrate on the result's machine"
+            )
+        }
+        if costs.scenarios?.contains(result.scenario.name) == true {
+            throw LaboratoryError(
+                "\(result.scenario.name): a run of this scenario is among those of the costs, which predict others only"
             )
         }
         if let fault = result.runs.flatMap(\.verdict.faults).first {
@@ -69,10 +74,9 @@ package struct PredictionCheck: Sendable {
             ("body of a push", "bytes.per.push", 1, "B", hasLineups ? costs.lineupBodyBytes : costs.bodyBytes),
         ]
         return predicted.compactMap { name, figure, factor, unit, cost in
-            let measured = result.runs.compactMap { $0.figures[figure] }.sorted()
-            guard let cost, cost > 0, !measured.isEmpty else { return nil }
-            return Need(
-                name: name, unit: unit, predicted: cost * factor, measured: measured[measured.count / 2] * factor)
+            let measured = result.runs.compactMap { $0.figures[figure] }.median
+            guard let cost, cost > 0, let measured else { return nil }
+            return Need(name: name, unit: unit, predicted: cost * factor, measured: measured * factor)
         }
     }
 

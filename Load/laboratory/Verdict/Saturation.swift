@@ -1,3 +1,5 @@
+import Glibc
+
 /// Looks for the rate at which a scenario's thresholds break: doubles or halves it, then bisects, then repeats both ends. It runs nothing
 /// itself.
 ///
@@ -74,6 +76,11 @@ package struct Saturation: Sendable {
             guard let share = shares.first(where: { $0.factor == factor }) else { return "" }
             return "\(share.passed) of \(share.runs) runs passed"
         }
+        func sure(_ factor: Double) -> String {
+            guard let share = shares.first(where: { $0.factor == factor }) else { return "" }
+            let least = Saturation.leastShare(passed: share.passed, of: share.runs)
+            return " (so at least \((100 * least).rounded(.down).shortened) % of runs do, with a confidence of 95 %)"
+        }
         if let worthless {
             return
                 "the knee is not known: the run at \(worthless.factor.shortened) times the scenario's rate is worthless, because "
@@ -87,7 +94,7 @@ package struct Saturation: Sendable {
         case (let low?, let high?):
             return
                 "the knee lies between \(low.shortened) and \(high.shortened) times the scenario's rate: at \(low.shortened) "
-                + "\(passed(low)), at \(high.shortened) \(passed(high))" + failures(below: low)
+                + "\(passed(low))\(sure(low)), at \(high.shortened) \(passed(high))" + failures(below: low)
         case (let low?, nil) where impossible < .infinity:
             return
                 "no threshold broke up to \(low.shortened) times the scenario's rate, and \(impossible.shortened) times are "
@@ -103,6 +110,25 @@ package struct Saturation: Sendable {
         let failed = shares.filter { $0.factor < low && $0.passed < $0.runs }
             .map { "at \($0.factor.shortened) \($0.passed) of \($0.runs) runs passed" }
         return failed.isEmpty ? "" : "; below it, " + failed.joined(separator: ", ")
+    }
+
+    /// Share of runs that pass with a confidence of 95 % if so many of these did (Clopper and Pearson): with a smaller one, so many would pass
+    /// once in twenty times at most.
+    package static func leastShare(passed: Int, of runs: Int) -> Double {
+        guard passed > 0, passed <= runs else { return 0 }
+        func atLeast(_ share: Double) -> Double {
+            (passed...runs).reduce(0) { sum, count in
+                // Of so few runs the number of ways is exact.
+                let ways = (0..<count).reduce(1.0) { $0 * Double(runs - $1) / Double($1 + 1) }
+                return sum + ways * pow(share, Double(count)) * pow(1 - share, Double(runs - count))
+            }
+        }
+        var (low, high) = (0.0, 1.0)
+        for _ in 0..<50 {
+            let middle = (low + high) / 2
+            if atLeast(middle) < 0.05 { low = middle } else { high = middle }
+        }
+        return low
     }
 
     package var knee: ClosedRange<Double>? {

@@ -59,6 +59,47 @@ package struct Threshold: Sendable, Equatable {
             || ["lateness.max", "run.whole", "restart.first"].contains(figure)
     }
 
+    // MARK: Figures
+
+    private static let series = Series.allCases.map(\.name) + ["all", "event", "generator"]
+    private static let stages = Stage.allCases.map(\.name) + ["lateness"]
+    private static let parts = ["p50", "p90", "p99", "p999", "p9999", "max", "count"]
+
+    /// Figures beside those of the distributions.
+    private static let others =
+        [
+            "sent", "accepted", "dead", "held", "throttled", "failed", "uncertain", "notProcessed", "conserved",
+            "missing",
+            "untracked", "repeated", "interrupted", "per.second", "per.second.max",
+        ].map { "pushes.\($0)" }
+        + [
+            "core", "shards", "probes", "generator", "process", "apns-simulator", "apns-distance", "per.push",
+            "per.push.shards", "per.push.p10", "per.push.p50",
+        ].map { "cpu.\($0)" }
+        + ["resident", "peak", "per.activity"].map { "memory.\($0)" }
+        + ["state", "body", "per.push"].map { "bytes.\($0)" }
+        + ["memory", "threads", "descriptors"].map { "growth.\($0)" } + parts.map { "lateness.\($0)" }
+        + [
+            "goals", "goals.missing", "goals.unfinished", "events", "events.per.second", "updates", "activities",
+            "arrivals.missing", "connections", "connections.opened", "engine.full", "turn.core.max", "turn.shard.max",
+            "rings.commands.max", "rings.arrivals.max", "run.whole", "restart.first",
+        ]
+
+    static let names =
+        others
+        + series.flatMap { series in
+            stages.flatMap { stage in (parts + ["owed", "share"]).map { "\(series).\(stage).\($0)" } }
+        }
+
+    /// A misspelt name would be found when the run is over.
+    private static func isKnown(_ figure: String) -> Bool {
+        guard figure.hasPrefix("kind/") else { return names.contains(figure) }
+        // A topic kind's name is anybody's; what follows it is not.
+        let words = figure.split(separator: ".").suffix(2)
+        return words.count == 2 && stages.contains(String(words[words.startIndex]))
+            && (parts + ["owed", "share"]).contains(String(words[words.startIndex + 1]))
+    }
+
     /// - Throws: `ThresholdError` with the expected form.
     package init(_ text: String) throws(ThresholdError) {
         let form = "a threshold is a figure, < <= = >= or >, and a number with a unit, as in \"goal.last.p99 < 2.5 s\""
@@ -85,6 +126,10 @@ package struct Threshold: Sendable, Equatable {
         if let (names, kind) = Threshold.units(of: name), !names.contains(unit) {
             let expected = names.map { $0.isEmpty ? "none" : $0 }.joined(separator: ", ")
             throw ThresholdError("\(text): \(name) is \(kind); expected a unit of \(expected)")
+        }
+        guard Threshold.isKnown(name) else {
+            let advice = name.nearest(of: Threshold.names).map { "; did you mean \($0)?" } ?? ""
+            throw ThresholdError("\(text): no run has a figure \(name)\(advice)")
         }
         expression = words
         figure = name

@@ -66,7 +66,7 @@ package struct RunSet: Sendable {
 extension LoadResult {
     /// Reason why figures of another result do not belong beside this one's; `nil` if they do.
     fileprivate func difference(from other: LoadResult, ignoringCommit: Bool) -> String? {
-        if scenario != other.scenario {
+        if scenario.withoutTexts != other.scenario.withoutTexts {
             return scenario.name == other.scenario.name
                 ? "\(scenario.name) ran with other sizes, rates, times, options or seeds"
                 : "one ran \(scenario.name), the other \(other.scenario.name)"
@@ -81,5 +81,14 @@ extension LoadResult {
             return "the results are of different builds (\(mine.commit), \(its.commit))"
         }
         return nil
+    }
+}
+
+extension ScenarioSummary {
+    /// The load without the words for people, which another build may have better ones of.
+    fileprivate var withoutTexts: ScenarioSummary {
+        var summary = self
+        (summary.question, summary.good) = ("", "")
+        return summary
     }
 }

@@ -13,7 +13,7 @@ package struct RunPlots {
 
     /// Lines of the first plot if the run has them, by what people ask first.
     private static let usual = [
-        ("goal", "accepted"), ("goal", "last"), ("goal", "first"), ("all", "accepted"), ("follow", "accepted"),
+        ("goal", "reached"), ("goal", "last"), ("goal", "first"), ("all", "reached"), ("follow", "accepted"),
     ]
     private static let shares = [
         ("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999), ("p99.99", 0.9999), ("max", 1),
@@ -81,18 +81,21 @@ package struct RunPlots {
     // MARK: A goal's spread
 
     private var spread: Plot? {
-        let goals = run.goals.filter { $0.spread.count > 0 }.sorted { $0.spread.max < $1.spread.max }
+        // A goal that has not reached all of its audience is slower than all that have.
+        let goals = run.goals.filter { $0.spread.count > 0 }.sorted {
+            ($0.last ?? .infinity, $0.spread.max) < ($1.last ?? .infinity, $1.spread.max)
+        }
         guard let fastest = goals.first, let slowest = goals.last else { return nil }
-        var lines = [("slowest goal", slowest.spread)]
-        if goals.count > 2 { lines.append(("middle goal", goals[goals.count / 2].spread)) }
-        if goals.count > 1 { lines.append(("fastest goal", fastest.spread)) }
-        let series = lines.map { name, spread in Plot.Series(name: name, points: RunPlots.reached(spread)) }
-        let parts = [0.5, 0.9, 0.99, 1]
+        var lines = [("slowest goal", slowest)]
+        if goals.count > 2 { lines.append(("middle goal", goals[goals.count / 2])) }
+        if goals.count > 1 { lines.append(("fastest goal", fastest)) }
+        let series = lines.map { name, goal in Plot.Series(name: name, points: RunPlots.reached(goal)) }
+        let parts = [0.5, 0.9, 0.99]
         let shown = goals.suffix(20).reversed()
         return Plot(
             name: "spread", title: "A goal on its way through its audience",
-            description: "Of the slowest goal's audience, half had it after \(slowest.spread.time(0.5)), 99 % after "
-                + "\(slowest.spread.time(0.99)), all after \(slowest.spread.time(1)).",
+            description: "Of the slowest goal's audience, half had it after \(slowest.time(0.5)), 99 % after "
+                + "\(slowest.time(0.99)), all after \(slowest.lastText).",
             x: .over(
                 series.flatMap(\.points).map(\.x), label: "time from the planned moment of the goal",
                 logarithmicFrom: 50,
@@ -108,15 +111,15 @@ package struct RunPlots {
                         "\(goal.topic) at \(FigureUnit.time(goal.planned))", goal.audience.spaced,
                         goal.first.map(FigureUnit.time) ?? "–",
                     ]
-                        + parts.map { goal.spread.time($0) }
+                        + parts.map { goal.time($0) } + [goal.lastText]
                 }))
     }
 
-    /// Share of an audience, in per cent, over seconds.
-    private static func reached(_ spread: LatencyHistogram) -> [Plot.Point] {
+    /// Share of an audience, in per cent, over seconds. The line ends below 100 % if some of it never had the goal.
+    private static func reached(_ goal: Goal) -> [Plot.Point] {
         (0...200).map { step in
             let share = Double(step) / 200
-            return Plot.Point(x: max(1e-6, spread.seconds(share)), y: share * 100)
+            return Plot.Point(x: max(1e-6, goal.spread.seconds(share)), y: share * 100 * goal.share)
         }
     }
 
@@ -136,8 +139,8 @@ package struct RunPlots {
             "age", "Age",
             [
                 ("oldest undelivered state", { $0.interval.oldestUndelivered }),
-                ("accepted pushes, p99", { $0.interval.latency.seconds(0.99) }),
-                ("pushes of goals, p99", { $0.interval.goalLatency.seconds(0.99) }),
+                ("accepted pushes, p99", { $0.interval.latency.quantileSeconds(0.99) }),
+                ("pushes of goals, p99", { $0.interval.goalLatency.quantileSeconds(0.99) }),
             ], text: FigureUnit.time, description: "The oldest state that somebody lacked was % old.")
     }
 
@@ -158,25 +161,31 @@ package struct RunPlots {
 
     /// - Parameter description: has the greatest value of the first series at the percent sign.
     private func overTime(
-        _ name: String, _ title: String, _ values: [(name: String, of: (Span) -> Double)], text: (Double) -> String,
+        _ name: String, _ title: String, _ values: [(name: String, of: (Span) -> Double?)], text: (Double) -> String,
         description: String
     ) -> Plot? {
         let spans = Span.of(run.intervals)
         guard spans.count > 1, let first = values.first else { return nil }
+        // A second of which there is no value has no point: nothing accepted is not accepted at once.
         let series = values.map { value in
-            let points = spans.map { Plot.Point(x: $0.interval.second, y: value.of($0)) }
+            let points = spans.map { Plot.Point(x: $0.interval.second, y: value.of($0) ?? .nan) }
             return Plot.Series(name: value.name, points: [Plot.Point(x: 0, y: points[0].y)] + points)
         }
+        let drawn = series.filter { $0.points.contains { $0.y.isFinite } }
         return Plot(
             name: name, title: title,
-            description: description.replacing("%", with: text(spans.map(first.of).max() ?? 0), maxReplacements: 1),
+            description: description.replacing(
+                "%", with: text(spans.compactMap(first.of).max() ?? 0), maxReplacements: 1),
             x: .over(
                 spans.map(\.interval.second), label: "time of the measurement", logarithmicFrom: nil,
                 text: FigureUnit.time),
-            y: .over(series.flatMap(\.points).map(\.y), logarithmicFrom: nil, text: text), content: .steps(series),
+            y: .over(series.flatMap(\.points).map(\.y).filter(\.isFinite), logarithmicFrom: nil, text: text),
+            content: .steps(drawn),
             table: Table(
                 header: ["until"] + values.map(\.name),
-                rows: spans.map { span in [FigureUnit.time(span.interval.second)] + values.map { text($0.of(span)) } }))
+                rows: spans.map { span in
+                    [FigureUnit.time(span.interval.second)] + values.map { $0.of(span).map(text) ?? "–" }
+                }))
     }
 
     // MARK: Funnel
@@ -199,9 +208,25 @@ package struct RunPlots {
 }
 
 extension LatencyHistogram {
-    fileprivate func seconds(_ share: Double) -> Double { Double(quantile(share) ?? 0) / 1e6 }
+    fileprivate func seconds(_ share: Double) -> Double { quantileSeconds(share) ?? 0 }
+
+    /// `nil` for an empty histogram.
+    fileprivate func quantileSeconds(_ share: Double) -> Double? { quantile(share).map { Double($0) / 1e6 } }
 
     func time(_ share: Double) -> String { quantile(share).map { FigureUnit.time(Double($0) / 1e6) } ?? "–" }
+}
+
+extension Goal {
+    /// Part of its audience that had it.
+    fileprivate var share: Double { min(1, Double(spread.count) / Double(max(followers ?? 0, Int(spread.count), 1))) }
+
+    /// Time after which this share of its audience had it.
+    fileprivate func time(_ wanted: Double) -> String { wanted <= share ? spread.time(wanted / share) : "–" }
+
+    fileprivate var lastText: String {
+        last.map(FigureUnit.time)
+            ?? "not all had it: \(Int(spread.count).spaced) of \(max(followers ?? 0, Int(spread.count)).spaced)"
+    }
 }
 
 /// Several intervals in a row as one: counts added, histograms merged, and the greatest of all other figures.

@@ -73,6 +73,28 @@ import Testing
         #expect(outcome.reading.stages[.goal, .accepted].count == 1800)
     }
 
+    /// The second goal overtakes the first in the stall: no push brings the first one as its newest, and its followers wait the longest of all.
+    @Test func `A goal that another one overtook in a stall counts with the time until its followers had the other`() {
+        var scenario = goalEveryFiveMilliseconds()
+        (scenario.subscribers.count, scenario.feed.topics) = (100, 1)
+        scenario.feed.bursts = [3900, 4000, 4900].map { LoadFeed.Burst(at: .milliseconds($0)) }
+        var sink = Scenario.Sink()
+        sink.stalls = [Scenario.Stall(at: .milliseconds(3950), length: .milliseconds(1050))]
+        scenario.transport = .discard(sink)
+        let outcome = VirtualLaboratory(scenario).run()
+        var accepted = LatencyHistogram()
+        for (microseconds, count) in [(0, 100), (100_000, 100)] as [(Int64, Int)] {
+            accepted.record(microseconds, times: count)
+        }
+        var reached = accepted
+        reached.record(1_000_000, times: 100)
+        #expect(outcome.reading.stages[.goal, .accepted] == accepted)
+        #expect(outcome.reading.stages[.goal, .reached] == reached)
+        #expect(outcome.owed["goal"] == 300)
+        #expect(outcome.reading.goals.prefix(3).map(\.count) == [100, 100, 100], "and so do the goals' spreads")
+        #expect(outcome.reading.goals[1].max == 1_000_000)
+    }
+
     @Test func `A sink of less than a hundred pushes a second sends them at its rate`() {
         var scenario = goalEveryFiveMilliseconds()
         scenario.feed.bursts[0].count = 10

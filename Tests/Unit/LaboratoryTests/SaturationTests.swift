@@ -56,6 +56,29 @@ import Testing
         #expect(!Verdict(faults: ["engine full: y"], thresholds: []).isGeneratorLate, "that is the engine's limit")
     }
 
+    @Test func `How sure a rate is follows from the number of its runs`() {
+        #expect(abs(Saturation.leastShare(passed: 3, of: 3) - 0.3684) < 1e-4)
+        #expect(abs(Saturation.leastShare(passed: 2, of: 3) - 0.1354) < 1e-4)
+        #expect(abs(Saturation.leastShare(passed: 10, of: 10) - 0.7411) < 1e-4)
+        #expect(Saturation.leastShare(passed: 0, of: 3) == 0)
+        var search = Saturation(repetitions: 10)
+        while let factor = search.next { search.note(factor, passes: factor <= 1.7) }
+        #expect(
+            search.sentence.contains("10 of 10 runs passed (so at least 74 % of runs do, with a confidence of 95 %)"))
+    }
+
+    /// A count that grows with the rate would be a knee of the scenario and none of the engine.
+    @Test func `No threshold of a shipped scenario depends on its rate`() throws {
+        for scenario in try ScenarioFiles.all() {
+            for threshold in scenario.thresholds where threshold.relation == .equal {
+                #expect(threshold.limit == 0, "\(scenario.name): \(threshold.expression)")
+            }
+            #expect(
+                !scenario.thresholds.contains { $0.figure.hasSuffix("accepted.share") && $0.figure.hasPrefix("goal") },
+                "\(scenario.name)")
+        }
+    }
+
     @Test func `A rate beyond the laboratory ends the search with what was found`() {
         var search = Saturation()
         while let factor = search.next {
@@ -238,6 +261,7 @@ import Testing
 
     @Test func `A prediction is compared with the median of the goals of its topic, on its machine`() throws {
         var result = result()
+        result.scenario.name = "another"
         result.runs[0].goals = [0.5, 0.61, 2].map {
             Goal(topic: "football/1", planned: 0, audience: 1_000_000, first: 0, last: $0, spread: LatencyHistogram())
         }
@@ -266,6 +290,7 @@ import Testing
         }
         #expect(reason { _ in } == "accepted")
         #expect(reason { $0.machine.isDebugBuild = true }.contains("a debug build"))
+        #expect(reason { $0.scenario.name = "goal-burst" }.contains("is among those of the costs"))
         #expect(reason { $0.machine.processor = "another" }.contains("the result is of another"))
         #expect(reason { $0.runs[0].verdict = Verdict(faults: ["generator late"], thresholds: []) }.contains("a fault"))
         #expect(reason { $0.runs[0].goals = [] }.contains("no goal that reached"))
