@@ -87,8 +87,9 @@ final class CrashWorld {
         var alerts: Set<String> = []
         /// The newest push that has left for it.
         var last: (stamp: Int64, state: [UInt8])?
-        /// State that it shows.
+        /// State that it shows, and the greatest number that has left for it.
         var state: [UInt8] = []
+        var number = 0
         /// Is `true` once it was to be moved to another topic. Its alerts are not judged.
         var hasMoved = false
         /// Is `true` once it has followed again with another token, which may be another card's. A restart sends it the state once more.
@@ -192,6 +193,9 @@ final class CrashWorld {
     private var passedOver: Set<String> = []
     /// Log time before which those joined of whom a topic's completion spoke when this life began.
     private var completeBefore: [TopicID: FeedTime] = [:]
+    /// Log time of each topic's last version before this life, and the numbers of all durable ones.
+    private var versionBefore: [TopicID: FeedTime] = [:]
+    private var durable: Set<Int> = []
     /// Claims from before this life.
     private var claimsBefore: [StoredClaims] = []
     /// Alerts that were granted: topic, and log time.
@@ -209,8 +213,8 @@ final class CrashWorld {
         var alerts = 0, late = 0, uncertain = 0, lives = 0
         /// Pushes that a phone had before, and phones that showed what their topics do when the engine died and got none by the restart.
         var superfluous = 0, spared = 0
-        /// Pushes with stamps ahead of the clock.
-        var ahead = 0
+        /// Pushes with stamps ahead of the clock, and phones that a death found claimed and without their alert.
+        var ahead = 0, lost = 0
 
         static func += (sum: inout Met, more: Met) {
             sum.alerts += more.alerts
@@ -220,6 +224,7 @@ final class CrashWorld {
             sum.superfluous += more.superfluous
             sum.spared += more.spared
             sum.ahead += more.ahead
+            sum.lost += more.lost
         }
     }
 
@@ -294,10 +299,11 @@ final class CrashWorld {
 
     private func begin() throws {
         met.lives += 1
+        judgeLoss()
         before = sequence
         claimsBefore = disk.claims.claims
+        noteVersions()
         completeBefore = Dictionary(disk.claims.completions.values.map { ($0.topic, $0.before) }) { max($0, $1) }
-        judgeLoss()
         clock.pass(.milliseconds(Int.random(in: 1...(random.chance(0.2) ? 400_000 : 5000), using: &random)))
         // All together not so far that the feed would seem to be ahead: its events would count as now, which may be earlier than those before.
         if let second = setter?.next(upperBound: UInt64(25)) { clock.set(by: .seconds(-Int(second))) }
@@ -357,11 +363,15 @@ final class CrashWorld {
         guard let life, let shards = life.nodes.first.map({ _ in life.nodes.count }) else { return }
         let flying = life.nodes.reduce(0) { $0 + $1.network.flights.count }
         for topic in Self.topics {
-            guard let newest = durableAlerts(of: topic).last, Int(newest).map({ $0 > before }) == true else { continue }
+            let alerts = durableAlerts(of: topic)
+            guard let newest = alerts.last, Int(newest).map({ $0 > before }) == true else { continue }
+            // Claims name alerts by their log time: those of one millisecond are one to them.
+            guard alerts.count(where: { granted[$0]?.at == granted[newest]?.at }) == 1 else { continue }
             let lost = phones.count {
                 $0.topic == topic && !$0.hasMoved && !$0.isSick && !$0.alerts.contains(newest)
                     && isClaimed($0, newest, in: disk.claims.claims)
             }
+            met.lost += lost
             if lost > shards * Self.claimedMax + flying { complain("a crash costs \(lost) phones alert \(newest)") }
         }
     }
@@ -516,10 +526,38 @@ final class CrashWorld {
             return
         }
         if let joined = card.joinedAt {
-            let before = completeBefore[card.audience.topics[0]] ?? diedAt
-            guard joined < min(before, diedAt), shards.allSatisfy({ $0 == 1 }) else { return }
+            let topic = card.audience.topics[0]
+            let before = completeBefore[topic] ?? diedAt
+            guard joined < min(before, diedAt) else { return }
+            guard shards.allSatisfy({ $0 == 1 }) || joined < versionBefore[topic] ?? joined else { return }
         }
         complain("phone \(index) gets what it has had before")
+    }
+
+    private func noteVersions() {
+        try? disk.log.read(from: disk.log.start) { _, entry in
+            guard case .event(let event, _) = entry.body, let number = event.id.flatMap({ Int($0) }) else {
+                return true
+            }
+            durable.insert(number)
+            if event.topic != .every { versionBefore[event.topic] = entry.now }
+            return true
+        }
+    }
+
+    /// Checks that what the phone is shown is durable, and not older than what has left for it before, in any life.
+    private func judgeNumber(_ push: EngineWorld.Network.Flight, to index: Int) {
+        let text = String(decoding: push.state, as: UTF8.self)
+        guard let place = text.firstRange(of: "\"number\":")?.upperBound,
+            let number = Int(text[place...].prefix { $0.isNumber })
+        else { return }
+        if !durable.contains(number) { noteVersions() }
+        if !durable.contains(number) { complain("phone \(index) is shown \(number), which no loss of power leaves") }
+        guard !phones[index].hasMoved, !phones[index].hasFollowedAgain else { return }
+        if number < phones[index].number {
+            complain("phone \(index) goes back from \(phones[index].number) to \(number)")
+        }
+        phones[index].number = number
     }
 
     /// Checks that the push is newer, for the phone, than those of all lives before it.
@@ -565,6 +603,7 @@ final class CrashWorld {
         guard let index = byToken[push.token] else { return complain("a push to nobody") }
         judgeSuperfluous(push, to: index)
         judgeStamp(push, to: index)
+        judgeNumber(push, to: index)
         guard !phones[index].hasMoved else { return }
         guard let alert = push.alert else { return }
         met.alerts += 1

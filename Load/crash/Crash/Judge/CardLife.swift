@@ -28,6 +28,7 @@ struct CardLife {
         counts.pushes = counts.starts
         for push in pushes where push.event != .start {
             counts.pushes += 1
+            judgeQuiet(push)
             if push.generation == Names.startGeneration { complain("a start token gets an update", push) }
             judgeStamp(push)
             judgeEnd(push)
@@ -44,10 +45,16 @@ struct CardLife {
         counts.restartsOfCards += last - first
     }
 
+    /// A planned stop has told what everybody has.
+    private mutating func judgeQuiet(_ push: Record.Push) {
+        guard history.lives.indices.contains(push.life), history.lives[push.life].isQuiet else { return }
+        if push.content?.isLineup != true { complain("a start after a planned stop sends what everybody has", push) }
+    }
+
     private mutating func judgeStamp(_ push: Record.Push) {
-        guard let last, push.event == .update else { return }
+        guard let last else { return }
         if push.stamp < last.stamp { complain("the stamp goes back from \(last.stamp) to \(push.stamp)", push) }
-        if push.stamp == last.stamp, push.content != last.content {
+        if push.stamp == last.stamp, push.event == .update, push.content != last.content {
             complain("another state under the stamp \(push.stamp)", push)
         }
     }
@@ -64,7 +71,16 @@ struct CardLife {
             card.unfollowed != nil
             || card.shows.contains { show in show.value.contains { history.topics[$0].end != nil } }
         if !isOver { complain("an end that nobody asked for", push) }
+        judgeEndedToken(push)
         self.ended = push
+    }
+
+    /// An end to a token that was replaced before anything could end the card leaves the card where it is.
+    private mutating func judgeEndedToken(_ push: Record.Push) {
+        let ends = card.shows.flatMap { $0.value.compactMap { history.topics[$0].end?.asked } }
+        let asked = (ends + [card.unfollowed].compactMap(\.self)).min() ?? .max
+        let reaches = card.tokens.contains { $0.value == push.generation && ($0.left ?? .max) > asked }
+        if !reaches { complain("an end comes to a token that had been replaced", push) }
     }
 
     private mutating func judgeUpdate(_ push: Record.Push) {

@@ -87,6 +87,9 @@ package struct History {
         package let beganNanoseconds: Int64
         /// Place in the order at which it was killed; `nil` for the last one, which ended by itself.
         package var killed: Tick?
+        /// Is `true` for a life that follows a planned stop after which nothing was asked for: there is nothing to say to anybody but the
+        /// followers of several topics.
+        package var isQuiet = false
         package var phases: [Phase] = []
 
         package init(round: Int, beganNanoseconds: Int64) {

@@ -92,7 +92,9 @@ package struct Record {
         case "alert":
             guard let hash = line["hash"]?.stringValue else { return }
             let text = (line["title"]?.stringValue ?? "") + " " + (line["body"]?.stringValue ?? "")
-            names.alerts[hash] = text.split { " ,:;·".contains($0) }.compactMap { Record.alert($0, names.topics) }
+            let known = text.split { " ,:;·".contains($0) }.compactMap { Record.alert($0, names.topics) }
+            if known.isEmpty { complaints.append("an alert of which no topic knows: \(text)") }
+            names.alerts[hash] = known
         case "token":
             guard let token = line["token"]?.stringValue, let accepted = line["accepted"]?.arrayValue else { return }
             guard let (card, generation) = names.tokens[token] else {

@@ -12,4 +12,17 @@ package enum Fault: String, CaseIterable, Sendable {
     case versionBack = "version-back"
     /// Sends a state again to everybody, as a restart may do once.
     case sentAgain = "sent-again"
+
+    /// Words of the violations by which the judge tells the fault, one of which is enough.
+    package var words: [String] {
+        switch self {
+        case .acknowledgedEarly:
+            ["is acknowledged at", "is not the one", "goes back", "comes to a card that had left it", "lacks"]
+        case .alertTwice: [" twice"]
+        case .tokenKept: ["comes to a token that had been replaced"]
+        case .unfollowForgotten: ["comes to a card that had left it", "no end", "has no end"]
+        case .versionBack: ["goes back from"]
+        case .sentAgain: ["a state is sent again to a card that has it"]
+        }
+    }
 }

@@ -107,8 +107,10 @@ struct Load {
 
     // MARK: Lives
 
-    mutating func begin(round: Int, at nanoseconds: Int64) {
-        history.lives.append(History.Life(round: round, beganNanoseconds: nanoseconds))
+    mutating func begin(round: Int, at nanoseconds: Int64, isQuiet: Bool = false) {
+        var life = History.Life(round: round, beganNanoseconds: nanoseconds)
+        life.isQuiet = isQuiet
+        history.lives.append(life)
     }
 
     /// Notes a kill. What was not acknowledged may have happened or not: some of it is asked for again, as backends do.

@@ -112,9 +112,9 @@ package final class Rounds {
         return count
     }
 
-    private func start(_ round: Int) throws {
+    private func start(_ round: Int, isQuiet: Bool = false) throws {
         marks.clear()
-        load.begin(round: round, at: Clock.monotonicNanoseconds())
+        load.begin(round: round, at: Clock.monotonicNanoseconds(), isQuiet: isQuiet)
         child = try Child(programOptions.arguments, log: options.folder + "/program.log")
     }
 
@@ -223,6 +223,16 @@ package final class Rounds {
         try finish([load.ask(.settle)])
         try finish(load.lastChanges())
         try finish([load.ask(.settle)])
+        try stop()
+        // Whoever starts the program once more has nothing to say to anybody.
+        try start(acknowledgements.count + 2, isQuiet: true)
+        try waitUntilReady()
+        try finish([load.ask(.settle)])
+        try stop()
+    }
+
+    /// Ends the program in order.
+    private func stop() throws {
         let stop = load.ask(.stop)
         child?.send(stop.number, stop.request)
         while let answers = child?.receive(within: 90_000), !answers.isEmpty {
