@@ -198,7 +198,7 @@ package struct Interval: Codable, Sendable {
     package var events = 0
     package var sent = 0
     package var accepted = 0
-    /// From the planned moment to the accepted push, of the pushes accepted in this second: all, and those with goals.
+    /// From the planned moment until activities had what was published, of those that got it in this second: all of it, and goals.
     package var latency: LatencyHistogram {
         get { latencyAtRest.histogram }
         set { latencyAtRest = SparseHistogram(newValue) }
@@ -261,6 +261,9 @@ package struct Goal: Codable, Sendable {
     package var audience: Int
     /// Activities that follow the topic, or have it in their lineup, if nobody came or went.
     package var followers: Int?
+    /// Activities that followed, or had it in their lineup, at its planned moment, without those whose tokens had died; `nil` in results of
+    /// earlier versions.
+    package var owed: Int?
     /// Seconds from the planned moment to the first push and to the last accepted push; `nil` if the goal was not measured to its end.
     package var first: Double?
     package var last: Double?

@@ -78,10 +78,11 @@ extension LoadRun {
         "pushes.uncertain", "pushes.notProcessed", "pushes.conserved", "pushes.untracked", "activities",
         "arrivals.missing", "connections", "connections.opened", "cpu.core", "cpu.shards", "cpu.generator",
         "cpu.process", "cpu.probes", "pushes.repeated", "pushes.interrupted", "cpu.apns-simulator", "cpu.apns-distance",
-        "bytes.body", "bytes.state", "memory.resident", "goals.missing",
+        "bytes.body", "bytes.state", "memory.resident",
     ]
     private static let greatest = [
-        "events", "events.per.second", "updates", "goals", "goals.unfinished", "growth.memory", "growth.threads",
+        "events", "events.per.second", "updates", "goals", "goals.missing", "goals.unfinished", "growth.memory",
+        "growth.threads",
         "growth.descriptors", "turn.core.max",
         "turn.shard.max", "rings.commands.max", "rings.arrivals.max", "engine.full", "lateness.p50", "lateness.p90",
         "lateness.p99", "lateness.p999", "lateness.p9999", "lateness.max", "run.whole", "restart.first",
@@ -168,6 +169,7 @@ extension Goal {
     fileprivate mutating func merge(_ other: Goal) {
         audience += other.audience
         followers = followers.flatMap { mine in other.followers.map { mine + $0 } }
+        owed = owed.flatMap { mine in other.owed.map { mine + $0 } }
         first = [first, other.first].compactMap { $0 }.min()
         last = last.flatMap { mine in other.last.map { max(mine, $0) } }
         spread.merge(other.spread)

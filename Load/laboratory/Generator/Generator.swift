@@ -21,7 +21,7 @@ final class Generator {
         var lateness = LatencyHistogram()
         /// Seconds for which the engine had no room.
         var fullSeconds = 0.0
-        /// Arrivals that were never handed over.
+        /// Arrivals that nobody has taken.
         var left = 0
         var cpuSeconds = 0.0
     }
@@ -69,7 +69,10 @@ final class Generator {
     func stop() -> Report {
         shared.isToStop.store(true, ordering: .relaxed)
         thread.join()
-        return shared.report.withLock { $0 }
+        var report = shared.report.withLock { $0 }
+        // Nobody has taken what still waits.
+        report.left += waiting
+        return report
     }
 
     /// The thread's own state.

@@ -55,19 +55,21 @@ struct Audiences {
     }
 
     /// Returns the number of pairs of a measured publication and an activity that it is for, by the names of the series, of `all` and of the
-    /// topic kinds.
+    /// topic kinds; and the number of activities of each goal, by its number.
     ///
     /// - Parameter start: monotonic nanoseconds of the schedule's start.
     static func owed(
         _ schedule: Schedule, _ population: Population, _ meter: DecisionMeter, start: Int64
-    ) -> [String: Int] {
+    ) -> (series: [String: Int], goals: [UInt8: Int]) {
         var audiences = Audiences(schedule, population, deaths: meter.deaths.mapValues { $0 - start })
         let serials = 0...min(meter.newest, UInt64(meter.table.capacity))
         let rows = serials.map { meter.table[$0] }.filter { $0.isMeasured && $0.topic < schedule.topics.count }
         var owed: [String: Int] = [:]
+        var goals: [UInt8: Int] = [:]
         for row in rows.sorted(by: { $0.planned < $1.planned }) {
             let size = audiences.size(of: Int(row.topic), at: row.planned - start)
             guard size > 0 else { continue }
+            if row.goal > 0 { goals[row.goal] = size }
             for name in [row.series.name, "all", "kind/\(meter.kinds[Int(row.kind)])"] {
                 owed[name, default: 0] += size
             }
@@ -77,6 +79,6 @@ struct Audiences {
                 && meter.deaths[population.key(of: population.initial + number)] == nil
         }
         if follows > 0 { owed[Series.follow.name] = follows }
-        return owed
+        return (owed, goals)
     }
 }

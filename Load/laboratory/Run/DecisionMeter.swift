@@ -57,6 +57,8 @@ package struct DecisionMeter {
     private let topics: [TopicID: UInt32]
     /// Newest serial of each topic of the schedule.
     private var newestOfTopics: [UInt32]
+    /// Is `true` where the second goal of a topic is no news: an order arrives once.
+    package var goalsMayRepeat = false
     /// Goals of the schedule that the core has taken and decided.
     package private(set) var goalsTaken = 0
 
@@ -113,7 +115,9 @@ package struct DecisionMeter {
     package mutating func note(_ record: DecisionRecord) {
         guard isMeasured(cause?.planned ?? deadline) else { return }
         outcomes[record.outcome, default: 0] += 1
-        if record.origin == .event, cause?.occasion == .goal, [.published, .conflated].contains(record.outcome) {
+        if record.origin == .event, cause?.occasion == .goal,
+            [.published, .conflated].contains(record.outcome) || record.outcome == .unchanged && goalsMayRepeat
+        {
             goalsTaken += 1
         }
         if record.origin == .event, [.published, .conflated].contains(record.outcome) { counts.visible += 1 }

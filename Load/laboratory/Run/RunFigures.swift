@@ -29,7 +29,8 @@ struct RunFigures {
     private var measuredFrom: Int64 { start + schedule.measured.lowerBound }
 
     func result() -> LoadRun {
-        let latencies = latencies(reading)
+        let owed = Audiences.owed(schedule, population, meter, start: start)
+        let latencies = latencies(reading, owed: owed.series)
         let intervals = mergedIntervals(reading)
         var figures: [String: Double] = [:]
         for latency in latencies {
@@ -40,7 +41,7 @@ struct RunFigures {
         addThroughput(pushes, reading, to: &figures)
         addCosts(pushes, reading, to: &figures)
         addGrowth(intervals, to: &figures)
-        let goals = goals(reading)
+        let goals = goals(reading, owed: owed.goals)
         figures["run.whole"] = Double(whole) / 1e9
         addRestart(to: &figures)
         figures["goals.unfinished"] = Double(meter.unfinishedGoals)
@@ -70,7 +71,7 @@ struct RunFigures {
 
     private var kinds: [String] { meter.kinds.map { "\($0)" } }
 
-    private func latencies(_ reading: ProbeReading) -> [Latency] {
+    private func latencies(_ reading: ProbeReading, owed: [String: Int]) -> [Latency] {
         var stages = meter.stages
         stages.merge(reading.stages)
         for (serial, moment) in reading.firsts.enumerated() where moment > 0 {
@@ -81,7 +82,6 @@ struct RunFigures {
         if reading.follow.count > 0 {
             all.append(Latency(series: Series.follow.name, stage: Stage.accepted.name, histogram: reading.follow))
         }
-        let owed = Audiences.owed(schedule, population, meter, start: start)
         for (series, count) in owed.sorted(by: { $0.key < $1.key }) {
             for stage in [Stage.accepted, .reached] where stage == .accepted || series != Series.follow.name {
                 let place = all.firstIndex { $0.series == series && $0.stage == stage.name }
@@ -125,7 +125,7 @@ struct RunFigures {
         return passages.sorted { ($0.second, $0.serial) < ($1.second, $1.serial) }
     }
 
-    private func goals(_ reading: ProbeReading) -> [Goal] {
+    private func goals(_ reading: ProbeReading, owed: [UInt8: Int]) -> [Goal] {
         meter.goals.enumerated().map { number, goal in
             let spread = reading.goals[number]
             let first = Int(goal.serial) < reading.firsts.count ? reading.firsts[Int(goal.serial)] : 0
@@ -134,6 +134,7 @@ struct RunFigures {
                 audience: Int(spread.count), first: first > 0 ? Double(first - goal.planned) / 1e9 : nil,
                 last: goal.last.map { Double($0 - goal.planned) / 1e9 }, spread: spread)
             whole.followers = followers[goal.topic]
+            whole.owed = owed[UInt8(number + 1)]
             return whole
         }
     }
@@ -324,8 +325,8 @@ struct RunFigures {
                 intervals[index].bytes = second.bytes
                 intervals[index].longestTurnShard = Double(second.longestTurn) / 1e9
                 stages = second.stages.histograms
-                intervals[index].latency = stages.all(.accepted)
-                intervals[index].goalLatency = stages[.goal, .accepted]
+                intervals[index].latency = stages.all(.reached)
+                intervals[index].goalLatency = stages[.goal, .reached]
             }
             // The last second has what came after it.
             while let passage = passages.first, passage.second <= index || index == intervals.count - 1 {

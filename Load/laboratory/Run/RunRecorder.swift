@@ -250,7 +250,7 @@ final class RunRecorder {
         progress.acceptedPerSecond = perSecond
         progress.owed = counts.owed
         progress.oldestUndelivered = Double(latest.freshness.oldestUndelivered) / 1e9
-        progress.latency = shelf.last?.stages.all(.accepted) ?? LatencyHistogram()
+        progress.latency = shelf.last?.stages.all(.reached) ?? LatencyHistogram()
         progress.answers = counts.pushes.answers
         progress.residentBytes = intervals.last?.residentBytes ?? 0
         return progress

@@ -48,6 +48,7 @@ package final class ScenarioRun {
         let setup = plan.setup
         recorder = RunRecorder(scenario, setup.plan.shelf, plan.companions)
         meter = DecisionMeter(setup.table, topics: plan.schedule.topics)
+        meter.goalsMayRepeat = scenario.feed.kind != .football
         time = RunTime(plan.clock)
         opening = Opening(plan)
         loop = try Loop()

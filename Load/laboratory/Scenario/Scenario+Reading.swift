@@ -184,7 +184,7 @@ extension LoadFeed.Burst {
         burst.topics = table.whole("topics", 1...2_000_000) ?? 1
         let every = table.duration("every", Duration.milliseconds(1)...Duration.seconds(24 * 3600))
         let times = table.whole("times", 1...100_000) ?? 1
-        if (every == nil) != (times == 1) {
+        if (every == nil) == table.members.contains(where: { $0.key == "times" }) {
             table.faults.note(table.place, "every and times belong together, as in every = \"10 s\", times = 3")
         }
         if [.kick, .period].contains(burst.occasion), feed.kind != .football {

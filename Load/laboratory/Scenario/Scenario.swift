@@ -101,7 +101,8 @@ package struct Scenario: Sendable, Equatable {
 
     /// Fingerprint of the load: everything but names, thresholds, the seed and wasted time.
     ///
-    /// What has its default is not part of it, so that a build which knows further options gives the same load the same fingerprint.
+    /// What has its default is not part of it, so that a build which knows further options gives the same load the same fingerprint; a build with
+    /// other defaults, or with further options of a simulator or a burst, gives another one where they count.
     package var definition: String {
         var load = self
         (load.name, load.purpose, load.thresholds, load.seed, load.waste) = ("", Purpose(), [], 0, .zero)

@@ -78,7 +78,8 @@ package struct Saturation: Sendable {
         }
         func sure(_ factor: Double) -> String {
             guard let share = shares.first(where: { $0.factor == factor }) else { return "" }
-            let least = Saturation.leastShare(passed: share.passed, of: share.runs)
+            // The first one made this rate the lower end, and says nothing more.
+            let least = Saturation.leastShare(passed: share.passed - 1, of: share.runs - 1)
             return " (so at least \((100 * least).rounded(.down).shortened) % of runs do, with a confidence of 95 %)"
         }
         if let worthless {

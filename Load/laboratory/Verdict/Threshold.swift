@@ -92,7 +92,7 @@ package struct Threshold: Sendable, Equatable {
         }
 
     /// A misspelt name would be found when the run is over.
-    private static func isKnown(_ figure: String) -> Bool {
+    static func isKnown(_ figure: String) -> Bool {
         guard figure.hasPrefix("kind/") else { return names.contains(figure) }
         // A topic kind's name is anybody's; what follows it is not.
         let words = figure.split(separator: ".").suffix(2)

@@ -168,8 +168,14 @@ package struct RunPlots {
         guard spans.count > 1, let first = values.first else { return nil }
         // A second of which there is no value has no point: nothing accepted is not accepted at once.
         let series = values.map { value in
-            let points = spans.map { Plot.Point(x: $0.interval.second, y: value.of($0) ?? .nan) }
-            return Plot.Series(name: value.name, points: [Plot.Point(x: 0, y: points[0].y)] + points)
+            var points = [Plot.Point(x: 0, y: spans.first.flatMap(value.of) ?? .nan)]
+            for span in spans {
+                let y = value.of(span) ?? .nan
+                // A step begins at the point before, which has to be there.
+                if let last = points.last, !last.y.isFinite, y.isFinite { points.append(Plot.Point(x: last.x, y: y)) }
+                points.append(Plot.Point(x: span.interval.second, y: y))
+            }
+            return Plot.Series(name: value.name, points: points)
         }
         let drawn = series.filter { $0.points.contains { $0.y.isFinite } }
         return Plot(
@@ -218,14 +224,17 @@ extension LatencyHistogram {
 
 extension Goal {
     /// Part of its audience that had it.
-    fileprivate var share: Double { min(1, Double(spread.count) / Double(max(followers ?? 0, Int(spread.count), 1))) }
+    fileprivate var share: Double { min(1, Double(spread.count) / Double(max(whole, 1))) }
+
+    /// Activities that it is for.
+    private var whole: Int { max(owed ?? followers ?? 0, Int(spread.count)) }
 
     /// Time after which this share of its audience had it.
     fileprivate func time(_ wanted: Double) -> String { wanted <= share ? spread.time(wanted / share) : "–" }
 
     fileprivate var lastText: String {
         last.map(FigureUnit.time)
-            ?? "not all had it: \(Int(spread.count).spaced) of \(max(followers ?? 0, Int(spread.count)).spaced)"
+            ?? "not all had it: \(Int(spread.count).spaced) of \(whole.spaced)"
     }
 }
 

@@ -149,6 +149,34 @@ import Testing
         }
     }
 
+    @Test func theJudgeSeesAnEndWithAnOldStampOrToAReplacedToken() {
+        func end(_ stamp: Int64, _ lives: inout Lives) {
+            (lives.history.cards[0].unfollowed, lives.history.cards[0].isUnfollowAcknowledged) = (30, true)
+            lives.record.pushes[0].append(Lives.push(3, at: 10_600, stamp: stamp, event: .end))
+        }
+        #expect(Lives.violations { end(120, &$0) }.isEmpty)
+        sees("the stamp goes back from 110 to 105") { end(105, &$0) }
+        sees("an end comes to a token that had been replaced") { lives in
+            lives.history.cards[0].tokens[0].left = 25
+            lives.history.cards[0].tokens.append(.init(1, asked: 24, acknowledged: 25))
+            end(120, &lives)
+        }
+    }
+
+    @Test func theJudgeSeesThatAStartAfterAPlannedStopSaysSomething() {
+        let found = Lives.violations { lives in
+            lives.history.lives[1].isQuiet = true
+        }
+        #expect(
+            found.count == 1 && found[0].hasSuffix("a start after a planned stop sends what everybody has"), "\(found)")
+        // A lineup's rotation has no completion.
+        let ofLineup = Lives.violations { lives in
+            lives.history.lives[1].isQuiet = true
+            lives.record.pushes[0][2].content?.isLineup = true
+        }
+        #expect(!ofLineup.contains { $0.contains("planned stop") }, "\(ofLineup)")
+    }
+
     @Test func theJudgeSeesAStartTwiceOrAfterARestart() {
         func start(_ arrival: Int64) -> Record.Push { Lives.push(1, at: arrival, stamp: 100, event: .start) }
         sees("2 starts") { lives in

@@ -39,6 +39,7 @@ import Testing
                 result.scenario.definition == scenario.definition,
                 "\(scenario.name): its load has changed; keep a new result")
             for run in result.runs {
+                for figure in run.figures.keys { #expect(Threshold.isKnown(figure), "\(figure)") }
                 let thresholds = scenario.thresholds.map { $0.judge(run.figures) }
                 #expect(run.verdict == Verdict(faults: [], thresholds: thresholds), "\(scenario.name)")
             }

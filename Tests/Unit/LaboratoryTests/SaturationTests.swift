@@ -64,7 +64,7 @@ import Testing
         var search = Saturation(repetitions: 10)
         while let factor = search.next { search.note(factor, passes: factor <= 1.7) }
         #expect(
-            search.sentence.contains("10 of 10 runs passed (so at least 74 % of runs do, with a confidence of 95 %)"))
+            search.sentence.contains("10 of 10 runs passed (so at least 71 % of runs do, with a confidence of 95 %)"))
     }
 
     /// A count that grows with the rate would be a knee of the scenario and none of the engine.

@@ -28,7 +28,8 @@ import Testing
         ("goal.last.count < 5 s", "is a count"),
         ("goal.accepted.share > 0.99", "is a share"), ("all.accepted.owed > 1 %", "is a count"),
         ("run.whole < 60", "is a time"), ("pushes.interrupted > 0 s", "is a count"),
-        ("bytes.per.push < 1 s", "is a number of bytes"),
+        ("bytes.per.push < 1 s", "is a number of bytes"), ("gaol.last.p99 < 1 s", "did you mean goal.last.p99?"),
+        ("kind/football.last.p98 < 1 s", "no run has a figure"),
     ])
     func `A threshold that cannot be read is refused with what was expected`(_ text: String, _ reason: String) {
         let error = #expect(throws: ThresholdError.self) { try Threshold(text) }
@@ -36,9 +37,10 @@ import Testing
     }
 
     @Test func `A bound is exclusive or inclusive as it is written`() throws {
-        let figures = ["x": 2.0]
+        let figures = ["goals": 2.0]
         for (text, holds) in [
-            ("x < 2", false), ("x <= 2", true), ("x > 2", false), ("x >= 2", true), ("x = 2", true), ("x < 2.1", true),
+            ("goals < 2", false), ("goals <= 2", true), ("goals > 2", false), ("goals >= 2", true), ("goals = 2", true),
+            ("goals < 2.1", true),
         ] {
             #expect(try Threshold(text).judge(figures).holds == holds, "\(text)")
         }
@@ -51,14 +53,14 @@ import Testing
     }
 
     @Test func `A figure that the run does not have breaks its threshold`() throws {
-        let outcome = try Threshold("goal.last.p98 < 1 s").judge(["goal.last.p99": 0.1])
+        let outcome = try Threshold("goal.last.p999 < 1 s").judge(["goal.last.p99": 0.1])
         #expect(!outcome.holds)
         #expect(outcome.value == nil)
         #expect(outcome.sentence.contains("did you mean goal.last.p99?"))
     }
 
     @Test func `A fault fails a run whose thresholds hold`() throws {
-        let holds = try Threshold("x < 1").judge(["x": 0])
+        let holds = try Threshold("goals < 1").judge(["goals": 0])
         #expect(Verdict(faults: [], thresholds: [holds]).passes)
         #expect(!Verdict(faults: ["generator late: …"], thresholds: [holds]).passes)
     }

@@ -89,7 +89,7 @@ final class VirtualLaboratory {
             reading: probe.finish(), last: meter.stages[.goal, .last], unfinishedGoals: meter.unfinishedGoals,
             taken: meter.taken, seconds: shelf.all.map(\.interval),
             lateness: dispatcher.lateness,
-            owed: Audiences.owed(schedule, population, meter, start: start.moment))
+            owed: Audiences.owed(schedule, population, meter, start: start.moment).series)
     }
 
     private var moment: Moment {

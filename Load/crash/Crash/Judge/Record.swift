@@ -92,9 +92,7 @@ package struct Record {
         case "alert":
             guard let hash = line["hash"]?.stringValue else { return }
             let text = (line["title"]?.stringValue ?? "") + " " + (line["body"]?.stringValue ?? "")
-            let known = text.split { " ,:;·".contains($0) }.compactMap { Record.alert($0, names.topics) }
-            if known.isEmpty { complaints.append("an alert of which no topic knows: \(text)") }
-            names.alerts[hash] = known
+            names.alerts[hash] = text.split { " ,:;·".contains($0) }.compactMap { Record.alert($0, names.topics) }
         case "token":
             guard let token = line["token"]?.stringValue, let accepted = line["accepted"]?.arrayValue else { return }
             guard let (card, generation) = names.tokens[token] else {
@@ -115,11 +113,13 @@ package struct Record {
         guard let parts = entry.arrayValue, parts.count >= 6, let arrival = parts[0].intValue,
             let stamp = parts[2].intValue, let event = parts[3].stringValue.flatMap(Event.init)
         else { throw CrashError("not an accepted push: \(entry.canonicalText)") }
+        let alerts = event == .start ? [] : parts[5].stringValue.flatMap { names.alerts[$0] }
+        if alerts?.isEmpty == true, event != .start { complaints.append("an alert of which no topic knows") }
         pushes[card].append(
             Push(
                 arrival: arrival, life: 0, generation: generation, event: event, stamp: stamp,
                 content: parts[1].stringValue.flatMap { names.contents[$0] },
-                alerts: event == .start ? [] : parts[5].stringValue.flatMap { names.alerts[$0] } ?? []))
+                alerts: alerts ?? []))
     }
 
     /// Sorts the pushes of each card's tokens into one order, and says in which life each arrived.
