@@ -340,11 +340,10 @@ struct RunFigures {
                 passages.removeFirst()
             }
             intervals[index].latencies = stages.latencies(kinds: kinds)
-            if index < seconds.count, seconds[index].interval.follow.count > 0 {
+            let follow = index < seconds.count ? seconds[index].follow.histogram : LatencyHistogram()
+            if follow.count > 0 {
                 intervals[index].latencies?.append(
-                    Latency(
-                        series: Series.follow.name, stage: Stage.accepted.name,
-                        histogram: seconds[index].interval.follow))
+                    Latency(series: Series.follow.name, stage: Stage.accepted.name, histogram: follow))
             }
         }
         return intervals

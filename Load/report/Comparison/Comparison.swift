@@ -98,7 +98,7 @@ package struct Comparison: Sendable {
 
     private static func row(_ name: String, _ a: [LoadRun], _ b: [LoadRun], isPaired: Bool, error: Double) -> Row {
         var (a, b) = (a.map { $0.figures[name] ?? 0 }, b.map { $0.figures[name] ?? 0 })
-        let (medianA, medianB) = (median(a), median(b))
+        let (medianA, medianB) = (a.median ?? 0, b.median ?? 0)
         // A loss is none at all in most runs, and nothing has no ratio: a count of losses is compared as one more than it is.
         if losses.contains(name) { (a, b) = (a.map { $0 + 1 }, b.map { $0 + 1 }) }
         let ratio: Ratio?
@@ -135,11 +135,6 @@ package struct Comparison: Sendable {
         case .moreIsBetter: isMore ? .better : .worse
         case .neither: .different
         }
-    }
-
-    private static func median(_ values: [Double]) -> Double {
-        let sorted = values.sorted()
-        return (sorted[(sorted.count - 1) / 2] + sorted[sorted.count / 2]) / 2
     }
 
     package var isDifferent: Bool { rows.contains { [.better, .worse, .different].contains($0.call) } }

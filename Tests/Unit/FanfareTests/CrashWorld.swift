@@ -195,6 +195,7 @@ final class CrashWorld {
     private var completeBefore: [TopicID: FeedTime] = [:]
     /// Log time of each topic's last version before this life, and the numbers of all durable ones.
     private var versionBefore: [TopicID: FeedTime] = [:]
+    private var newestVersion: [TopicID: FeedTime] = [:]
     private var durable: Set<Int> = []
     /// Claims from before this life.
     private var claimsBefore: [StoredClaims] = []
@@ -302,7 +303,8 @@ final class CrashWorld {
         judgeLoss()
         before = sequence
         claimsBefore = disk.claims.claims
-        noteVersions()
+        noteDurable()
+        versionBefore = newestVersion
         completeBefore = Dictionary(disk.claims.completions.values.map { ($0.topic, $0.before) }) { max($0, $1) }
         clock.pass(.milliseconds(Int.random(in: 1...(random.chance(0.2) ? 400_000 : 5000), using: &random)))
         // All together not so far that the feed would seem to be ahead: its events would count as now, which may be earlier than those before.
@@ -534,13 +536,14 @@ final class CrashWorld {
         complain("phone \(index) gets what it has had before")
     }
 
-    private func noteVersions() {
+    /// Reads the log as a restart would find it.
+    private func noteDurable() {
         try? disk.log.read(from: disk.log.start) { _, entry in
             guard case .event(let event, _) = entry.body, let number = event.id.flatMap({ Int($0) }) else {
                 return true
             }
             durable.insert(number)
-            if event.topic != .every { versionBefore[event.topic] = entry.now }
+            if event.topic != .every { newestVersion[event.topic] = entry.now }
             return true
         }
     }
@@ -551,7 +554,7 @@ final class CrashWorld {
         guard let place = text.firstRange(of: "\"number\":")?.upperBound,
             let number = Int(text[place...].prefix { $0.isNumber })
         else { return }
-        if !durable.contains(number) { noteVersions() }
+        if !durable.contains(number) { noteDurable() }
         if !durable.contains(number) { complain("phone \(index) is shown \(number), which no loss of power leaves") }
         guard !phones[index].hasMoved, !phones[index].hasFollowedAgain else { return }
         if number < phones[index].number {

@@ -100,6 +100,29 @@ struct MergedRunTests {
         #expect(second.answers == nil, "a result of an earlier version")
     }
 
+    /// Processor time of two programs is added, but a share of it per push is computed from the sums; what cannot be told is left out.
+    @Test func figuresAreOfTheWholeOrLeftOut() throws {
+        func run(cores: Double, pushes: Double, memory: Double, p10: Double) -> LoadRun {
+            var run = LoadRun(verdict: Verdict(faults: [], thresholds: []), seconds: 10)
+            run.figures = [
+                "cpu.core": cores / 4, "cpu.shards": cores, "pushes.sent": pushes, "pushes.accepted": pushes,
+                "bytes.body": 300 * pushes, "memory.resident": memory, "activities": pushes / 10, "goals.missing": 2,
+                "cpu.per.push.p10": p10, "made.up": 1,
+            ]
+            return run
+        }
+        let parts = [
+            run(cores: 4, pushes: 1e6, memory: 1e8, p10: 1e-6), run(cores: 8, pushes: 3e6, memory: 5e8, p10: 2e-6),
+        ]
+        let whole = try #require(LoadRun(simultaneous: parts)).figures
+        #expect(whole["cpu.per.push"] == 15.0 / 4e6 && whole["cpu.per.push.shards"] == 12.0 / 4e6)
+        #expect(whole["bytes.per.push"] == 300 && whole["pushes.per.second"] == 4e5)
+        #expect(whole["memory.per.activity"] == 6e8 / 4e5)
+        // Each engine is to decide every goal.
+        #expect(whole["goals.missing"] == 2)
+        #expect(whole["cpu.per.push.p10"] == nil && whole["made.up"] == nil)
+    }
+
     @Test func theOnlyRunIsTheWholeAsItIs() throws {
         let run = exampleRun()
         let whole = try #require(LoadRun(simultaneous: [run]))

@@ -121,6 +121,43 @@ struct ReportPageTests {
         #expect(try #require(gnuplot).svg(plots, [.wide, .narrow]).count == plots.count)
     }
 
+    /// A second in which nothing was accepted has no age of pushes: it is not one of zero, and the second after it has its own step.
+    @Test(.enabled(if: gnuplot != nil, "apt install gnuplot-nox"))
+    func aSecondWithoutPushesHasNoAgeOfPushes() throws {
+        var run = exampleRun(seconds: 5)
+        for second in [0, 2, 3] {
+            run.intervals[second].latency = LatencyHistogram()
+            run.intervals[second].goalLatency = LatencyHistogram()
+        }
+        let age = try #require(RunPlots(run).all.first { $0.name == "age" })
+        #expect(age.table.rows.map { $0[2] == "–" } == [true, false, true, true, false])
+        guard case .steps(let series) = age.content else {
+            Issue.record("ages are not steps")
+            return
+        }
+        let points = try #require(series.first { $0.name == "accepted pushes, p99" }).points.filter(\.y.isFinite)
+        #expect(points.map(\.x) == [1, 2, 4, 5], "each lone second begins where the one before ends")
+        #expect(points.allSatisfy { $0.y > 0 })
+        #expect(try #require(gnuplot).svg([age], [.wide]).count == 1)
+    }
+
+    /// Half of an audience that never got the goal stays below the line's end, and has no time of its own.
+    @Test func aGoalThatNotAllHadEndsBelowTheWhole() throws {
+        var run = exampleRun(seconds: 4)
+        run.goals = Array(run.goals.prefix(1))
+        run.goals[0].owed = 2 * Int(run.goals[0].spread.count)
+        run.goals[0].last = nil
+        let spread = try #require(RunPlots(run).all.first { $0.name == "spread" })
+        guard case .lines(let series) = spread.content else {
+            Issue.record("a spread is not a line")
+            return
+        }
+        #expect(series[0].points.last?.y == 50)
+        let row = try #require(spread.table.rows.first)
+        #expect(row[3] != "–" && row[4] == "–" && row[5] == "–")
+        #expect(row[6] == "not all had it: 20,000 of 40,000")
+    }
+
     @Test func longRunsAreShownInFewRows() throws {
         let plots = RunPlots(exampleRun(seconds: 1000)).all
         let throughput = try #require(plots.first { $0.name == "throughput" })

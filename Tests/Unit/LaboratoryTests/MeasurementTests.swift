@@ -74,6 +74,26 @@ import Testing
         #expect(recorder.intervals.allSatisfy { $0.threadCosts?.allSatisfy { $0.cpuSeconds > 0 } == true })
     }
 
+    @Test func `The age of a second is the greatest that any look of it has seen`() throws {
+        let scenario = Scenario(name: "test")
+        let recorder = RunRecorder(scenario, ReadingShelf(), try Companions(scenario))
+        func look(_ milliseconds: Int64, oldest: Int64) -> RunRecorder.Look {
+            var freshness = FreshnessReport()
+            freshness.oldestUndelivered = oldest * 1_000_000
+            return RunRecorder.Look(
+                now: milliseconds * 1_000_000, events: 0, counts: ShardCounts(), freshness: freshness,
+                commandsWaiting: 0, arrivalsWaiting: 0)
+        }
+        recorder.begin(at: 0)
+        // Nobody lacks anything at the looks that end the seconds.
+        for (milliseconds, oldest) in [(0, 0), (300, 0), (600, 700), (1000, 0), (1500, 250), (2000, 0), (3000, 0)]
+            as [(Int64, Int64)]
+        {
+            recorder.look(look(milliseconds, oldest: oldest))
+        }
+        #expect(recorder.intervals.map(\.oldestUndelivered) == [0.7, 0.25, 0])
+    }
+
     @Test func `Counts and processor time of an engine that has ended are part of the run`() throws {
         let scenario = Scenario(name: "test")
         let recorder = RunRecorder(scenario, ReadingShelf(), try Companions(scenario))
@@ -134,6 +154,37 @@ import Testing
         meter.complete(newest.serial, of: newest.topicID, at: 9_000_000_000)
         #expect(meter.stages.all(.last).count == count && count == 1)
         #expect(meter.stages.all(.last).max == 1000)
+    }
+
+    /// Decisions on goals of one match whose planned moments are the meter's causes.
+    private func taken(_ occasions: [(occasion: Laboratory.Occasion, planned: Int64, isApplied: Bool)]) throws -> Int {
+        var scenario = Scenario(name: "test")
+        scenario.feed.topics = 1
+        let topic = try #require(Schedule(scenario).topics.first)
+        var script = FeedScript(.football, topics: [topic])
+        var core = DecisionCore(rules: .builtIn)
+        var decisions: [Decision] = []
+        let start = FeedTime(milliseconds: 1_790_000_000_000)
+        for event in script.opening(of: 0, at: start) { core.apply(event, now: start, into: &decisions) }
+        var meter = meter([])
+        meter.measured = 0..<10_000
+        for (index, next) in occasions.enumerated() {
+            decisions.removeAll()
+            meter.cause = DecisionMeter.Cause(topic: topic, planned: next.planned, occasion: next.occasion)
+            let now = start + .seconds(60 * (index + 1))
+            let event = script.event(next.occasion, topic: 0, at: now)
+            if next.isApplied { core.apply(event, now: now, into: &decisions) }
+            for case .record(let record) in decisions { meter.note(record) }
+            meter.cause = nil
+        }
+        return meter.goalsTaken
+    }
+
+    @Test func `A goal counts as taken if it is of the measurement and the engine has decided it`() throws {
+        #expect(try taken([(.goal, 1, true), (.goal, 2, true)]) == 2)
+        #expect(try taken([(.goal, 1, true), (.goal, 2, false)]) == 1, "one never reached the engine")
+        #expect(try taken([(.goal, 1, true), (.goal, 10_001, true)]) == 1, "one is planned after the measurement")
+        #expect(try taken([(.update, 1, true)]) == 0)
     }
 
     @Test func `What an engine had still to bring at its end is finished by what the next one brings`() throws {

@@ -17,10 +17,10 @@ package enum Fault: String, CaseIterable, Sendable {
     package var words: [String] {
         switch self {
         case .acknowledgedEarly:
-            ["is acknowledged at", "is not the one", "goes back", "comes to a card that had left it", "lacks"]
+            ["is acknowledged at", "goes back", "comes to a card that had left it"]
         case .alertTwice: [" twice"]
         case .tokenKept: ["comes to a token that had been replaced"]
-        case .unfollowForgotten: ["comes to a card that had left it", "no end", "has no end"]
+        case .unfollowForgotten: ["comes to a card that had left it", "no end has come"]
         case .versionBack: ["goes back from"]
         case .sentAgain: ["a state is sent again to a card that has it"]
         }
