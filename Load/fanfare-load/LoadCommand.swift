@@ -16,6 +16,7 @@ enum LoadCommand {
                    [--audience SHARE] [--round-trip T] [--cores N] [--memory BYTES] [--bandwidth BITS] [--connections N] [--lineups]
                fanfare-load report RESULT --html FILE --hdr FILE   page; HdrHistogram's log
                fanfare-load plot RESULT --svg FILE --png FILE --plot NAME   one plot: latency, spread, throughput, …
+               fanfare-load judge RESULT…                 judges results by their scenarios' thresholds as they are now
                fanfare-load merge RESULT… --json FILE     results of engines that ran at the same time, as one
                fanfare-load compare A B [--figure NAME]…  ratios of several runs' figures; exit status 1 if B is worse
                fanfare-load compare --run PROGRAM_A PROGRAM_B SCENARIO [--pairs N] [--keep FOLDER] [--slower PERCENT] [-- OPTIONS…]
@@ -50,6 +51,7 @@ enum LoadCommand {
             case "plan": return try PlanCommand(rest).plan()
             case "calibrate": return try PlanCommand(rest).calibrate()
             case "report": return try ReportCommand.report(rest)
+            case "judge": return try ReportCommand.judge(rest)
             case "merge": return try ReportCommand.merge(rest)
             case "plot": return try ReportCommand.plot(rest)
             case "compare": return try CompareCommand(rest).compare()

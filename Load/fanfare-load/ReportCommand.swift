@@ -70,6 +70,32 @@ struct ReportCommand {
         return LoadCommand.passed
     }
 
+    /// `judge RESULT…`: writes verdicts by the scenario's present thresholds into results of the load that it still is.
+    static func judge(_ files: [String]) throws -> Int32 {
+        guard !files.isEmpty else { throw UsageError("judge: results are missing") }
+        var status = LoadCommand.passed
+        for file in files {
+            guard !file.hasPrefix("--") else { throw UsageError("\(file): no such option") }
+            var result = try LoadResult(file: file)
+            let scenario = try ScenarioFiles.find(result.scenario.name)
+            guard result.scenario.definition == scenario.definition else {
+                throw LaboratoryError(
+                    "\(file): ran \(scenario.name) with other sizes, times or options than it has now; run it anew")
+            }
+            for index in result.runs.indices {
+                let run = result.runs[index]
+                result.runs[index].verdict = Verdict(
+                    faults: run.verdict.faults, thresholds: scenario.thresholds.map { $0.judge(run.figures) })
+                for broken in result.runs[index].verdict.thresholds where !broken.holds {
+                    print("\(scenario.name), run \(index + 1): \(broken.sentence)")
+                    status = LoadCommand.broken
+                }
+            }
+            try result.write(to: file)
+        }
+        return status
+    }
+
     /// Seconds between the starts of engines on several hosts, whose clocks differ.
     private static let apartMax = 2.0
 

@@ -27,7 +27,7 @@ enum FigureUnit: Sendable {
         switch self {
         case .seconds: return FigureUnit.time(value)
         case .bytes: return FigureUnit.size(value)
-        case .share: return "\((value * 100).shortened) %"
+        case .share: return value.asShare
         case .number:
             guard value == value.rounded(), abs(value) < 1e15 else { return value.shortened }
             return Int(value).spaced

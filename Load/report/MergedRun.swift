@@ -77,7 +77,8 @@ extension LoadRun {
         "pushes.failed",
         "pushes.uncertain", "pushes.notProcessed", "pushes.conserved", "pushes.untracked", "activities",
         "arrivals.missing", "connections", "connections.opened", "cpu.core", "cpu.shards", "cpu.generator",
-        "cpu.process", "cpu.probes", "pushes.repeated", "pushes.interrupted", "cpu.apns-simulator", "cpu.apns-distance",
+        "cpu.process", "cpu.probes", "pushes.repeated", "pushes.ends", "pushes.interrupted", "cpu.apns-simulator",
+        "cpu.apns-distance",
         "bytes.body", "bytes.state", "memory.resident",
     ]
     private static let greatest = [
@@ -95,6 +96,10 @@ extension LoadRun {
         for name in LoadRun.greatest { figures[name] = values(name).max() }
         for latency in latencies {
             figures.merge(latency.figures) { $1 }
+        }
+        // The last of all is the last of some engine's.
+        for name in Set(runs.flatMap { $0.figures.keys }) where name.hasSuffix(".last.max") && figures[name] == nil {
+            figures[name] = values(name).max()
         }
         if !intervals.isEmpty {
             figures["memory.peak"] = Double(intervals.map(\.residentBytes).max() ?? 0)

@@ -78,7 +78,10 @@ package final class Probe: DeliverySource {
     private func noteLeft(_ run: Range<Int>, _ serial: UInt64, in batch: DeliveryBatch, at now: Int64) {
         let row = table[serial]
         // A lineup shows a change in its row, and brings it into the spotlight later, perhaps after all have had it: that is no news.
-        let mark = table.isFinished(serial) ? SlotMarks.noNews : UInt32(truncatingIfNeeded: serial)
+        // The end of a card that nobody follows any more is of no publication.
+        let mark =
+            serial == 0
+            ? SlotMarks.farewell : table.isFinished(serial) ? SlotMarks.noNews : UInt32(truncatingIfNeeded: serial)
         var news = 0
         for index in run {
             let delivery = batch.deliveries[index]
@@ -108,8 +111,13 @@ package final class Probe: DeliverySource {
         for completion in completions where completion.outcome == .accepted && completion.slot.rawValue < slots.count {
             interval.accepted += 1
             if firstAccepted == nil { firstAccepted = now }
-            let (serial, before) = slots.accepts(completion)
-            if serial == 0, second >= 0 { total.repeated += 1 }
+            var (serial, before) = slots.accepts(completion)
+            if serial == SlotMarks.farewell {
+                if second >= 0 { total.ends += 1 }
+                serial = SlotMarks.noNews
+            } else if serial == SlotMarks.noNews, second >= 0 {
+                total.repeated += 1
+            }
             if serial != run.serial || before != run.before {
                 noteAccepted(run.serial, after: run.before, times: run.count, at: now)
                 run = (serial, before, 0)
@@ -170,6 +178,9 @@ package final class Probe: DeliverySource {
 
     /// Notes how late a timer of the shard's loop fired: no turn since was longer.
     package func noteTurn(_ nanoseconds: Int64) { interval.longestTurn = max(interval.longestTurn, nanoseconds) }
+
+    /// Bytes of memory that the probe takes for itself, all of them from its beginning on.
+    var ownBytes: Int { total.firsts.count * MemoryLayout<Int64>.stride + slots.bytes }
 
     /// Bytes of content states of the measurement.
     var stateBytes: Int { total.stateBytes }
@@ -242,6 +253,8 @@ package final class SlotMarks: @unchecked Sendable {
 
     /// Mark of a push that brings nothing that its activity lacks; no publication has it.
     fileprivate static let noNews: UInt32 = 0
+    /// Mark of the end of a card after its unfollow. No run has so many publications that one has this serial.
+    fileprivate static let farewell: UInt32 = followBit - 1
     private static let followBit: UInt32 = 1 << 31
     private static let noTenant = UInt32.max
 
@@ -257,6 +270,8 @@ package final class SlotMarks: @unchecked Sendable {
         sending = marks(0, count)
         accepted = marks(0, count * memory)
     }
+
+    fileprivate var bytes: Int { (2 + memory) * count * MemoryLayout<UInt32>.stride }
 
     deinit {
         for marks in [tenants, sending, accepted] { marks.deallocate() }

@@ -36,6 +36,8 @@ package struct ProbeReading: Sendable {
     package var stateBytes = 0
     /// Pushes that were not measured, because there was no room for their slots.
     package var untracked = 0
+    /// Ends of cards after their unfollows that were accepted in the measurement.
+    package var ends = 0
     /// Pushes of the measurement that were accepted although the activity had accepted their publication before.
     package var repeated = 0
     /// Nanoseconds of the probe's own work on its shard's thread.
@@ -63,6 +65,7 @@ package struct ProbeReading: Sendable {
         }
         stateBytes += other.stateBytes
         untracked += other.untracked
+        ends += other.ends
         repeated += other.repeated
         own += other.own
         costs.merge(other.costs)

@@ -45,6 +45,9 @@ package final class PublicationTable: @unchecked Sendable {
         for serial in 0...capacity { (finished + serial).initialize(to: Atomic(false)) }
     }
 
+    /// Bytes of memory that the table takes, all of them from its beginning on.
+    package var bytes: Int { (capacity + 1) * (MemoryLayout<Row>.stride + MemoryLayout<Int64>.stride + 1) }
+
     deinit {
         rows.deallocate()
         lasts.deallocate()

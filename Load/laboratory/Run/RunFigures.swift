@@ -165,6 +165,7 @@ struct RunFigures {
         figures["pushes.missing"] = Double(recorder.missing)
         figures["pushes.untracked"] = Double(reading.untracked)
         figures["pushes.repeated"] = Double(reading.repeated)
+        figures["pushes.ends"] = Double(reading.ends)
         figures["pushes.per.second"] = (figures["pushes.accepted"] ?? 0) / max(length, 1e-9)
         figures["pushes.per.second.max"] = Double(seconds.map(\.accepted).max() ?? 0)
         figures["events"] = Double(events.decided)
@@ -222,8 +223,10 @@ struct RunFigures {
         for (name, share) in [("p10", 0.1), ("p50", 0.5)] {
             figures["cpu.per.push.\(name)"] = reading.costs.quantile(share).map { Double($0) / 1e10 }
         }
-        figures["turn.core.max"] = recorder.intervals.map(\.longestTurnCore).max() ?? 0
-        figures["turn.shard.max"] = Double(seconds.map(\.longestTurn).max() ?? 0) / 1e9
+        // After the measurement the core publishes what the rules held back, of all topics in one turn.
+        let measured = max(1, Int(scenario.duration.inSeconds))
+        figures["turn.core.max"] = recorder.intervals.prefix(measured).map(\.longestTurnCore).max() ?? 0
+        figures["turn.shard.max"] = Double(seconds.prefix(measured).map(\.longestTurn).max() ?? 0) / 1e9
     }
 
     static let coreName = "core"
@@ -239,9 +242,15 @@ struct RunFigures {
         }
         // Before that nothing can be said of growth.
         guard intervals.count >= 5 else { return }
-        figures["growth.memory"] = RunFigures.growth(resident)
+        figures["growth.memory"] = RunFigures.growth(resident.map { $0 - Double(ownBytes) })
         figures["growth.threads"] = RunFigures.growth(intervals.map { Double($0.threads) })
         figures["growth.descriptors"] = RunFigures.growth(RunFigures.descriptors(intervals))
+    }
+
+    /// Bytes of the laboratory's own tables, which do not grow. A share of them would hide as much growth of the engine.
+    private var ownBytes: Int {
+        meter.table.bytes + schedule.arrivals.count * MemoryLayout<Schedule.Arrival>.stride
+            + remains.reduce(0) { $0 + $1.probe.ownBytes }
     }
 
     /// Open descriptors without those of connections: a pool opens as many as the load has needed lately and keeps them for half an hour.

@@ -85,9 +85,9 @@ extension Int64 {
 }
 
 extension Latency {
-    /// The share that the distribution has of what was owed, for people; `nil` if nothing tells it. Rounded down: what is missing stays seen.
+    /// The share that the distribution has of what was owed, for people; `nil` if nothing tells it.
     package var shareOfOwed: String? {
         guard let owed, owed > 0 else { return nil }
-        return "\(((Double(histogram.count) / Double(owed) * 10_000).rounded(.down) / 100).shortened) %"
+        return (Double(histogram.count) / Double(owed)).asShare
     }
 }

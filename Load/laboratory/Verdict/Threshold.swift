@@ -51,7 +51,7 @@ package struct Threshold: Sendable, Equatable {
     }
 
     /// Returns `true` for a figure in seconds.
-    private static func isTime(_ figure: String) -> Bool {
+    package static func isTime(_ figure: String) -> Bool {
         let parts = figure.split(separator: ".")
         if ["turn", "cpu"].contains(parts.first) { return true }
         return parts.count > 1 && ["p50", "p90", "p99", "p999", "p9999"].contains(parts.last)
@@ -70,7 +70,7 @@ package struct Threshold: Sendable, Equatable {
         [
             "sent", "accepted", "dead", "held", "throttled", "failed", "uncertain", "notProcessed", "conserved",
             "missing",
-            "untracked", "repeated", "interrupted", "per.second", "per.second.max",
+            "untracked", "repeated", "ends", "interrupted", "per.second", "per.second.max",
         ].map { "pushes.\($0)" }
         + [
             "core", "shards", "probes", "generator", "process", "apns-simulator", "apns-distance", "per.push",
@@ -165,6 +165,7 @@ package struct Threshold: Sendable, Equatable {
     /// The value in the threshold's unit.
     private func shown(_ value: Double) -> String {
         let factor = Threshold.units.first { $0.name == unit }?.factor ?? 1
+        if figure.hasSuffix(".share") { return value.asShare }
         return (value / factor).shortened + (unit.isEmpty ? "" : " \(unit)")
     }
 }
@@ -175,6 +176,15 @@ package struct ThresholdError: Error, CustomStringConvertible {
 }
 
 extension Double {
+    /// The share in per cent. What is less than a whole is never told as 100 %, however little it lacks.
+    package var asShare: String {
+        let percent = self * 100
+        guard percent < 100, percent.shortened == "100" else { return "\(percent.shortened) %" }
+        var factor = 100.0
+        while (percent * factor).rounded(.down) / factor + 1.5 / factor > 100, factor < 1e9 { factor *= 10 }
+        return "\((percent * factor).rounded(.down) / factor) %"
+    }
+
     /// The number with four significant digits, for people.
     package var shortened: String {
         guard isFinite, self != 0 else { return isFinite ? "0" : "\(self)" }

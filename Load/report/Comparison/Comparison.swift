@@ -36,7 +36,7 @@ package struct Comparison: Sendable {
 
     /// Figures that are compared unless others are asked for: cost, delay, memory and throughput.
     package static let usual = [
-        "cpu.per.push.p10", "cpu.per.push", "goal.last.p50", "goal.last.p99", "all.accepted.p99", "memory.peak",
+        "cpu.per.push.p10", "cpu.per.push", "goal.last.p50", "goal.last.p99", "all.reached.p99", "memory.peak",
         "pushes.per.second.max",
         "pushes.missing", "pushes.repeated", "goals.unfinished",
     ]

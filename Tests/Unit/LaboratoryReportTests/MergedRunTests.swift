@@ -123,6 +123,20 @@ struct MergedRunTests {
         #expect(whole["cpu.per.push.p10"] == nil && whole["made.up"] == nil)
     }
 
+    /// Nothing tells which silent updates of two engines are the same, but the last of all is the last of one of them.
+    @Test func theGreatestTimeToTheLastActivityIsThatOfSomeEngine() throws {
+        func run(_ seconds: Double) -> LoadRun {
+            var run = LoadRun(verdict: Verdict(faults: [], thresholds: []), seconds: 5)
+            var histogram = LatencyHistogram()
+            histogram.record(Int64(seconds * 1e6))
+            run.latencies = [Latency(series: "all", stage: "last", histogram: histogram)]
+            run.figures = ["all.last.max": seconds, "all.last.p50": seconds]
+            return run
+        }
+        let figures = try #require(LoadRun(simultaneous: [run(2), run(3)])).figures
+        #expect(figures["all.last.max"] == 3 && figures["all.last.p50"] == nil)
+    }
+
     @Test func theOnlyRunIsTheWholeAsItIs() throws {
         let run = exampleRun()
         let whole = try #require(LoadRun(simultaneous: [run]))

@@ -76,7 +76,7 @@ import Testing
         var latency = Latency(series: "goal", stage: "accepted", histogram: histogram)
         #expect(latency.shareOfOwed == nil && latency.figures["goal.accepted.share"] == nil)
         latency.owed = 1_000_000
-        #expect(latency.shareOfOwed == "99.99 %")
+        #expect(latency.shareOfOwed == "99.9999 %")
         latency.owed = 0
         #expect(latency.shareOfOwed == nil && latency.figures["goal.accepted.share"] == nil)
     }

@@ -354,6 +354,17 @@ import Testing
         #expect(reading.stages[.goal, .accepted].count == 1 && reading.stages[.goal, .accepted].max == 40_000)
     }
 
+    @Test func `The end of a card after its unfollow is neither news nor a repeat`() {
+        let stage = Stage()
+        stage.pull(0, 1, at: 10)
+        stage.answer(.accepted, 0, at: 20)
+        stage.pull(0, 0, at: 30)
+        stage.answer(.accepted, 0, at: 40)
+        let reading = stage.probe.finish()
+        #expect(reading.ends == 1 && reading.repeated == 0)
+        #expect(reading.stages[.goal, .accepted].count == 1)
+    }
+
     @Test func `The next tenant of a slot is another activity`() {
         let stage = Stage()
         for generation in [0, 256, 512] as [UInt32] {

@@ -1,5 +1,6 @@
 import FanfareModel
 import FanfareTOML
+import Foundation
 import Testing
 
 @testable import Laboratory
@@ -14,6 +15,17 @@ import Testing
             _ = try scenario(toml)
             return []
         } catch { return error.lines }
+    }
+
+    @Test func `The documents' example is a scenario`() throws {
+        let path = try #require(Companion.repositoryFile("docs/load.md"))
+        let page = try String(contentsOfFile: path, encoding: .utf8)
+        let blocks = page.split(separator: "```toml\n").dropFirst().compactMap { $0.split(separator: "```").first }
+        #expect(blocks.count == 1)
+        for block in blocks {
+            let example = try Scenario(toml: Array(block.utf8), name: "example", file: "docs/load.md")
+            #expect(example.feed.bursts.count == 3 && example.subscribers.silencedShare == 0.2)
+        }
     }
 
     @Test func `A scenario has everything that its file says`() throws {

@@ -2,6 +2,14 @@ import Laboratory
 import Testing
 
 @Suite struct ThresholdTests {
+    @Test func `A share that lacks anything is never told as the whole`() throws {
+        #expect(1.0.asShare == "100 %" && 0.995.asShare == "99.5 %" && 0.0.asShare == "0 %")
+        #expect(0.999_996_064_7.asShare == "99.9996 %" && 0.999_999_999_5.asShare != "100 %")
+        let outcome = try Threshold("goal.reached.share > 99.9 %").judge(["goal.reached.share": 0.999_996_064_7])
+        #expect(outcome.holds && outcome.sentence.hasSuffix("measured 99.9996 %"))
+        #expect(!(try Threshold("goal.reached.share = 100 %").judge(["goal.reached.share": 0.999_999_9]).holds))
+    }
+
     @Test(arguments: [
         ("goal.last.p99 < 2.5 s", "goal.last.p99", 2.5), ("goal.last.p99<2.5s", "goal.last.p99", 2.5),
         ("cpu.per.push <= 1us", "cpu.per.push", 1e-6), ("growth.memory < 5 %", "growth.memory", 0.05),
