@@ -47,8 +47,30 @@ enum Lineups {
             "woken": \(Int(Double(lineups * rounds) / wakingSeconds)), \
             "bytes": \(bytes), "bytes_waiting": \(bytesWaiting), \
             "publish_us": \(fleet.longestPublish * 1e6), "pull_ms": \(fleet.longestPull * 1e3), \
+            "alerted": \(alerted(lineups: lineups, claims: false)), "claimed": \(alerted(lineups: lineups, claims: true)), \
             "topic_pushed": \(topicPushed(activities: lineups))}
             """)
+    }
+
+    /// Pushes per second of goals with an alert, which wait for others.
+    ///
+    /// - Parameter claims: whether they wait for claims as well, which are confirmed at once.
+    private static func alerted(lineups: Int, claims: Bool) -> Int {
+        var fleet = LineupFleet(lineups: lineups, topics: topics, size: size, claims: claims)
+        var pushes = 0
+        var seconds = 0.0
+        for _ in 0..<rounds {
+            let publication = fleet.nextGoal(hasAlert: true)
+            let started = processorSeconds()
+            pushes += fleet.publishAndSweep(publication, batchMax: batchMax)
+            fleet.passGathering()
+            fleet.wake()
+            pushes += fleet.sweep(batchMax: batchMax)
+            seconds += processorSeconds() - started
+            fleet.rest()
+        }
+        precondition(pushes == lineups * rounds, "\(pushes) pushes of \(rounds) alerts to \(lineups) lineups")
+        return Int(Double(pushes) / seconds)
     }
 
     /// Pushes per second of the same goals to as many activities that follow the match alone.
@@ -101,7 +123,7 @@ private struct LineupFleet: ~Copyable {
     static let tokenBytes = 80
     /// Number of choices of five topics that `init` makes.
     static let choices = 99 * 32 * 32 * 32
-    private let shard = Shard()
+    private let shard: Shard
     private var moment = Moment(wallMilliseconds: 1_800_000_000_000, monotonicNanoseconds: 1_000_000_000)
     private var serial: UInt64 = 0
     private var score: Int64 = 0
@@ -113,7 +135,13 @@ private struct LineupFleet: ~Copyable {
     private var feedbackIn: RingProducer<ShardFeedback>
     private var feedbackOut: RingConsumer<ShardFeedback>
 
-    init(lineups: Int, topics: Int, size: Int) {
+    /// - Parameter claims: whether alerts wait for claims.
+    init(lineups: Int, topics: Int, size: Int, claims: Bool = false) {
+        // Every alert leaves: none is to be held back.
+        var limits = ActivityLimits()
+        limits.immediate = TokenBucket.Size(burst: 240, refill: .seconds(1))
+        shard = Shard(limits: limits)
+        if claims { shard.keepClaims() }
         let ring = OneToOneRing<ShardFeedback>(capacity: 1024)
         feedbackIn = ring.takeProducer()
         feedbackOut = ring.takeConsumer()
@@ -148,6 +176,7 @@ private struct LineupFleet: ~Copyable {
     }
 
     init(followers: Int) {
+        shard = Shard()
         let ring = OneToOneRing<ShardFeedback>(capacity: 1024)
         feedbackIn = ring.takeProducer()
         feedbackOut = ring.takeConsumer()
@@ -162,7 +191,9 @@ private struct LineupFleet: ~Copyable {
         _ = sweep(batchMax: 1024)
     }
 
-    static func publication(topic: Int, score: Int64, serial: UInt64, importance: Int = 50) -> Publication {
+    static func publication(
+        topic: Int, score: Int64, serial: UInt64, importance: Int = 50, alert: Alert? = nil
+    ) -> Publication {
         let state = EncodedState([
             "home": .string("Home United \(topic)"), "away": .string("Away City \(topic)"), "homeScore": .int(score),
             "awayScore": 0, "homeYellow": 1, "awayYellow": 2, "homeRed": 0, "awayRed": 0, "period": "2H",
@@ -171,7 +202,7 @@ private struct LineupFleet: ~Copyable {
         ])
         return Publication(
             serial: serial, topicID: TopicID("match/\(topic)"), topicKind: .football, version: UInt32(score) + 1,
-            event: .update, state: state, priority: .immediate, alert: nil,
+            event: .update, state: state, priority: .immediate, alert: alert,
             prominence: Prominence(importance: importance, news: 100),
             short: ShortForms(compactLeading: "HOM \(score)", compactTrailing: "0 AWA", minimal: "\(score)–0"),
             staleAfter: .seconds(3600), dismissAfter: nil)
@@ -179,10 +210,14 @@ private struct LineupFleet: ~Copyable {
 
     /// - Parameter importance: importance of this topic; the others have 50. With 50 the spotlight rests on
     ///   this one, because it is first in the lineup.
-    mutating func nextGoal(importance: Int = 50) -> Publication {
+    mutating func nextGoal(importance: Int = 50, hasAlert: Bool = false) -> Publication {
         score += 1
         serial += 1
-        return LineupFleet.publication(topic: 0, score: score, serial: serial, importance: importance)
+        let alert = Alert(
+            cause: "goal \(score)", class: .essential, text: AlertText(title: "Goal", body: "\(score)–0"),
+            freshFor: .seconds(300), highlight: nil)
+        return LineupFleet.publication(
+            topic: 0, score: score, serial: serial, importance: importance, alert: hasAlert ? alert : nil)
     }
 
     /// - Returns: number of pushes, all of them answered.
@@ -198,6 +233,15 @@ private struct LineupFleet: ~Copyable {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+
+    mutating func passGathering() { pass(seconds: 2) }
+
+    /// Lets everything that a goal has moved come to rest.
+    mutating func rest() {
+        pass(seconds: 120)
+        wake()
+        _ = sweep(batchMax: 1024)
     }
 
     mutating func passDwell() { pass(seconds: LineupRules().dwell.milliseconds / 1000) }
@@ -222,7 +266,8 @@ private struct LineupFleet: ~Copyable {
             shard.pull(limit: batchMax, at: moment, into: &batch)
             longestPull = max(longestPull, LineupFleet.now() - started)
             if batch.deliveries.isEmpty {
-                // A pull may end with visits left to be made.
+                // A pull may end with visits left to be made, or with claims.
+                if confirm() { continue }
                 guard let due = shard.nextDue, due <= moment.monotonicNanoseconds else { return pushes }
                 continue
             }
@@ -234,7 +279,20 @@ private struct LineupFleet: ~Copyable {
             batch.removeAll()
             shard.complete(completions, at: moment)
             completions.removeAll(keepingCapacity: true)
-            while shard.sendFeedback(to: &feedbackIn) { _ = feedbackOut.drain(limit: 1024) { _ in } }
+            _ = confirm()
         }
+    }
+
+    /// Takes the shard's feedback, and confirms its claims.
+    ///
+    /// - Returns: whether there were any.
+    private mutating func confirm() -> Bool {
+        var ticket: UInt64?
+        while shard.sendFeedback(to: &feedbackIn) {
+            _ = feedbackOut.drain(limit: 1024) { if case .claims(let request) = $0 { ticket = request.ticket } }
+        }
+        guard let ticket else { return false }
+        shard.apply(.claimed(ticket), at: moment)
+        return true
     }
 }

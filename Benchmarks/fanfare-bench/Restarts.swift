@@ -80,7 +80,7 @@ enum Restarts {
     private static func write(_ core: EngineCore, _ log: LMDBLog) throws -> Written {
         var written = Written()
         let clock = ContinuousClock()
-        let rules = LogRules(text: Rules.builtInText(of: log), decisionVersion: DecisionCore.version)
+        let rules = LogRules(text: Rules.builtInText(of: log))
         let sink = FileSink(log.checkpoints)
         let checkpointer = try Checkpointer(core, log, sink: sink, rules: rules, interval: 0)
         var isWriting = true

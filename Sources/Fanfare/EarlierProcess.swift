@@ -52,7 +52,7 @@ package struct EarlierProcess: Sendable {
     struct Deliveries {
         private(set) var claimed: ClaimedActivities
         private(set) var completions = EarlierCompletions()
-        var head: CompletionHead?
+        private(set) var head: CompletionHead?
         /// `ClaimStore.start`.
         var start: FeedTime?
         private let now: FeedTime
@@ -69,6 +69,7 @@ package struct EarlierProcess: Sendable {
             self = Deliveries(now: now)
             try store.read { insert($0) }
             head = try store.readCompletions { insert($1, at: $0) }
+            completions.through = head?.position ?? 0
             start = store.start
         }
     }
@@ -111,12 +112,13 @@ package struct EarlierProcess: Sendable {
     ///   - startedAt: time at which the card began, for one of which it is not known when it joined.
     ///   - app: app of the activity; `nil` if nothing is sent to APNs.
     func settledThrough(_ subscription: Subscription, startedAt: FeedTime?, app: AppID?) -> FeedTime? {
-        guard case .topic(let topic) = subscription.audience else { return nil }
         let joined =
             subscription.joinedAt ?? startedAt.map { FeedTime(milliseconds: $0.milliseconds &- lag.milliseconds) }
         // Most cards joined before any alert that goes on, and nothing is kept of them.
         let recent = joined.flatMap { $0.milliseconds > now.milliseconds - AlertClaim.ageMax.milliseconds ? $0 : nil }
         let mark = ActivityMark(subscription.activity, token: subscription.token)
-        return [recent, claimed.claimed(mark, of: topic, app: app)].compactMap(\.self).max()
+        // A lineup's alerts are claimed together: one that was granted before a claim of another topic is in a claim of its own.
+        let claims = subscription.audience.topics.compactMap { claimed.claimed(mark, of: $0, app: app) }
+        return ([recent].compactMap(\.self) + claims).max()
     }
 }

@@ -12,17 +12,36 @@ final class AlertClaims {
 
     /// Returns the alerts that activities of this audience get only with a claim; `nil` if none is needed.
     private func alerts(of audience: Audience, at moment: Moment) -> FreshAlerts? {
-        // Alerts of lineups do not go on after a crash.
-        guard membership.claims.isKept, audience.lineup == nil,
-            let alerts = audience.alerts.fresh(at: moment)
-        else { return nil }
-        guard membership.claims.isOverdue(at: moment.monotonicNanoseconds) else { return alerts }
+        guard membership.claims.isKept, let alerts = audience.alerts.fresh(at: moment) else { return nil }
+        return leaveUnclaimed(alerts, at: moment) ? nil : alerts
+    }
+
+    /// Returns whether alerts leave without their claims, because the store takes nothing.
+    private func leaveUnclaimed(_ alerts: FreshAlerts, at moment: Moment) -> Bool {
+        guard membership.claims.isOverdue(at: moment.monotonicNanoseconds) else { return false }
         if membership.claims.leaveUnclaimed(alerts, at: moment.monotonicNanoseconds) {
             reporter.report(
                 "the store has taken no claims for \(membership.claims.patience / 1_000_000_000) s; alerts leave without them, and a crash "
                     + "before it does may repeat them")
         }
-        return nil
+        return true
+    }
+
+    /// Returns whether alerts may leave for the member of a lineup whose state is in its row. Otherwise they are claimed, and the lineup waits:
+    /// a visit is queued when the claim is durable.
+    func admit(_ alerts: [IssuedAlert], toMemberOf row: Int, at moment: Moment) -> Bool {
+        guard membership.claims.isKept, let fresh = FreshAlerts(alerts, at: moment) else { return true }
+        let slot = membership.lineups[lone: row].member
+        let first = alerts.reduce(0) { max($0, $1.claimedFrom) }
+        if membership.claims.isClaimed(slot, since: first) || leaveUnclaimed(fresh, at: moment) { return true }
+        // A row that waits for room may be visited for another reason, and be named then: its first entry ends no wait any more.
+        var isNew = !membership.lineups[lone: row].flags.contains(.awaitsClaim)
+        if !membership.claims.isNamed(slot, since: first), !membership.claims.isFull {
+            membership.claims.claim(fresh, for: slot)
+            isNew = true
+        }
+        if isNew { membership.claims.await(slot, inRow: row, since: first) }
+        return false
     }
 
     /// Returns the first of the members under the cursor that may be visited: those to whom an alert may leave, or who have had it. Claims the
@@ -72,8 +91,11 @@ final class AlertClaims {
     func awaits(_ slot: ActivitySlot) -> Bool {
         let activity = membership.store[slot]
         guard membership.claims.isKept, activity.audience != ActivityStore.noAudience else { return false }
+        if let row = membership.lineups.loneRow(ofAudience: Int(activity.audience)) {
+            return membership.lineups[lone: row].flags.contains(.awaitsClaim)
+        }
         let audience = membership.audiences[Int(activity.audience)]
-        guard audience.lineup == nil, activity.alerted < audience.alerts.newest else { return false }
+        guard activity.alerted < audience.alerts.newest else { return false }
         return audience.lane.parked != nil
             || !membership.claims.isClaimed(slot, since: audience.claimFront.firstTicket)
     }
@@ -82,7 +104,25 @@ final class AlertClaims {
     func confirm(_ ticket: UInt64, at moment: Moment) {
         // The first of them goes in front of the others.
         for audience in membership.claims.confirm(ticket).reversed() where audience.lane.parked != nil {
-            membership.unpark(audience, isFirst: true)
+            // Another alert may have begun to wait for others meanwhile.
+            if let lineup = audience.lineup, lineup.isGathering(at: moment.monotonicNanoseconds),
+                let due = lineup.publishedAt
+            {
+                membership.unpark(audience)
+                membership.park(audience, UInt32(membership.lineups.audience(of: lineup.row)), due: due)
+            } else {
+                membership.unpark(audience, isFirst: true)
+            }
+        }
+        var unnamed = 0
+        while let (row, isNamed) = membership.claims.takeRow(mayTakeUnnamed: unnamed < ClaimBook.namedMax) {
+            // Another lineup may have the row by now, or an audience its state: either is visited for reasons of its own.
+            guard membership.lineups.isLone(row), membership.lineups[lone: row].flags.contains(.awaitsClaim) else {
+                continue
+            }
+            if !isNamed { unnamed += 1 }
+            membership.lineups[lone: row].flags.remove(.awaitsClaim)
+            membership.queue(row, lane: 0)
         }
         if membership.claims.claimUnclaimed(at: moment.monotonicNanoseconds) {
             reporter.report("the store takes claims again")

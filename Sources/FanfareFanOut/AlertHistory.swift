@@ -27,11 +27,7 @@ struct AlertHistory {
     /// - Parameters:
     ///   - members: number of members, all of which are to get the alert.
     ///   - oldest: the oldest version that a member has.
-    ///   - ticket: ticket of the first claims that count for the alert.
-    mutating func append(
-        _ issue: IssuedAlert, in version: UInt32, for members: Int, having oldest: UInt32,
-        claimedFrom ticket: UInt64 = 1
-    ) {
+    mutating func append(_ issue: IssuedAlert, in version: UInt32, for members: Int, having oldest: UInt32) {
         let `class` = issue.alert.class
         if pending.count(where: { $0.alert.class == `class` }) == AlertHistory.perClassMax,
             let first = pending.firstIndex(where: { $0.alert.class == `class` })
@@ -43,20 +39,12 @@ struct AlertHistory {
         pending.append(PendingAlert(version: version, number: alertCounts[Int(place)] &* 2 &+ place, issue: issue))
         newest = version
         unreached = members
-        claimFront.firstTicket = ticket
+        claimFront.firstTicket = max(claimFront.firstTicket, issue.claimedFrom)
     }
 
     /// The alerts that may still leave; `nil` if there are none.
     func fresh(at moment: Moment) -> FreshAlerts? {
-        var fresh: FreshAlerts?
-        for alert in pending where alert.isCarried(at: moment) {
-            let granted = alert.alert.grantedAt
-            let one = FreshAlerts(
-                topic: alert.topic, through: granted, expires: granted + min(alert.alert.freshFor, AlertClaim.ageMax),
-                freshUntil: alert.freshUntil)
-            fresh = fresh?.merged(with: one) ?? one
-        }
-        return fresh
+        FreshAlerts(pending.lazy.map(\.issue), at: moment)
     }
 
     /// Creates the history of an audience that was at rest, in which no member has missed an alert. It has no alerts, and only the low bits of

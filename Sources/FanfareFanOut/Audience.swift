@@ -130,19 +130,19 @@ final class Audience: LaneMember {
     ///   - alert: the alert of the version, if it has one.
     ///   - freshness: index of the kind's figures in the shard's `FreshnessTable`.
     ///   - now: arrival of the version, monotonic nanoseconds.
-    ///   - ticket: ticket of the first claims that count for the alert.
-    func publish(
-        _ version: Version, alerting alert: IssuedAlert?, freshness: Int, at now: Int64, claimedFrom ticket: UInt64 = 1
-    ) {
+    func publish(_ version: Version, alerting alert: IssuedAlert?, freshness: Int, at now: Int64) {
         take(version)
         times.note(now, freshness: freshness, hasMembers: order.count > 0)
         owed = order.count + starts.count
         refused = 0
         order.restart()
         if let alert {
-            alerts.append(alert, in: target, for: order.count, having: ledger.oldest, claimedFrom: ticket)
+            alerts.append(alert, in: target, for: order.count, having: ledger.oldest)
         }
     }
+
+    /// Count of the audiences that the object has served.
+    var servedTenant: UInt64 { lineup?.tenant ?? tenant }
 
     /// Opens a version for an alert of an earlier process, in front of the newest version.
     func open(_ alert: IssuedAlert, in version: Version) {

@@ -18,9 +18,7 @@ struct ClaimBook {
     private var marks: [ActivityMark] = []
     /// Ticket of the last request that names the activity, by slot; 0 for none.
     private var tickets: [UInt64] = []
-    /// Claims that are not requested yet, and the number of names in them.
-    private var claims: [AlertClaim] = []
-    private var named = 0
+    private var new = UnrequestedClaims()
     /// Number of names without an answer from which on further audiences wait.
     static let namedMax = 4096
     private var requested: UInt64 = 0
@@ -32,8 +30,10 @@ struct ClaimBook {
         let audience: Audience
         let tenant: UInt64
 
+        init(_ audience: Audience) { (self.audience, tenant) = (audience, audience.servedTenant) }
+
         /// The audience, unless its object serves another one by now.
-        var still: Audience? { audience.tenant == tenant ? audience : nil }
+        var still: Audience? { audience.servedTenant == tenant ? audience : nil }
     }
 
     /// Audiences whose sweeps wait for a request, by its ticket.
@@ -41,6 +41,8 @@ struct ClaimBook {
     /// Audiences whose next members no claim names yet, because there were too many names, and the number of those that were taken.
     private var unnamed: [Waiting] = []
     private var unnamedTaken = 0
+
+    private var lineups = WaitingLineups()
     /// Alerts that left without claims, by topic, because the store took nothing. They are claimed for everybody once it does.
     private var unclaimed: [TopicID: FreshAlerts] = [:]
     private static let unclaimedMax = 1 << 14
@@ -99,7 +101,7 @@ struct ClaimBook {
 
     /// Is `true` if so many activities are named that other audiences wait: what is claimed and not sent is lost to a crash, and there may be a
     /// million audiences of one.
-    var isFull: Bool { named + open.reduce(0) { $0 + $1.named } >= ClaimBook.namedMax }
+    var isFull: Bool { new.named + open.reduce(0) { $0 + $1.named } >= ClaimBook.namedMax }
 
     /// Claims alerts for activities that no claim names yet.
     ///
@@ -114,8 +116,13 @@ struct ClaimBook {
             tickets[Int(slot.rawValue)] = next
         }
         guard !activities.isEmpty else { return }
-        named += activities.count
-        claims.append(AlertClaim(alerts, for: activities))
+        new.add(alerts, for: activities)
+    }
+
+    /// Claims alerts for the member of a lineup of one, which no claim names yet.
+    mutating func claim(_ alerts: FreshAlerts, for slot: ActivitySlot) {
+        new.add(alerts, forLineupOf: marks[Int(slot.rawValue)])
+        tickets[Int(slot.rawValue)] = next
     }
 
     /// Notes that alerts leave without claims.
@@ -124,10 +131,9 @@ struct ClaimBook {
     mutating func leaveUnclaimed(_ alerts: FreshAlerts, at now: Int64) -> Bool {
         let isFirst = unclaimed.isEmpty
         if unclaimed.count >= ClaimBook.unclaimedMax { unclaimed = unclaimed.filter { $0.value.freshUntil > now } }
-        if let known = unclaimed[alerts.topic] {
-            unclaimed[alerts.topic] = known.merged(with: alerts)
-        } else if unclaimed.count < ClaimBook.unclaimedMax {
-            unclaimed[alerts.topic] = alerts
+        for alerts in [alerts] + alerts.beside {
+            if unclaimed[alerts.topic] == nil, unclaimed.count == ClaimBook.unclaimedMax { continue }
+            unclaimed[alerts.topic, default: alerts].merge(alerts)
         }
         return isFirst
     }
@@ -137,14 +143,14 @@ struct ClaimBook {
     /// - Returns: `true` if there was any.
     mutating func claimUnclaimed(at now: Int64) -> Bool {
         guard !unclaimed.isEmpty else { return false }
-        for alerts in unclaimed.values where alerts.freshUntil > now { claims.append(AlertClaim(alerts, for: [])) }
+        for alerts in unclaimed.values where alerts.freshUntil > now { new.add(alerts, for: []) }
         unclaimed = [:]
         return true
     }
 
     /// Makes an audience wait for the claim that names this member, or for room to name it.
     mutating func await(_ slot: ActivitySlot, of audience: Audience, since first: UInt64) {
-        let waiting = Waiting(audience: audience, tenant: audience.tenant)
+        let waiting = Waiting(audience)
         if isNamed(slot, since: first) {
             self.waiting[tickets[Int(slot.rawValue)], default: []].append(waiting)
         } else if !audience.claimFront.isUnnamed {
@@ -153,16 +159,27 @@ struct ClaimBook {
         }
     }
 
+    /// Makes a lineup of one member wait for the claim that names this activity, or for room to name it.
+    mutating func await(_ slot: ActivitySlot, inRow row: Int, since first: UInt64) {
+        lineups.append(row, ticket: isNamed(slot, since: first) ? tickets[Int(slot.rawValue)] : nil)
+    }
+
+    /// Removes and returns a lineup of one member that need not wait any more; `nil` if there is none.
+    ///
+    /// - Parameter mayTakeUnnamed: whether it may be one that no claim names yet.
+    mutating func takeRow(mayTakeUnnamed: Bool) -> (row: Int, isNamed: Bool)? {
+        lineups.takeFirst(durable: durable, mayTakeUnnamed: mayTakeUnnamed)
+    }
+
     /// Forgets the claim of an activity that joins another audience.
     mutating func forget(_ slot: ActivitySlot) { if isKept { tickets[Int(slot.rawValue)] = 0 } }
 
     /// Removes and returns what is to be made durable; `nil` if there is nothing.
     mutating func takeRequest(at now: Int64) -> ClaimRequest? {
-        guard !claims.isEmpty else { return nil }
+        guard !new.isEmpty else { return nil }
         requested += 1
-        open.append((requested, now, named))
-        defer { (claims, named) = ([], 0) }
-        return ClaimRequest(ticket: requested, claims: claims)
+        open.append((requested, now, new.named))
+        return ClaimRequest(ticket: requested, claims: new.takeAll())
     }
 
     /// Notes that all requests up to that one are durable.
@@ -201,7 +218,7 @@ struct ClaimBook {
 
     /// Is `true` if nothing waits for the store.
     var isIdle: Bool {
-        claims.isEmpty && open.isEmpty && waiting.isEmpty && unnamed.isEmpty && unclaimed.isEmpty
+        new.isEmpty && open.isEmpty && waiting.isEmpty && unnamed.isEmpty && unclaimed.isEmpty && lineups.isEmpty
     }
 
     /// Checks the tickets of `count` slots.
@@ -221,21 +238,43 @@ struct ClaimBook {
 struct FreshAlerts {
     let topic: TopicID
     /// Log time at which the newest of them was granted.
-    let through: FeedTime
+    private(set) var through: FeedTime
     /// Log time from which on none of them is fresh, and the same in monotonic nanoseconds.
-    let expires: FeedTime
-    let freshUntil: Int64
+    private(set) var expires: FeedTime
+    private(set) var freshUntil: Int64
+    /// Those of a lineup's other topics.
+    private(set) var beside: [FreshAlerts] = []
 
-    func merged(with other: FreshAlerts) -> FreshAlerts {
-        FreshAlerts(
-            topic: topic, through: max(through, other.through), expires: max(expires, other.expires),
-            freshUntil: max(freshUntil, other.freshUntil))
+    /// - Returns: `nil` if none of the alerts may leave.
+    init?(_ alerts: some Sequence<IssuedAlert>, at moment: Moment) {
+        var whole: FreshAlerts?
+        for alert in alerts where !alert.isRevoked && moment.monotonicNanoseconds < alert.freshUntil {
+            let one = FreshAlerts(alert)
+            if whole == nil { whole = one } else { whole?.add(one) }
+        }
+        guard let whole else { return nil }
+        self = whole
     }
-}
 
-extension AlertClaim {
-    fileprivate init(_ alerts: FreshAlerts, for activities: [ActivityMark]) {
-        self.init(topic: alerts.topic, through: alerts.through, expires: alerts.expires, activities: activities)
+    private init(_ alert: IssuedAlert) {
+        (topic, through, freshUntil) = (alert.topic, alert.alert.grantedAt, alert.freshUntil)
+        expires = through + min(alert.alert.freshFor, AlertClaim.ageMax)
+    }
+
+    private mutating func add(_ other: FreshAlerts) {
+        if other.topic == topic { return merge(other) }
+        if let place = beside.firstIndex(where: { $0.topic == other.topic }) {
+            beside[place].merge(other)
+        } else {
+            beside.append(other)
+        }
+    }
+
+    /// Adds alerts of the same topic.
+    mutating func merge(_ other: FreshAlerts) {
+        through = max(through, other.through)
+        expires = max(expires, other.expires)
+        freshUntil = max(freshUntil, other.freshUntil)
     }
 }
 

@@ -2,13 +2,13 @@ import FanfareModel
 
 /// What is known, while an engine starts, of what its activities had from an earlier process.
 struct EarlierDeliveries {
-    /// Log times through which alerts do not concern an activity any more, by slot: they may have left for it, or it joined after them.
-    private var settled: [ActivitySlot: FeedTime] = [:]
+    /// Alerts that do not concern activities any more. Alerts of lineups keep it until they are no more.
+    private(set) var alerts = EarlierAlerts()
     /// A bit for each slot: whether the activity has the newest version.
     private var holders: [UInt64] = []
 
     mutating func note(_ slot: ActivitySlot, _ earlier: EarlierDelivery) {
-        if let time = earlier.settledThrough { settled[slot] = max(settled[slot] ?? time, time) }
+        if let time = earlier.settledThrough { alerts.settle(slot, through: time) }
         let (word, bit) = (Int(slot.rawValue >> 6), UInt64(1) << UInt64(slot.rawValue & 63))
         if word >= holders.count {
             guard earlier.hasNewest else { return }
@@ -20,8 +20,7 @@ struct EarlierDeliveries {
 
     /// Returns the number of the first of the alerts, the oldest first, that do not concern the activity.
     func settled(_ alerts: [UnfinishedAlert], for slot: ActivitySlot) -> Int {
-        guard let time = settled[slot] else { return 0 }
-        return alerts.count { $0.alert.grantedAt <= time }
+        alerts.count { self.alerts.isSettled($0.alert, for: slot) }
     }
 
     var hasHolders: Bool { !holders.isEmpty }
@@ -31,6 +30,25 @@ struct EarlierDeliveries {
         return word < holders.count && holders[word] & 1 << UInt64(slot.rawValue & 63) != 0
     }
 
-    /// Forgets everything, once everything of the earlier process has been published.
-    mutating func end() { (settled, holders) = ([:], []) }
+    /// Forgets everything, once everything of the earlier process has been published, but what its alerts need to know of lineups' members.
+    mutating func end(isOfLineup: (ActivitySlot) -> Bool) {
+        alerts.keep(isOfLineup)
+        (alerts, holders) = (EarlierAlerts(), [])
+    }
+}
+
+/// Log times through which alerts do not concern an activity any more: they may have left for it, or it joined after them. Confined to its
+/// shard's thread.
+final class EarlierAlerts {
+    private var times: [ActivitySlot: FeedTime] = [:]
+
+    fileprivate func settle(_ slot: ActivitySlot, through time: FeedTime) {
+        times[slot] = max(times[slot] ?? time, time)
+    }
+
+    fileprivate func keep(_ isWanted: (ActivitySlot) -> Bool) { times = times.filter { isWanted($0.key) } }
+
+    func isSettled(_ alert: Alert, for slot: ActivitySlot) -> Bool {
+        times[slot].map { alert.grantedAt <= $0 } ?? false
+    }
 }

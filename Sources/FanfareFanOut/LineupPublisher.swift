@@ -96,7 +96,7 @@ final class LineupPublisher {
         let mayPass =
             hasWaited || lineup.mayPublish(after: lineupInterval, at: moment.monotonicNanoseconds)
             || membership.lineups.taken.contains { lineup.isGathering(at: $0.news.at) }
-        let isUrgent = membership.lineups.taken.contains { $0.news.publication.isUrgent }
+        let isUrgent = membership.lineups.taken.contains { $0.news.alert != nil || $0.news.publication.isUrgent }
         // Nobody is to get the newest version, so a later one may be the first to be made again.
         let isNeeded = isOutdated && (forNewcomer || audience.owed > 0)
         // A lineup that goes on after its end gets a version at once: until then the end would still be sent.
@@ -153,9 +153,9 @@ final class LineupPublisher {
             let publication = news.publication
             // The weightiest of the alerts that leave together has the spotlight, in whatever order they came.
             let isGathering = lineup.isGathering(at: news.at)
-            if let weight = publication.prominence.news ?? (publication.alert != nil ? 0 : nil) {
+            if let weight = publication.prominence.news ?? (news.alert != nil ? 0 : nil) {
                 lineup.rotation.happened(
-                    at: position, weight: weight, alerts: publication.alert != nil && !isGathering,
+                    at: position, weight: weight, alerts: news.alert != nil && !isGathering,
                     membership.lineupRules, now: FeedTime(milliseconds: news.at / 1_000_000))
             }
             guard let issue = news.alert, !membership.lineups.hasHeard(issue, lineup.row) else { continue }
@@ -232,7 +232,7 @@ final class LineupPublisher {
             if !isGathering { lineup.publishedAt = now }
             let version = Audience.Version(
                 event: isOver ? .end : .update,
-                priority: isGathering
+                priority: isGathering || alertCount > 0
                     ? .immediate
                     : withNews
                         ? membership.lineups.taken.lazy.map(\.news.publication.priority).max() ?? .conserving
@@ -240,9 +240,9 @@ final class LineupPublisher {
                 latest: lineup.display.topics[lineup.display.spotlight].publication, display: hash)
             // Each alert has a version of its own, which identifies it; all of these show the same.
             for index in 0..<max(1, alertCount) {
-                publishVersion(
-                    version, in: audience, alerting: index < alertCount ? membership.lineups.unheard[index] : nil,
-                    at: moment)
+                let alert = index < alertCount ? membership.lineups.unheard[index] : nil
+                publishVersion(version, in: audience, alerting: alert, at: moment)
+                if let alert { settle(alert, in: audience) }
             }
             if isGathering, audience.lane.parked == nil, let due = lineup.publishedAt {
                 membership.park(audience, UInt32(membership.lineups.audience(of: lineup.row)), due: due)
@@ -269,6 +269,14 @@ final class LineupPublisher {
             alert?.issuedAt ?? moment.monotonicNanoseconds
         membership.publish(
             version, in: audience, alerting: alert, freshness: reporter.freshness.indexOfLineups(), at: came)
+    }
+
+    /// Notes which members an alert of an earlier process may have left for. They count as having had those before it, too.
+    private func settle(_ issue: IssuedAlert, in audience: Audience) {
+        guard issue.earlier != nil else { return }
+        for slot in audience.order.members where issue.isSettled(for: slot) {
+            membership.store[slot].alerted = audience.target
+        }
     }
 
     /// Tracks a publication that the audience's newest version carries, or completes it if its change is not visible here.

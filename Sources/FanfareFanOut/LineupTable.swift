@@ -58,6 +58,10 @@ struct LineupTable {
             static let isDeferred = Flags(rawValue: 8)
             /// The wake-up ends the wait of news for others.
             static let isGathering = Flags(rawValue: 16)
+            /// The alerts of its next push wait for a claim.
+            static let awaitsClaim = Flags(rawValue: 32)
+            /// Any of those after which the lineup looks at its news without a cursor.
+            static let awaitingVisit: Flags = [.isDue, .wasPassed, .isDeferred, .isGathering, .awaitsClaim]
         }
     }
 
@@ -539,7 +543,8 @@ struct LineupTable {
     /// Returns whether a lineup of one member is to be visited without a cursor, for news that it has not looked at.
     private func isVisitDue(_ row: Int) -> Bool {
         guard isLone(row) else { return false }
-        let waits = !lone[row].flags.isDisjoint(with: [.isDeferred, .isGathering]) && lone[row].wakeUp != nil
+        let waits =
+            !lone[row].flags.isDisjoint(with: [.isDeferred, .isGathering, .awaitsClaim]) && lone[row].wakeUp != nil
         return waits || !lone[row].flags.isDisjoint(with: [.isDue, .wasPassed])
     }
 

@@ -55,19 +55,7 @@ final class LineupVisits {
     /// Handles a lineup's timer: queues its visit.
     func wake(_ row: Int) {
         membership.lineups[lone: row].wakeUp = nil
-        queue(row, lane: Int(membership.lineups[lone: row].lane))
-    }
-
-    private func queue(_ row: Int, lane: Int) {
-        if membership.lineups[lone: row].flags.contains(.isDue) {
-            guard lane < Int(membership.lineups[lone: row].lane) else { return }
-            // A goal that came while a push was in flight does not stand behind the rotations that are due.
-            membership.abandonDue(row)
-        }
-        membership.lineups[lone: row].flags.insert(.isDue)
-        membership.lineups[lone: row].lane = UInt8(lane)
-        membership.dueLineups[lane].append(row)
-        membership.lanes.enqueue(membership.dueLineups[lane])
+        membership.queue(row, lane: Int(membership.lineups[lone: row].lane))
     }
 
     /// Makes the lineup's timer due at a time, or earlier if it is already.
@@ -125,6 +113,10 @@ final class LineupVisits {
             membership.lineups[lone: row].flags.insert(.isDeferred)
             return wait(row, until: freeAt, lane: 2)
         }
+        guard unheard.isEmpty || sender.claims.admit(unheard, toMemberOf: row, at: moment) else {
+            membership.lineups[lone: row].flags.insert(.awaitsClaim)
+            return wait(row, until: now + membership.claims.patience, lane: 0)
+        }
         if draft.isGathered {
             draft.priority = .immediate
         } else if state.flags.contains(.isDeferred), !draft.isUrgent {
@@ -171,7 +163,7 @@ final class LineupVisits {
                     membership.lineupRules, now: FeedTime(milliseconds: fact.at / 1_000_000))
             }
             guard fact.hasAlert, let issue = membership.lineups.alert(fact, row, position: position),
-                !membership.lineups.hasHeard(issue, row)
+                !membership.lineups.hasHeard(issue, row), !issue.isSettled(for: membership.lineups[lone: row].member)
             else { continue }
             unheard.append(issue)
             if !draft.isGathered, publisher.lineupGather > 0,
@@ -231,7 +223,7 @@ final class LineupVisits {
             membership.lineups.setSpotlight(wanted, of: row)
         }
         membership.lineups[lone: row].rotation = draft.rotation.resting
-        membership.lineups[lone: row].flags.subtract([.isDeferred, .isGathering])
+        membership.lineups[lone: row].flags.subtract([.isDeferred, .isGathering, .awaitsClaim])
         scheduleWakeUp(row, draft.rotation, at: moment)
     }
 
@@ -435,7 +427,7 @@ final class LineupVisits {
         membership.lineups.collect(row, into: &news)
         let isAlert = news.contains { $0.fact.hasAlert }
         let isImmediate = news.contains { $0.fact.priority == .immediate }
-        queue(row, lane: isAlert ? 0 : isImmediate ? 1 : 2)
+        membership.queue(row, lane: isAlert ? 0 : isImmediate ? 1 : 2)
     }
 
     /// Counts the alerts of the push, and notes that the lineup has looked at its news.
@@ -447,7 +439,7 @@ final class LineupVisits {
             switch membership.lineups.settle(row, through: state.sent) {
             case .none: return
             case .one(let issue):
-                if membership.lineups.hasHeard(issue, row) { return }
+                if membership.lineups.hasHeard(issue, row) || issue.isSettled(for: state.member) { return }
                 membership.counts.alerts.add(chance.isNone ? issue.isRevoked ? .revoked : .stale : told, 1)
                 membership.lineups[lone: row].alertCounts[Int(issue.alert.class.rawValue)] &+= 1
                 return
@@ -461,7 +453,7 @@ final class LineupVisits {
     private func count(
         _ issues: [IssuedAlert], _ row: Int, _ state: LineupTable.Lone, as activity: Activity, at moment: Moment
     ) {
-        let heard = issues.filter { !membership.lineups.hasHeard($0, row) }
+        let heard = issues.filter { !membership.lineups.hasHeard($0, row) && !$0.isSettled(for: state.member) }
         guard !heard.isEmpty else { return }
         let chance = activity.sendingAlert
         let missed = LineupVisits.pending(heard, through: state.number, after: state.alertCounts)[...]

@@ -41,7 +41,7 @@ final class Membership {
         _ version: Audience.Version, in audience: Audience, alerting alert: IssuedAlert?, freshness: Int, at now: Int64
     ) {
         let before = (owed: audience.owed, refused: audience.refused)
-        audience.publish(version, alerting: alert, freshness: freshness, at: now, claimedFrom: claims.next)
+        audience.publish(version, alerting: alert, freshness: freshness, at: now)
         // The sweep begins anew where its cursor stands, and names nobody anew who is claimed.
         if claims.isKept { audience.claimFront.restart(members: audience.order.count, blocks: claims.blocks) }
         counts.owed += audience.owed - before.owed
@@ -255,14 +255,33 @@ final class Membership {
         abandonDue(row)
         let audience = lineups.wake(row, lineupRules, latest: latest, openMax: openMax)
         audiences[index] = audience
-        if !state.flags.isDisjoint(with: [.isDue, .wasPassed, .isDeferred, .isGathering]), let lineup = audience.lineup
-        {
+        if !state.flags.isDisjoint(with: .awaitingVisit), let lineup = audience.lineup {
             lineup.awaitsNews = true
             if let wakeUp = lineup.wakeUp { timers.cancel(wakeUp) }
             lineup.wakeUp = timers.insert(.lineup(UInt32(index)), due: 0)
         }
         if state.flags.contains(.isFlying) { addFlight(of: state, row, to: audience) }
         return audience
+    }
+
+    /// Returns whether the activity is a member of a lineup.
+    func isOfLineup(_ slot: ActivitySlot) -> Bool {
+        let index = store[slot].audience
+        guard index != ActivityStore.noAudience else { return false }
+        return lineups.loneRow(ofAudience: Int(index)) != nil || audiences[Int(index)].lineup != nil
+    }
+
+    /// Queues the visit of a lineup of one member.
+    func queue(_ row: Int, lane: Int) {
+        if lineups[lone: row].flags.contains(.isDue) {
+            guard lane < Int(lineups[lone: row].lane) else { return }
+            // A goal that came while a push was in flight does not stand behind the rotations that are due.
+            abandonDue(row)
+        }
+        lineups[lone: row].flags.insert(.isDue)
+        lineups[lone: row].lane = UInt8(lane)
+        dueLineups[lane].append(row)
+        lanes.enqueue(dueLineups[lane])
     }
 
     /// Removes the lineup's entry from the due lineups, if it has one.
@@ -274,7 +293,9 @@ final class Membership {
     /// Adds the push in flight of a lineup of one member to its audience, with the news that it carries.
     private func addFlight(of state: LineupTable.Lone, _ row: Int, to audience: Audience) {
         lineups.take(row, through: state.sent)
-        let missed = lineups.taken.compactMap(\.news.alert).filter { !lineups.hasHeard($0, row) }
+        let missed = lineups.taken.compactMap(\.news.alert).filter {
+            !lineups.hasHeard($0, row) && !$0.isSettled(for: state.member)
+        }
         audience.fly(
             state.display, since: store[state.member].delivered, displayBefore: state.displayBefore, missed: missed,
             freshness: reporter.freshness.indexOfLineups(), at: state.publishedAt)

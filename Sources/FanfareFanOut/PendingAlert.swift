@@ -16,6 +16,10 @@ final class IssuedAlert {
     @exclusivity(unchecked) var mayBeRepeated = true
     /// Is `true` when no further push may carry the alert.
     @exclusivity(unchecked) var isRevoked = false
+    /// Ticket of the first claims that count for the alert.
+    @exclusivity(unchecked) var claimedFrom: UInt64 = 1
+    /// What activities had from an earlier process, for an alert of that one.
+    @exclusivity(unchecked) var earlier: EarlierAlerts?
 
     init(_ alert: Alert, of topic: TopicID, freshUntil: Int64) {
         self.topic = topic
@@ -30,6 +34,10 @@ final class IssuedAlert {
 
     /// The time of publication, monotonic nanoseconds.
     var issuedAt: Int64 { freshUntil - alert.freshFor.milliseconds * 1_000_000 }
+
+    /// Returns whether the alert is of an earlier process and may have left for the activity, or does not concern it.
+    @inline(__always)
+    func isSettled(for slot: ActivitySlot) -> Bool { earlier?.isSettled(alert, for: slot) ?? false }
 
     func saysTheSame(as other: IssuedAlert) -> Bool {
         words == other.words && alert.cause == other.alert.cause && alert.text == other.alert.text

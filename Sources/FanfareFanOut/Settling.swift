@@ -152,7 +152,4 @@ extension Settling {
 extension Audience {
     /// Is `true` while a lineup keeps changes for its next version.
     fileprivate var hasChangesWaiting: Bool { lineup?.waiting.isEmpty == false }
-
-    /// Count of the audiences that the object has served.
-    fileprivate var servedTenant: UInt64 { lineup?.tenant ?? tenant }
 }

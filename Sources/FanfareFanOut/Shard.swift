@@ -161,7 +161,7 @@ package final class Shard: DeliverySource {
         case .publish(let publication): publisher.publish(publication, at: moment)
         case .publishResumed(let new):
             publisher.publish(new.publication, unfinished: new.alerts, isComplete: new.isComplete, at: moment)
-        case .endRestart: publisher.earlier.end()
+        case .endRestart: publisher.earlier.end { [membership] in membership.isOfLineup($0) }
         case .followed(let before): reporter.completions.advance(to: before)
         case .claimed(let ticket): sender.claims.confirm(ticket, at: moment)
         case .revokeAlert(let topic, let cause):

@@ -11,6 +11,7 @@ final class TopicLineups: LaneMember {
         let publication: Publication
         /// Arrival of the publication, monotonic nanoseconds.
         let at: Int64
+        /// The publication's, or one of an earlier process.
         let alert: IssuedAlert?
         /// Number of lineups that had not looked at it when it was dropped or removed.
         fileprivate(set) var lookers: Int
@@ -82,10 +83,11 @@ final class TopicLineups: LaneMember {
         facts.append(
             Fact(
                 number: number, lookers: UInt32(order.count), at: now, weight: weight.map { Int16($0) } ?? -1,
-                priority: publication.priority, isUrgent: publication.isUrgent, hasAlert: alert != nil))
+                priority: alert != nil ? .immediate : publication.priority,
+                isUrgent: alert != nil || publication.isUrgent, hasAlert: alert != nil))
         if let alert { keep(alert, forget) }
         if !isInFirstRound {
-            if publication.isUrgent { pass = .lit }
+            if alert != nil || publication.isUrgent { pass = .lit }
             order.restart()
         }
         let lane = alert != nil || publication.event == .end ? 0 : publication.priority == .immediate ? 1 : 2

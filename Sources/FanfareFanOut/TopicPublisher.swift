@@ -37,18 +37,12 @@ final class TopicPublisher {
         let kind = reporter.freshness.index(of: publication.topicKind)
         reporter.publications.open(
             publication.serial, audiences: 1, freshness: kind, at: moment.monotonicNanoseconds)
-        let alert = publication.alert.map {
-            IssuedAlert($0, of: publication.topicID, at: moment.monotonicNanoseconds)
-        }
+        let alert = publication.alert.map { issue($0, of: publication, at: moment) }
         if isChange || publication.event == .end, let (index, audience) = followers {
             membership.audiences.noteSize(audience, at: index)
             reporter.publications.addAudience(to: publication.serial)
             let version = Audience.Version(publication)
-            let alerts = unfinished.map {
-                IssuedAlert(
-                    $0.alert, of: publication.topicID,
-                    at: moment.monotonicNanoseconds - $0.age.milliseconds * 1_000_000)
-            }
+            let alerts = unfinished.map { issue($0.alert, of: publication, age: $0.age, at: moment) }
             for alert in alerts.dropLast() { audience.open(alert, in: version) }
             membership.publish(
                 version, in: audience, alerting: alert ?? alerts.last, freshness: kind, at: moment.monotonicNanoseconds
@@ -64,8 +58,30 @@ final class TopicPublisher {
         } else {
             reporter.completions.noteAbsence(of: publication)
         }
-        lineupPublisher.publishToLineups(publication, alert, of: topic, at: moment)
+        lineupPublisher.publishToLineups(
+            publication, alert ?? toLineups(unfinished, of: publication, at: moment), of: topic, at: moment)
         reporter.complete(publication.serial, at: moment)
+    }
+
+    private func issue(
+        _ alert: Alert, of publication: Publication, age: Duration = .zero, at moment: Moment
+    ) -> IssuedAlert {
+        let issue = IssuedAlert(
+            alert, of: publication.topicID, at: moment.monotonicNanoseconds - age.milliseconds * 1_000_000)
+        issue.claimedFrom = membership.claims.next
+        return issue
+    }
+
+    /// Returns the alert of an earlier process that lineups get, whose news have one at most.
+    private func toLineups(
+        _ unfinished: [UnfinishedAlert], of publication: Publication, at moment: Moment
+    ) -> IssuedAlert? {
+        guard let weightiest = unfinished.map(\.alert).weightiest,
+            let age = unfinished.first(where: { $0.alert === weightiest })?.age
+        else { return nil }
+        let issue = issue(weightiest, of: publication, age: age, at: moment)
+        issue.earlier = earlier.alerts
+        return issue
     }
 
     /// Notes which alerts of an earlier process concern which members.

@@ -5,12 +5,30 @@ import Testing
 
 /// With a store, alerts leave for activities only once claims that name them are durable.
 @Suite struct ClaimTests {
+    /// What the members follow: the match alone, or a lineup with it, the same for all or one of their own.
+    enum Followed: CaseIterable {
+        case topic, lineup, lineups
+
+        func key(_ member: Int) -> AudienceKey {
+            switch self {
+            case .topic: .topic(ScriptedService.match)
+            case .lineup: .lineup([ScriptedService.match, TopicID("other")], favourite: nil)
+            case .lineups: .lineup([ScriptedService.match, TopicID("other/\(member)")], favourite: nil)
+            }
+        }
+    }
+
     private static func service(
-        members: Int, blocks: ClosedRange<Int> = 100...100, patience: Duration = .seconds(2)
+        members: Int, of followed: Followed = .topic, blocks: ClosedRange<Int> = 100...100,
+        patience: Duration = .seconds(2)
     ) -> ScriptedService {
         let shard = Shard()
         shard.keepClaims(patience: patience, blocks: blocks)
-        let service = ScriptedService(members: 0..<members, shard: shard)
+        let service = ScriptedService(shard: shard)
+        for member in 0..<members {
+            service.apply(
+                .follow(ScriptedService.id(member), followed.key(member), token: ScriptedService.token(member)))
+        }
         service.publish()
         service.run()
         return service
@@ -36,8 +54,8 @@ import Testing
         }
     }
 
-    @Test func aSweepWaitsForItsClaims() {
-        let service = Self.service(members: 10)
+    @Test(arguments: Followed.allCases) func aSweepWaitsForItsClaims(followed: Followed) {
+        let service = Self.service(members: 10, of: followed)
         service.publish(alert: "goal")
         #expect(service.turn() == 0, "nothing leaves before the claims are durable")
         let requests = Self.requests(service)
@@ -181,8 +199,8 @@ import Testing
     }
 
     /// A disk that takes nothing holds a goal up for two seconds, and the next one not at all, until it answers again.
-    @Test func aDiskThatTakesNothingHoldsAGoalUpForTwoSeconds() {
-        let service = Self.service(members: 10)
+    @Test(arguments: Followed.allCases) func aDiskThatTakesNothingHoldsAGoalUpForTwoSeconds(followed: Followed) {
+        let service = Self.service(members: 10, of: followed)
         service.publish(alert: "first")
         service.run()
         service.pass(seconds: 1)
@@ -207,8 +225,8 @@ import Testing
     }
 
     /// An activity whose push failed has its claim, and gets a newer alert only with a newer one.
-    @Test func whoWasInTroubleIsClaimedBeforeTheNextAlert() {
-        let service = Self.service(members: 3)
+    @Test(arguments: Followed.allCases) func whoWasInTroubleIsClaimedBeforeTheNextAlert(followed: Followed) {
+        let service = Self.service(members: 3, of: followed)
         service.answer = { member, _ in member == 0 ? .notProcessed : .accepted }
         service.publish(alert: "first")
         _ = Self.requests(service)
@@ -257,27 +275,30 @@ import Testing
                 highlight: nil, grantedAt: FeedTime(milliseconds: second * 1000)), age: age)
     }
 
-    private static func restart(_ alerts: [UnfinishedAlert], settled: [Int64?]) -> ScriptedService {
+    private static func restart(
+        _ alerts: [UnfinishedAlert], of followed: Followed = .topic, priority: Priority = .immediate, settled: [Int64?]
+    ) -> ScriptedService {
         let shard = Shard()
         shard.keepClaims()
         let service = ScriptedService(shard: shard)
         for (member, time) in settled.enumerated() {
             service.apply(
                 .follow(
-                    ScriptedService.id(member), .topic(ScriptedService.match), token: ScriptedService.token(member),
+                    ScriptedService.id(member), followed.key(member), token: ScriptedService.token(member),
                     earlier: EarlierDelivery(settledThrough: time.map { FeedTime(milliseconds: $0 * 1000) })))
         }
         let newest = Publication(
             serial: 9, topicID: ScriptedService.match, topicKind: .football, version: 9, event: .update,
-            state: EncodedState(["version": 9]), priority: .immediate, alert: nil, staleAfter: nil, dismissAfter: nil)
+            state: EncodedState(["version": 9]), priority: priority, alert: nil, staleAfter: nil, dismissAfter: nil)
         service.apply(.publishResumed(ResumedPublication(newest, alerts)))
         service.apply(.endRestart)
         return service
     }
 
-    @Test func alertsGoOnToThoseWhomNoClaimNames() {
+    @Test(arguments: Followed.allCases) func alertsGoOnToThoseWhomNoClaimNames(followed: Followed) {
         let service = Self.restart(
-            [Self.alert("first", at: 10), Self.alert("second", at: 20)], settled: [nil, 9, 10, 19, 20, 99])
+            [Self.alert("first", at: 10), Self.alert("second", at: 20)], of: followed,
+            settled: [nil, 9, 10, 19, 20, 99])
         let claims = Self.runWithStore(service).flatMap(\.claims)
         #expect(service.told(of: "second") == [0, 1, 2, 3])
         #expect(service.told(of: "first").isEmpty, "the newest of a class is told")
@@ -291,6 +312,15 @@ import Testing
         #expect(service.told(of: "third") == Set(0..<6))
     }
 
+    /// The newest version may be a silent one; the alert that has not left is none the less urgent.
+    @Test(arguments: Followed.allCases) func alertsGoOnWithASilentVersion(followed: Followed) {
+        let service = Self.restart(
+            [Self.alert("goal", at: 10)], of: followed, priority: .conserving, settled: [nil, 99, nil])
+        _ = Self.runWithStore(service)
+        #expect(service.told(of: "goal") == [0, 2] && Set(service.accepted.map(\.member)) == [0, 1, 2])
+        #expect(service.shard.violatedInvariant() == nil && service.shard.isQuiet)
+    }
+
     @Test func anAlertThatHasBecomeStaleMeanwhileIsToldNobody() {
         let service = Self.restart([Self.alert("goal", at: 10, age: .seconds(299))], settled: [nil, nil])
         service.pass(seconds: 2)
@@ -300,20 +330,115 @@ import Testing
         #expect(service.shard.statistics.alerts.stale == 2)
     }
 
-    @Test func anUnfinishedAlertMayBeWithdrawn() {
-        let service = Self.restart([Self.alert("goal", at: 10)], settled: [nil, nil])
+    @Test(arguments: Followed.allCases) func anUnfinishedAlertMayBeWithdrawn(followed: Followed) {
+        let service = Self.restart([Self.alert("goal", at: 10)], of: followed, settled: [nil, nil])
         service.apply(.revokeAlert(topic: ScriptedService.match, cause: "goal"))
         _ = Self.runWithStore(service)
         #expect(service.told(of: "goal").isEmpty && service.accepted.count == 2)
     }
 
-    @Test func theBookForgetsWhatHasBeenConfirmed() {
-        let service = Self.service(members: 5)
+    @Test(arguments: Followed.allCases) func theBookForgetsWhatHasBeenConfirmed(followed: Followed) {
+        let service = Self.service(members: 5, of: followed)
         for round in 0..<100 {
             service.publish(alert: "goal \(round)")
             _ = Self.runWithStore(service)
             #expect(service.shard.violatedInvariant() == nil)
         }
         #expect(service.shard.membership.claims.isIdle)
+    }
+
+    // MARK: Lineups
+
+    /// More lineups than may be claimed at a time: each is claimed once, and told once.
+    @Test func lineupsAreClaimedSomeAtATime() {
+        let members = 3 * ClaimBook.namedMax / 2
+        let service = Self.service(members: members, of: .lineups)
+        service.publish(alert: "goal")
+        let requests = Self.runWithStore(service)
+        let named = requests.flatMap(\.claims).map(\.activities)
+        #expect(service.told(of: "goal").count == members)
+        #expect(named.reduce(0) { $0 + $1.count } == members)
+        #expect(requests.allSatisfy { $0.claims.reduce(0) { $0 + $1.activities.count } <= ClaimBook.namedMax })
+        #expect(requests.allSatisfy { $0.claims.count == 1 }, "those of a topic are one claim")
+        #expect(service.shard.violatedInvariant() == nil && service.shard.membership.claims.isIdle)
+    }
+
+    /// A disk that takes nothing for a while delays no goal after it.
+    @Test func lineupsThatWaitedForADiskHoldNobodyUpLater() {
+        let members = 3 * ClaimBook.namedMax
+        let service = Self.service(members: members, of: .lineups)
+        service.publish(alert: "first")
+        _ = Self.requests(service)
+        service.run(turns: 3)
+        service.pass(seconds: 3)
+        service.run()
+        #expect(service.told(of: "first").count == members)
+        for request in Self.requests(service) { service.apply(.claimed(request.ticket)) }
+        _ = Self.runWithStore(service)
+        service.publish(alert: "second")
+        _ = Self.runWithStore(service)
+        #expect(service.told(of: "second").count == members)
+        #expect(service.shard.membership.claims.isIdle && service.shard.violatedInvariant() == nil)
+    }
+
+    /// A push that an earlier process's alert was not to ride fails, and is repeated without it.
+    @Test func aRepeatedPushTellsNothingThatWasSettled() {
+        let service = ScriptedService(
+            shard: {
+                let shard = Shard()
+                shard.keepClaims()
+                return shard
+            }())
+        let other = Followed.lineups.key(0).topics[1]
+        service.apply(
+            .follow(
+                ScriptedService.id(0), Followed.lineups.key(0), token: ScriptedService.token(0),
+                earlier: EarlierDelivery(settledThrough: FeedTime(milliseconds: 99_000))))
+        func publication(_ topic: TopicID, _ serial: UInt64) -> Publication {
+            Publication(
+                serial: serial, topicID: topic, topicKind: .football, version: 9, event: .update,
+                state: EncodedState(["version": 9]), priority: .immediate, alert: nil, staleAfter: nil,
+                dismissAfter: nil)
+        }
+        service.apply(.publish(publication(other, 8)))
+        _ = Self.runWithStore(service)
+        service.apply(
+            .publishResumed(ResumedPublication(publication(ScriptedService.match, 9), [Self.alert("goal", at: 10)])))
+        service.apply(.endRestart)
+        service.answer = { _, _ in .notProcessed }
+        service.run(turns: 3)
+        service.answer = { _, _ in .accepted }
+        for _ in 0..<20 {
+            service.pass(seconds: 10)
+            _ = Self.runWithStore(service)
+        }
+        #expect(service.told(of: "goal").isEmpty && service.shard.isQuiet)
+    }
+
+    /// Two goals of a lineup's matches are told by one push, and both are claimed.
+    @Test(arguments: [Followed.lineup, .lineups]) func bothAlertsOfAPushAreClaimed(followed: Followed) {
+        let service = Self.service(members: 2, of: followed)
+        let other = followed.key(0).topics[1]
+        func publish(_ topic: TopicID, _ serial: UInt64, _ title: String) {
+            let alert = Alert(
+                cause: title, class: .essential, text: AlertText(title: title, body: ""), freshFor: .seconds(300),
+                highlight: nil, grantedAt: FeedTime(milliseconds: Int64(serial) * 1000))
+            service.apply(
+                .publish(
+                    Publication(
+                        serial: serial, topicID: topic, topicKind: .football, version: UInt32(serial), event: .update,
+                        state: EncodedState(["version": .int(Int64(serial))]), priority: .immediate, alert: alert,
+                        staleAfter: nil, dismissAfter: nil)))
+        }
+        publish(other, 100, "there")
+        publish(ScriptedService.match, 101, "here")
+        var claims: [AlertClaim] = []
+        for _ in 0..<30 {
+            service.pass(seconds: 1)
+            claims += Self.runWithStore(service).flatMap(\.claims)
+        }
+        let first = claims.filter { $0.activities.contains(Self.mark(0)) }
+        #expect(Set(first.map(\.topic)) == [ScriptedService.match, other])
+        #expect(service.shard.violatedInvariant() == nil && service.shard.isQuiet)
     }
 }

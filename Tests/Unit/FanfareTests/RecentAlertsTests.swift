@@ -183,8 +183,8 @@ import Testing
         var other = Self.subscription("a")
         other.audience = .topic(TopicID("other"))
         #expect(try Self.settled(other, claims, now: 60) == nil)
-        other.audience = .lineup([TopicID("match")], favourite: nil)
-        #expect(try Self.settled(other, claims, now: 60) == nil, "alerts of lineups do not go on")
+        other.audience = .lineup([TopicID("other"), TopicID("match")], favourite: nil)
+        #expect(try Self.settled(other, claims, now: 60) == Self.time(20), "by any of a lineup's topics")
     }
 
     @Test func claimsOfOneAppSayNothingOfAnother() throws {
