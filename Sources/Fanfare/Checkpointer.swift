@@ -23,6 +23,8 @@ package final class Checkpointer {
     private let interval: LogPosition
     /// Position of the last entry that was decided.
     private(set) var decided: LogPosition
+    /// Log time of that entry. The core's own may be later: at a feed's end it passes over what waits.
+    private(set) var decidedAt = FeedTime.plausible.lowerBound
     /// The entry itself, if it was decided since the log was read, and the checksum of its row otherwise.
     private var decidedEntry: LogEntry?
     private let checksum: UInt32
@@ -44,6 +46,8 @@ package final class Checkpointer {
     package static let defaultInterval: LogPosition = 1 << 16
     /// Bytes that a turn writes: some 150 topics at rest, and half a millisecond.
     private static let bytesPerTurn = 1 << 15
+    /// Greatest size of a checkpoint that is written at once.
+    private static let bytesAtOnceMax = 256 << 20
 
     /// - Parameters:
     ///   - core: core that has decided all entries of the log.
@@ -59,13 +63,27 @@ package final class Checkpointer {
         self.interval = interval
         decided = log.end
         checksum = try log.checksum(at: log.end) ?? 0
-        last = try log.checkpoints.positions().first ?? 0
+        var last: FeedTime?
+        if log.end >= log.start, log.end > 0 {
+            try log.read(from: log.end) { (_, entry) throws(LogError) in
+                last = entry.now
+                return true
+            }
+        }
+        decidedAt = last ?? core.now
+        self.last = try log.checkpoints.positions().first ?? 0
+    }
+
+    /// Trims the log behind the older of two checkpoints: a stop that has written one has not.
+    package func trimBehindOlder(_ log: any Log) throws(LogError) {
+        guard let older = try log.checkpoints.positions().dropFirst().first, older > log.start else { return }
+        onTrim(older - 1)
     }
 
     /// Notes that the log's next entry has been decided.
     package func noteDecided(_ entry: LogEntry) {
         decided += 1
-        decidedEntry = entry
+        (decidedEntry, decidedAt) = (entry, entry.now)
     }
 
     /// Writes a part of a checkpoint, if one is due.
@@ -74,11 +92,7 @@ package final class Checkpointer {
     package func run() -> Bool {
         if !isWriting {
             guard isDue else { return false }
-            isWriting = true
-            last = decided
-            let checksum = decidedEntry?.checksum(at: decided) ?? checksum
-            sink.begin(CheckpointHead(position: decided, now: core.now, checksum: checksum, rules: rules))
-            sink.append([core.beginCheckpoint()])
+            begin()
         }
         if core.hasGivenUpCheckpoint {
             sink.abandon()
@@ -112,6 +126,44 @@ package final class Checkpointer {
         isEnding = true
         sink.finish()
         return false
+    }
+
+    private func begin() {
+        isWriting = true
+        last = decided
+        let checksum = decidedEntry?.checksum(at: decided) ?? checksum
+        sink.begin(CheckpointHead(position: decided, now: core.now, checksum: checksum, rules: rules))
+        sink.append([core.beginCheckpoint()])
+    }
+
+    /// Writes a checkpoint of everything at once, if there is none. Called when the core decides nothing any more: the next process then has no
+    /// entry to decide again, and a release that would decide them otherwise changes nothing by its start.
+    ///
+    /// - Parameter isLate: returns `true` when the checkpoint is to be given up.
+    package func finish(isLate: () -> Bool) {
+        guard decided > 0, decided != last || isWriting else { return }
+        if isWriting {
+            sink.abandon()
+            stop()
+        }
+        begin()
+        var (bytes, isWhole) = (0, false)
+        while !isWhole {
+            core.continueCheckpoint(bytes: Checkpointer.bytesPerTurn)
+            isWhole = core.isCheckpointWhole
+            let rows = core.takeCheckpointRows()
+            bytes += rows.reduce(0) { $0 + $1.count }
+            // All of them wait in memory if the disk is slow.
+            guard !core.hasGivenUpCheckpoint, core.unwritableTopic == nil, bytes <= Checkpointer.bytesAtOnceMax,
+                !isLate()
+            else {
+                sink.abandon()
+                return stop()
+            }
+            sink.append(rows)
+        }
+        stop()
+        sink.finish()
     }
 
     /// Is `true` if as many entries have come as a checkpoint is worth: the more topics, the more it costs.

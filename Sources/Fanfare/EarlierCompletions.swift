@@ -14,15 +14,17 @@ struct EarlierCompletions: Sendable {
     }
 
     private var completions: [Key: Completion] = [:]
-    /// Places of the completions in the store, and the versions that they are of.
-    private(set) var rows: [(key: CompletionKey, version: UInt32)] = []
+    /// The completions, with their places in the store.
+    private var rows: [(key: CompletionKey, stored: StoredCompletion)] = []
+    /// Position of the log up to which they are known.
+    var through: LogPosition = 0
 
     init() {}
 
     var isEmpty: Bool { rows.isEmpty }
 
     mutating func insert(_ stored: StoredCompletion, at key: CompletionKey) {
-        rows.append((key, stored.version))
+        rows.append((key, stored))
         let name = Key(topic: stored.topic, app: stored.app)
         // Of two turns of a topic the later one counts.
         if let known = completions[name], known.stored.birth > stored.birth { return }
@@ -46,9 +48,22 @@ struct EarlierCompletions: Sendable {
             || !completion.exceptions.contains(ActivityMark(subscription.activity, token: subscription.token))
     }
 
-    /// Returns whether the store names this version of the topic.
+    /// Returns whether the store names this version of the topic, with the state that it shows.
     func isOf(_ publication: Publication, app: AppID?) -> Bool {
         guard let stored = completions[Key(topic: publication.topicID, app: app)]?.stored else { return false }
-        return stored.birth == publication.topic.birth && stored.version == publication.version
+        return EarlierCompletions.isOf(publication, stored)
+    }
+
+    private static func isOf(_ publication: Publication, _ stored: StoredCompletion) -> Bool {
+        guard stored.birth == publication.topic.birth, stored.version == publication.version else { return false }
+        // Another build may have decided the same version otherwise.
+        return stored.shows(publication)
+    }
+
+    /// Returns the places of those that are of none of the publications.
+    func outdated(by publications: [Publication]) -> [CompletionKey] {
+        let shown = Dictionary(publications.map { ($0.topic.birth, $0) }) { first, _ in first }
+        return rows.filter { row in !(shown[row.key.birth].map { EarlierCompletions.isOf($0, row.stored) } ?? false) }
+            .map(\.key)
     }
 }

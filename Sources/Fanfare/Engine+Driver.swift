@@ -61,12 +61,13 @@ extension Engine {
                     people.endLeaving(in: core, apps: apps)
                     core.keepAlerts()
                     core.keepCompletions(earlier.completions)
+                    let rules = LogRules(options.rules, program: options.store?.decisionVersion ?? 0)
                     let unfinished = try core.recall(
-                        log, under: options.rules, within: earlier.horizon(since: claims.start, wall: wall),
+                        log, under: options.rules, rules, within: earlier.horizon(since: claims.start, wall: wall),
                         report: { early.reports.say($0) })
                     if let line = earlier.report(unfinished, wall: wall()) { early.reports.say(line) }
                     if claims.start == nil { try claims.begin(at: core.now) }
-                    store = try Store(log, people: people.register, claims, stamps, core, options, loop: loop)
+                    store = try Store(log, people: people.register, claims, stamps, core, rules, options, loop: loop)
                 }
                 var work: () -> Void = {}
                 wakeup = try Wakeup(loop: loop) { work() }
@@ -109,9 +110,8 @@ extension Engine {
         private func tidyCompletions(of earlier: EarlierProcess) {
             let counting = core.takeEarlierCompletions()
             if counting == nil || earlier.hasVoidCompletions { store?.claims.change { $0.void() } }
-            let shown = Dictionary(core.topics.lazy.map { ($0.birth, $0.version) }) { first, _ in first }
-            let gone = counting?.rows.filter { shown[$0.key.birth] != $0.version } ?? []
-            if !gone.isEmpty { store?.claims.change { changes in for row in gone { changes.forget(row.key) } } }
+            let gone = core.outdatedCompletions
+            if !gone.isEmpty { store?.claims.change { changes in for key in gone { changes.forget(key) } } }
         }
 
         /// Reports a start that an earlier engine may have sent. It is not sent again.
@@ -140,8 +140,9 @@ extension Engine {
         func run() -> ShutdownReport {
             loop.run()
             core.stop(within: turn.timeLeft)
+            store?.checkpointer.finish { turn.timeLeft <= .zero }
             // A disk that does not answer keeps its thread, and nothing else.
-            store?.close(within: 1)
+            store?.close(within: 1, checkpoint: max(1, Int(turn.timeLeft / .seconds(1))))
             let counts = core.counts
             return ShutdownReport(owed: counts.owed, refused: counts.refused, unstored: store?.intake.lost ?? 0)
         }
@@ -200,9 +201,8 @@ extension Engine.Driver {
 
         init(
             _ log: any Log, people: PeopleRegister, _ claimed: any ClaimStore, _ stamps: StampMark,
-            _ core: EngineCore, _ options: Engine.Options, loop: Loop
+            _ core: EngineCore, _ rules: LogRules, _ options: Engine.Options, loop: Loop
         ) throws {
-            let rules = LogRules(text: options.rules.toml, decisionVersion: DecisionCore.version)
             serials = people.nextSerial
             let commits = try CommitQueue(log, people: people, loop: loop)
             self.commits = commits
@@ -230,12 +230,13 @@ extension Engine.Driver {
                 throw error
             }
             checkpointer.onTrim = { commits.trim(through: $0) }
+            try checkpointer.trimBehindOlder(log)
             checkpoints.onEnd = { [checkpointer] in checkpointer.end($0) }
         }
 
         func note(_ completions: [TopicCompletion], app: Int, of core: EngineCore) {
             let id = core.apps.isEmpty ? nil : core.apps[app]
-            let head = CompletionHead(position: checkpointer.decided, now: core.now)
+            let head = CompletionHead(position: checkpointer.decided, now: checkpointer.decidedAt)
             claims.change { changes in
                 for completion in completions {
                     let stored = StoredCompletion(completion, app: id, serials: serials)
@@ -244,10 +245,11 @@ extension Engine.Driver {
             }
         }
 
-        func close(within seconds: Int = 5) {
+        /// - Parameter checkpoint: seconds for the rows of a checkpoint that the disk has still to take.
+        func close(within seconds: Int = 5, checkpoint: Int = 5) {
             // The folder's lock goes with the log.
             claims.close(within: seconds)
-            checkpoints.close(within: seconds)
+            checkpoints.close(within: checkpoint)
             commits.close(within: .seconds(seconds))
         }
     }

@@ -6,6 +6,7 @@ import FanfareRules
 extension EngineCore {
     /// Decides an entry of a log: one that has become durable, or one of an earlier run.
     package func apply(_ entry: LogEntry) {
+        recalling?.hasDecided = true
         switch entry.body {
         case .event(let event, let wall): apply(event, now: entry.now, wall: wall)
         case .rejection(let rejection): reject(rejection, now: entry.now)
@@ -23,16 +24,19 @@ extension EngineCore {
     package func recall(
         _ log: any Log, under rules: Rules, report: @escaping (String) -> Void = { _ in }
     ) throws(LogError) {
-        _ = try recall(log, under: rules, within: nil, report: report)
+        _ = try recall(log, under: rules, LogRules(rules), within: nil, report: report)
     }
 
-    /// - Parameter horizon: bounds on the alerts that go on to those whom no claim names; `nil`: none does.
+    /// - Parameters:
+    ///   - logged: the same rules for the log.
+    ///   - horizon: bounds on the alerts that go on to those whom no claim names; `nil`: none does.
     /// - Returns: the alerts that go on.
     func recall(
-        _ log: any Log, under rules: Rules, within horizon: AlertHorizon?, report: @escaping (String) -> Void
+        _ log: any Log, under rules: Rules, _ logged: LogRules, within horizon: AlertHorizon?,
+        report: @escaping (String) -> Void
     ) throws(LogError) -> [RecentAlerts.Entry] {
         beginRecall()
-        let target = CoreRecall(core: self, rules: rules, text: rules.toml, report: report)
+        let target = CoreRecall(core: self, rules: rules, logged: logged, report: report)
         try log.recall(under: target.logged, into: target)
         return endRecall(within: horizon)
     }
@@ -46,18 +50,18 @@ package struct CoreRecall: RecallTarget {
     package let logged: LogRules
     private let tell: (String) -> Void
 
-    /// - Parameter text: the rules as a rules file.
-    package init(core: EngineCore, rules: Rules, text: String, report: @escaping (String) -> Void) {
+    /// - Parameter logged: the rules for the log.
+    package init(core: EngineCore, rules: Rules, logged: LogRules, report: @escaping (String) -> Void) {
         self.core = core
         self.rules = rules
-        logged = LogRules(text: text, decisionVersion: DecisionCore.version)
+        self.logged = logged
         tell = report
     }
 
-    package func adopt(_ text: String, at position: LogPosition, now: FeedTime) throws(LogError) {
-        guard text != logged.text else { return core.adopt(rules, now: now) }
+    package func adopt(_ adopted: LogRules, at position: LogPosition, now: FeedTime) throws(LogError) {
         do throws(UnreadableRules) {
-            core.adopt(try Rules(written: text, like: rules), now: now)
+            let rules = adopted.text == logged.text ? rules : try Rules(written: adopted.text, like: rules)
+            core.adopt(rules, adopted, at: position, now: now)
         } catch {
             throw LogError(
                 "entry \(position) of the store has rules that this program cannot read, so it cannot go on under others: \(error). Use "
@@ -69,4 +73,16 @@ package struct CoreRecall: RecallTarget {
     package func endRestoring() throws(SerialError) { try core.endRestoring() }
     package func decide(_ entry: LogEntry, at position: LogPosition) { core.apply(entry) }
     package func report(_ line: String) { tell(line) }
+}
+
+extension LogRules {
+    /// - Parameter program: version of the program's own decisions.
+    init(_ rules: Rules, program: UInt32 = 0) { self.init(text: rules.toml, program: program) }
+
+    /// - Parameters:
+    ///   - text: rules file.
+    ///   - program: version of the program's own decisions.
+    package init(text: String, program: UInt32 = 0) {
+        self.init(text: text, decisionVersion: UInt64(program) << 32 | UInt64(DecisionCore.version))
+    }
 }

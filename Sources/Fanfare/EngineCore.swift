@@ -25,8 +25,8 @@ package final class EngineCore {
     private var figures: ShardFigures
     @exclusivity(unchecked) private var publications = ShardCompletions()
     private var questions = DispositionQuestions()
-    /// Number of rules that were adopted in this recall, of which the first are those of its beginning; `nil` outside a recall.
-    @exclusivity(unchecked) private var recalledRules: Int?
+    /// `nil` outside a recall.
+    @exclusivity(unchecked) var recalling: Recall?
     /// Number of records since the beginning of the log.
     @exclusivity(unchecked) var records = RecordCounts()
     private var settling: SettleQueue
@@ -38,6 +38,8 @@ package final class EngineCore {
     /// Log time at which people's commands were sent that the shards do not know to be all.
     @exclusivity(unchecked) private var followedAt: FeedTime?
     private var keepsCompletions = false
+    /// Places of completions in the store that are not of what topics show at the end of the recall.
+    private(set) var outdatedCompletions: [CompletionKey] = []
     /// Those that the checkpoint which is being written still lacks.
     @exclusivity(unchecked) var alertsToWrite: ArraySlice<RecentAlerts.Entry> = []
 
@@ -123,11 +125,14 @@ package final class EngineCore {
         if !isRecalling { for notice in notices { delegate?.coreDidReport(notice) } }
     }
 
-    /// Adopts other rules for what is decided from now on.
-    func adopt(_ rules: Rules, now: FeedTime) {
+    /// Adopts other rules for what is decided from now on, in a recall.
+    ///
+    /// - Parameters:
+    ///   - logged: the same rules in the log.
+    ///   - position: of their entry.
+    func adopt(_ rules: Rules, _ logged: LogRules, at position: LogPosition, now: FeedTime) {
         // What other rules hide may be in the words of alerts.
-        if let recalledRules, recalledRules > 0, recentAlerts != nil { keepAlerts() }
-        recalledRules? += 1
+        if recalling?.adopt(logged, at: position) == .asOthers, recentAlerts != nil { keepAlerts() }
         decisionCore.adopt(rules, now: now, into: &decisions)
         hand()
     }
@@ -150,7 +155,28 @@ package final class EngineCore {
 
     /// Begins to decide again what an earlier run has decided. Until `endRecall` the delegate gets decisions, records and forgotten topics,
     /// but no publications and reports, and the shards get nothing.
-    package func beginRecall() { recalledRules = 0 }
+    package func beginRecall() { recalling = Recall() }
+
+    /// How far a recall has come.
+    struct Recall {
+        enum Adoption { case asTheFirst, asTheSame, asOthers }
+
+        private var rules: LogRules?
+        /// Position of the newest rules under which topics may show something else than what was shown before; `nil` without any.
+        private(set) var changedAt: LogPosition?
+        /// Is `true` once an entry has been decided. From a checkpoint on, none may be.
+        var hasDecided = false
+
+        /// Notes rules that hold from an entry on.
+        mutating func adopt(_ adopted: LogRules, at position: LogPosition) -> Adoption {
+            defer { rules = adopted }
+            guard let rules else { return .asTheFirst }
+            // A release that has decided nothing again has decided nothing otherwise.
+            guard rules.text != adopted.text || hasDecided else { return .asTheSame }
+            changedAt = position
+            return .asOthers
+        }
+    }
 
     /// Bounds on the alerts of an earlier process that go on to those whom they have not reached.
     struct AlertHorizon {
@@ -186,17 +212,29 @@ package final class EngineCore {
     /// - Parameter horizon: bounds on the alerts that go on; `nil`: none does.
     /// - Returns: the alerts that go on.
     func endRecall(within horizon: AlertHorizon?) -> [RecentAlerts.Entry] {
-        guard let rules = recalledRules.take() else { return [] }
+        guard isRecalling else { return [] }
+        decisionCore.showOtherwise(into: &decisions)
+        hand()
+        guard let recall = recalling.take() else { return [] }
         let found = horizon.flatMap { recentAlerts?.unfinished(since: $0.since, now: $0.now, wall: $0.wall()) } ?? []
         let unfinished = Dictionary(grouping: found) { $0.entry.topic }
-        // A version may show something else under other rules.
-        if rules > 1 { earlierCompletions = nil }
+        // A version may show something else under other rules than under those by which people got it.
+        if let earlier = earlierCompletions, let changedAt = recall.changedAt, changedAt > earlier.through {
+            earlierCompletions = nil
+        }
         let publications =
-            rules > 1 ? decisionCore.newestPublicationsAsShown : decisionCore.newestPublications
-        for publication in publications {
+            recall.changedAt != nil ? decisionCore.newestPublicationsAsShown : decisionCore.newestPublications
+        // Alerts come to lineups in the order in which they were granted: whom one does not concern, those before it do not, either.
+        let alerted = unfinished.compactMapValues { alerts in alerts.map(\.entry.alert).weightiest?.grantedAt }
+        let alerting = publications.filter { alerted[$0.topicID] != nil }
+        let silent = publications.filter { alerted[$0.topicID] == nil }
+        for publication in silent
+            + alerting.sorted(by: { alerted[$0.topicID] ?? now < alerted[$1.topicID] ?? now })
+        {
             delegate?.coreWillPublish(publication)
             publish(publication, with: unfinished[publication.topicID] ?? [])
         }
+        outdatedCompletions = earlierCompletions?.outdated(by: publications) ?? []
         shards.send(.endRestart)
         if keepsCompletions { shards.send(.followed(before: now)) }
         return found.map(\.entry)
@@ -205,7 +243,7 @@ package final class EngineCore {
     /// Lets nobody get what the topic has shown so far in this recall.
     func forgetPublication(of topic: TopicID) { decisionCore.forgetPublication(of: topic) }
 
-    package var isRecalling: Bool { recalledRules != nil }
+    package var isRecalling: Bool { recalling != nil }
 
     /// Hands the decisions to the shards, outside a recall, and to the delegate.
     private func hand() {

@@ -13,6 +13,9 @@ public struct StoreChoice: Sendable {
     }
 
     let place: Place
+    /// Version of the program's own decisions. Count it up with each release that decides anything otherwise by code of its own: a reducer, or
+    /// rules that are beyond a rules file. The next engine then lets nobody keep what the release before has decided otherwise.
+    public var decisionVersion: UInt32 = 0
     /// Number of entries between two checkpoints, at least.
     package var checkpointInterval = Checkpointer.defaultInterval
 
@@ -71,8 +74,6 @@ public struct StoreFault: Error, Sendable, Hashable, CustomStringConvertible {
         public static let newerRelease = Cause(code: 1)
         /// The folder has rules that this program cannot read.
         public static let otherRules = Cause(code: 2)
-        /// The folder was written by a release that decides otherwise.
-        public static let otherDecisions = Cause(code: 3)
         /// The folder's bytes were damaged or are incomplete.
         public static let damaged = Cause(code: 4)
         /// The system refuses the folder: it cannot be made, read or written.
@@ -90,7 +91,6 @@ public struct StoreFault: Error, Sendable, Hashable, CustomStringConvertible {
             case .inUse: .inUse
             case .newerRelease: .newerRelease
             case .otherRules: .otherRules
-            case .otherDecisions: .otherDecisions
             case .damaged: .damaged
             case .system, .entry: .system
             }

@@ -33,8 +33,12 @@ extension DecisionCore {
         switch CheckpointRow(rawValue: try reader.byte()) {
         case .core: try restoreCore(from: &reader)
         case .topic:
-            let topic = try Topic(reading: &reader, place: table.nextPlace) { $0.flatMap { kinds[$0] } ?? other }
+            var isAsShown = true
+            let topic = try Topic(reading: &reader, place: table.nextPlace, isAsShown: &isAsShown) {
+                $0.flatMap { kinds[$0] } ?? other
+            }
             guard let place = table.restore(topic) else { throw .malformed("topic \(topic.id)") }
+            if !isAsShown { shownOtherwise.append((topic.id, topic.birth, topic.shown.version)) }
             schedule(place)
         case nil: throw .malformed("row")
         }
@@ -61,6 +65,21 @@ extension DecisionCore {
             ends.append(EndedTopics.Entry(birth: birth, place: UInt32(place), version: version))
         }
         ends.remembered = ended.count
+    }
+}
+
+extension DecisionCore {
+    /// Publishes what the build before has shown otherwise, if nothing has been published since. Called at the end of a recall: earlier it would
+    /// begin intervals anew, and what came after them would come later.
+    package mutating func showOtherwise(into decisions: inout [Decision]) {
+        for (id, birth, version) in shownOtherwise {
+            guard let place = table.place(of: id), table[place].birth == birth, table[place].shown.version == version
+            else { continue }
+            table[place].showOtherwise(now: clock)
+            schedule(place)
+        }
+        shownOtherwise = []
+        fireTimers(until: clock, into: &decisions)
     }
 }
 

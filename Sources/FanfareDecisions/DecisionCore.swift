@@ -10,8 +10,9 @@ public import FanfareModel
 /// `now` is log time. It never goes back: an earlier one counts as the latest so far. Timers that are due by `now` fire first, each
 /// at its own deadline; so `advance` between two events changes only *when* the decisions come.
 @usableFromInline package struct DecisionCore: Sendable {
-    /// Counts up with each release that decides anything otherwise. A log is decided again only by the version that it was written under.
-    package static let version: UInt64 = 1
+    /// Counts up with each release that decides anything otherwise, also because of another Swift. Under one version a log is decided again byte
+    /// for byte; another one decides it as it does, and people get once, silently, what their topics then show.
+    package static let version: UInt32 = 1
 
     var kinds: [TopicKind: KindRules]
     var other: KindRules
@@ -24,6 +25,8 @@ public import FanfareModel
     package var now: FeedTime { clock }
     /// Operators' orders for all topics or for all of a kind.
     var orders: StandingOrders
+    /// Topics of a restored checkpoint that the build before has shown otherwise, with their versions, until the end of the recall.
+    var shownOtherwise: [(id: TopicID, birth: UInt64, version: UInt32)] = []
     /// Topics that the last call forgot, with their final content, in the order of their `forget` decisions.
     package private(set) var forgotten: [TopicView] = []
 
@@ -356,7 +359,7 @@ public import FanfareModel
 
     // MARK: - Timers
 
-    private mutating func fireTimers(until now: FeedTime, into decisions: inout [Decision]) {
+    mutating func fireTimers(until now: FeedTime, into decisions: inout [Decision]) {
         while let timer = timers.first, timer.deadline <= now {
             _ = timers.removeFirst()
             fire(timer, into: &decisions)

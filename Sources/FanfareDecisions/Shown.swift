@@ -48,15 +48,21 @@ struct Shown: Sendable {
 }
 
 extension Shown {
+    /// How a state is written.
+    private enum Writing: UInt8 {
+        case whole = 0
+        /// As the topic's newest state; a hash tells whether another build makes the same of the topic's memory. The form before had none.
+        case asNewestUnproved = 1
+        case asNewest = 2
+    }
+
     /// - Parameter newest: the topic's newest state, which it shows in most cases.
     func write(to writer: inout SerialWriter, beside newest: JSONObject) {
         writer.write(state) { writer, state in
-            var (own, other) = (SerialWriter(), SerialWriter())
-            own.write(state)
-            other.write(newest)
             // By bytes: `==` takes texts for equal that only look alike.
-            writer.write(own.bytes == other.bytes)
-            if own.bytes != other.bytes { writer.write(state) }
+            let (own, other) = (Shown.bytes(of: state), Shown.bytes(of: newest))
+            writer.write(byte: (own == other ? Writing.asNewest : .whole).rawValue)
+            if own == other { writer.write(fixed: Shown.hash(own)) } else { writer.write(state) }
         }
         writer.write(startedAt)
         writer.write(publishedAt)
@@ -64,9 +70,27 @@ extension Shown {
         for flag in [ended, hasBegun, mayReopen] { writer.write(flag) }
     }
 
-    init(reading reader: inout SerialReader, beside newest: JSONObject) throws(SerialError) {
+    private static func bytes(of state: JSONObject) -> [UInt8] {
+        var writer = SerialWriter()
+        writer.write(state)
+        return writer.bytes
+    }
+
+    private static func hash(_ bytes: [UInt8]) -> UInt32 { UInt32(truncatingIfNeeded: bytes.fnv1a.mixed >> 32) }
+
+    /// - Parameter isAsWritten: is set to `false` if another build has shown something else: the newest state stands in its place then.
+    init(
+        reading reader: inout SerialReader, beside newest: JSONObject, isAsWritten: inout Bool
+    ) throws(SerialError) {
         state = try reader.optional { (reader) throws(SerialError) in
-            try reader.flag("state") ? newest : try reader.object()
+            switch Writing(rawValue: try reader.byte()) {
+            case .whole: return try reader.object()
+            case .asNewestUnproved: return newest
+            case .asNewest:
+                isAsWritten = try reader.fixed32() == Shown.hash(Shown.bytes(of: newest))
+                return newest
+            case nil: throw .malformed("state")
+            }
         }
         startedAt = try reader.optionalDecidedTime()
         publishedAt = try reader.optionalDecidedTime()

@@ -22,12 +22,15 @@ extension Topic {
 
     /// - Parameters:
     ///   - place: place that the topic gets in the core's table.
+    ///   - isAsShown: is set to `false` if people see what another build has made of the same memory.
     ///   - rules: returns the rules of a kind, or of topics whose kind is not known.
-    init(reading reader: inout SerialReader, place: Int, rules: (TopicKind?) -> KindRules) throws(SerialError) {
+    init(
+        reading reader: inout SerialReader, place: Int, isAsShown: inout Bool, rules: (TopicKind?) -> KindRules
+    ) throws(SerialError) {
         birth = try reader.unsigned()
         fold = try Fold(reading: &reader, rules: rules)
         arrivals = try Arrivals(reading: &reader)
-        shown = try Shown(reading: &reader, beside: fold.state)
+        shown = try Shown(reading: &reader, beside: fold.state, isAsWritten: &isAsShown)
         agenda = try Agenda(reading: &reader)
         orders = try TopicOrders(reading: &reader)
         governor = try AlertGovernor(reading: &reader)

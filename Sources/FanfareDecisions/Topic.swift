@@ -38,8 +38,15 @@ struct Topic: Sendable {
         fold.adopt(kind, rules: kindRules)
     }
 
-    /// Cause of a version that other rules ask for.
+    /// Cause of a version that other rules, or another build, ask for.
     private static let rulesCause = "other rules"
+
+    /// Publishes at once what the topic shows, because people see what another build has made of it.
+    mutating func showOtherwise(now: FeedTime) {
+        guard !shown.ended, !orders.isPaused else { return }
+        agenda.add(Topic.rulesCause, max: limits.causesMax)
+        agenda.republish(now: now)
+    }
 
     /// Adopts other rules of the topic's kind. A state that looks otherwise under them is flushed at once, and what waits comes by their interval.
     mutating func adopt(_ kindRules: KindRules, now: FeedTime) {

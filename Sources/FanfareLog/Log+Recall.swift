@@ -1,29 +1,23 @@
 package import FanfareModel
 
-/// What entries are decided by: the newest rules at or before their position.
+/// What entries are decided by: the newest rules at or before their position, and the release that decides.
 package struct LogRules: Sendable, Equatable {
     /// Rules file.
     package let text: String
+    /// Names what the entries from here on were decided by first. Another one decides them again as it does, so that what topics show may be
+    /// another than what was shown.
     package let decisionVersion: UInt64
 
     package init(text: String, decisionVersion: UInt64) {
         self.text = text
         self.decisionVersion = decisionVersion
     }
-
-    fileprivate func check(_ version: UInt64) throws(LogError) {
-        guard version == decisionVersion else {
-            throw LogError(
-                "the store was written under decision version \(version), and this release decides by "
-                    + "\(decisionVersion); use the release that wrote it, or a new folder", .otherDecisions)
-        }
-    }
 }
 
 /// Receiver of what earlier runs have left in a log.
 package protocol RecallTarget {
     /// Decides what follows by these rules, also the present ones at the end.
-    func adopt(_ rules: String, at position: LogPosition, now: FeedTime) throws(LogError)
+    func adopt(_ rules: LogRules, at position: LogPosition, now: FeedTime) throws(LogError)
     /// Takes the next row of the checkpoint from which the recall goes on, before anything else but its rules.
     func restore(_ row: [UInt8]) throws(SerialError)
     /// Ends the checkpoint.
@@ -36,23 +30,23 @@ package protocol RecallTarget {
 
 extension Log {
     /// Reads what earlier runs have taken, before anything else is appended: the newest checkpoint, and the entries behind it. Rules precede
-    /// everything that is decided by them, so rules other than the last ones become the last entry.
+    /// everything that is decided by them, so rules other than the last ones, or another decision version, become the last entry.
     package func recall(under rules: LogRules, into target: some RecallTarget) throws(LogError) {
         for notice in notices { target.report(notice) }
-        var newest: String?
+        var newest: LogRules?
         var now = FeedTime.plausible.lowerBound
         var position: LogPosition = 0
-        if let head = try restore(under: rules, into: target) {
-            (newest, now, position) = (head.rules.text, head.now, head.position)
+        if let head = try restore(into: target) {
+            (newest, now, position) = (head.rules, head.now, head.position)
             for notice in noticesOfSkipped(through: position) { target.report(notice) }
         }
         if end > position {
             try read(from: position + 1) { (position, entry) throws(LogError) in
                 now = entry.now
                 if case .rules(let text, let version) = entry.body {
-                    try rules.check(version)
-                    newest = text
-                    try target.adopt(text, at: position, now: entry.now)
+                    let rules = LogRules(text: text, decisionVersion: version)
+                    newest = rules
+                    try target.adopt(rules, at: position, now: entry.now)
                 } else {
                     guard newest != nil else {
                         throw LogError("the store's first entry is not its rules; use a new folder", .damaged)
@@ -65,17 +59,15 @@ extension Log {
                 return true
             }
         }
-        guard newest != rules.text else { return }
+        guard newest != rules else { return }
         try append([LogEntry(now: now, .rules(rules.text, decisionVersion: rules.decisionVersion))])
-        try target.adopt(rules.text, at: end, now: now)
+        try target.adopt(rules, at: end, now: now)
     }
 
     /// Restores the newest checkpoint that is good, and disregards those that are not.
     ///
     /// - Returns: its head; `nil` if all entries are to be decided again.
-    private func restore(
-        under rules: LogRules, into target: some RecallTarget
-    ) throws(LogError) -> CheckpointHead? {
+    private func restore(into target: some RecallTarget) throws(LogError) -> CheckpointHead? {
         let (found, unusable) = try newestCheckpoint(report: target.report)
         guard found != nil || start == 1 else {
             throw LogError(
@@ -85,8 +77,7 @@ extension Log {
         // They would count as one of two that are kept, and the log would be trimmed for their sake.
         checkpoints.disregard(unusable)
         guard let head = found else { return nil }
-        try rules.check(head.rules.decisionVersion)
-        try target.adopt(head.rules.text, at: head.position, now: head.now)
+        try target.adopt(head.rules, at: head.position, now: head.now)
         try checkpoints.read(at: head.position) { (row) throws(LogError) in
             do throws(SerialError) { try target.restore(row) } catch { throw fault(of: head, error) }
         }

@@ -6,8 +6,6 @@ package struct LogError: Error, Equatable, CustomStringConvertible {
         /// The folder is of a newer release.
         case newerRelease
         case otherRules
-        /// The folder is of a release that decides otherwise.
-        case otherDecisions
         case damaged
         /// An entry or a row that no store takes: trying again does not help.
         case entry

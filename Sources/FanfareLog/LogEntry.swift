@@ -141,8 +141,15 @@ extension SerialReader {
 extension [UInt8] {
     /// CRC-32 of a row's content, by which rows in one place are told apart. It leaves out the row's own checksum: behind that, the CRC of the
     /// whole depends on place and length alone.
-    var contentChecksum: UInt32 {
-        let content = dropLast(LogEntry.checksumBytes)
-        return UInt32(truncatingIfNeeded: content.withUnsafeBytes { crc32_z(0, $0.baseAddress, $0.count) })
+    var contentChecksum: UInt32 { dropLast(LogEntry.checksumBytes).checksum }
+
+    /// CRC-32.
+    var checksum: UInt32 { self[...].checksum }
+}
+
+extension ArraySlice<UInt8> {
+    /// CRC-32.
+    fileprivate var checksum: UInt32 {
+        UInt32(truncatingIfNeeded: withUnsafeBytes { crc32_z(0, $0.baseAddress, $0.count) })
     }
 }

@@ -284,7 +284,8 @@ package final class Replay {
         guard let store else { return }
         engine.beginRecall()
         let recall = CoreRecall(
-            core: engine, rules: plan.options.rules, text: plan.options.store?.rules ?? "", report: journal.report)
+            core: engine, rules: plan.options.rules, logged: LogRules(text: plan.options.store?.rules ?? ""),
+            report: journal.report)
         try store.recall(from: &source, into: recall)
         // The states of topics that are forgotten are in no checkpoint.
         if plan.isLive, !plan.options.keepsStates, let options = plan.options.store {

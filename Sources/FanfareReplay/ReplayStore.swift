@@ -82,7 +82,7 @@ final class ReplayStore {
             (self.store, self.core, self.source) = (store, core, source)
         }
 
-        func adopt(_ rules: String, at position: LogPosition, now: FeedTime) throws(LogError) {
+        func adopt(_ rules: LogRules, at position: LogPosition, now: FeedTime) throws(LogError) {
             try core.adopt(rules, at: position, now: now)
         }
         func restore(_ row: [UInt8]) throws(SerialError) { try core.restore(row) }

@@ -8,6 +8,8 @@ package struct StoredCompletion: Sendable, Equatable {
     /// Birth of the topic, which tells it from others with its id, and the version that its followers have.
     package let birth: UInt64
     package let version: UInt32
+    /// CRC-32 of the state that the version shows, which another release may decide otherwise; `nil` in a row of an earlier form.
+    package let display: UInt32?
     /// Log time before which those joined who have the version.
     package let before: FeedTime
     /// Serial below which imported cards have it: the others were imported later.
@@ -19,16 +21,24 @@ package struct StoredCompletion: Sendable, Equatable {
         let publication = completion.publication
         self.init(
             topic: publication.topicID, app: app, birth: publication.topic.birth, version: publication.version,
-            before: completion.before, serials: serials, exceptions: completion.exceptions)
+            display: StoredCompletion.display(of: publication), before: completion.before, serials: serials,
+            exceptions: completion.exceptions)
     }
 
     package init(
-        topic: TopicID, app: AppID?, birth: UInt64, version: UInt32, before: FeedTime, serials: UInt64,
-        exceptions: [ActivityMark] = []
+        topic: TopicID, app: AppID?, birth: UInt64, version: UInt32, display: UInt32?, before: FeedTime,
+        serials: UInt64, exceptions: [ActivityMark] = []
     ) {
-        (self.topic, self.app, self.birth, self.version) = (topic, app, birth, version)
+        (self.topic, self.app, self.birth, self.version, self.display) = (topic, app, birth, version, display)
         (self.before, self.serials, self.exceptions) = (before, serials, exceptions)
     }
+
+    /// Returns whether the publication shows what the version showed.
+    package func shows(_ publication: Publication) -> Bool {
+        display.map { $0 == StoredCompletion.display(of: publication) } ?? true
+    }
+
+    private static func display(of publication: Publication) -> UInt32 { publication.state.bytes.checksum }
 }
 
 /// Place in a table of completions: a topic has one row for each app.
@@ -119,7 +129,7 @@ package struct CompletionChanges: Sendable {
 // MARK: - Serial form
 
 extension StoredCompletion {
-    private static let form: UInt8 = 1
+    private static let form: UInt8 = 2
 
     /// Returns the serial form. Its checksum covers the key as well.
     package func bytes(key: CompletionKey) -> [UInt8] {
@@ -128,6 +138,7 @@ extension StoredCompletion {
         writer.write(topic.rawValue)
         writer.write(app) { $0.write($1) }
         writer.write(UInt64(version))
+        writer.write(display) { $0.write(fixed: $1) }
         writer.write(before)
         writer.write(serials)
         writer.write(all: exceptions) { $0.write(fixed: $1.rawValue) }
@@ -142,6 +153,8 @@ extension StoredCompletion {
         let topic = TopicID(try reader.text())
         let app = try reader.optional { (reader) throws(SerialError) in try reader.app() }
         guard let version = UInt32(exactly: try reader.unsigned()) else { throw .malformed("version") }
+        // A completion of form 1 says nothing of what its version shows.
+        let display = form < 2 ? nil : try reader.optional { (reader) throws(SerialError) in try reader.fixed32() }
         let before = try reader.time()
         let serials = try reader.unsigned()
         let exceptions = try reader.all { (reader) throws(SerialError) in
@@ -149,8 +162,8 @@ extension StoredCompletion {
         }
         guard reader.isAtEnd else { throw .malformed("length") }
         self.init(
-            topic: topic, app: app, birth: key.birth, version: version, before: before, serials: serials,
-            exceptions: exceptions)
+            topic: topic, app: app, birth: key.birth, version: version, display: display, before: before,
+            serials: serials, exceptions: exceptions)
     }
 }
 

@@ -114,13 +114,20 @@ import Testing
     @Test func theFormStaysReadable() throws {
         let folder = Folder()
         let store = CheckpointFolder(folder: folder.path)
-        let golden =
-            "13000000" + "0107b06d" + "04030201" + "0572756c657301" + "2aa7d36f" + "06000000010225535dfb"
-            + "0500000003926df651"
-            + "060000000003cf82b491"
+        let rows = "06000000010225535dfb" + "0500000003926df651" + "060000000003cf82b491"
+        let golden = "13000000" + "0207b06d" + "04030201" + "0572756c657301" + "53cdae7e" + rows
         _ = try Self.write(7, [[1, 2], [3]], to: store)
-        let bytes = try Data(contentsOf: URL(fileURLWithPath: folder.path + "/checkpoint-7"))
+        let file = URL(fileURLWithPath: folder.path + "/checkpoint-7")
+        let bytes = try Data(contentsOf: file)
         #expect(bytes.map { String(format: "%02x", $0) }.joined() == golden)
+        // The form before, whose rows have no hash of what topics show.
+        let former = "13000000" + "0107b06d" + "04030201" + "0572756c657301" + "2aa7d36f" + rows
+        let digits = Array(former.utf8)
+        let written = stride(from: 0, to: digits.count, by: 2).compactMap {
+            UInt8(String(decoding: digits[$0...$0 + 1], as: UTF8.self), radix: 16)
+        }
+        try Data(written).write(to: file)
+        #expect(try store.head(at: 7).position == 7)
     }
 
     // MARK: - Trimming
@@ -179,8 +186,8 @@ import Testing
 
     private final class Target: RecallTarget {
         var told: [String] = []
-        func adopt(_ rules: String, at position: LogPosition, now: FeedTime) {
-            told.append("rules \(rules) at \(position)")
+        func adopt(_ rules: LogRules, at position: LogPosition, now: FeedTime) {
+            told.append("rules \(rules.text) at \(position)")
         }
         func restore(_ row: [UInt8]) { told.append("row \(row)") }
         func endRestoring() { told.append("restored") }

@@ -281,7 +281,7 @@ import Testing
         var report: (String) -> Void = { _ in }
         var decide: (LogPosition, LogEntry) throws(LogError) -> Void
 
-        func adopt(_ rules: String, at position: LogPosition, now: FeedTime) {}
+        func adopt(_ rules: LogRules, at position: LogPosition, now: FeedTime) {}
         func restore(_ row: [UInt8]) {}
         func endRestoring() {}
         func decide(_ entry: LogEntry, at position: LogPosition) throws(LogError) { try decide(position, entry) }

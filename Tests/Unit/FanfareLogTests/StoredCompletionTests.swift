@@ -16,7 +16,7 @@ import Testing
         StoredCompletion(
             topic: TopicID("match/\(birth)"), app: AppID(bundleID: "com.example", environment: .development),
             birth: birth,
-            version: version, before: FeedTime(milliseconds: 1_781_359_200_123), serials: 77,
+            version: version, display: version &* 99, before: FeedTime(milliseconds: 1_781_359_200_123), serials: 77,
             exceptions: marks.map(ActivityMark.init(rawValue:)))
     }
 
@@ -121,6 +121,22 @@ import Testing
             #expect(throws: SerialError.self) { try StoredCompletion(damaged, key: key) }
         }
         #expect(try CompletionHead(Self.head(9).bytes()) == Self.head(9))
+    }
+
+    /// Bytes of a completion of form 1, which said nothing of what its version shows.
+    @Test func aRowOfTheFormBeforeIsRead() throws {
+        let key = Self.key(7, app: 3)
+        var writer = SerialWriter()
+        writer.write(byte: 1)
+        writer.write("match/7")
+        writer.write(AppID(bundleID: "com.example", environment: .development)) { $0.write($1) }
+        writer.write(UInt64(4))
+        writer.write(FeedTime(milliseconds: 1_781_359_200_123))
+        writer.write(UInt64(77))
+        writer.write(all: [UInt32(5)]) { $0.write(fixed: $1) }
+        let found = try StoredCompletion(LogEntry.sealed(writer.bytes[...], at: key.packed), key: key)
+        #expect(found.version == 4 && found.display == nil && found.exceptions == [ActivityMark(rawValue: 5)])
+        #expect(found.before == FeedTime(milliseconds: 1_781_359_200_123) && found.serials == 77)
     }
 
     @Test func completionsAreOfTheLogThatHasTheirEntry() throws {

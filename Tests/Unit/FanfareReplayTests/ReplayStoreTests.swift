@@ -293,7 +293,7 @@ import Testing
     @Test func aLiveFeedsStoreIsNotForFiles() throws {
         let file = try FeedFile(Self.feed())
         let rules = LogEntry(
-            now: FeedTime.plausible.lowerBound, .rules("", decisionVersion: DecisionCore.version))
+            now: FeedTime.plausible.lowerBound, .rules("", decisionVersion: UInt64(DecisionCore.version)))
         let event = FeedEvent(
             topic: TopicID("board/1"), at: FeedTime(seconds: Self.kickOff), kind: "x", change: .nothing)
         let log = log(of: [rules, LogEntry(now: event.at, .event(event, wall: nil))])
@@ -343,18 +343,33 @@ import Testing
     @Test func rulesThatCannotBeReadAreNamed() throws {
         let file = try FeedFile(Self.feed())
         let log = log(of: [
-            LogEntry(now: FeedTime.plausible.lowerBound, .rules("[football", decisionVersion: DecisionCore.version))
+            LogEntry(
+                now: FeedTime.plausible.lowerBound, .rules("[football", decisionVersion: UInt64(DecisionCore.version)))
         ])
         let error = #expect(throws: ReplayError.self) { try replay(file.path, log) }
         #expect(error?.description.contains("entry 1 of the store has rules") == true, "\(error.debugDescription)")
     }
 
-    @Test func anotherDecisionVersionIsRefused() throws {
-        let log = log(of: [
-            LogEntry(now: FeedTime.plausible.lowerBound, .rules("", decisionVersion: DecisionCore.version + 1))
-        ])
+    /// A log that another release has written is decided again by this one, and says from where on.
+    @Test func anotherDecisionVersionDecidesAgainAndGoesOn() throws {
         let file = try FeedFile(Self.feed())
-        let error = #expect(throws: ReplayError.self) { try replay(file.path, log) }
-        #expect(error?.description.contains("decision version \(DecisionCore.version + 1)") == true)
+        let written = MemoryLog()
+        let first = try replay(file.path, written) { $0.until = FeedTime(seconds: Self.kickOff + 60 * 12) }
+        let version = UInt64(DecisionCore.version)
+        let log = self.log(
+            of: try entries(of: written).map { entry in
+                guard case .rules(let text, _) = entry.body else { return entry }
+                return LogEntry(now: entry.now, .rules(text, decisionVersion: version + 1))
+            })
+        let second = try replay(file.path, log)
+        #expect(second.recalled == first.decided)
+        #expect(second.states == (try replay(file.path, MemoryLog())).states)
+        let versions = try entries(of: log).compactMap { entry -> UInt64? in
+            guard case .rules(_, let version) = entry.body else { return nil }
+            return version
+        }
+        #expect(versions == [version + 1, version])
+        let third = try replay(file.path, log)
+        #expect(third.recalled == second.log && third.states == second.states)
     }
 }

@@ -258,6 +258,30 @@ extension CheckpointerTests {
         }
     }
 
+    /// Lives too short for a checkpoint of their own: each ends with one, and the next one trims the log.
+    @Test func aLogIsTrimmedAlsoIfEachLifeIsShort() throws {
+        let folder = Folder()
+        for life in 0..<6 {
+            let log = try LMDBLog(folder: folder.path)
+            let (core, _) = Self.core()
+            try core.recall(log, under: .builtIn)
+            let checkpointer = try Checkpointer(
+                core, log, sink: Sink(log.checkpoints), rules: LogRules(text: Self.firstRules), interval: 1000)
+            checkpointer.onTrim = { log.trim(through: $0) }
+            try checkpointer.trimBehindOlder(log)
+            for number in life * 30..<life * 30 + 30 {
+                try log.append([Self.entry(number)])
+                core.apply(Self.entry(number))
+                checkpointer.noteDecided(Self.entry(number))
+                #expect(!checkpointer.run())
+            }
+            checkpointer.finish { false }
+            _ = try log.checkpoints.finish()
+            if life > 2 { #expect(log.start > LogPosition((life - 2) * 30), "life \(life) begins at \(log.start)") }
+            log.close()
+        }
+    }
+
     /// Thirty days of matches that come and go, and of boards that never end, with a restart each day.
     @Test func aSeasonLeavesTheFilesFlat() throws {
         let folder = Folder()
@@ -268,7 +292,7 @@ extension CheckpointerTests {
             let (core, _) = Self.core()
             let before = core.records.all
             try core.recall(log, under: .builtIn)
-            let rules = LogRules(text: Self.firstRules, decisionVersion: DecisionCore.version)
+            let rules = LogRules(text: Self.firstRules)
             let sink = Sink(log.checkpoints)
             let checkpointer = try Checkpointer(core, log, sink: sink, rules: rules, interval: 200)
             checkpointer.onTrim = { log.trim(through: $0) }

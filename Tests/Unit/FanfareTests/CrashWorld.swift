@@ -83,7 +83,10 @@ final class CrashWorld {
         let subscriber: UInt64
         /// The first token names a phone without a text.
         var tokens: [[UInt8]]
-        let topic: TopicID
+        let audience: AudienceKey
+        /// The first topic.
+        var topic: TopicID { audience.topics[0] }
+        var isLineup: Bool { audience.topics.count > 1 }
         var alerts: Set<String> = []
         /// The newest push that has left for it.
         var last: (stamp: Int64, state: [UInt8])?
@@ -111,7 +114,8 @@ final class CrashWorld {
         /// Is `true` if the app was muted when the life began.
         let isMuted: Bool
 
-        init(_ disk: Disk, _ clock: ManualClock, _ rules: Rules, shards: Int, streams: Int) throws {
+        init(_ disk: Disk, _ clock: ManualClock, _ build: Build, shards: Int, streams: Int) throws {
+            let (rules, logged) = (build.rules, build.logged)
             self.disk = disk
             try disk.restart(at: clock)
             let told = EngineWorld.Wakeup()
@@ -140,15 +144,13 @@ final class CrashWorld {
             core.keepAlerts()
             core.keepCompletions(earlier.completions)
             _ = try core.recall(
-                disk.log, under: rules,
+                disk.log, under: rules, logged,
                 within: earlier.horizon(since: disk.claims.start) { clock.truth }, report: { _ in })
             isMuted = core.appOrders[0].isMuted
             if disk.claims.start == nil { disk.claims.begin(at: core.now) }
             let counting = core.takeEarlierCompletions()
             if counting == nil || earlier.hasVoidCompletions { disk.change { $0.void() } }
-            checkpointer = try Checkpointer(
-                core, disk.log, sink: disk, rules: LogRules(text: rules.toml, decisionVersion: DecisionCore.version),
-                interval: 10)
+            checkpointer = try Checkpointer(core, disk.log, sink: disk, rules: logged, interval: 10)
             turn = CoreTurn(
                 core, inbox, clock: ThreadClock(clock.source), intake: disk.intake, checkpointer: checkpointer
             ) { _ in }
@@ -158,11 +160,16 @@ final class CrashWorld {
             core.turnIsOver()
         }
 
+        /// Ends the life as a stop does that has time, with what waits for its interval.
+        func stop(at now: Int64) { inbox.stop(by: now + 600_000_000_000) }
+        func finish() { checkpointer.finish { false } }
+        var hasFinished: Bool { turn.hasFinished }
+
         func coreDidClaim(_ claims: StoredClaims, _ ticket: UInt64, shard: Int) {
             disk.claim(claims, ticket, shard: shard)
         }
         func coreDidComplete(_ completions: [TopicCompletion], app: Int) {
-            let head = CompletionHead(position: checkpointer.decided, now: core.now)
+            let head = CompletionHead(position: checkpointer.decided, now: checkpointer.decidedAt)
             for completion in completions {
                 let stored = StoredCompletion(completion, app: core.apps[app], serials: serials)
                 disk.change { $0.note(stored, at: CompletionKey(birth: stored.birth, app: app), head) }
@@ -175,12 +182,28 @@ final class CrashWorld {
         }
     }
 
+    /// The program that runs: what its reducer shows beside the feed's number, and the decision version that it counts.
+    private struct Build {
+        var edition = 0
+        var decisionVersion: UInt32 = 0
+        var minimumInterval: Duration = .zero
+
+        var rules: Rules {
+            var kind = TopicRules(
+                reducer: EditionReducer(edition: edition),
+                requestedAlerts: AlertRule(.essential, burst: 1000, refill: .seconds(1), freshFor: .seconds(300)))
+            kind.minimumInterval = minimumInterval
+            return Rules(kinds: [:], other: kind)
+        }
+        var logged: LogRules { LogRules(rules, program: decisionVersion) }
+    }
+
     private var random: SplitMix64
     private let clock = ManualClock()
     private let disk = Disk()
     /// Draws the moments and steps at which somebody sets the wall clock; `nil` if nobody does.
     private var setter: SplitMix64?
-    private let rules: Rules
+    private var build = Build()
     private var phones: [Phone] = []
     private var byToken: [[UInt8]: Int] = [:]
     private var life: Life?
@@ -203,6 +226,8 @@ final class CrashWorld {
     private var happenedAt: [String: FeedTime] = [:]
     private var granted: [String: (topic: TopicID, at: FeedTime)] = [:]
     private var violation: String?
+    /// Is `true` in the life of another decision version than that of the life before.
+    private var isUpgrade = false
     /// Log time at which the engine died after a calm; `nil` if it died at work.
     private var diedAt: FeedTime?
     /// Numbers of shards that the engine has had.
@@ -212,20 +237,28 @@ final class CrashWorld {
     struct Met {
         /// Alerts that left after a restart, and phones that lack an alert because a claim names them.
         var alerts = 0, late = 0, uncertain = 0, lives = 0
+        /// Alerts that left for lineups, and those of them that left after a restart.
+        var ofLineups = 0, lateOfLineups = 0
         /// Pushes that a phone had before, and phones that showed what their topics do when the engine died and got none by the restart.
         var superfluous = 0, spared = 0
         /// Pushes with stamps ahead of the clock, and phones that a death found claimed and without their alert.
         var ahead = 0, lost = 0
+        /// Lives that began with another decision version, and those of them that had nothing to decide again.
+        var upgrades = 0, quietUpgrades = 0
 
         static func += (sum: inout Met, more: Met) {
             sum.alerts += more.alerts
             sum.late += more.late
             sum.uncertain += more.uncertain
             sum.lives += more.lives
+            sum.ofLineups += more.ofLineups
+            sum.lateOfLineups += more.lateOfLineups
             sum.superfluous += more.superfluous
             sum.spared += more.spared
             sum.ahead += more.ahead
             sum.lost += more.lost
+            sum.upgrades += more.upgrades
+            sum.quietUpgrades += more.quietUpgrades
         }
     }
 
@@ -234,10 +267,7 @@ final class CrashWorld {
     init(seed: UInt64) {
         random = SplitMix64(seed: seed)
         if seed % 4 == 0 { setter = SplitMix64(seed: seed) }
-        var kind = TopicRules(
-            requestedAlerts: AlertRule(.essential, burst: 1000, refill: .seconds(1), freshFor: .seconds(300)))
-        kind.minimumInterval = .zero
-        rules = Rules(kinds: [:], other: kind)
+        if random.chance(0.3) { build.minimumInterval = .seconds(20) }
         for _ in 0..<Int.random(in: 20...60, using: &random) {
             let card = newCard()
             do { try disk.people.apply([.insert(card)]) } catch { complain("a card is refused: \(error)") }
@@ -249,15 +279,23 @@ final class CrashWorld {
     private func newCard() -> Card {
         let number = phones.count
         let isNamed = random.chance(0.5)
+        let topics = Self.topics.shuffled(using: &random)
+        let audience: AudienceKey =
+            switch random.next() % 8 {
+            case 0: .lineup(topics, favourite: nil)
+            // Nobody else has this lineup.
+            case 1, 2: .lineup(topics + [TopicID("own/\(number)")], favourite: nil)
+            default: .topic(topics[0])
+            }
         let card = Card(
             subscriber: isNamed ? "person \(number)" : nil, activity: isNamed ? "phone \(number)" : nil,
-            token: [UInt8(number), 1, 2, 3], audience: .topic(Self.topics.randomElement(using: &random)!),
+            token: [UInt8(number), 1, 2, 3], audience: audience,
             startedAt: FeedTime(milliseconds: clock.truth.milliseconds - 3_600_000))
         byToken[card.token] = number
         phones.append(
             Phone(
                 id: card.id, subscriber: card.subscription().subscriber, tokens: [card.token],
-                topic: card.audience.topics[0]))
+                audience: audience))
         return card
     }
 
@@ -282,6 +320,10 @@ final class CrashWorld {
                 for _ in 0..<steps where violation == nil { step() }
                 if violation == nil, random.chance(0.3) {
                     calm()
+                    if random.chance(0.4) {
+                        stop()
+                        continue
+                    }
                     // A topic is complete, and somebody joins it whom no push has reached yet.
                     if random.chance(0.5) {
                         follow()
@@ -294,6 +336,17 @@ final class CrashWorld {
             if violation == nil { calm() }
         } catch { complain("a restart fails: \(error)") }
         return violation
+    }
+
+    /// Ends a life by a stop that has time for all.
+    private func stop() {
+        guard let life else { return }
+        if random.chance(0.5) { happen() }
+        life.stop(at: clock.now)
+        calm()
+        if !life.hasFinished { complain("a stop leaves events undecided") }
+        life.finish()
+        while sync() {}
     }
 
     private func complain(_ text: String) { violation = violation ?? text }
@@ -314,8 +367,9 @@ final class CrashWorld {
             for push in node.network.flights where random.chance(0.5) { show(push) }
         }
         shards.append(Int.random(in: 1...2, using: &random))
+        upgrade()
         let life = try Life(
-            disk, clock, rules, shards: shards.last ?? 1,
+            disk, clock, build, shards: shards.last ?? 1,
             streams: Int.random(in: 1...8, using: &random))
         self.life = life
         // Nobody gets in this life what had not left by then. After an unmute, the next one may find it fresh.
@@ -324,6 +378,25 @@ final class CrashWorld {
             node.network.onPush = { [unowned self] in judge($0, from: index) }
             node.network.onAnswer = { [unowned self] in note($1, to: $0) }
         }
+    }
+
+    /// Runs another build now and then. Most that decide otherwise count their decision version; one that does not is a mistake.
+    private func upgrade() {
+        isUpgrade = false
+        guard random.chance(0.25) else { return }
+        if random.chance(0.7) { build.edition = Int.random(in: 0..<3, using: &random) }
+        guard random.chance(0.8), disk.log.end > 0 else { return }
+        build.decisionVersion = (build.decisionVersion + UInt32.random(in: 1...2, using: &random)) % 3
+        isUpgrade = true
+        met.upgrades += 1
+        let recalled = (try? disk.log.checkpoints.positions().first).flatMap(\.self) ?? 0
+        guard recalled != disk.log.end else {
+            met.quietUpgrades += 1
+            return
+        }
+        // What was decided otherwise alerts nobody, and everybody may get it.
+        for topic in Self.topics { passedOver.formUnion(durableAlerts(of: topic)) }
+        diedAt = nil
     }
 
     private func step() {
@@ -350,6 +423,7 @@ final class CrashWorld {
 
     private func happen() {
         guard let life else { return }
+        if random.chance(0.8) { clock.pass(.milliseconds(1)) }
         sequence += 1
         let id = "\(sequence)"
         let event = FeedEvent(
@@ -370,7 +444,7 @@ final class CrashWorld {
             // Claims name alerts by their log time: those of one millisecond are one to them.
             guard alerts.count(where: { granted[$0]?.at == granted[newest]?.at }) == 1 else { continue }
             let lost = phones.count {
-                $0.topic == topic && !$0.hasMoved && !$0.isSick && !$0.alerts.contains(newest)
+                $0.topic == topic && !$0.isLineup && !$0.hasMoved && !$0.isSick && !$0.alerts.contains(newest)
                     && isClaimed($0, newest, in: disk.claims.claims)
             }
             met.lost += lost
@@ -398,7 +472,7 @@ final class CrashWorld {
             phones[index].hasFollowedAgain = true
             let card = Card(
                 subscriber: "person \(index)", activity: "phone \(index)", token: token,
-                audience: .topic(phones[index].topic), startedAt: clock.truth)
+                audience: phones[index].audience, startedAt: clock.truth)
             request = .person(.follow(card), .follow(card.subscription(), app: 0), nil)
         }
         guard life?.inbox.post(request).isTaken == true else { return }
@@ -454,6 +528,8 @@ final class CrashWorld {
         guard let life else { return }
         let sick = phones.count(where: \.isSick)
         var idle = 0
+        // What waits for its interval comes after that.
+        let patience = sick > 0 || build.minimumInterval > .zero ? 250 : 10
         for _ in 0..<3000 {
             var isBusy = runCore()
             if sync() { isBusy = true }
@@ -464,10 +540,12 @@ final class CrashWorld {
                     isBusy = true
                 }
             }
+            // What comes after an interval takes its time, too.
+            if isBusy { idle = min(idle, patience - 10) }
             if !isBusy {
                 // Figures, completions, and a pass for those who lack something, need some time.
                 idle += 1
-                if life.core.counts.owed <= sick, idle > (sick > 0 ? 250 : 10) { break }
+                if life.core.counts.owed <= sick, idle > patience { break }
                 clock.pass(.milliseconds(100))
             }
         }
@@ -483,13 +561,15 @@ final class CrashWorld {
                 clock.truth - at < .seconds(200)
             else { continue }
             let cards = cards()
-            for (index, phone) in phones.enumerated() where phone.topic == topic && !phone.alerts.contains(newest) {
+            for (index, phone) in phones.enumerated()
+            where phone.audience.topics.contains(topic) && !phone.alerts.contains(newest) {
                 guard let card = cards[index], !phone.hasMoved, !phone.isSick, let at = granted[newest]?.at,
                     card.joinedAt.map({ $0 < at }) ?? true
                 else { continue }
                 // A claim of this life, in which nobody was killed, is no reason.
-                guard isClaimed(phone, newest, in: claimsBefore) else {
-                    return complain("phone \(index) lacks alert \(newest)")
+                guard isClaimed(phone, newest, in: claimsBefore, orOneOfItsMoment: phone.isLineup) else {
+                    return complain(
+                        "phone \(index)\(phone.isLineup ? ", a lineup," : "") lacks alert \(newest) of \(topic)")
                 }
                 met.uncertain += 1
             }
@@ -505,13 +585,29 @@ final class CrashWorld {
             }
             return true
         }
-        for (index, card) in cards() where !phones[index].isSick {
+        // A lineup shows its rows in short words.
+        for (index, card) in cards() where !phones[index].isSick && card.audience.topics.count == 1 {
             guard let state = newest[card.audience.topics[0]] else { continue }
             let shown = String(decoding: phones[index].state, as: UTF8.self)
             if !(shown.contains(state + ",") || shown.contains(state + "}")) {
                 complain("phone \(index) shows \(shown) and not \(state)")
             }
+            judgeEdition(shown, of: card.audience.topics[0], on: index)
             if diedAt != nil { met.spared += 1 }
+        }
+    }
+
+    /// Checks that the phone shows what the running build has decided, and that this is its own decision if its version says that it decides
+    /// otherwise.
+    private func judgeEdition(_ shown: String, of topic: TopicID, on index: Int) {
+        guard let state = life?.core.state(of: topic)?.contentState, case .int(let edition)? = state["edition"] else {
+            return
+        }
+        if !shown.contains("\"edition\":\(edition)") {
+            complain("phone \(index) shows \(shown), its topic edition \(edition)")
+        }
+        if isUpgrade, edition != build.edition {
+            complain("topic \(topic) shows edition \(edition), and the build that runs decides \(build.edition)")
         }
     }
 
@@ -522,7 +618,10 @@ final class CrashWorld {
     /// Checks that a restart sends nothing to those who have it. Whoever joined at the log time at which the engine died, or later, may get a
     /// push, and so may those who joined since the topic's completion, or with several shards since its last version.
     private func judgeSuperfluous(_ push: EngineWorld.Network.Flight, to index: Int) {
-        guard push.alert == nil, push.state == phones[index].state, let card = cards()[index] else { return }
+        // The store does not note what lineups have.
+        guard push.alert == nil, push.state == phones[index].state, let card = cards()[index],
+            card.audience.topics.count == 1
+        else { return }
         met.superfluous += 1
         guard let diedAt, !phones[index].isSick, !phones[index].hasMoved, !phones[index].hasFollowedAgain else {
             return
@@ -556,7 +655,7 @@ final class CrashWorld {
         else { return }
         if !durable.contains(number) { noteDurable() }
         if !durable.contains(number) { complain("phone \(index) is shown \(number), which no loss of power leaves") }
-        guard !phones[index].hasMoved, !phones[index].hasFollowedAgain else { return }
+        guard !phones[index].hasMoved, !phones[index].hasFollowedAgain, !phones[index].isLineup else { return }
         if number < phones[index].number {
             complain("phone \(index) goes back from \(phones[index].number) to \(number)")
         }
@@ -594,11 +693,18 @@ final class CrashWorld {
         withheld.contains(alert) || life?.isMuted == true && Int(alert).map { $0 <= before } == true
     }
 
-    private func isClaimed(_ phone: Phone, _ alert: String, in claims: [StoredClaims]) -> Bool {
+    /// - Parameter isOfMoment: whether a claim of another alert counts that was granted in the same millisecond: to a claim, those are one,
+    ///   also of several topics of a lineup. So a phone may lack it.
+    private func isClaimed(
+        _ phone: Phone, _ alert: String, in claims: [StoredClaims], orOneOfItsMoment isOfMoment: Bool = false
+    ) -> Bool {
         guard let (topic, at) = granted[alert] else { return false }
         let mark = ActivityMark(phone.id, token: phone.tokens[0])
         return claims.contains { stored in
-            stored.claims.contains { $0.topic == topic && $0.through >= at && $0.activities.contains(mark) }
+            stored.claims.contains { claim in
+                guard claim.activities.contains(mark) else { return false }
+                return claim.topic == topic ? claim.through >= at : isOfMoment && claim.through == at
+            }
         }
     }
 
@@ -608,13 +714,20 @@ final class CrashWorld {
         judgeStamp(push, to: index)
         judgeNumber(push, to: index)
         guard !phones[index].hasMoved else { return }
-        guard let alert = push.alert else { return }
+        for alert in push.alerts { judge(alert, to: index) }
+    }
+
+    private func judge(_ alert: String, to index: Int) {
         met.alerts += 1
-        if met.lives > 1, Int(alert).map({ $0 <= before }) == true { met.late += 1 }
+        if phones[index].isLineup { met.ofLineups += 1 }
+        if met.lives > 1, Int(alert).map({ $0 <= before }) == true {
+            met.late += 1
+            if phones[index].isLineup { met.lateOfLineups += 1 }
+        }
         if let at = happenedAt[alert], clock.truth - at > .seconds(301) { complain("alert \(alert) is out of date") }
         if isWithheld(alert) { complain("phone \(index): alert \(alert), which an operator had muted") }
         if !phones[index].alerts.insert(alert).inserted { complain("phone \(index): alert \(alert) twice") }
-        _ = durableAlerts(of: phones[index].topic)
+        for topic in Self.topics { _ = durableAlerts(of: topic) }
         if !isClaimed(phones[index], alert, in: disk.claims.claims) {
             complain("phone \(index): alert \(alert) leaves without a claim")
         }
@@ -623,9 +736,30 @@ final class CrashWorld {
     private func note(_ outcome: DeliveryOutcome, to push: EngineWorld.Network.Flight) {
         if outcome == .accepted { show(push) }
         // Certainly not processed: nobody has heard it.
-        guard outcome == .notProcessed || outcome == .serviceError, let alert = push.alert,
-            let index = byToken[push.token]
-        else { return }
-        phones[index].alerts.remove(alert)
+        guard outcome == .notProcessed || outcome == .serviceError, let index = byToken[push.token] else { return }
+        phones[index].alerts.subtract(push.alerts)
     }
+}
+
+extension EngineWorld.Network.Flight {
+    /// Titles of the alerts that the push tells of.
+    fileprivate var alerts: [String] {
+        guard let alert else { return [] }
+        return [alert] + (body ?? "").split(separator: "\n").map(String.init)
+    }
+}
+
+/// Reducer that keeps no facts and shows which edition of it runs, so that another build decides otherwise by the same rules file.
+struct EditionReducer: Reducer {
+    let edition: Int
+    var memory: [UInt8]? { [] }
+    var state: JSONObject { ["edition": .int(Int64(edition))] }
+    var isPresentable: Bool { false }
+    var ending: String? { nil }
+
+    func understands(factKind: String) -> Bool { false }
+    func fault(in fact: Fact) -> String? { nil }
+    mutating func fold(_ entry: LedgerEntry) {}
+    mutating func restore(_ memory: [UInt8]) -> Bool { memory.isEmpty }
+    func occasion(of entry: LedgerEntry, before: JSONObject, shown: JSONObject) -> Occasion? { nil }
 }

@@ -175,17 +175,37 @@ import Testing
     @Test(.timeLimit(.minutes(10))) func rulesThatCannotBeReadAreToldApart() {
         let log = MemoryLog()
         log.append([
-            LogEntry(now: FeedTime.plausible.lowerBound, .rules("[football", decisionVersion: DecisionCore.version))
+            LogEntry(
+                now: FeedTime.plausible.lowerBound, .rules("[football", decisionVersion: UInt64(DecisionCore.version)))
         ])
         #expect((fault(StoreChoice(place: .log(log)))?.underlying as? StoreFault)?.cause == .otherRules)
     }
 
-    @Test func anotherDecisionVersionIsRefused() {
-        let log = MemoryLog()
-        log.append([
-            LogEntry(now: FeedTime.plausible.lowerBound, .rules("", decisionVersion: DecisionCore.version + 1))
-        ])
-        #expect((fault(StoreChoice(place: .log(log)))?.underlying as? StoreFault)?.cause == .otherDecisions)
+    /// Releases of a program whose reducer decides otherwise by the same rules file, one after the other on one store.
+    @Test(.timeLimit(.minutes(10))) func anotherDecisionVersionShowsOnceWhatItDecidesOtherwise() async throws {
+        let folder = TemporaryFolder()
+        var shown: [(version: UInt32, edition: JSONValue?)] = []
+        for (edition, version) in [(0, 0), (1, 1), (1, 1), (0, 2), (0, 3)] as [(Int, UInt32)] {
+            var kind = TopicRules(reducer: EditionReducer(edition: edition))
+            kind.minimumInterval = .zero
+            var store = StoreChoice.folder(folder.path)
+            store.decisionVersion = version
+            let engine = try Self.engine(store, rules: Rules(kinds: [:], other: kind))
+            if shown.isEmpty {
+                let at = FeedTime(milliseconds: Moment.now().wallMilliseconds)
+                let event = FeedEvent(
+                    topic: Self.match, topicKind: .generic, at: at, id: "1", kind: "x",
+                    change: .patch(["number": .int(1)]))
+                _ = try await engine.ingest(event)
+            }
+            #expect(await engine.settle(within: .seconds(300)))
+            let state = try #require(try await engine.topicState(Self.match))
+            shown.append((state.version, state.contentState?["edition"]))
+            _ = await engine.shutdown()
+        }
+        #expect(shown.map(\.edition) == [.int(0), .int(1), .int(1), .int(0), .int(0)])
+        let first = shown[0].version
+        #expect(shown.map(\.version) == [first, first + 1, first + 1, first + 2, first + 2])
     }
 
     @Test func aFolderThatCannotBeMadeIsTheSystemsFault() {

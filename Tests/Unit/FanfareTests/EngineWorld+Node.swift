@@ -129,6 +129,8 @@ extension EngineWorld {
             let event: Payload.Event
             let state: [UInt8]
             let alert: String?
+            /// Lines of the alerts beside the first one.
+            let body: String?
             let stamp: Int64
         }
 
@@ -175,7 +177,7 @@ extension EngineWorld {
                     let flight = Flight(
                         completion: (delivery.slot, delivery.generation), token: Array(batch.tokens[delivery.token]),
                         event: payload.event, state: payload.state, alert: payload.alert?.title.description,
-                        stamp: payload.stamp)
+                        body: payload.alert?.body.description, stamp: payload.stamp)
                     onPush?(flight)
                     flights.append(flight)
                 }

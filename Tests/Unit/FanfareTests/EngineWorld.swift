@@ -129,7 +129,7 @@ final class EngineWorld {
         let core = core
         if disk != nil { core.keepAlerts() }
         checkpointer = disk.flatMap { disk in
-            let rules = LogRules(text: "", decisionVersion: DecisionCore.version)
+            let rules = LogRules(text: "")
             return try? Checkpointer(core, disk.log, sink: disk, rules: rules, interval: 1 + seed % 30)
         }
         makeCore = {
