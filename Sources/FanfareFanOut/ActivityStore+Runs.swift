@@ -83,7 +83,7 @@ extension ActivityStore {
         activities[index].flags = []
         activities[index].strikes = Strikes()
         activities[index].delivered = version
-        activities[index].alerted = version
+        activities[index].alerted = max(activities[index].alerted, version)
     }
 
     /// Records that `completions[start]`, whose activity is `first`, and the completions after it for activities in the same state
@@ -102,7 +102,7 @@ extension ActivityStore {
             activities[index].flags = []
             activities[index].strikes = Strikes()
             activities[index].delivered = first.sending
-            activities[index].alerted = first.sending
+            activities[index].alerted = max(activities[index].alerted, first.sending)
             position += 1
         }
         return position - start

@@ -144,7 +144,7 @@ final class Completions {
             if let silence = activity.sendingAlert.silence { membership.counts.alerts.add(.silenced(silence), 1) }
             // The push may have arrived: the state is sent again, the alert is not.
             if activity.sending != 0 {
-                membership.store[slot].alerted = activity.sending
+                membership.store[slot].alerted = max(activity.alerted, activity.sending)
                 membership.store[slot].flags.insert(.needsPush)
             }
             retries.service.noteTrouble()
@@ -174,7 +174,7 @@ final class Completions {
         if activity.sending != 0 {
             let audience = membership.awake(Int(activity.audience))
             membership.count(activity, -1, in: audience)
-            membership.store[slot].alerted = activity.sending
+            membership.store[slot].alerted = max(activity.alerted, activity.sending)
             membership.store[slot].sendingAlert = .refused
             membership.count(membership.store[slot], 1, in: audience)
         }
@@ -186,7 +186,7 @@ final class Completions {
         // Nothing follows an end. A push that was in flight when the activity left or moved settles nothing.
         if activity.flags.contains(.ending) {
             // The successor's card does not repeat the alerts of the end.
-            if activity.sending != 0 { membership.store[slot].alerted = activity.sending }
+            if activity.sending != 0 { membership.store[slot].alerted = max(activity.alerted, activity.sending) }
             lifecycle.remove(slot, at: moment)
             return
         }

@@ -271,7 +271,8 @@ final class LineupPublisher {
             version, in: audience, alerting: alert, freshness: reporter.freshness.indexOfLineups(), at: came)
     }
 
-    /// Notes which members an alert of an earlier process may have left for. They count as having had those before it, too.
+    /// Notes which members an alert of an earlier process may have left for. They count as having had those before it, too, and an answer to an
+    /// older version that is in flight changes nothing of that.
     private func settle(_ issue: IssuedAlert, in audience: Audience) {
         guard issue.earlier != nil else { return }
         for slot in audience.order.members where issue.isSettled(for: slot) {

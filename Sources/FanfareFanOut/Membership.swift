@@ -189,7 +189,7 @@ final class Membership {
     func deliver(_ slot: ActivitySlot, with version: UInt32, of audience: Audience, at moment: Moment) {
         let delivered = store[slot].delivered
         store[slot].delivered = version
-        store[slot].alerted = version
+        store[slot].alerted = max(store[slot].alerted, version)
         store[slot].flags.remove(.needsPush)
         deliver(1, having: delivered, with: version, of: audience, at: moment)
     }

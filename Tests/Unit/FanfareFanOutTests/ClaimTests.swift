@@ -381,6 +381,37 @@ import Testing
         #expect(service.shard.membership.claims.isIdle && service.shard.violatedInvariant() == nil)
     }
 
+    /// A push from before an alert of an earlier process is answered after it.
+    @Test(arguments: [Followed.lineup, .lineups]) func anAnswerToAnOlderPushUnsettlesNothing(followed: Followed) {
+        let shard = Shard()
+        shard.keepClaims()
+        let service = ScriptedService(shard: shard)
+        service.apply(
+            .follow(
+                ScriptedService.id(0), followed.key(0), token: ScriptedService.token(0),
+                earlier: EarlierDelivery(settledThrough: FeedTime(milliseconds: 99_000))))
+        func publication(_ topic: TopicID, _ serial: UInt64) -> Publication {
+            Publication(
+                serial: serial, topicID: topic, topicKind: .football, version: 9, event: .update,
+                state: EncodedState(["version": 9]), priority: .immediate, alert: nil, staleAfter: nil,
+                dismissAfter: nil)
+        }
+        service.apply(.publish(publication(followed.key(0).topics[1], 8)))
+        let flight = service.pull()
+        #expect(flight.count == 1)
+        service.apply(
+            .publishResumed(ResumedPublication(publication(ScriptedService.match, 9), [Self.alert("goal", at: 10)])))
+        service.apply(.endRestart)
+        #expect(service.pull().isEmpty)
+        service.complete(flight, .accepted)
+        for _ in 0..<20 {
+            service.pass(seconds: 10)
+            _ = Self.runWithStore(service)
+        }
+        #expect(service.told(of: "goal").isEmpty && service.shard.isQuiet)
+        #expect(service.shard.violatedInvariant() == nil)
+    }
+
     /// A push that an earlier process's alert was not to ride fails, and is repeated without it.
     @Test func aRepeatedPushTellsNothingThatWasSettled() {
         let service = ScriptedService(

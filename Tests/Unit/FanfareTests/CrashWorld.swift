@@ -114,13 +114,14 @@ final class CrashWorld {
         /// Is `true` if the app was muted when the life began.
         let isMuted: Bool
 
-        init(_ disk: Disk, _ clock: ManualClock, _ build: Build, shards: Int, streams: Int) throws {
+        /// - Parameter commands: room on the way to a shard. With little of it, pushes leave between the publications of a restart.
+        init(_ disk: Disk, _ clock: ManualClock, _ build: Build, shards: Int, streams: Int, commands: Int) throws {
             let (rules, logged) = (build.rules, build.logged)
             self.disk = disk
             try disk.restart(at: clock)
             let told = EngineWorld.Wakeup()
             self.told = told
-            let room = EngineWorld.Room(mailbox: 64, commands: 64, feedback: 16, facts: 16, streams: streams)
+            let room = EngineWorld.Room(mailbox: 64, commands: commands, feedback: 16, facts: 16, streams: streams)
             let apps = [AppID(bundleID: "one")]
             let nodes = (0..<shards).map { _ in
                 EngineWorld.Node(
@@ -369,8 +370,8 @@ final class CrashWorld {
         shards.append(Int.random(in: 1...2, using: &random))
         upgrade()
         let life = try Life(
-            disk, clock, build, shards: shards.last ?? 1,
-            streams: Int.random(in: 1...8, using: &random))
+            disk, clock, build, shards: shards.last ?? 1, streams: Int.random(in: 1...8, using: &random),
+            commands: random.chance(0.5) ? 64 : 2)
         self.life = life
         // Nobody gets in this life what had not left by then. After an unmute, the next one may find it fresh.
         if life.isMuted { for topic in Self.topics { passedOver.formUnion(durableAlerts(of: topic)) } }
