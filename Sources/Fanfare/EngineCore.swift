@@ -131,9 +131,12 @@ package final class EngineCore {
     ///   - logged: the same rules in the log.
     ///   - position: of their entry.
     func adopt(_ rules: Rules, _ logged: LogRules, at position: LogPosition, now: FeedTime) {
+        let adoption = recalling?.adopt(logged, at: position)
         // What other rules hide may be in the words of alerts.
-        if recalling?.adopt(logged, at: position) == .asOthers, recentAlerts != nil { keepAlerts() }
+        if adoption == .asOthers, recentAlerts != nil { keepAlerts() }
         decisionCore.adopt(rules, now: now, into: &decisions)
+        // At this entry, so that each later recall gives the versions the same numbers.
+        if adoption != .asTheFirst { decisionCore.showOtherwise(into: &decisions) }
         hand()
     }
 
@@ -213,6 +216,7 @@ package final class EngineCore {
     /// - Returns: the alerts that go on.
     func endRecall(within horizon: AlertHorizon?) -> [RecentAlerts.Entry] {
         guard isRecalling else { return [] }
+        // A build that has not said so decides otherwise than the one before.
         decisionCore.showOtherwise(into: &decisions)
         hand()
         guard let recall = recalling.take() else { return [] }
@@ -228,6 +232,8 @@ package final class EngineCore {
         let alerted = unfinished.compactMapValues { alerts in alerts.map(\.entry.alert).weightiest?.grantedAt }
         let alerting = publications.filter { alerted[$0.topicID] != nil }
         let silent = publications.filter { alerted[$0.topicID] == nil }
+        // All cards are loaded. Behind the publications this would come too late for those that are complete before the last one is published.
+        if keepsCompletions { shards.send(.followed(before: now)) }
         for publication in silent
             + alerting.sorted(by: { alerted[$0.topicID] ?? now < alerted[$1.topicID] ?? now })
         {
@@ -236,7 +242,6 @@ package final class EngineCore {
         }
         outdatedCompletions = earlierCompletions?.outdated(by: publications) ?? []
         shards.send(.endRestart)
-        if keepsCompletions { shards.send(.followed(before: now)) }
         return found.map(\.entry)
     }
 
