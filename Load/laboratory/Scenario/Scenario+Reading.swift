@@ -247,12 +247,12 @@ extension LoadTransport {
             LoadTransport.check(options, distance, table)
             self = .simulator(options: options, distance: distance, connections: table.whole("connections", 1...1000))
         case "host":
+            let host = table.text("host") ?? "127.0.0.1"
             guard let port = table.whole("port", 1...65_535), let ca = table.text("ca"), let key = table.text("key")
             else {
                 table.faults.note(table.place, "a host needs port, ca and key")
                 return nil
             }
-            let host = table.text("host") ?? "127.0.0.1"
             guard ["127.0.0.1", "::1", "localhost"].contains(host) else {
                 table.faults.note(table.place, "\(host) is not this machine: load goes to 127.0.0.1, ::1 or localhost")
                 return nil
