@@ -275,6 +275,12 @@ import Testing
                 highlight: nil, grantedAt: FeedTime(milliseconds: second * 1000)), age: age)
     }
 
+    private static func silent(_ topic: TopicID, _ serial: UInt64, priority: Priority = .immediate) -> Publication {
+        Publication(
+            serial: serial, topicID: topic, topicKind: .football, version: 9, event: .update,
+            state: EncodedState(["version": 9]), priority: priority, alert: nil, staleAfter: nil, dismissAfter: nil)
+    }
+
     private static func restart(
         _ alerts: [UnfinishedAlert], of followed: Followed = .topic, priority: Priority = .immediate, settled: [Int64?]
     ) -> ScriptedService {
@@ -287,9 +293,7 @@ import Testing
                     ScriptedService.id(member), followed.key(member), token: ScriptedService.token(member),
                     earlier: EarlierDelivery(settledThrough: time.map { FeedTime(milliseconds: $0 * 1000) })))
         }
-        let newest = Publication(
-            serial: 9, topicID: ScriptedService.match, topicKind: .football, version: 9, event: .update,
-            state: EncodedState(["version": 9]), priority: priority, alert: nil, staleAfter: nil, dismissAfter: nil)
+        let newest = Self.silent(ScriptedService.match, 9, priority: priority)
         service.apply(.publishResumed(ResumedPublication(newest, alerts)))
         service.apply(.endRestart)
         return service
@@ -390,17 +394,11 @@ import Testing
             .follow(
                 ScriptedService.id(0), followed.key(0), token: ScriptedService.token(0),
                 earlier: EarlierDelivery(settledThrough: FeedTime(milliseconds: 99_000))))
-        func publication(_ topic: TopicID, _ serial: UInt64) -> Publication {
-            Publication(
-                serial: serial, topicID: topic, topicKind: .football, version: 9, event: .update,
-                state: EncodedState(["version": 9]), priority: .immediate, alert: nil, staleAfter: nil,
-                dismissAfter: nil)
-        }
-        service.apply(.publish(publication(followed.key(0).topics[1], 8)))
+        service.apply(.publish(Self.silent(followed.key(0).topics[1], 8)))
         let flight = service.pull()
         #expect(flight.count == 1)
         service.apply(
-            .publishResumed(ResumedPublication(publication(ScriptedService.match, 9), [Self.alert("goal", at: 10)])))
+            .publishResumed(ResumedPublication(Self.silent(ScriptedService.match, 9), [Self.alert("goal", at: 10)])))
         service.apply(.endRestart)
         #expect(service.pull().isEmpty)
         service.complete(flight, .accepted)
@@ -425,16 +423,10 @@ import Testing
             .follow(
                 ScriptedService.id(0), Followed.lineups.key(0), token: ScriptedService.token(0),
                 earlier: EarlierDelivery(settledThrough: FeedTime(milliseconds: 99_000))))
-        func publication(_ topic: TopicID, _ serial: UInt64) -> Publication {
-            Publication(
-                serial: serial, topicID: topic, topicKind: .football, version: 9, event: .update,
-                state: EncodedState(["version": 9]), priority: .immediate, alert: nil, staleAfter: nil,
-                dismissAfter: nil)
-        }
-        service.apply(.publish(publication(other, 8)))
+        service.apply(.publish(Self.silent(other, 8)))
         _ = Self.runWithStore(service)
         service.apply(
-            .publishResumed(ResumedPublication(publication(ScriptedService.match, 9), [Self.alert("goal", at: 10)])))
+            .publishResumed(ResumedPublication(Self.silent(ScriptedService.match, 9), [Self.alert("goal", at: 10)])))
         service.apply(.endRestart)
         service.answer = { _, _ in .notProcessed }
         service.run(turns: 3)
