@@ -27,21 +27,35 @@ final class AlertClaims {
         return true
     }
 
-    /// Returns whether alerts may leave for the member of a lineup whose state is in its row. Otherwise they are claimed, and the lineup waits:
-    /// a visit is queued when the claim is durable.
-    func admit(_ alerts: [IssuedAlert], toMemberOf row: Int, at moment: Moment) -> Bool {
-        guard membership.claims.isKept, let fresh = FreshAlerts(alerts, at: moment) else { return true }
+    enum Admission {
+        case admitted
+        /// The alerts are claimed: a visit is queued when the claim is durable.
+        case waits
+        /// There are too many names for another one.
+        case full
+    }
+
+    /// Returns whether alerts may leave for the member of a lineup whose state is in its row. Claims them otherwise, if there is room.
+    func admit(_ alerts: [IssuedAlert], toMemberOf row: Int, at moment: Moment) -> Admission {
+        guard membership.claims.isKept, let fresh = FreshAlerts(alerts, at: moment) else { return .admitted }
         let slot = membership.lineups[lone: row].member
         let first = alerts.reduce(0) { max($0, $1.claimedFrom) }
-        if membership.claims.isClaimed(slot, since: first) || leaveUnclaimed(fresh, at: moment) { return true }
-        // A row that waits for room may be visited for another reason, and be named then: its first entry ends no wait any more.
-        var isNew = !membership.lineups[lone: row].flags.contains(.awaitsClaim)
-        if !membership.claims.isNamed(slot, since: first), !membership.claims.isFull {
+        if membership.claims.isClaimed(slot, since: first) || leaveUnclaimed(fresh, at: moment) { return .admitted }
+        if !membership.claims.isNamed(slot, since: first) {
+            guard !membership.claims.isFull else { return .full }
             membership.claims.claim(fresh, for: slot)
-            isNew = true
+        } else if membership.lineups[lone: row].flags.contains(.awaitsClaim) {
+            return .waits
         }
-        if isNew { membership.claims.await(slot, inRow: row, since: first) }
-        return false
+        membership.lineups[lone: row].flags.insert(.awaitsClaim)
+        membership.claims.await(slot, inRow: row)
+        return .waits
+    }
+
+    /// Parks a topic's cursor, or due lineups, until there is room for further names.
+    func park(_ member: LaneMember) {
+        membership.lanes.park(member, .claims)
+        membership.claims.lineups.append(member)
     }
 
     /// Returns the first of the members under the cursor that may be visited: those to whom an alert may leave, or who have had it. Claims the
@@ -92,12 +106,20 @@ final class AlertClaims {
         let activity = membership.store[slot]
         guard membership.claims.isKept, activity.audience != ActivityStore.noAudience else { return false }
         if let row = membership.lineups.loneRow(ofAudience: Int(activity.audience)) {
-            return membership.lineups[lone: row].flags.contains(.awaitsClaim)
+            return awaits(row)
         }
         let audience = membership.audiences[Int(activity.audience)]
         guard activity.alerted < audience.alerts.newest else { return false }
         return audience.lane.parked != nil
             || !membership.claims.isClaimed(slot, since: audience.claimFront.firstTicket)
+    }
+
+    private func awaits(_ row: Int) -> Bool {
+        let (flags, lane) = (membership.lineups[lone: row].flags, membership.lineups[lone: row].lane)
+        if flags.contains(.awaitsClaim) { return true }
+        if flags.contains(.isDue) { return membership.dueLineups[Int(lane)].lane.parked != nil }
+        guard membership.lineups.hasNews(row) else { return false }
+        return membership.lineups.topicIndices(of: row).contains { membership.lineups[$0]?.lane.parked != nil }
     }
 
     /// Notes that all claims up to that ticket are durable.
@@ -114,24 +136,48 @@ final class AlertClaims {
                 membership.unpark(audience, isFirst: true)
             }
         }
-        var unnamed = 0
-        while let (row, isNamed) = membership.claims.takeRow(mayTakeUnnamed: unnamed < ClaimBook.namedMax) {
-            // Another lineup may have the row by now, or an audience its state: either is visited for reasons of its own.
-            guard membership.lineups.isLone(row), membership.lineups[lone: row].flags.contains(.awaitsClaim) else {
-                continue
-            }
-            if !isNamed { unnamed += 1 }
-            membership.lineups[lone: row].flags.remove(.awaitsClaim)
-            membership.queue(row, lane: 0)
-        }
+        releaseLineups(at: moment)
         if membership.claims.claimUnclaimed(at: moment.monotonicNanoseconds) {
             reporter.report("the store takes claims again")
         }
         request(at: moment)
     }
 
+    /// Queues the visits of lineups whose claims are durable, and lets the others go on that waited for room. All do if the store has taken
+    /// nothing for too long.
+    func releaseLineups(at moment: Moment) {
+        let parked = membership.claims.lineups.takeParked()
+        while let row = membership.claims.takeLineup(at: moment.monotonicNanoseconds) {
+            // Another lineup may have the row by now, or an audience its state: either is visited for reasons of its own.
+            guard membership.lineups.isLone(row), membership.lineups[lone: row].flags.contains(.awaitsClaim) else {
+                continue
+            }
+            membership.lineups[lone: row].flags.remove(.awaitsClaim)
+            membership.queue(row, lane: 0, isFirst: true)
+        }
+        // What may leave goes before further names: those whom a claim names in vain get no alert after a crash.
+        for member in parked where member !== membership.dueLineups[0] { membership.lanes.unpark(member) }
+        membership.lanes.unpark(membership.dueLineups[0], isFirst: true)
+    }
+
     /// Asks the core to make durable what has been claimed.
     func request(at moment: Moment) {
         if let request = membership.claims.takeRequest(at: moment.monotonicNanoseconds) { reporter.request(request) }
+        setTimer()
+    }
+
+    /// Sets the timer at which lineups wait no longer for the store.
+    private func setTimer() {
+        let due = membership.claims.lineups.isEmpty ? nil : membership.claims.patienceEnds
+        guard due != membership.claims.lineups.timer?.due else { return }
+        if let timer = membership.claims.lineups.timer.take() { membership.timers.cancel(timer.entry) }
+        if let due { membership.claims.lineups.timer = (membership.timers.insert(.claims, due: due), due) }
+    }
+
+    /// Handles that timer.
+    func wake(at moment: Moment) {
+        membership.claims.lineups.timer = nil
+        releaseLineups(at: moment)
+        setTimer()
     }
 }

@@ -20,7 +20,7 @@ struct ClaimBook {
     private var tickets: [UInt64] = []
     private var new = UnrequestedClaims()
     /// Number of names without an answer from which on further audiences wait.
-    static let namedMax = 4096
+    private(set) var namedMax = 1
     private var requested: UInt64 = 0
     private var durable: UInt64 = 0
     /// Requests without an answer: their tickets, when they were made in monotonic nanoseconds, and their names.
@@ -42,7 +42,7 @@ struct ClaimBook {
     private var unnamed: [Waiting] = []
     private var unnamedTaken = 0
 
-    private var lineups = WaitingLineups()
+    var lineups = WaitingLineups()
     /// Alerts that left without claims, by topic, because the store took nothing. They are claimed for everybody once it does.
     private var unclaimed: [TopicID: FreshAlerts] = [:]
     private static let unclaimedMax = 1 << 14
@@ -54,10 +54,11 @@ struct ClaimBook {
     private(set) var blocks = 1...1
 
     /// Makes alerts need claims. Called before there are activities.
-    mutating func keep(patience: Duration, blocks: ClosedRange<Int>) {
+    mutating func keep(patience: Duration, blocks: ClosedRange<Int>, namedMax: Int) {
         isKept = true
         self.patience = patience.milliseconds * 1_000_000
         self.blocks = blocks
+        self.namedMax = namedMax
     }
 
     mutating func reserve(_ count: Int) {
@@ -101,7 +102,7 @@ struct ClaimBook {
 
     /// Is `true` if so many activities are named that other audiences wait: what is claimed and not sent is lost to a crash, and there may be a
     /// million audiences of one.
-    var isFull: Bool { new.named + open.reduce(0) { $0 + $1.named } >= ClaimBook.namedMax }
+    var isFull: Bool { new.named + open.reduce(0) { $0 + $1.named } >= namedMax }
 
     /// Claims alerts for activities that no claim names yet.
     ///
@@ -159,16 +160,14 @@ struct ClaimBook {
         }
     }
 
-    /// Makes a lineup of one member wait for the claim that names this activity, or for room to name it.
-    mutating func await(_ slot: ActivitySlot, inRow row: Int, since first: UInt64) {
-        lineups.append(row, ticket: isNamed(slot, since: first) ? tickets[Int(slot.rawValue)] : nil)
+    /// Makes a lineup of one member wait for the claim that names this activity.
+    mutating func await(_ slot: ActivitySlot, inRow row: Int) {
+        lineups.append(row, ticket: tickets[Int(slot.rawValue)])
     }
 
     /// Removes and returns a lineup of one member that need not wait any more; `nil` if there is none.
-    ///
-    /// - Parameter mayTakeUnnamed: whether it may be one that no claim names yet.
-    mutating func takeRow(mayTakeUnnamed: Bool) -> (row: Int, isNamed: Bool)? {
-        lineups.takeFirst(durable: durable, mayTakeUnnamed: mayTakeUnnamed)
+    mutating func takeLineup(at now: Int64) -> Int? {
+        lineups.takeFirst(durable: isOverdue(at: now) ? .max : durable)
     }
 
     /// Forgets the claim of an activity that joins another audience.
@@ -197,7 +196,7 @@ struct ClaimBook {
 
     private mutating func takeUnnamed() -> [Audience] {
         var taken: [Audience] = []
-        while taken.count < ClaimBook.namedMax, unnamedTaken < unnamed.count {
+        while taken.count < namedMax, unnamedTaken < unnamed.count {
             if let audience = unnamed[unnamedTaken].still {
                 audience.claimFront.isUnnamed = false
                 taken.append(audience)
@@ -213,8 +212,10 @@ struct ClaimBook {
         return taken
     }
 
-    /// Returns whether the store has not answered for so long that alerts leave without claims.
-    func isOverdue(at now: Int64) -> Bool { open.first.map { now - $0.at >= patience } ?? false }
+    /// The time from which on alerts leave without claims, because the store has not answered; `nil` if it owes no answer.
+    var patienceEnds: Int64? { open.first.map { $0.at + patience } }
+
+    func isOverdue(at now: Int64) -> Bool { patienceEnds.map { now >= $0 } ?? false }
 
     /// Is `true` if nothing waits for the store.
     var isIdle: Bool {

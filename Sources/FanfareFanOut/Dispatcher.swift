@@ -60,12 +60,16 @@ final class Dispatcher {
         _ followed: TopicLineups, limit: Int, at moment: Moment, into batch: inout DeliveryBatch
     ) -> Int {
         let (links, spotlightOnly) = followed.next(limit: limit)
-        for link in links where !spotlightOnly || membership.lineups.isInSpotlight(link) {
+        for (place, link) in zip(links.indices, links) where !spotlightOnly || membership.lineups.isInSpotlight(link) {
             let row = membership.lineups.row(of: link)
             guard membership.lineups.hasNews(row) else { continue }
             if membership.lineups.isLone(row) {
-                visits.visit(row, at: moment, into: &batch)
-                continue
+                if visits.visit(row, at: moment, into: &batch) { continue }
+                // The cursor comes to this one again.
+                let count = place - links.startIndex
+                followed.visited(count)
+                sender.claims.park(followed)
+                return count
             }
             let audience = membership.awake(membership.lineups.audience(of: row))
             lineupPublisher.takeNews(of: audience, at: moment)
@@ -99,7 +103,12 @@ final class Dispatcher {
         {
             count += 1
             _ = membership.lineups.takeDue(row)
-            visits.visit(row, isDue: true, at: moment, into: &batch)
+            if visits.visit(row, isDue: true, at: moment, into: &batch) { continue }
+            membership.queue(row, lane: 0, isFirst: true)
+            if due.number == 0 {
+                sender.claims.park(due)
+                break
+            }
         }
         return count
     }
@@ -131,11 +140,14 @@ final class Dispatcher {
         else { return }
         let index = Int(activity.audience)
         if let row = membership.lineups.loneRow(ofAudience: index) {
-            let flags = membership.lineups[lone: row].flags
-            guard membership.lineups.hasNews(row),
+            let (flags, lane) = (membership.lineups[lone: row].flags, Int(membership.lineups[lone: row].lane))
+            guard membership.lineups.hasNews(row), !sender.claims.awaits(slot),
                 flags.contains(.isDue) || flags.isDisjoint(with: [.isFlying, .isDeferred, .isGathering])
             else { return }
-            return visits.visit(row, at: moment, into: &batch)
+            if !visits.visit(row, at: moment, into: &batch), flags.contains(.isDue) {
+                membership.queue(row, lane: lane, isFirst: true)
+            }
+            return
         }
         let audience = membership.audiences[index]
         guard audience !== membership.audiences.resting, audience !== membership.audiences.restingFollower,

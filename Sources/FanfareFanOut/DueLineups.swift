@@ -8,32 +8,38 @@ final class DueLineups: LaneMember {
     let number: Int
     // Unchecked for the reason given in `Shard`.
     @exclusivity(unchecked) private var rows = Queue<UInt32>()
+    /// Entries that go before all of `rows`.
+    @exclusivity(unchecked) private var first = Queue<UInt32>()
     /// Number of entries that do not count.
     @exclusivity(unchecked) private var abandoned = 0
 
     init(lane number: Int) { self.number = number }
 
     override var due: DueLineups? { self }
-    override var hasWork: Bool { rows.count > abandoned }
+    override var hasWork: Bool { count > abandoned }
     override var preferredLane: Int { number }
 
-    var count: Int { rows.count }
+    var count: Int { first.count + rows.count }
 
-    func append(_ row: Int) { rows.append(UInt32(row)) }
+    func append(_ row: Int, isFirst: Bool = false) {
+        if isFirst { first.append(UInt32(row)) } else { rows.append(UInt32(row)) }
+    }
 
     /// Removes and returns the first lineup that is due; `nil` if there is none.
     ///
     /// - Parameter isDue: returns whether the lineup has an entry here that counts.
     func popFirst(isDue: (Int) -> Bool) -> Int? {
-        while let row = rows.popFirst().map(Int.init) {
+        while let row = (first.popFirst() ?? rows.popFirst()).map(Int.init) {
             if isDue(row) { return row }
             abandoned -= 1
         }
         return nil
     }
 
-    /// Makes any entry the first one.
-    func drawNext(by random: UInt64) { rows.drawFirst(by: random) }
+    /// Makes any entry the first one, of those that go before the others if there are any.
+    func drawNext(by random: UInt64) {
+        if first.isEmpty { rows.drawFirst(by: random) } else { first.drawFirst(by: random) }
+    }
 
     /// Notes that an entry does not count any more. Such entries are removed when they may be half of the queue, so that they do not
     /// accumulate while nothing is served.
@@ -41,12 +47,15 @@ final class DueLineups: LaneMember {
     /// - Parameter isDue: returns whether the lineup still has an entry here.
     func abandon(isDue: (Int) -> Bool) {
         abandoned += 1
-        guard abandoned > 16, abandoned * 2 > rows.count else { return }
+        guard abandoned > 16, abandoned * 2 > count else { return }
         var seen: Set<UInt32> = []
+        first = Queue(first.elements.filter { isDue(Int($0)) && seen.insert($0).inserted })
         rows = Queue(rows.elements.filter { isDue(Int($0)) && seen.insert($0).inserted })
         abandoned = 0
     }
 
     // For checks.
-    func contains(_ row: Int) -> Bool { rows.elements.contains(UInt32(row)) }
+    func contains(_ row: Int) -> Bool {
+        first.elements.contains(UInt32(row)) || rows.elements.contains(UInt32(row))
+    }
 }

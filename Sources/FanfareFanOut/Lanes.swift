@@ -140,14 +140,17 @@ struct Lanes {
     }
 
     /// Takes the member out of the lanes until `unpark`, because its work may not be sent yet.
-    mutating func park(_ member: LaneMember, until timer: TimingWheel.Entry) {
+    mutating func park(_ member: LaneMember, _ parking: LaneState.Parking) {
         abandon(member)
-        member.lane.park(until: timer)
+        member.lane.park(parking)
     }
 
-    mutating func unpark(_ member: LaneMember, isFirst: Bool = false) {
-        member.lane.unpark()
-        enqueue(member, isFirst: isFirst)
+    /// Returns a parked member to its lane.
+    ///
+    /// - Returns: the timer that would have done so; `nil` if none would.
+    @discardableResult mutating func unpark(_ member: LaneMember, isFirst: Bool = false) -> TimingWheel.Entry? {
+        defer { enqueue(member, isFirst: isFirst) }
+        return member.lane.unpark()
     }
 
     private mutating func nextLane() -> Int? {

@@ -538,14 +538,13 @@ struct LineupTable {
     var all: [Int] { rows.indices.filter { rows[$0].count > 0 } }
 
     /// Number of topics whose lineups have news but no lane.
-    var stranded: Int { topics.count { $0.map { $0.hasWork && $0.lane.current == nil } ?? false } }
+    var stranded: Int { topics.count { $0.map { $0.hasWork && $0.lane.isOut } ?? false } }
 
     /// Returns whether a lineup of one member is to be visited without a cursor, for news that it has not looked at.
     private func isVisitDue(_ row: Int) -> Bool {
         guard isLone(row) else { return false }
-        let waits =
-            !lone[row].flags.isDisjoint(with: [.isDeferred, .isGathering, .awaitsClaim]) && lone[row].wakeUp != nil
-        return waits || !lone[row].flags.isDisjoint(with: [.isDue, .wasPassed])
+        let waits = !lone[row].flags.isDisjoint(with: [.isDeferred, .isGathering]) && lone[row].wakeUp != nil
+        return waits || !lone[row].flags.isDisjoint(with: [.isDue, .wasPassed, .awaitsClaim])
     }
 
     /// Describes a violated invariant; `nil` if there is none.

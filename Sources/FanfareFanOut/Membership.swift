@@ -272,15 +272,17 @@ final class Membership {
     }
 
     /// Queues the visit of a lineup of one member.
-    func queue(_ row: Int, lane: Int) {
+    ///
+    /// - Parameter isFirst: whether it goes before those that are due already.
+    func queue(_ row: Int, lane: Int, isFirst: Bool = false) {
         if lineups[lone: row].flags.contains(.isDue) {
-            guard lane < Int(lineups[lone: row].lane) else { return }
+            guard lane < Int(lineups[lone: row].lane) || isFirst else { return }
             // A goal that came while a push was in flight does not stand behind the rotations that are due.
             abandonDue(row)
         }
         lineups[lone: row].flags.insert(.isDue)
         lineups[lone: row].lane = UInt8(lane)
-        dueLineups[lane].append(row)
+        dueLineups[lane].append(row, isFirst: isFirst)
         lanes.enqueue(dueLineups[lane])
     }
 
@@ -352,15 +354,14 @@ final class Membership {
 
     /// Pauses the audience's sweep until `due`.
     func park(_ audience: Audience, _ index: UInt32, due: Int64) {
-        lanes.park(audience, until: timers.insert(.audience(index), due: due))
+        lanes.park(audience, .timer(timers.insert(.audience(index), due: due)))
     }
 
     /// Ends the pause of the audience's sweep.
     ///
     /// - Parameter isFirst: whether the audience goes in front of those in its lane.
     func unpark(_ audience: Audience, isFirst: Bool = false) {
-        if let timer = audience.lane.parked { timers.cancel(timer) }
-        lanes.unpark(audience, isFirst: isFirst)
+        if let timer = lanes.unpark(audience, isFirst: isFirst) { timers.cancel(timer) }
     }
 
     /// Queues a visit to an activity with a pending push. The visit is left to the sweep if the cursor has still to come to the activity:

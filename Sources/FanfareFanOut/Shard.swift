@@ -71,8 +71,11 @@ package final class Shard: DeliverySource {
     /// - Parameters:
     ///   - patience: time after which alerts leave without claims, because the store takes nothing; another one is for simulations.
     ///   - blocks: bounds on the members of an audience that are claimed at a time; others are for simulations.
-    package func keepClaims(patience: Duration = .seconds(2), blocks: ClosedRange<Int> = 1024...65_536) {
-        membership.claims.keep(patience: patience, blocks: blocks)
+    ///   - namedMax: number of names without an answer from which on nobody else is named; another one is for simulations.
+    package func keepClaims(
+        patience: Duration = .seconds(2), blocks: ClosedRange<Int> = 1024...65_536, namedMax: Int = 4096
+    ) {
+        membership.claims.keep(patience: patience, blocks: blocks, namedMax: namedMax)
     }
 
     /// Makes the shard report the topics whose followers have the newest version, for a store that keeps people and their claims. Other shards may
@@ -259,6 +262,7 @@ package final class Shard: DeliverySource {
             case .held: retries.releaseHeld(at: moment)
             case .ageScan: ages.scanAges(at: moment)
             case .lineup(let index): dispatcher.wakeLineup(index, at: moment)
+            case .claims: sender.claims.wake(at: moment)
             case .activity(let slot, let generation): retries.wake(slot, generation: generation)
             }
         }

@@ -122,8 +122,7 @@ struct ShardAudit {
                     + TimingWheel.tickNanoseconds
             else { return "changes of lineup \(index) wait and nothing will bring them out" }
         }
-        let isServed = audience.lane.current != nil || audience.lane.parked != nil
-        guard census.owed == 0 || isServed || !audience.hasWork else {
+        guard census.owed == 0 || !audience.lane.isOut || !audience.hasWork else {
             return "audience \(index) has work and stands in no lane"
         }
         return nil
@@ -244,8 +243,16 @@ struct ShardAudit {
                     ?? true
             else { return "lineup \(row) is not known for its spotlight" }
         }
-        guard membership.dueLineups.allSatisfy({ !$0.hasWork || $0.lane.current != nil }) else {
+        guard membership.dueLineups.allSatisfy({ !$0.hasWork || !$0.lane.isOut }) else {
             return "lineups are due and stand in no lane"
+        }
+        let cursors = (0..<membership.topics.count).compactMap { membership.lineups[$0] }
+        guard
+            (cursors + membership.dueLineups).allSatisfy({
+                $0.lane.parked == nil || membership.claims.lineups.contains($0)
+            })
+        else {
+            return "lineups are parked, and nothing ends that"
         }
         guard membership.lineups.stranded == 0 else { return "lineups have news and stand in no lane" }
         guard membership.lineups.count == membership.audiences.rows.count(where: { $0.lineup != nil }),
@@ -281,6 +288,9 @@ struct ShardAudit {
         guard !state.flags.contains(.isDue) || membership.dueLineups[Int(state.lane)].contains(row) else {
             return "lineup \(row) is due, and nobody will visit it"
         }
+        guard !state.flags.contains(.awaitsClaim) || membership.claims.lineups.contains(row) else {
+            return "lineup \(row) awaits a claim, and nobody will tell it"
+        }
         return nil
     }
 
@@ -288,7 +298,7 @@ struct ShardAudit {
     private func violatedInvariantOfTimers() -> String? {
         var (wakeUps, parked) = (0, 0)
         for (index, audience) in membership.audiences.rows.enumerated() {
-            if let timer = audience.lane.parked {
+            if case .timer(let timer) = audience.lane.parked {
                 guard membership.timers.subject(of: timer) == .audience(UInt32(index)) else {
                     return "the timer of parked audience \(index) is another's"
                 }
@@ -306,17 +316,21 @@ struct ShardAudit {
         if let timer = lifecycle.ageScanner.timer, membership.timers.subject(of: timer.entry) != .ageScan {
             return "the timer of the scan for old activities is another's"
         }
-        var (lineups, audiences, ageScans) = (0, 0, 0)
+        var (lineups, audiences, ageScans, claims) = (0, 0, 0, 0)
         for subject in membership.timers.subjects {
             switch subject {
             case .lineup: lineups += 1
             case .ageScan: ageScans += 1
+            case .claims: claims += 1
             case .audience: audiences += 1
             case .activity, .held: break
             }
         }
         guard lineups == wakeUps else { return "\(lineups) lineups are to be woken, \(wakeUps) know of it" }
         guard audiences == parked else { return "\(audiences) audiences are to go on, \(parked) know of it" }
+        guard claims == (membership.claims.lineups.timer == nil ? 0 : 1) else {
+            return "\(claims) timers end the wait for claims"
+        }
         guard ageScans == (lifecycle.ageScanner.timer == nil ? 0 : 1) else {
             return "\(ageScans) timers start the scan for old activities"
         }

@@ -22,6 +22,8 @@ struct TimingWheel {
         case ageScan
         /// A lineup that may have to change without a publication, by its audience's index.
         case lineup(UInt32)
+        /// Lineups that wait for claims: one entry for all.
+        case claims
     }
 
     /// Handle of an entry until that expires or is cancelled; another entry may get the same handle later.

@@ -40,40 +40,6 @@ struct UnrequestedClaims {
     }
 }
 
-/// Lineups of one member, by their rows, whose alerts wait for a claim.
-struct WaitingLineups {
-    private struct Entry {
-        let row: UInt32
-        let ticket: UInt64
-    }
-
-    /// Those that a claim names, in the order of its tickets.
-    private var named = Queue<Entry>()
-    private var unnamed = Queue<UInt32>()
-
-    var isEmpty: Bool { named.isEmpty && unnamed.isEmpty }
-
-    /// - Parameter ticket: of the claim; `nil` if there was no room to name the member.
-    mutating func append(_ row: Int, ticket: UInt64?) {
-        if let ticket {
-            named.append(Entry(row: UInt32(row), ticket: ticket))
-        } else {
-            unnamed.append(UInt32(row))
-        }
-    }
-
-    /// Removes and returns a lineup that need not wait any more; `nil` if there is none.
-    ///
-    /// - Parameters:
-    ///   - durable: ticket up to which claims are durable.
-    ///   - mayTakeUnnamed: whether it may be one without a claim.
-    mutating func takeFirst(durable: UInt64, mayTakeUnnamed: Bool) -> (row: Int, isNamed: Bool)? {
-        if let first = named.first, first.ticket <= durable { return named.popFirst().map { (Int($0.row), true) } }
-        guard mayTakeUnnamed else { return nil }
-        return unnamed.popFirst().map { (Int($0), false) }
-    }
-}
-
 extension AlertClaim {
     fileprivate init(_ alerts: FreshAlerts, for activities: [ActivityMark]) {
         self.init(topic: alerts.topic, through: alerts.through, expires: alerts.expires, activities: activities)

@@ -20,10 +20,10 @@ import Testing
 
     private static func service(
         members: Int, of followed: Followed = .topic, blocks: ClosedRange<Int> = 100...100,
-        patience: Duration = .seconds(2)
+        patience: Duration = .seconds(2), namedMax: Int = 4096, gather: Duration = .zero
     ) -> ScriptedService {
-        let shard = Shard()
-        shard.keepClaims(patience: patience, blocks: blocks)
+        let shard = Shard(lineups: LineupRules(gather: gather))
+        shard.keepClaims(patience: patience, blocks: blocks, namedMax: namedMax)
         let service = ScriptedService(shard: shard)
         for member in 0..<members {
             service.apply(
@@ -353,23 +353,120 @@ import Testing
 
     // MARK: Lineups
 
+    /// Names without an answer, unless a test says otherwise.
+    private static let namedMax = 4096
+
     /// More lineups than may be claimed at a time: each is claimed once, and told once.
     @Test func lineupsAreClaimedSomeAtATime() {
-        let members = 3 * ClaimBook.namedMax / 2
+        let members = 3 * Self.namedMax / 2
         let service = Self.service(members: members, of: .lineups)
         service.publish(alert: "goal")
         let requests = Self.runWithStore(service)
         let named = requests.flatMap(\.claims).map(\.activities)
         #expect(service.told(of: "goal").count == members)
         #expect(named.reduce(0) { $0 + $1.count } == members)
-        #expect(requests.allSatisfy { $0.claims.reduce(0) { $0 + $1.activities.count } <= ClaimBook.namedMax })
+        #expect(requests.allSatisfy { $0.claims.reduce(0) { $0 + $1.activities.count } <= Self.namedMax })
         #expect(requests.allSatisfy { $0.claims.count == 1 }, "those of a topic are one claim")
         #expect(service.shard.violatedInvariant() == nil && service.shard.membership.claims.isIdle)
     }
 
+    /// The cursor comes to no lineup that cannot be claimed, and the shard has nothing to do until the store answers.
+    @Test func lineupsAreNotVisitedInVainWhileTheStoreHasTooManyNames() {
+        let service = Self.service(members: 100, of: .lineups, namedMax: 10)
+        service.publish(alert: "goal")
+        for round in 1...10 {
+            #expect(service.turn() == (round == 1 ? 0 : 10))
+            #expect(Self.cursor(service).order.remaining == 100 - 10 * round || round == 10)
+            #expect(!service.shard.mayHavePushes(at: service.moment), "nothing is visited in vain")
+            #expect(service.shard.violatedInvariant() == nil)
+            #expect(service.shard.awaitsClaim(ScriptedService.id(99)))
+            let requests = Self.requests(service)
+            #expect(requests.flatMap(\.claims).flatMap(\.activities).count == 10)
+            for request in requests { service.apply(.claimed(request.ticket)) }
+        }
+        #expect(service.turn() == 10)
+        #expect(service.told(of: "goal").count == 100 && service.shard.isQuiet)
+        #expect(service.shard.membership.claims.isIdle)
+    }
+
+    /// Silent news that come meanwhile ride along.
+    @Test func newsWaitWithTheAlertsForWhichThereIsNoRoom() {
+        let service = Self.service(members: 30, of: .lineups, namedMax: 10)
+        service.publish(alert: "goal")
+        #expect(service.turn() == 0)
+        service.publish()
+        #expect(service.turn() == 0)
+        #expect(service.shard.violatedInvariant() == nil)
+        _ = Self.runWithStore(service)
+        #expect(service.told(of: "goal").count == 30 && service.shard.isQuiet)
+        #expect(service.accepted.count == 60, "the first state, and one push with both")
+    }
+
+    /// What is claimed and not sent is lost to a crash: those who may be told go before further names.
+    @Test func lineupsAreNotClaimedFarAhead() {
+        let service = Self.service(members: 2000, of: .lineups, namedMax: 100)
+        service.publish(alert: "goal")
+        var claimed = 0
+        for turn in 1...1000 {
+            service.turn(limit: 1)
+            for request in Self.requests(service) {
+                claimed += request.claims.flatMap(\.activities).count
+                service.apply(.claimed(request.ticket))
+            }
+            #expect(claimed - service.told(of: "goal").count <= 2 * 100 + 64, "turn \(turn)")
+        }
+        #expect(service.told(of: "goal").count > 900)
+        #expect(service.shard.violatedInvariant() == nil)
+    }
+
+    /// Lineups whose wait for others ends together are not visited in vain either, and those that are claimed go before them.
+    @Test func lineupsThatAreDueWaitForRoom() {
+        let service = Self.service(members: 100, of: .lineups, namedMax: 10, gather: .seconds(1))
+        for member in 0..<100 { service.publish(TopicID("other/\(member)")) }
+        service.run()
+        service.publish(alert: "goal")
+        service.run()
+        #expect(Self.requests(service).isEmpty, "the alert waits for others")
+        service.pass(seconds: 2)
+        for round in 1...10 {
+            #expect(service.turn() == (round == 1 ? 0 : 10))
+            #expect(service.shard.membership.dueLineups[0].count == 100 - 10 * round)
+            #expect(service.shard.violatedInvariant() == nil)
+            for request in Self.requests(service) { service.apply(.claimed(request.ticket)) }
+        }
+        #expect(service.turn() == 10)
+        #expect(service.told(of: "goal").count == 100 && service.shard.isQuiet)
+    }
+
+    /// Chance, which a pool asks while the service is in doubt, tells nobody before the store has answered: not even those whose alert is
+    /// withdrawn meanwhile, for whom no claim is needed any more.
+    @Test(arguments: [5, 100]) func chanceTellsNobodyOfALineupBeforeItsClaim(namedMax: Int) {
+        let service = Self.service(members: 20, of: .lineups, namedMax: namedMax)
+        service.publish(alert: "goal")
+        #expect(service.turn() == 0)
+        service.apply(.revokeAlert(topic: ScriptedService.match, cause: "goal"))
+        for random in 0..<200 {
+            var batch = DeliveryBatch()
+            service.shard.pullByLot(UInt64(random), at: service.moment, into: &batch)
+            #expect(batch.deliveries.isEmpty && !service.shard.mayHavePushes(at: service.moment))
+        }
+        #expect(service.shard.violatedInvariant() == nil)
+        _ = Self.runWithStore(service)
+        #expect(service.told(of: "goal").isEmpty && service.accepted.count == 40)
+    }
+
+    private static func cursor(_ service: ScriptedService) -> TopicLineups {
+        let membership = service.shard.membership
+        guard let topic = membership.topics.index(of: ScriptedService.match), let lineups = membership.lineups[topic]
+        else {
+            preconditionFailure("the match has lineups")
+        }
+        return lineups
+    }
+
     /// A disk that takes nothing for a while delays no goal after it.
     @Test func lineupsThatWaitedForADiskHoldNobodyUpLater() {
-        let members = 3 * ClaimBook.namedMax
+        let members = 3 * Self.namedMax
         let service = Self.service(members: members, of: .lineups)
         service.publish(alert: "first")
         _ = Self.requests(service)
