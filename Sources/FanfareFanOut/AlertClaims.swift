@@ -124,8 +124,17 @@ final class AlertClaims {
 
     /// Notes that all claims up to that ticket are durable.
     func confirm(_ ticket: UInt64, at moment: Moment) {
+        unpark(membership.claims.confirm(ticket), at: moment)
+        releaseLineups(at: moment)
+        if membership.claims.claimUnclaimed(at: moment.monotonicNanoseconds) {
+            reporter.report("the store takes claims again")
+        }
+        request(at: moment)
+    }
+
+    private func unpark(_ audiences: [Audience], at moment: Moment) {
         // The first of them goes in front of the others.
-        for audience in membership.claims.confirm(ticket).reversed() where audience.lane.parked != nil {
+        for audience in audiences.reversed() where audience.lane.parked != nil {
             // Another alert may have begun to wait for others meanwhile.
             if let lineup = audience.lineup, lineup.isGathering(at: moment.monotonicNanoseconds),
                 let due = lineup.publishedAt
@@ -136,11 +145,6 @@ final class AlertClaims {
                 membership.unpark(audience, isFirst: true)
             }
         }
-        releaseLineups(at: moment)
-        if membership.claims.claimUnclaimed(at: moment.monotonicNanoseconds) {
-            reporter.report("the store takes claims again")
-        }
-        request(at: moment)
     }
 
     /// Queues the visits of lineups whose claims are durable, and lets the others go on that waited for room. All do if the store has taken
@@ -161,9 +165,16 @@ final class AlertClaims {
     }
 
     /// Asks the core to make durable what has been claimed.
-    func request(at moment: Moment) {
+    ///
+    /// - Returns: `true` if audiences that waited for room have gone back to their lanes, because no answer will come: those before them
+    ///   have been served, and needed no claim any more.
+    @discardableResult func request(at moment: Moment) -> Bool {
         if let request = membership.claims.takeRequest(at: moment.monotonicNanoseconds) { reporter.request(request) }
         setTimer()
+        guard membership.claims.owesNothing, membership.lanes.isEmpty else { return false }
+        let audiences = membership.claims.takeUnnamed()
+        unpark(audiences, at: moment)
+        return !audiences.isEmpty
     }
 
     /// Sets the timer at which lineups wait no longer for the store.

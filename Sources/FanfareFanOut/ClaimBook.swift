@@ -194,7 +194,8 @@ struct ClaimBook {
         return served + takeUnnamed()
     }
 
-    private mutating func takeUnnamed() -> [Audience] {
+    /// Removes and returns some of the audiences whose next members no claim names yet.
+    mutating func takeUnnamed() -> [Audience] {
         var taken: [Audience] = []
         while taken.count < namedMax, unnamedTaken < unnamed.count {
             if let audience = unnamed[unnamedTaken].still {
@@ -214,6 +215,9 @@ struct ClaimBook {
 
     /// The time from which on alerts leave without claims, because the store has not answered; `nil` if it owes no answer.
     var patienceEnds: Int64? { open.first.map { $0.at + patience } }
+
+    /// Is `true` if the store has nothing to answer and will not be asked.
+    var owesNothing: Bool { open.isEmpty && new.isEmpty }
 
     func isOverdue(at now: Int64) -> Bool { patienceEnds.map { now >= $0 } ?? false }
 

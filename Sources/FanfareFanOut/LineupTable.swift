@@ -3,8 +3,10 @@ import FanfareModel
 /// The lineups of a shard: the topics of each, and the last news that it has looked at.
 ///
 /// A lineup is a row with one link per topic, in columns of small numbers. Activities with the same topics in the same order and the same
-/// favourite share one lineup.
-struct LineupTable {
+/// favourite share one lineup. Confined to its shard's thread.
+///
+/// An object, because each call on a structure of so many columns in another object would copy it, and count a reference for each column.
+final class LineupTable {
     private struct Row {
         /// Index of the first link; the others follow.
         var start: UInt32 = 0
@@ -90,35 +92,35 @@ struct LineupTable {
         }
     }
 
-    private var rows: [Row] = []
-    private var freeRows: [Int] = []
+    @exclusivity(unchecked) private var rows: [Row] = []
+    @exclusivity(unchecked) private var freeRows: [Int] = []
     /// States of lineups of one member, by row.
-    private var lone: [Lone] = []
+    @exclusivity(unchecked) private var lone: [Lone] = []
     /// Row by index of the audience of a lineup of one member whose state is in the row; `noRow` for other audiences.
-    private var rowOfAudience: [UInt32] = []
+    @exclusivity(unchecked) private var rowOfAudience: [UInt32] = []
     private static let noRow = UInt32.max
     /// Objects for the audiences of lineups that wake up, left by lineups that rest.
-    private var spare: [Audience] = []
+    @exclusivity(unchecked) private var spare: [Audience] = []
     private static let spareMax = 4096
-    private var links = Links()
+    @exclusivity(unchecked) private var links = Links()
     /// Lineups by topic.
-    private var topics: [TopicLineups?] = []
+    @exclusivity(unchecked) private var topics: [TopicLineups?] = []
     /// Topics that may have news, each once; those without are removed by `countLookers`.
-    private var topicsWithNews: [UInt32] = []
+    @exclusivity(unchecked) private var topicsWithNews: [UInt32] = []
     /// Number of the last news by topic: copies, which a visit reads without counting a reference.
-    private var newestOfTopics: [NewsNumber] = []
+    @exclusivity(unchecked) private var newestOfTopics: [NewsNumber] = []
     /// Hash table of the choices by open addressing; a bucket has the row's index plus 1.
-    private var buckets: [UInt32] = Array(repeating: 0, count: 16)
+    @exclusivity(unchecked) private var buckets: [UInt32] = Array(repeating: 0, count: 16)
 
-    private(set) var count = 0
-    private var book = NewsBook()
+    @exclusivity(unchecked) private(set) var count = 0
+    @exclusivity(unchecked) private var book = NewsBook()
     /// News for the lineup of the last `take`, in order of arrival, with the position of their topic in the lineup. The array is kept, so
     /// that a look allocates nothing.
-    private(set) var taken: [(position: Int, news: TopicLineups.News)] = []
+    @exclusivity(unchecked) private(set) var taken: [(position: Int, news: TopicLineups.News)] = []
     /// Alerts of `taken` that are new to the lineup, the oldest first. The array is kept, so that a look allocates nothing.
-    var unheard: [IssuedAlert] = []
+    @exclusivity(unchecked) var unheard: [IssuedAlert] = []
     /// Serials of publications that no lineup has to look at after the last `take`.
-    private(set) var exhausted: [UInt64] = []
+    @exclusivity(unchecked) private(set) var exhausted: [UInt64] = []
 
     /// Number of the last news.
     var newest: NewsNumber { book.newest }
@@ -143,7 +145,7 @@ struct LineupTable {
     }
 
     /// Adds a lineup, whose choice must not be in the table. It counts as having looked at all news so far.
-    mutating func insert(_ choice: Lineup.Choice, audience: Int) -> Int {
+    func insert(_ choice: Lineup.Choice, audience: Int) -> Int {
         var row = Row(count: UInt8(choice.topics.count), looked: newest, audience: UInt32(audience), born: newest)
         row.pinned = choice.pinned.map(UInt8.init) ?? Row.none
         row.start = links.free[choice.topics.count].popLast() ?? addLinks(choice.topics.count)
@@ -177,11 +179,11 @@ struct LineupTable {
     }
 
     /// Lets chance choose the next of a topic's lineups.
-    mutating func drawNext(of lineups: TopicLineups, by random: UInt64) {
+    func drawNext(of lineups: TopicLineups, by random: UInt64) {
         lineups.order.drawNext(among: lineups.unreachedInLane, by: random, positions: &links.places)
     }
 
-    private mutating func addLinks(_ count: Int) -> UInt32 {
+    private func addLinks(_ count: Int) -> UInt32 {
         let start = links.rows.count
         links.rows.append(contentsOf: repeatElement(0, count: count))
         links.topics.append(contentsOf: repeatElement(0, count: count))
@@ -191,7 +193,7 @@ struct LineupTable {
     }
 
     /// Removes a lineup, which must have looked at all news and not be at rest.
-    mutating func remove(_ row: Int) {
+    func remove(_ row: Int) {
         unplace(row)
         for link in links(of: row) {
             let topic = Int(links.topics[link])
@@ -207,7 +209,7 @@ struct LineupTable {
     }
 
     /// Removes a topic that no lineup shows any more.
-    private mutating func removeTopic(_ topic: Int) {
+    private func removeTopic(_ topic: Int) {
         for alert in topics[topic]?.alerts ?? [] { book.forgetWords(of: alert) }
         topics[topic] = nil
     }
@@ -237,7 +239,7 @@ struct LineupTable {
     /// Notes the topic that the lineup's newest version has in the spotlight.
     ///
     /// - Parameter position: index into the lineup's topics.
-    mutating func setSpotlight(_ position: Int, of row: Int) {
+    func setSpotlight(_ position: Int, of row: Int) {
         for link in links(of: row) where links.isInSpotlight[link] { links.isInSpotlight[link] = false }
         links.isInSpotlight[Int(rows[row].start) + position] = true
     }
@@ -252,7 +254,7 @@ struct LineupTable {
 
     /// Changes the lineup's state with one look-up.
     @inline(__always)
-    mutating func change(lone row: Int, _ body: (inout Lone) -> Void) { body(&lone[row]) }
+    func change(lone row: Int, _ body: (inout Lone) -> Void) { body(&lone[row]) }
 
     /// Is `true` while the row has the whole state of the lineup, which then has no audience object.
     func isLone(_ row: Int) -> Bool { lone[row].rotation != nil }
@@ -261,7 +263,7 @@ struct LineupTable {
     func isResting(_ row: Int) -> Bool { isLone(row) && !lone[row].flags.contains(.isFlying) }
 
     /// Moves the state of a lineup at rest into its row, and keeps its audience's object for another lineup.
-    mutating func rest(_ row: Int, _ audience: Audience, _ lineup: Lineup) {
+    func rest(_ row: Int, _ audience: Audience, _ lineup: Lineup) {
         let display = audience.ledger.newestDisplay
         lone[row] = Lone(
             member: audience.order.members[0], number: audience.target, display: display, displayBefore: display,
@@ -278,7 +280,7 @@ struct LineupTable {
     ///
     /// - Parameter latest: the publication of the topic in the spotlight.
     /// - Returns: an audience whose only member has the newest version, or whose push in flight the caller adds.
-    mutating func wake(_ row: Int, _ rules: LineupRules, latest: Publication?, openMax: Int) -> Audience {
+    func wake(_ row: Int, _ rules: LineupRules, latest: Publication?, openMax: Int) -> Audience {
         guard let rotation = lone[row].rotation.take() else {
             preconditionFailure("a lineup wakes that is awake")
         }
@@ -318,7 +320,7 @@ struct LineupTable {
     /// Removes the lineup's entry in `DueLineups`, whose remains there mean nothing from now on.
     ///
     /// - Returns: the lane of the entry; `nil` if there was none.
-    mutating func takeDue(_ row: Int) -> Int? {
+    func takeDue(_ row: Int) -> Int? {
         guard lone[row].flags.contains(.isDue) else { return nil }
         lone[row].flags.remove(.isDue)
         return Int(lone[row].lane)
@@ -360,7 +362,7 @@ struct LineupTable {
     /// Adds a publication of a topic to the news of its lineups. O(1).
     ///
     /// - Returns: news that were dropped for lack of room.
-    mutating func publish(
+    func publish(
         _ publication: Publication, of topic: Int, to lineups: TopicLineups, alert: IssuedAlert?, at now: Int64
     ) -> TopicLineups.News? {
         book.newest.advance()
@@ -382,7 +384,7 @@ struct LineupTable {
 
     /// Number of lineups that lack news of a topic, summed over the topics: an upper bound, because a lineup may lack news of several. Its
     /// cost is in topics that have had news since the last call.
-    mutating func countLookers() -> Int {
+    func countLookers() -> Int {
         var sum = 0
         topicsWithNews.removeAll { topic in
             guard let lineups = topics[Int(topic)] else { return true }
@@ -416,7 +418,7 @@ struct LineupTable {
     /// Moves the news of the lineup's topics that it has not looked at to `taken`, where they stay until the next call.
     ///
     /// - Parameter last: number of the last news to look at; `nil` for all.
-    mutating func take(_ row: Int, through last: NewsNumber? = nil) {
+    func take(_ row: Int, through last: NewsNumber? = nil) {
         taken.removeAll(keepingCapacity: true)
         exhausted.removeAll(keepingCapacity: true)
         let looked = rows[row].looked
@@ -439,7 +441,7 @@ struct LineupTable {
     /// Notes that the lineup has looked at all news up to a number, as `take` does, and forgets them.
     ///
     /// - Returns: their alerts.
-    mutating func settle(_ row: Int, through last: NewsNumber) -> SettledAlerts {
+    func settle(_ row: Int, through last: NewsNumber) -> SettledAlerts {
         var alerts = SettledAlerts.none
         exhausted.removeAll(keepingCapacity: true)
         let looked = rows[row].looked
@@ -504,19 +506,19 @@ struct LineupTable {
 
     private func home(of row: Int) -> Int { home(LineupTable.hash(topicIndices(of: row), pinned(of: row))) }
 
-    private mutating func place(_ row: Int) {
+    private func place(_ row: Int) {
         var bucket = home(of: row)
         while buckets[bucket] != 0 { bucket = (bucket + 1) & (buckets.count - 1) }
         buckets[bucket] = UInt32(row) + 1
     }
 
-    private mutating func rehash(_ size: Int) {
+    private func rehash(_ size: Int) {
         buckets = Array(repeating: 0, count: size)
         for row in rows.indices where rows[row].count > 0 { place(row) }
     }
 
     /// Removes a row from the hash table. Rows that it displaced move back, as in `SlotTable`.
-    private mutating func unplace(_ row: Int) {
+    private func unplace(_ row: Int) {
         let mask = buckets.count - 1
         var hole = home(of: row)
         while Int(buckets[hole]) != row + 1 { hole = (hole + 1) & mask }

@@ -13,7 +13,7 @@ final class Membership {
     @exclusivity(unchecked) var audiences: AudienceTable
     @exclusivity(unchecked) var counts = ShardCounts()
     @exclusivity(unchecked) var topics: KnownTopics
-    @exclusivity(unchecked) var lineups = LineupTable()
+    let lineups = LineupTable()
     @exclusivity(unchecked) var carriedAlerts = CarriedAlerts()
     @exclusivity(unchecked) var timers = TimingWheel()
     @exclusivity(unchecked) var claims = ClaimBook()

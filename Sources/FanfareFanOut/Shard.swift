@@ -225,7 +225,7 @@ package final class Shard: DeliverySource {
         wakeDue(at: moment)
         guard !isHeldUp else { return }
         dispatcher.pull(limit: limit, at: moment, into: &batch)
-        sender.claims.request(at: moment)
+        requestClaims(at: moment)
         reportIfQuiet()
     }
 
@@ -240,8 +240,12 @@ package final class Shard: DeliverySource {
         wakeDue(at: moment)
         guard !isHeldUp else { return }
         dispatcher.pullByLot(random, at: moment, into: &batch)
-        sender.claims.request(at: moment)
+        requestClaims(at: moment)
         reportIfQuiet()
+    }
+
+    private func requestClaims(at moment: Moment) {
+        if sender.claims.request(at: moment) { dispatcher.cutShortAt = moment.monotonicNanoseconds }
     }
 
     /// Maximum of timers handled by one call. If more are due, `nextDue` has passed.

@@ -351,6 +351,20 @@ import Testing
         #expect(service.shard.membership.claims.isIdle)
     }
 
+    /// Those who wait for room go on when those before them need no claim any more: the store is not asked then, and answers nothing.
+    @Test func whoWaitsForRoomGoesOnWithoutAnAnswer() {
+        let shard = Shard()
+        shard.keepClaims(patience: .seconds(1_000_000), namedMax: 2)
+        let service = ScriptedService(shard: shard)
+        for member in 0..<20 { service.follow(member, .topic(TopicID("order/\(member)"))) }
+        for member in 0..<20 { service.publish(TopicID("order/\(member)"), alert: "arriving") }
+        service.run()
+        for member in 0..<20 { service.apply(.revokeAlert(topic: TopicID("order/\(member)"), cause: "arriving")) }
+        _ = Self.runWithStore(service)
+        #expect(service.accepted.count == 20 && service.shard.isQuiet && service.shard.membership.claims.isIdle)
+        #expect(service.shard.violatedInvariant() == nil)
+    }
+
     // MARK: Lineups
 
     /// Names without an answer, unless a test says otherwise.

@@ -20,7 +20,7 @@ import Testing
     }
 
     private func publish(
-        _ serial: UInt64, of topic: Int, in table: inout LineupTable, priority: Priority = .immediate,
+        _ serial: UInt64, of topic: Int, in table: LineupTable, priority: Priority = .immediate,
         cause: String? = nil
     ) {
         guard let lineups = table[topic] else { return }
@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test func equalChoicesAreFoundAndOthersAreNot() {
-        var table = LineupTable()
+        let table = LineupTable()
         let choices: [Lineup.Choice] = [
             .init(topics: [1, 2, 3], pinned: nil), .init(topics: [1, 2, 3], pinned: 0),
             .init(topics: [3, 2, 1], pinned: nil), .init(topics: [1, 2], pinned: nil),
@@ -46,7 +46,7 @@ import Testing
     /// Lineups are added and removed in random order, and the table agrees with a dictionary on each choice.
     @Test(arguments: UInt64(1)...5) func agreesWithADictionary(seed: UInt64) {
         var random = SplitMix64(seed: seed)
-        var table = LineupTable()
+        let table = LineupTable()
         var known: [Lineup.Choice: Int] = [:]
         for step in 0..<2000 {
             let topics = Array((0..<6).shuffled(using: &random).prefix(Int.random(in: 1...3, using: &random)))
@@ -58,19 +58,19 @@ import Testing
             } else {
                 known[choice] = table.insert(choice, audience: step)
             }
-            if step % 7 == 0 { publish(UInt64(step), of: Int.random(in: 0..<6, using: &random), in: &table) }
+            if step % 7 == 0 { publish(UInt64(step), of: Int.random(in: 0..<6, using: &random), in: table) }
             if step % 50 == 0 { #expect(table.violation() == nil, "seed \(seed)") }
         }
         #expect(table.count == known.count && table.violation() == nil)
     }
 
     @Test func newsOfAllTopicsAreTakenOnceAndInOrder() {
-        var table = LineupTable()
+        let table = LineupTable()
         let row = table.insert(.init(topics: [4, 5], pinned: nil), audience: 0)
         let other = table.insert(.init(topics: [5], pinned: nil), audience: 1)
-        publish(1, of: 5, in: &table)
-        publish(2, of: 4, in: &table)
-        publish(3, of: 5, in: &table)
+        publish(1, of: 5, in: table)
+        publish(2, of: 4, in: table)
+        publish(3, of: 5, in: table)
         #expect(table.hasNews(row) && table.hasNews(other) && table.openNews == 3)
         table.take(row)
         #expect(table.taken.map(\.position) == [1, 0, 1])
@@ -87,20 +87,20 @@ import Testing
     }
 
     @Test func laterLineupHasNoEarlierNews() {
-        var table = LineupTable()
+        let table = LineupTable()
         _ = table.insert(.init(topics: [1], pinned: nil), audience: 0)
-        publish(1, of: 1, in: &table)
+        publish(1, of: 1, in: table)
         let late = table.insert(.init(topics: [1, 2], pinned: nil), audience: 1)
         #expect(!table.hasNews(late) && table.violation() == nil)
-        publish(2, of: 2, in: &table)
+        publish(2, of: 2, in: table)
         #expect(table.hasNews(late))
     }
 
     /// No lineup looks at the news for a while: dropped news are silent, and the newest stay.
     @Test func unvisitedNewsIsBounded() {
-        var table = LineupTable()
+        let table = LineupTable()
         let row = table.insert(.init(topics: [1], pinned: nil), audience: 0)
-        for serial in UInt64(1)...200 { publish(serial, of: 1, in: &table, cause: serial == 3 ? "goal" : nil) }
+        for serial in UInt64(1)...200 { publish(serial, of: 1, in: table, cause: serial == 3 ? "goal" : nil) }
         #expect(table.openNews == TopicLineups.newsMax && table.violation() == nil)
         table.take(row)
         #expect(table.taken.last?.news.publication.serial == 200)
@@ -109,9 +109,9 @@ import Testing
 
     /// The cursor's first round is for lineups with the topic in the spotlight; the last one before the cursor leaves.
     @Test func secondRoundBeginsWhenTheLastLineupOfTheFirstLeaves() throws {
-        var table = LineupTable()
+        let table = LineupTable()
         let rows = (0..<3).map { table.insert(.init(topics: [1, 2 + $0], pinned: nil), audience: $0) }
-        publish(1, of: 1, in: &table, cause: "goal")
+        publish(1, of: 1, in: table, cause: "goal")
         let lineups = try #require(table[1])
         let first = lineups.next(limit: 2)
         let visited = first.links.map { table.row(of: $0) }
@@ -128,24 +128,24 @@ import Testing
     }
 
     @Test func publicationsDoNotKeepTheCursorInItsFirstRound() throws {
-        var table = LineupTable()
+        let table = LineupTable()
         for audience in 0..<3 { _ = table.insert(.init(topics: [1, 2 + audience], pinned: nil), audience: audience) }
-        publish(1, of: 1, in: &table, cause: "goal")
+        publish(1, of: 1, in: table, cause: "goal")
         let lineups = try #require(table[1])
         lineups.visited(2)
-        publish(2, of: 1, in: &table, cause: "goal 2")
+        publish(2, of: 1, in: table, cause: "goal 2")
         lineups.visited(1)
         let next = lineups.next(limit: 3)
         #expect(!next.spotlightOnly && next.links.count == 3)
     }
 
     @Test func anAlertThatSaysTheSameHasBeenHeard() throws {
-        var table = LineupTable()
+        let table = LineupTable()
         let row = table.insert(.init(topics: [1, 2], pinned: nil), audience: 0)
-        publish(1, of: 1, in: &table, cause: "goal")
+        publish(1, of: 1, in: table, cause: "goal")
         let late = table.insert(.init(topics: [2, 1], pinned: nil), audience: 1)
-        publish(2, of: 2, in: &table, cause: "goal")
-        publish(3, of: 2, in: &table, cause: "another")
+        publish(2, of: 2, in: table, cause: "goal")
+        publish(3, of: 2, in: table, cause: "another")
         table.take(row)
         let alerts = table.taken.compactMap(\.news.alert)
         #expect(alerts.map { table.hasHeard($0, row) } == [false, true, false])
@@ -155,19 +155,19 @@ import Testing
 
     /// A topic begins again under its id, and its facts' ids with it.
     @Test func aTopicsNextTurnMaySayTheSame() {
-        var table = LineupTable()
+        let table = LineupTable()
         let row = table.insert(.init(topics: [1, 2], pinned: nil), audience: 0)
-        publish(1, of: 1, in: &table, cause: "next")
-        publish(2, of: 1, in: &table, cause: "next")
+        publish(1, of: 1, in: table, cause: "next")
+        publish(2, of: 1, in: table, cause: "next")
         table.take(row)
         let heard = table.taken.compactMap(\.news.alert).map { table.hasHeard($0, row) }
         #expect(heard == [false, false])
     }
 
     @Test func revokingAnAlertIsOneWriteForAll() {
-        var table = LineupTable()
+        let table = LineupTable()
         let rows = (0..<3).map { table.insert(.init(topics: [1, 2 + $0], pinned: nil), audience: $0) }
-        publish(1, of: 1, in: &table, cause: "goal")
+        publish(1, of: 1, in: table, cause: "goal")
         table.take(rows[0])
         table[1]?.revoke(cause: "goal")
         for row in rows {
@@ -179,7 +179,7 @@ import Testing
 
     @Test func whatRestsComesBackAsItWas() throws {
         let rules = LineupRules()
-        var table = LineupTable()
+        let table = LineupTable()
         var rotation = Rotation(rules, pinned: 1, at: FeedTime(milliseconds: 5))
         let row = table.insert(.init(topics: [7, 8, 9], pinned: 1), audience: 0)
         rotation.happened(at: 2, weight: 60, rules, now: FeedTime(milliseconds: 1000))
@@ -215,9 +215,9 @@ import Testing
 
     /// A silent version every few visits after a goal: the lane is the goal's until all have it, and not for good.
     @Test func silentNewsAfterAGoalGoInTheirOwnLane() throws {
-        var table = LineupTable()
+        let table = LineupTable()
         for audience in 0..<10 { _ = table.insert(.init(topics: [1, 2 + audience], pinned: nil), audience: audience) }
-        publish(1, of: 1, in: &table, cause: "goal")
+        publish(1, of: 1, in: table, cause: "goal")
         let lineups = try #require(table[1])
         var visits = 0
         for serial in UInt64(2)...30 {
@@ -227,9 +227,9 @@ import Testing
                 lineups.visited(count)
                 visits += count
             }
-            publish(serial, of: 1, in: &table, priority: .conserving)
+            publish(serial, of: 1, in: table, priority: .conserving)
         }
-        publish(31, of: 1, in: &table, priority: .immediate)
+        publish(31, of: 1, in: table, priority: .immediate)
         #expect(lineups.preferredLane == 1)
     }
 }
