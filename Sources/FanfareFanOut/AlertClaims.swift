@@ -21,7 +21,7 @@ final class AlertClaims {
         guard membership.claims.isOverdue(at: moment.monotonicNanoseconds) else { return false }
         if membership.claims.leaveUnclaimed(alerts, at: moment.monotonicNanoseconds) {
             reporter.report(
-                "the store has taken no claims for \(membership.claims.patience / 1_000_000_000) s; alerts leave without them, and a crash "
+                "the store has taken no claims for \(membership.claims.limits.patience / 1_000_000_000) s; alerts leave without them, and a crash "
                     + "before it does may repeat them")
         }
         return true
@@ -82,7 +82,7 @@ final class AlertClaims {
             audience.claimFront.claimed(next.count)
         }
         if admitted.isEmpty {
-            let patience = membership.claims.patience
+            let patience = membership.claims.limits.patience
             membership.park(audience, membership.store[slot].audience, due: moment.monotonicNanoseconds + patience)
             membership.claims.await(slot, of: audience, since: first)
         }

@@ -7,6 +7,25 @@ package struct ClaimRequest: Sendable {
     package let claims: [AlertClaim]
 }
 
+/// What claims may cost an alert.
+package struct ClaimLimits: Sendable {
+    /// Time after which alerts leave without their claims, because the store takes nothing, in nanoseconds: a goal does not wait for a disk,
+    /// and a crash before it answers may alert twice.
+    let patience: Int64
+    /// Bounds on the members of an audience that are claimed at a time.
+    let blocks: ClosedRange<Int>
+    /// Number of names without an answer from which on nobody else is named.
+    let namedMax: Int
+
+    package init(
+        patience: Duration = .seconds(2), blocks: ClosedRange<Int> = 1024...65_536, namedMax: Int = 4096
+    ) {
+        self.patience = patience.milliseconds * 1_000_000
+        self.blocks = blocks
+        self.namedMax = namedMax
+    }
+}
+
 /// Claims of a shard's alerts. With a store, an alert leaves for an activity only after the store has a claim that names the activity, so that
 /// after a crash nobody is alerted twice, and those whom the alert has not reached still get it.
 ///
@@ -19,8 +38,6 @@ struct ClaimBook {
     /// Ticket of the last request that names the activity, by slot; 0 for none.
     private var tickets: [UInt64] = []
     private var new = UnrequestedClaims()
-    /// Number of names without an answer from which on further audiences wait.
-    private(set) var namedMax = 1
     private var requested: UInt64 = 0
     private var durable: UInt64 = 0
     /// Requests without an answer: their tickets, when they were made in monotonic nanoseconds, and their names.
@@ -46,19 +63,12 @@ struct ClaimBook {
     /// Alerts that left without claims, by topic, because the store took nothing. They are claimed for everybody once it does.
     private var unclaimed: [TopicID: FreshAlerts] = [:]
     private static let unclaimedMax = 1 << 14
-    /// Time after which alerts leave without their claims, because the store takes nothing, in nanoseconds: a goal does not wait for a disk,
-    /// and a crash before it answers may alert twice.
-    private(set) var patience: Int64 = 0
-
-    /// Bounds on the members that are claimed at a time.
-    private(set) var blocks = 1...1
+    private(set) var limits = ClaimLimits()
 
     /// Makes alerts need claims. Called before there are activities.
-    mutating func keep(patience: Duration, blocks: ClosedRange<Int>, namedMax: Int) {
+    mutating func keep(_ limits: ClaimLimits) {
         isKept = true
-        self.patience = patience.milliseconds * 1_000_000
-        self.blocks = blocks
-        self.namedMax = namedMax
+        self.limits = limits
     }
 
     mutating func reserve(_ count: Int) {
@@ -102,7 +112,7 @@ struct ClaimBook {
 
     /// Is `true` if so many activities are named that other audiences wait: what is claimed and not sent is lost to a crash, and there may be a
     /// million audiences of one.
-    var isFull: Bool { new.named + open.reduce(0) { $0 + $1.named } >= namedMax }
+    var isFull: Bool { new.named + open.reduce(0) { $0 + $1.named } >= limits.namedMax }
 
     /// Claims alerts for activities that no claim names yet.
     ///
@@ -197,7 +207,7 @@ struct ClaimBook {
     /// Removes and returns some of the audiences whose next members no claim names yet.
     mutating func takeUnnamed() -> [Audience] {
         var taken: [Audience] = []
-        while taken.count < namedMax, unnamedTaken < unnamed.count {
+        while taken.count < limits.namedMax, unnamedTaken < unnamed.count {
             if let audience = unnamed[unnamedTaken].still {
                 audience.claimFront.isUnnamed = false
                 taken.append(audience)
@@ -214,7 +224,7 @@ struct ClaimBook {
     }
 
     /// The time from which on alerts leave without claims, because the store has not answered; `nil` if it owes no answer.
-    var patienceEnds: Int64? { open.first.map { $0.at + patience } }
+    var patienceEnds: Int64? { open.first.map { $0.at + limits.patience } }
 
     /// Is `true` if the store has nothing to answer and will not be asked.
     var owesNothing: Bool { open.isEmpty && new.isEmpty }

@@ -195,6 +195,11 @@ final class Dispatcher {
         }
     }
 
+    /// Asks for the claims of the pull's alerts.
+    func requestClaims(at moment: Moment) {
+        if sender.claims.request(at: moment) { cutShortAt = moment.monotonicNanoseconds }
+    }
+
     private func serve(_ member: LaneMember, limit: Int, at moment: Moment, into batch: inout DeliveryBatch) -> Int {
         if let audience = member.audience { return serve(audience, limit: limit, at: moment, into: &batch) }
         if let due = member.due { return visitDue(due, limit: limit, at: moment, into: &batch) }

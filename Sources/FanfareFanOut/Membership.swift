@@ -43,7 +43,7 @@ final class Membership {
         let before = (owed: audience.owed, refused: audience.refused)
         audience.publish(version, alerting: alert, freshness: freshness, at: now)
         // The sweep begins anew where its cursor stands, and names nobody anew who is claimed.
-        if claims.isKept { audience.claimFront.restart(members: audience.order.count, blocks: claims.blocks) }
+        if claims.isKept { audience.claimFront.restart(members: audience.order.count, blocks: claims.limits.blocks) }
         counts.owed += audience.owed - before.owed
         counts.refused += audience.refused - before.refused
         noteUnfinished(audience)

@@ -68,15 +68,8 @@ package final class Shard: DeliverySource {
 
     /// Makes alerts wait for claims, for a store that keeps them. Called before there are activities.
     ///
-    /// - Parameters:
-    ///   - patience: time after which alerts leave without claims, because the store takes nothing; another one is for simulations.
-    ///   - blocks: bounds on the members of an audience that are claimed at a time; others are for simulations.
-    ///   - namedMax: number of names without an answer from which on nobody else is named; another one is for simulations.
-    package func keepClaims(
-        patience: Duration = .seconds(2), blocks: ClosedRange<Int> = 1024...65_536, namedMax: Int = 4096
-    ) {
-        membership.claims.keep(patience: patience, blocks: blocks, namedMax: namedMax)
-    }
+    /// - Parameter limits: others are for simulations.
+    package func keepClaims(_ limits: ClaimLimits = ClaimLimits()) { membership.claims.keep(limits) }
 
     /// Makes the shard report the topics whose followers have the newest version, for a store that keeps people and their claims. Other shards may
     /// have followers of the same topics if it is `besideOthers`.
@@ -225,7 +218,7 @@ package final class Shard: DeliverySource {
         wakeDue(at: moment)
         guard !isHeldUp else { return }
         dispatcher.pull(limit: limit, at: moment, into: &batch)
-        requestClaims(at: moment)
+        dispatcher.requestClaims(at: moment)
         reportIfQuiet()
     }
 
@@ -240,12 +233,8 @@ package final class Shard: DeliverySource {
         wakeDue(at: moment)
         guard !isHeldUp else { return }
         dispatcher.pullByLot(random, at: moment, into: &batch)
-        requestClaims(at: moment)
+        dispatcher.requestClaims(at: moment)
         reportIfQuiet()
-    }
-
-    private func requestClaims(at moment: Moment) {
-        if sender.claims.request(at: moment) { dispatcher.cutShortAt = moment.monotonicNanoseconds }
     }
 
     /// Maximum of timers handled by one call. If more are due, `nextDue` has passed.

@@ -23,7 +23,7 @@ import Testing
         patience: Duration = .seconds(2), namedMax: Int = 4096, gather: Duration = .zero
     ) -> ScriptedService {
         let shard = Shard(lineups: LineupRules(gather: gather))
-        shard.keepClaims(patience: patience, blocks: blocks, namedMax: namedMax)
+        shard.keepClaims(ClaimLimits(patience: patience, blocks: blocks, namedMax: namedMax))
         let service = ScriptedService(shard: shard)
         for member in 0..<members {
             service.apply(
@@ -354,7 +354,7 @@ import Testing
     /// Those who wait for room go on when those before them need no claim any more: the store is not asked then, and answers nothing.
     @Test func whoWaitsForRoomGoesOnWithoutAnAnswer() {
         let shard = Shard()
-        shard.keepClaims(patience: .seconds(1_000_000), namedMax: 2)
+        shard.keepClaims(ClaimLimits(patience: .seconds(1_000_000), namedMax: 2))
         let service = ScriptedService(shard: shard)
         for member in 0..<20 { service.follow(member, .topic(TopicID("order/\(member)"))) }
         for member in 0..<20 { service.publish(TopicID("order/\(member)"), alert: "arriving") }

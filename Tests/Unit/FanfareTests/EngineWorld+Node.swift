@@ -44,7 +44,7 @@ extension EngineWorld {
             let shard = Shard(lineups: lineups, feedbackMax: room.facts, deadTokenAnswers: 1_000_000...2_000_000)
             // No disk of a world is so slow that alerts leave without their claims.
             if keepsClaims {
-                shard.keepClaims(patience: .seconds(1_000_000_000), blocks: 1...8, namedMax: 4)
+                shard.keepClaims(ClaimLimits(patience: .seconds(1_000_000_000), blocks: 1...8, namedMax: 4))
                 shard.tellRemovals()
                 shard.tellCompletions(besideOthers: besideOthers)
                 shard.reserveStamps(beyond: stamps.reserved)
