@@ -84,7 +84,7 @@ extension LoadRun {
     private static let greatest = [
         "events", "events.per.second", "updates", "goals", "goals.missing", "goals.unfinished", "growth.memory",
         "growth.threads",
-        "growth.descriptors", "turn.core.max",
+        "growth.descriptors", "connections.max", "turn.core.max",
         "turn.shard.max", "rings.commands.max", "rings.arrivals.max", "engine.full", "lateness.p50", "lateness.p90",
         "lateness.p99", "lateness.p999", "lateness.p9999", "lateness.max", "run.whole", "restart.first",
     ]

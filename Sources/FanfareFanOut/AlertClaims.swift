@@ -27,35 +27,21 @@ final class AlertClaims {
         return true
     }
 
-    enum Admission {
-        case admitted
-        /// The alerts are claimed: a visit is queued when the claim is durable.
-        case waits
-        /// There are too many names for another one.
-        case full
-    }
-
-    /// Returns whether alerts may leave for the member of a lineup whose state is in its row. Claims them otherwise, if there is room.
-    func admit(_ alerts: [IssuedAlert], toMemberOf row: Int, at moment: Moment) -> Admission {
-        guard membership.claims.isKept, let fresh = FreshAlerts(alerts, at: moment) else { return .admitted }
+    /// Returns whether alerts may leave for the member of a lineup whose state is in its row. Otherwise they are claimed if there is room, and the
+    /// lineup waits: a visit is queued when the claim is durable, or when there is room.
+    func admit(_ alerts: [IssuedAlert], toMemberOf row: Int, at moment: Moment) -> Bool {
+        guard membership.claims.isKept, let fresh = FreshAlerts(alerts, at: moment) else { return true }
         let slot = membership.lineups[lone: row].member
         let first = alerts.reduce(0) { max($0, $1.claimedFrom) }
-        if membership.claims.isClaimed(slot, since: first) || leaveUnclaimed(fresh, at: moment) { return .admitted }
-        if !membership.claims.isNamed(slot, since: first) {
-            guard !membership.claims.isFull else { return .full }
+        if membership.claims.isClaimed(slot, since: first) || leaveUnclaimed(fresh, at: moment) { return true }
+        // A row that waits for room may be visited for another reason, and be named then: its first entry ends no wait any more.
+        var isNew = !membership.lineups[lone: row].flags.contains(.awaitsClaim)
+        if !membership.claims.isNamed(slot, since: first), !membership.claims.isFull {
             membership.claims.claim(fresh, for: slot)
-        } else if membership.lineups[lone: row].flags.contains(.awaitsClaim) {
-            return .waits
+            isNew = true
         }
-        membership.lineups[lone: row].flags.insert(.awaitsClaim)
-        membership.claims.await(slot, inRow: row)
-        return .waits
-    }
-
-    /// Parks a topic's cursor, or due lineups, until there is room for further names.
-    func park(_ member: LaneMember) {
-        membership.lanes.park(member, .claims)
-        membership.claims.lineups.append(member)
+        if isNew { membership.claims.await(slot, inRow: row, since: first) }
+        return false
     }
 
     /// Returns the first of the members under the cursor that may be visited: those to whom an alert may leave, or who have had it. Claims the
@@ -106,20 +92,12 @@ final class AlertClaims {
         let activity = membership.store[slot]
         guard membership.claims.isKept, activity.audience != ActivityStore.noAudience else { return false }
         if let row = membership.lineups.loneRow(ofAudience: Int(activity.audience)) {
-            return awaits(row)
+            return membership.lineups[lone: row].flags.contains(.awaitsClaim)
         }
         let audience = membership.audiences[Int(activity.audience)]
         guard activity.alerted < audience.alerts.newest else { return false }
         return audience.lane.parked != nil
             || !membership.claims.isClaimed(slot, since: audience.claimFront.firstTicket)
-    }
-
-    private func awaits(_ row: Int) -> Bool {
-        let (flags, lane) = (membership.lineups[lone: row].flags, membership.lineups[lone: row].lane)
-        if flags.contains(.awaitsClaim) { return true }
-        if flags.contains(.isDue) { return membership.dueLineups[Int(lane)].lane.parked != nil }
-        guard membership.lineups.hasNews(row) else { return false }
-        return membership.lineups.topicIndices(of: row).contains { membership.lineups[$0]?.lane.parked != nil }
     }
 
     /// Notes that all claims up to that ticket are durable.
@@ -147,48 +125,57 @@ final class AlertClaims {
         }
     }
 
-    /// Queues the visits of lineups whose claims are durable, and lets the others go on that waited for room. All do if the store has taken
+    /// Queues the visits of lineups whose claims are durable, and of some that wait for room. All need wait no longer if the store has taken
     /// nothing for too long.
-    func releaseLineups(at moment: Moment) {
-        let parked = membership.claims.lineups.takeParked()
-        while let row = membership.claims.takeLineup(at: moment.monotonicNanoseconds) {
+    private func releaseLineups(at moment: Moment) {
+        // What may leave goes before further names: those whom a claim names in vain get no alert after a crash.
+        queue(membership.claims.takeClaimedLineups(at: moment.monotonicNanoseconds), isFirst: true)
+        queue(membership.claims.takeUnnamedLineups())
+    }
+
+    private func queue(_ rows: [Int], isFirst: Bool = false) {
+        for row in rows {
             // Another lineup may have the row by now, or an audience its state: either is visited for reasons of its own.
             guard membership.lineups.isLone(row), membership.lineups[lone: row].flags.contains(.awaitsClaim) else {
                 continue
             }
             membership.lineups[lone: row].flags.remove(.awaitsClaim)
-            membership.queue(row, lane: 0, isFirst: true)
+            membership.queue(row, lane: 0, isFirst: isFirst)
         }
-        // What may leave goes before further names: those whom a claim names in vain get no alert after a crash.
-        for member in parked where member !== membership.dueLineups[0] { membership.lanes.unpark(member) }
-        membership.lanes.unpark(membership.dueLineups[0], isFirst: true)
     }
 
     /// Asks the core to make durable what has been claimed.
     ///
-    /// - Returns: `true` if audiences that waited for room have gone back to their lanes, because no answer will come: those before them
-    ///   have been served, and needed no claim any more.
+    /// - Returns: `true` if those who waited for room have gone back to their lanes, because no answer will come: those before them have been
+    ///   served, and needed no claim any more.
     @discardableResult func request(at moment: Moment) -> Bool {
         if let request = membership.claims.takeRequest(at: moment.monotonicNanoseconds) { reporter.request(request) }
-        setTimer()
-        guard membership.claims.owesNothing, membership.lanes.isEmpty else { return false }
-        let audiences = membership.claims.takeUnnamed()
+        setTimer(at: moment)
+        guard membership.claims.owesNothing, membership.lanes.isEmpty(lane: 0) else { return false }
+        let (audiences, rows) = (membership.claims.takeUnnamed(), membership.claims.takeUnnamedLineups())
         unpark(audiences, at: moment)
-        return !audiences.isEmpty
+        queue(rows)
+        return !(audiences.isEmpty && rows.isEmpty)
     }
 
     /// Sets the timer at which lineups wait no longer for the store.
-    private func setTimer() {
-        let due = membership.claims.lineups.isEmpty ? nil : membership.claims.patienceEnds
-        guard due != membership.claims.lineups.timer?.due else { return }
-        if let timer = membership.claims.lineups.timer.take() { membership.timers.cancel(timer.entry) }
-        if let due { membership.claims.lineups.timer = (membership.timers.insert(.claims, due: due), due) }
+    private func setTimer(at moment: Moment) {
+        if membership.claims.lineups.isEmpty {
+            if let timer = membership.claims.lineups.timer.take() { membership.timers.cancel(timer) }
+        } else if membership.claims.lineups.timer == nil, let due = membership.claims.patienceEnds {
+            // They go on some at a time, so that a million of them lengthen no turn.
+            membership.claims.lineups.timer = membership.timers.insert(
+                .claims, due: max(due, moment.monotonicNanoseconds + AlertClaims.pause))
+        }
     }
+
+    /// Time between two groups of lineups that go on without their claims, in nanoseconds.
+    private static let pause: Int64 = 1_000_000
 
     /// Handles that timer.
     func wake(at moment: Moment) {
         membership.claims.lineups.timer = nil
-        releaseLineups(at: moment)
-        setTimer()
+        if membership.claims.isOverdue(at: moment.monotonicNanoseconds) { releaseLineups(at: moment) }
+        setTimer(at: moment)
     }
 }

@@ -170,14 +170,19 @@ struct ClaimBook {
         }
     }
 
-    /// Makes a lineup of one member wait for the claim that names this activity.
-    mutating func await(_ slot: ActivitySlot, inRow row: Int) {
-        lineups.append(row, ticket: tickets[Int(slot.rawValue)])
+    /// Makes a lineup of one member wait for the claim that names this activity, or for room to name it.
+    mutating func await(_ slot: ActivitySlot, inRow row: Int, since first: UInt64) {
+        lineups.append(row, ticket: isNamed(slot, since: first) ? tickets[Int(slot.rawValue)] : nil)
     }
 
-    /// Removes and returns a lineup of one member that need not wait any more; `nil` if there is none.
-    mutating func takeLineup(at now: Int64) -> Int? {
-        lineups.takeFirst(durable: isOverdue(at: now) ? .max : durable)
+    /// Removes and returns the lineups of one member that need not wait any more.
+    mutating func takeClaimedLineups(at now: Int64) -> [Int] {
+        lineups.takeNamed(through: isOverdue(at: now) ? .max : durable)
+    }
+
+    /// Removes and returns some of the lineups of one member that wait for room.
+    mutating func takeUnnamedLineups() -> [Int] {
+        lineups.takeUnnamed(unnamed.isEmpty ? limits.namedMax : max(1, limits.namedMax / 2))
     }
 
     /// Forgets the claim of an activity that joins another audience.
@@ -207,7 +212,9 @@ struct ClaimBook {
     /// Removes and returns some of the audiences whose next members no claim names yet.
     mutating func takeUnnamed() -> [Audience] {
         var taken: [Audience] = []
-        while taken.count < limits.namedMax, unnamedTaken < unnamed.count {
+        // Neither fills the room before the others.
+        let limit = lineups.hasUnnamed ? max(1, limits.namedMax / 2) : limits.namedMax
+        while taken.count < limit, unnamedTaken < unnamed.count {
             if let audience = unnamed[unnamedTaken].still {
                 audience.claimFront.isUnnamed = false
                 taken.append(audience)

@@ -60,16 +60,12 @@ final class Dispatcher {
         _ followed: TopicLineups, limit: Int, at moment: Moment, into batch: inout DeliveryBatch
     ) -> Int {
         let (links, spotlightOnly) = followed.next(limit: limit)
-        for (place, link) in zip(links.indices, links) where !spotlightOnly || membership.lineups.isInSpotlight(link) {
+        for link in links where !spotlightOnly || membership.lineups.isInSpotlight(link) {
             let row = membership.lineups.row(of: link)
             guard membership.lineups.hasNews(row) else { continue }
             if membership.lineups.isLone(row) {
-                if visits.visit(row, at: moment, into: &batch) { continue }
-                // The cursor comes to this one again.
-                let count = place - links.startIndex
-                followed.visited(count)
-                sender.claims.park(followed)
-                return count
+                visits.visit(row, at: moment, into: &batch)
+                continue
             }
             let audience = membership.awake(membership.lineups.audience(of: row))
             lineupPublisher.takeNews(of: audience, at: moment)
@@ -103,12 +99,7 @@ final class Dispatcher {
         {
             count += 1
             _ = membership.lineups.takeDue(row)
-            if visits.visit(row, isDue: true, at: moment, into: &batch) { continue }
-            membership.queue(row, lane: 0, isFirst: true)
-            if due.number == 0 {
-                sender.claims.park(due)
-                break
-            }
+            visits.visit(row, isDue: true, at: moment, into: &batch)
         }
         return count
     }
@@ -140,14 +131,11 @@ final class Dispatcher {
         else { return }
         let index = Int(activity.audience)
         if let row = membership.lineups.loneRow(ofAudience: index) {
-            let (flags, lane) = (membership.lineups[lone: row].flags, Int(membership.lineups[lone: row].lane))
-            guard membership.lineups.hasNews(row), !sender.claims.awaits(slot),
-                flags.contains(.isDue) || flags.isDisjoint(with: [.isFlying, .isDeferred, .isGathering])
+            let flags = membership.lineups[lone: row].flags
+            guard membership.lineups.hasNews(row),
+                flags.contains(.isDue) || flags.isDisjoint(with: [.isFlying, .isDeferred, .isGathering, .awaitsClaim])
             else { return }
-            if !visits.visit(row, at: moment, into: &batch), flags.contains(.isDue) {
-                membership.queue(row, lane: lane, isFirst: true)
-            }
-            return
+            return visits.visit(row, at: moment, into: &batch)
         }
         let audience = membership.audiences[index]
         guard audience !== membership.audiences.resting, audience !== membership.audiences.restingFollower,

@@ -2,23 +2,13 @@
 ///
 /// An audience is served in one lane, parked, or neither; an entry that is left in another lane's queue is skipped.
 struct LaneState {
-    /// What returns a parked member to its lane.
-    enum Parking {
-        case timer(TimingWheel.Entry)
-        /// Room for further claims (`WaitingLineups`).
-        case claims
-    }
-
     /// The lane in which the audience is served; `nil` for none.
     private(set) var current: Int?
     private var entries = Lanes.Places()
     /// Visits that are left before the next audience of the lane is served.
     private(set) var deficit = 0
-    /// `nil` while the member is not parked.
-    private(set) var parked: Parking?
-
-    /// Is `true` when the member stands in no lane and is not parked.
-    var isOut: Bool { current == nil && parked == nil }
+    /// The timer at which the audience returns to its lane; `nil` while it is not parked.
+    private(set) var parked: TimingWheel.Entry?
 
     /// Is `true` when the audience stands in no lane, has no entry in any lane's queue, and is not parked.
     var isIdle: Bool { current == nil && entries.isEmpty && parked == nil }
@@ -42,16 +32,13 @@ struct LaneState {
 
     mutating func charge(_ visits: Int) { deficit -= visits }
 
-    mutating func park(_ parking: Parking) {
-        parked = parking
+    mutating func park(until timer: TimingWheel.Entry) {
+        parked = timer
         current = nil
     }
 
     /// Ends the parking.
     ///
-    /// - Returns: the timer that would have ended it; `nil` if none would.
-    @discardableResult mutating func unpark() -> TimingWheel.Entry? {
-        guard case .timer(let timer) = parked.take() else { return nil }
-        return timer
-    }
+    /// - Returns: the timer that would have ended it.
+    @discardableResult mutating func unpark() -> TimingWheel.Entry? { parked.take() }
 }

@@ -91,6 +91,9 @@ struct Lanes {
     /// `true` if no member has work that is due. Stale entries count as work until they are met.
     var isEmpty: Bool { queues.allSatisfy(\.isEmpty) }
 
+    /// `true` if no member of this lane has work that is due.
+    func isEmpty(lane: Int) -> Bool { queues[lane].isEmpty }
+
     /// Number of entries in all queues, stale ones included; for checks.
     var entries: Int { queues.reduce(0) { $0 + $1.count } }
 
@@ -140,17 +143,14 @@ struct Lanes {
     }
 
     /// Takes the member out of the lanes until `unpark`, because its work may not be sent yet.
-    mutating func park(_ member: LaneMember, _ parking: LaneState.Parking) {
+    mutating func park(_ member: LaneMember, until timer: TimingWheel.Entry) {
         abandon(member)
-        member.lane.park(parking)
+        member.lane.park(until: timer)
     }
 
-    /// Returns a parked member to its lane.
-    ///
-    /// - Returns: the timer that would have done so; `nil` if none would.
-    @discardableResult mutating func unpark(_ member: LaneMember, isFirst: Bool = false) -> TimingWheel.Entry? {
-        defer { enqueue(member, isFirst: isFirst) }
-        return member.lane.unpark()
+    mutating func unpark(_ member: LaneMember, isFirst: Bool = false) {
+        member.lane.unpark()
+        enqueue(member, isFirst: isFirst)
     }
 
     private mutating func nextLane() -> Int? {

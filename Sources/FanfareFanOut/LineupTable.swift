@@ -540,7 +540,7 @@ final class LineupTable {
     var all: [Int] { rows.indices.filter { rows[$0].count > 0 } }
 
     /// Number of topics whose lineups have news but no lane.
-    var stranded: Int { topics.count { $0.map { $0.hasWork && $0.lane.isOut } ?? false } }
+    var stranded: Int { topics.count { $0.map { $0.hasWork && $0.lane.current == nil } ?? false } }
 
     /// Returns whether a lineup of one member is to be visited without a cursor, for news that it has not looked at.
     private func isVisitDue(_ row: Int) -> Bool {

@@ -80,54 +80,42 @@ final class LineupVisits {
     /// Brings a lineup up to date: its member gets a push, if it has something to show now.
     ///
     /// - Parameter isDue: whether the lineup's timer is the reason.
-    /// - Returns: `false`, without any effect, if its alerts need a claim and there are too many names for another one.
-    func visit(_ row: Int, isDue: Bool = false, at moment: Moment, into batch: inout DeliveryBatch) -> Bool {
+    func visit(_ row: Int, isDue: Bool = false, at moment: Moment, into batch: inout DeliveryBatch) {
         guard !membership.lineups[lone: row].flags.contains(.isFlying) else {
             // The push in flight has the news up to `sent`.
             if isDue || membership.lineups.hasNews(row, after: membership.lineups[lone: row].sent) {
                 membership.lineups[lone: row].flags.insert(.wasPassed)
             }
-            return true
+            return
         }
         // A cursor that comes before the entry of a due wake-up makes its visit, too.
         membership.abandonDue(row)
         membership.lineups.collect(row, into: &news)
         loadTopicStates(of: row, at: moment)
         // The end of a lineup is an audience's.
-        if isOver(row) {
-            hand(over: row, at: moment)
-            return true
-        }
+        if isOver(row) { return hand(over: row, at: moment) }
         let state = membership.lineups[lone: row]
-        guard let resting = state.rotation else { return true }
+        guard let resting = state.rotation else { return }
         var draft = Draft(
             rotation: Rotation(resting, membership.lineupRules, pinned: membership.lineups.pinned(of: row)),
             publishedAt: state.publishedAt)
         draft.last = membership.lineups.newest
-        if news.isEmpty {
-            rotate(row, &draft, at: moment, into: &batch)
-            return true
-        }
+        if news.isEmpty { return rotate(row, &draft, at: moment, into: &batch) }
         let joinsOthers = lookAtNews(row, &draft)
         let now = moment.monotonicNanoseconds
         if draft.publishedAt > now {
             membership.lineups[lone: row].flags.insert(.isGathering)
-            wait(row, until: draft.publishedAt, lane: 0)
-            return true
+            return wait(row, until: draft.publishedAt, lane: 0)
         }
         let freeAt =
             draft.publishedAt == LineupTable.Lone.never ? Int64.min : draft.publishedAt + publisher.lineupInterval
         guard draft.isUrgent || joinsOthers || freeAt <= now else {
             membership.lineups[lone: row].flags.insert(.isDeferred)
-            wait(row, until: freeAt, lane: 2)
-            return true
+            return wait(row, until: freeAt, lane: 2)
         }
-        if !unheard.isEmpty {
-            switch sender.claims.admit(unheard, toMemberOf: row, at: moment) {
-            case .admitted: break
-            case .waits: return true
-            case .full: return false
-            }
+        guard unheard.isEmpty || sender.claims.admit(unheard, toMemberOf: row, at: moment) else {
+            membership.lineups[lone: row].flags.insert(.awaitsClaim)
+            return
         }
         if draft.isGathered {
             draft.priority = .immediate
@@ -135,7 +123,6 @@ final class LineupVisits {
             draft.priority = .conserving
         }
         show(row, &draft, at: moment, into: &batch)
-        return true
     }
 
     private func loadTopicStates(of row: Int, at moment: Moment) {

@@ -283,7 +283,7 @@ final class Membership {
         lineups[lone: row].flags.insert(.isDue)
         lineups[lone: row].lane = UInt8(lane)
         dueLineups[lane].append(row, isFirst: isFirst)
-        lanes.enqueue(dueLineups[lane])
+        lanes.enqueue(dueLineups[lane], isFirst: isFirst)
     }
 
     /// Removes the lineup's entry from the due lineups, if it has one.
@@ -354,14 +354,15 @@ final class Membership {
 
     /// Pauses the audience's sweep until `due`.
     func park(_ audience: Audience, _ index: UInt32, due: Int64) {
-        lanes.park(audience, .timer(timers.insert(.audience(index), due: due)))
+        lanes.park(audience, until: timers.insert(.audience(index), due: due))
     }
 
     /// Ends the pause of the audience's sweep.
     ///
     /// - Parameter isFirst: whether the audience goes in front of those in its lane.
     func unpark(_ audience: Audience, isFirst: Bool = false) {
-        if let timer = lanes.unpark(audience, isFirst: isFirst) { timers.cancel(timer) }
+        if let timer = audience.lane.parked { timers.cancel(timer) }
+        lanes.unpark(audience, isFirst: isFirst)
     }
 
     /// Queues a visit to an activity with a pending push. The visit is left to the sweep if the cursor has still to come to the activity:

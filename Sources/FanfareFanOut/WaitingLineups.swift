@@ -1,42 +1,42 @@
 import FanfareModel
 
-/// What of the lineups waits for the store: those of one member, by their rows, whose alerts a claim names that is not durable yet, and the
-/// cursors and queues whose next lineup no claim names, because there are too many names.
+/// Lineups of one member, by their rows, whose alerts wait for a claim.
 struct WaitingLineups {
-    private struct Entry {
-        let row: UInt32
-        let ticket: UInt64
+    /// Those that a claim names, by its ticket.
+    private var named: [UInt64: [UInt32]] = [:]
+    /// Those that no claim names yet, because there were too many names.
+    private var unnamed = Queue<UInt32>()
+    /// The timer at which none of them waits any longer. All have one, because they wait for the same store.
+    var timer: TimingWheel.Entry?
+
+    var isEmpty: Bool { named.isEmpty && unnamed.isEmpty }
+    var hasUnnamed: Bool { !unnamed.isEmpty }
+
+    /// - Parameter ticket: of the claim; `nil` if there was no room to name the member.
+    mutating func append(_ row: Int, ticket: UInt64?) {
+        if let ticket { named[ticket, default: []].append(UInt32(row)) } else { unnamed.append(UInt32(row)) }
     }
 
-    /// In the order of the tickets.
-    private var named = Queue<Entry>()
-    private var parked: [LaneMember] = []
-    /// The timer at which nothing of this waits any longer, and its time in monotonic nanoseconds. All have one timer, because they wait for
-    /// the same store; the others have theirs.
-    var timer: (entry: TimingWheel.Entry, due: Int64)?
-
-    var isEmpty: Bool { named.isEmpty && parked.isEmpty }
-
-    mutating func append(_ row: Int, ticket: UInt64) { named.append(Entry(row: UInt32(row), ticket: ticket)) }
-
-    /// Adds a member of the lanes, which is parked there.
-    mutating func append(_ member: LaneMember) { parked.append(member) }
-
-    mutating func takeParked() -> [LaneMember] {
-        defer { parked = [] }
-        return parked
-    }
-
-    /// Removes and returns a lineup whose claim is durable; `nil` if there is none.
+    /// Removes and returns those whose claims are durable, in the order of their tickets.
     ///
     /// - Parameter durable: ticket up to which claims are durable.
-    mutating func takeFirst(durable: UInt64) -> Int? {
-        guard let first = named.first, first.ticket <= durable else { return nil }
-        named.removeFirst()
-        return Int(first.row)
+    mutating func takeNamed(through durable: UInt64) -> [Int] {
+        var rows: [Int] = []
+        for ticket in named.keys.filter({ $0 <= durable }).sorted() {
+            rows += named.removeValue(forKey: ticket)?.map(Int.init) ?? []
+        }
+        return rows
+    }
+
+    /// Removes and returns the first ones that no claim names.
+    mutating func takeUnnamed(_ limit: Int) -> [Int] {
+        var rows: [Int] = []
+        while rows.count < limit, let row = unnamed.popFirst() { rows.append(Int(row)) }
+        return rows
     }
 
     // For checks.
-    func contains(_ row: Int) -> Bool { named.elements.contains { $0.row == UInt32(row) } }
-    func contains(_ member: LaneMember) -> Bool { parked.contains { $0 === member } }
+    func contains(_ row: Int) -> Bool {
+        unnamed.elements.contains(UInt32(row)) || named.values.contains { $0.contains(UInt32(row)) }
+    }
 }

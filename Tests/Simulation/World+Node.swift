@@ -77,7 +77,8 @@ extension World {
                 lifetime: options.lifetime, limits: options.limits, lanes: options.lanes,
                 deadTokenAnswers: options.deadTokenAnswers, deadTokenProbes: options.deadTokenProbes)
             if options.keepsClaims {
-                shard.keepClaims(ClaimLimits(patience: .seconds(1_000_000), blocks: 1...4, namedMax: 3))
+                shard.keepClaims(
+                    ClaimLimits(patience: options.claimPatience, blocks: 1...4, namedMax: options.namedMax))
                 shard.reserveStamps(beyond: 0)
                 clock.stamps.mark = 0
             }

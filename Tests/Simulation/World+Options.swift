@@ -69,6 +69,9 @@ extension World {
         package var clockError: (seconds: Int64, lasts: Int64)?
         /// Is `true` if alerts wait for claims, and stamps ahead of the clock for their mark, which the core confirms at once.
         var keepsClaims = false
+        /// Names without an answer from which on others wait, and the time after which alerts leave without claims.
+        var namedMax = 3
+        var claimPatience = Duration.seconds(1_000_000)
         /// Is `true` if every token looks dead now and then; requires options in which that can be distinguished from dead tokens.
         var isMisconfigurable: Bool { deadTokenAnswers.lowerBound < 100 }
         package init() {}
@@ -99,6 +102,8 @@ extension World {
                 lanes = pick([LaneShares(), LaneShares(visits: [8, 4, 2, 1], quantum: 4)], 31)
             }
             keepsClaims = extras.contains(.claims) && pick([false, false, true], 32)
+            namedMax = pick([1, 3, 4096], 35)
+            claimPatience = pick([.seconds(1_000_000), .seconds(2)], 36)
             limits = pick([ActivityLimits(), .tight], 9)
             deadTokenAnswers = pick([100...1000, 100...1000, 3...8, 6...30], 17)
             deadTokenProbes = pick([100, 1, 2, 5], 26)

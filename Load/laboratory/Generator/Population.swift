@@ -52,9 +52,26 @@ package struct Population: Sendable {
     package func follow(_ subscriber: Int) -> ShardCommand {
         let key = key(of: subscriber)
         var random = SplitMix64(seed: key)
-        let preferences = random.chance(options.silencedShare) ? Preferences(alerts: .none) : nil
+        let preferences = preferences(of: key, isSilenced: random.chance(options.silencedShare))
         return .follow(
             ActivityID(key), audience(of: subscriber, &random), token: token(of: subscriber), preferences: preferences)
+    }
+
+    private static let quietMinutes = 8 * 60
+    private static let minutesPerDay = 24 * 60
+
+    /// - Returns: `nil` for those of somebody who has chosen nothing.
+    private func preferences(of key: UInt64, isSilenced: Bool) -> Preferences? {
+        var random = SplitMix64(seed: key ^ 0x7072_6566)
+        let isStrict = random.chance(options.essentialShare)
+        let isQuiet = random.chance(options.quietShare)
+        let begin = number(below: Population.minutesPerDay, &random)
+        let preferences = Preferences(
+            alerts: isSilenced ? .none : isStrict ? .essential : .all,
+            quietHours: isQuiet
+                ? .init(from: begin, until: (begin + Population.quietMinutes) % Population.minutesPerDay) : nil,
+            frequentUpdates: random.chance(options.frequentShare))
+        return preferences == Preferences() ? nil : preferences
     }
 
     /// - Parameter planned: moment in the schedule, which makes each of a subscriber's tokens another one.

@@ -188,6 +188,7 @@ struct RunFigures {
         figures["activities"] = Double(recorder.after?.counts.activities ?? 0)
         if let transport = recorder.after?.counts.transport, transport.connectionsOpened > 0 {
             figures["connections"] = Double(transport.connections)
+            figures["connections.max"] = Double(recorder.intervals.map(\.connections).max() ?? transport.connections)
             figures["connections.opened"] = Double(transport.connectionsOpened)
         }
     }

@@ -100,6 +100,9 @@ extension Scenario.Subscribers {
         deadShare = table.number("deadShare", 0...1) ?? deadShare
         sick = table.whole("sick", 0...1_000_000) ?? sick
         silencedShare = table.number("silencedShare", 0...1) ?? silencedShare
+        essentialShare = table.number("essentialShare", 0...1) ?? essentialShare
+        quietShare = table.number("quietShare", 0...1) ?? quietShare
+        frequentShare = table.number("frequentShare", 0...1) ?? frequentShare
         if sick > count { table.faults.note(table.place, "sick is \(sick), and there are \(count) subscribers") }
         if hasFavourites, lineups == nil {
             table.faults.note(table.place, "a favourite is of a lineup, as in lineups = [3, 8]")

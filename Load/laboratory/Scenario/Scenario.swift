@@ -68,6 +68,13 @@ package struct Scenario: Sendable, Equatable {
         package var sick = 0
         /// Share of subscribers who want no alerts.
         package var silencedShare = 0.0
+        /// Of the others, the share of those who want essential alerts alone.
+        package var essentialShare = 0.0
+        /// Share of subscribers who have eight quiet hours a day, in which only essential alerts sound. These begin at any minute of the day, so that
+        /// a run meets as many of them whenever it is.
+        package var quietShare = 0.0
+        /// Share of subscribers whose phones allow frequent updates.
+        package var frequentShare = 0.0
     }
 
     /// Arrivals at a rate, within a part of the schedule.

@@ -81,7 +81,8 @@ package struct Threshold: Sendable, Equatable {
         + ["memory", "threads", "descriptors"].map { "growth.\($0)" } + parts.map { "lateness.\($0)" }
         + [
             "goals", "goals.missing", "goals.unfinished", "events", "events.per.second", "updates", "activities",
-            "arrivals.missing", "connections", "connections.opened", "engine.full", "turn.core.max", "turn.shard.max",
+            "arrivals.missing", "connections", "connections.max", "connections.opened", "engine.full", "turn.core.max",
+            "turn.shard.max",
             "rings.commands.max", "rings.arrivals.max", "run.whole", "restart.first",
         ]
 

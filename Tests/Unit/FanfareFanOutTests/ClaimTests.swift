@@ -20,9 +20,9 @@ import Testing
 
     private static func service(
         members: Int, of followed: Followed = .topic, blocks: ClosedRange<Int> = 100...100,
-        patience: Duration = .seconds(2), namedMax: Int = 4096, gather: Duration = .zero
+        patience: Duration = .seconds(2), namedMax: Int = 4096
     ) -> ScriptedService {
-        let shard = Shard(lineups: LineupRules(gather: gather))
+        let shard = Shard()
         shard.keepClaims(ClaimLimits(patience: patience, blocks: blocks, namedMax: namedMax))
         let service = ScriptedService(shard: shard)
         for member in 0..<members {
@@ -365,6 +365,23 @@ import Testing
         #expect(service.shard.violatedInvariant() == nil)
     }
 
+    /// The same while a sweep without alerts goes on.
+    @Test func whoWaitsForRoomGoesOnBesideASilentSweep() {
+        let shard = Shard()
+        shard.keepClaims(ClaimLimits(patience: .seconds(1_000_000), namedMax: 2))
+        let service = ScriptedService(shard: shard)
+        for member in 0..<20 { service.follow(member, .topic(TopicID("order/\(member)"))) }
+        for member in 20..<1020 { service.follow(member) }
+        for member in 0..<20 { service.publish(TopicID("order/\(member)"), alert: "arriving") }
+        service.turn(limit: 1)
+        for request in Self.requests(service) { service.apply(.claimed(request.ticket)) }
+        for member in 0..<20 { service.apply(.revokeAlert(topic: TopicID("order/\(member)"), cause: "arriving")) }
+        service.publish()
+        for _ in 0..<200 { service.turn(limit: 1) }
+        #expect(Set(service.accepted.map(\.member)).isSuperset(of: 0..<20))
+        #expect(service.shard.violatedInvariant() == nil)
+    }
+
     // MARK: Lineups
 
     /// Names without an answer, unless a test says otherwise.
@@ -384,25 +401,6 @@ import Testing
         #expect(service.shard.violatedInvariant() == nil && service.shard.membership.claims.isIdle)
     }
 
-    /// The cursor comes to no lineup that cannot be claimed, and the shard has nothing to do until the store answers.
-    @Test func lineupsAreNotVisitedInVainWhileTheStoreHasTooManyNames() {
-        let service = Self.service(members: 100, of: .lineups, namedMax: 10)
-        service.publish(alert: "goal")
-        for round in 1...10 {
-            #expect(service.turn() == (round == 1 ? 0 : 10))
-            #expect(Self.cursor(service).order.remaining == 100 - 10 * round || round == 10)
-            #expect(!service.shard.mayHavePushes(at: service.moment), "nothing is visited in vain")
-            #expect(service.shard.violatedInvariant() == nil)
-            #expect(service.shard.awaitsClaim(ScriptedService.id(99)))
-            let requests = Self.requests(service)
-            #expect(requests.flatMap(\.claims).flatMap(\.activities).count == 10)
-            for request in requests { service.apply(.claimed(request.ticket)) }
-        }
-        #expect(service.turn() == 10)
-        #expect(service.told(of: "goal").count == 100 && service.shard.isQuiet)
-        #expect(service.shard.membership.claims.isIdle)
-    }
-
     /// Silent news that come meanwhile ride along.
     @Test func newsWaitWithTheAlertsForWhichThereIsNoRoom() {
         let service = Self.service(members: 30, of: .lineups, namedMax: 10)
@@ -414,6 +412,30 @@ import Testing
         _ = Self.runWithStore(service)
         #expect(service.told(of: "goal").count == 30 && service.shard.isQuiet)
         #expect(service.accepted.count == 60, "the first state, and one push with both")
+    }
+
+    /// Lineups that wait for room delay none that have nothing to wait for.
+    @Test func newsReachThoseWhomNoAlertConcernsWhileOthersWaitForRoom() {
+        let service = Self.service(members: 30, of: .lineups, namedMax: 10)
+        let rival = TopicID("rival")
+        for member in 30..<60 {
+            service.follow(
+                member,
+                .lineup([rival, member < 45 ? ScriptedService.match : TopicID("other/\(member)")], favourite: nil))
+        }
+        service.publish(rival)
+        service.run()
+        service.publish(alert: "goal")
+        #expect(service.turn() == 0)
+        // Some wait for other alerts first.
+        service.pass(seconds: 1)
+        #expect(service.turn() == 0)
+        let before = service.accepted.count
+        service.publish(rival)
+        service.run()
+        #expect(Set(service.accepted[before...].map(\.member)) == Set(45..<60))
+        _ = Self.runWithStore(service)
+        #expect(service.told(of: "goal").count == 45 && service.shard.isQuiet)
     }
 
     /// What is claimed and not sent is lost to a crash: those who may be told go before further names.
@@ -433,23 +455,56 @@ import Testing
         #expect(service.shard.violatedInvariant() == nil)
     }
 
-    /// Lineups whose wait for others ends together are not visited in vain either, and those that are claimed go before them.
-    @Test func lineupsThatAreDueWaitForRoom() {
-        let service = Self.service(members: 100, of: .lineups, namedMax: 10, gather: .seconds(1))
-        for member in 0..<100 { service.publish(TopicID("other/\(member)")) }
-        service.run()
+    /// Lineups whose interval is over while there is no room stand behind those that are claimed.
+    @Test func claimedLineupsLeaveBeforeOthersAreNamed() {
+        let service = Self.service(members: 100, of: .lineups, patience: .seconds(60), namedMax: 10)
+        service.publish(priority: .conserving)
+        service.turn()
         service.publish(alert: "goal")
-        service.run()
-        #expect(Self.requests(service).isEmpty, "the alert waits for others")
-        service.pass(seconds: 2)
+        #expect(service.turn() == 0)
+        service.pass(seconds: 3)
+        #expect(service.turn() == 0)
         for round in 1...10 {
-            #expect(service.turn() == (round == 1 ? 0 : 10))
-            #expect(service.shard.membership.dueLineups[0].count == 100 - 10 * round)
-            #expect(service.shard.violatedInvariant() == nil)
             for request in Self.requests(service) { service.apply(.claimed(request.ticket)) }
+            #expect(service.turn() == 10, "round \(round)")
+            #expect(service.shard.violatedInvariant() == nil)
         }
-        #expect(service.turn() == 10)
-        #expect(service.told(of: "goal").count == 100 && service.shard.isQuiet)
+        #expect(service.told(of: "goal").count == 100)
+    }
+
+    /// Neither audiences of one nor lineups take all the room there is.
+    @Test func lineupsAndAudiencesShareTheRoom() {
+        let service = Self.service(members: 100, of: .lineups, patience: .seconds(60), namedMax: 10)
+        for member in 100..<300 { service.follow(member, .topic(TopicID("order/\(member)"))) }
+        service.run()
+        for member in 100..<300 { service.publish(TopicID("order/\(member)"), alert: "arriving") }
+        service.publish(alert: "goal")
+        service.turn()
+        for _ in 1...10 {
+            for request in Self.requests(service) { service.apply(.claimed(request.ticket)) }
+            service.turn()
+        }
+        #expect(service.told(of: "goal").count >= 20 && service.told(of: "arriving").count >= 20)
+        _ = Self.runWithStore(service)
+        #expect(service.told(of: "goal").count == 100 && service.told(of: "arriving").count == 200)
+        #expect(service.shard.violatedInvariant() == nil && service.shard.membership.claims.isIdle)
+    }
+
+    /// The store answers one request when all have gone on without it: what is claimed again waits for its own answer, and no longer.
+    @Test func aLateAnswerDelaysNobodyLater() {
+        let service = Self.service(members: 100, of: .lineups, namedMax: 100)
+        for alert in ["first", "second"] {
+            service.publish(alert: alert)
+            service.turn()
+        }
+        let requests = Self.requests(service)
+        #expect(requests.count == 1)
+        service.pass(seconds: 2)
+        service.shard.wakeDue(at: service.moment)
+        service.apply(.claimed(requests[0].ticket))
+        _ = Self.runWithStore(service)
+        #expect(service.told(of: "second").count == 100 && service.shard.isQuiet)
+        #expect(service.shard.violatedInvariant() == nil && service.shard.membership.claims.isIdle)
     }
 
     /// Chance, which a pool asks while the service is in doubt, tells nobody before the store has answered: not even those whose alert is
@@ -467,15 +522,6 @@ import Testing
         #expect(service.shard.violatedInvariant() == nil)
         _ = Self.runWithStore(service)
         #expect(service.told(of: "goal").isEmpty && service.accepted.count == 40)
-    }
-
-    private static func cursor(_ service: ScriptedService) -> TopicLineups {
-        let membership = service.shard.membership
-        guard let topic = membership.topics.index(of: ScriptedService.match), let lineups = membership.lineups[topic]
-        else {
-            preconditionFailure("the match has lineups")
-        }
-        return lineups
     }
 
     /// A disk that takes nothing for a while delays no goal after it.

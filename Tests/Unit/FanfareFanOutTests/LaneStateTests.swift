@@ -57,11 +57,9 @@ import Testing
         let timer = wheel.insert(.audience(3), due: 1_000_000_000)
         var state = LaneState()
         _ = state.enter(0, turn: 32)
-        state.park(.timer(timer))
-        #expect(state.current == nil && state.parked != nil && !state.isOut)
-        #expect(state.unpark().map { wheel.subject(of: $0) } == .audience(3))
-        #expect(state.isOut)
-        state.park(.claims)
-        #expect(state.unpark() == nil && state.isOut)
+        state.park(until: timer)
+        #expect(state.current == nil && state.parked.map { wheel.subject(of: $0) } == .audience(3))
+        state.unpark()
+        #expect(state.parked == nil && state.current == nil)
     }
 }

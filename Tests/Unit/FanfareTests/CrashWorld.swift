@@ -234,6 +234,8 @@ final class CrashWorld {
     /// Numbers of shards that the engine has had.
     private var shards: [Int] = []
     private(set) var met = Met()
+    /// Is told what happens, in words.
+    var onHappening: ((String) -> Void)?
 
     struct Met {
         /// Alerts that left after a restart, and phones that lack an alert because a claim names them.
@@ -342,6 +344,7 @@ final class CrashWorld {
     /// Ends a life by a stop that has time for all.
     private func stop() {
         guard let life else { return }
+        tell("a stop")
         if random.chance(0.5) { happen() }
         life.stop(at: clock.now)
         calm()
@@ -351,6 +354,11 @@ final class CrashWorld {
     }
 
     private func complain(_ text: String) { violation = violation ?? text }
+
+    private func tell(_ text: @autoclosure () -> String) {
+        guard let onHappening else { return }
+        onHappening("\(clock.truth.milliseconds): \(text())")
+    }
 
     private func begin() throws {
         met.lives += 1
@@ -373,6 +381,11 @@ final class CrashWorld {
             disk, clock, build, shards: shards.last ?? 1, streams: Int.random(in: 1...8, using: &random),
             commands: random.chance(0.5) ? 64 : 2)
         self.life = life
+        tell(
+            "life \(met.lives) with \(life.nodes.count) shards, edition \(build.edition), decision version \(build.decisionVersion)"
+                + "\(life.isMuted ? ", muted" : ""), log to \(disk.log.end), shown "
+                + Self.topics.map { life.core.state(of: $0)?.contentState.map { "\($0)" } ?? "nothing" }.joined(
+                    separator: " and "))
         // Nobody gets in this life what had not left by then. After an unmute, the next one may find it fresh.
         if life.isMuted { for topic in Self.topics { passedOver.formUnion(durableAlerts(of: topic)) } }
         for (index, node) in life.nodes.enumerated() {
@@ -432,7 +445,9 @@ final class CrashWorld {
             kind: "number",
             change: .patch(["number": .int(Int64(sequence))]),
             alert: random.chance(0.6) ? AlertText(title: id, body: "") : nil)
-        if life.inbox.post(.event(event)).isTaken { happenedAt[id] = clock.truth }
+        guard life.inbox.post(.event(event)).isTaken else { return }
+        happenedAt[id] = clock.truth
+        tell("event \(id) of \(event.topic)\(event.alert == nil ? "" : ", with an alert")")
     }
 
     /// Checks that a crash costs few alerts: for each topic, what each shard has claimed and not sent, and what was in flight.
@@ -477,6 +492,7 @@ final class CrashWorld {
             request = .person(.follow(card), .follow(card.subscription(), app: 0), nil)
         }
         guard life?.inbox.post(request).isTaken == true else { return }
+        tell("phone \(index) has another token")
         byToken[token] = index
         phones[index].tokens.append(token)
     }
@@ -484,6 +500,7 @@ final class CrashWorld {
     private func follow() {
         guard phones.count < 100 else { return }
         let card = newCard()
+        tell("phone \(phones.count - 1) follows \(card.audience)")
         _ = life?.inbox.post(.person(.follow(card), .follow(card.subscription(), app: 0), nil))
     }
 
@@ -491,6 +508,7 @@ final class CrashWorld {
         guard let index = phones.indices.randomElement(using: &random) else { return }
         let (phone, topic) = (phones[index], AudienceKey.topic(Self.topics.randomElement(using: &random)!))
         phones[index].hasMoved = true
+        tell("phone \(index) moves to \(topic)")
         _ = life?.inbox.post(
             .person(
                 .move(phone.id, topic), .command(.move(phone.id, topic), subscriber: phone.subscriber, app: 0), nil))
@@ -505,6 +523,7 @@ final class CrashWorld {
     private func order() {
         sequence += 1
         let operation = random.chance(0.5) ? FeedEvent.Operation.mute : .unmute
+        tell("order \(operation)")
         let event = FeedEvent(
             topic: .every, at: clock.truth, id: "\(sequence)", kind: operation.rawValue, change: .operation(operation),
             app: AppID(bundleID: "one"))
@@ -520,6 +539,7 @@ final class CrashWorld {
 
     private func sync() -> Bool {
         let (entries, claims) = (disk.sync(entries: true), disk.sync(entries: false))
+        if entries || claims { tell("a sync: log to \(disk.log.end), \(disk.claims.claims.count) claims") }
         if claims { life?.core.turnIsOver() }
         return entries || claims
     }
@@ -527,6 +547,7 @@ final class CrashWorld {
     /// Lets everything arrive, and checks who has what.
     private func calm() {
         guard let life else { return }
+        tell("a calm")
         let sick = phones.count(where: \.isSick)
         var idle = 0
         // What waits for its interval comes after that.
@@ -711,6 +732,9 @@ final class CrashWorld {
 
     private func judge(_ push: EngineWorld.Network.Flight, from node: Int) {
         guard let index = byToken[push.token] else { return complain("a push to nobody") }
+        tell(
+            "push to phone \(index), \(push.alerts.isEmpty ? "silent" : "alerts \(push.alerts)"): \(String(decoding: push.state, as: UTF8.self))"
+        )
         judgeSuperfluous(push, to: index)
         judgeStamp(push, to: index)
         judgeNumber(push, to: index)
@@ -735,7 +759,7 @@ final class CrashWorld {
     }
 
     private func note(_ outcome: DeliveryOutcome, to push: EngineWorld.Network.Flight) {
-        if outcome == .accepted { show(push) }
+        if outcome == .accepted { show(push) } else { tell("answer \(outcome) to \(byToken[push.token] ?? -1)") }
         // Certainly not processed: nobody has heard it.
         guard outcome == .notProcessed || outcome == .serviceError, let index = byToken[push.token] else { return }
         phones[index].alerts.subtract(push.alerts)

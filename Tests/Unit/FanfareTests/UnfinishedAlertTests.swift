@@ -17,6 +17,7 @@ import Testing
         var met = CrashWorld.Met()
         for seed in first..<first + UInt64(Self.asked("FANFARE_CRASH_WORLDS") ?? 60) {
             let world = CrashWorld(seed: seed)
+            if Self.asked("FANFARE_CRASH_TELL") != nil { world.onHappening = { print($0) } }
             if let violation = world.play(lives: 3) { Issue.record("seed \(seed): \(violation)") }
             met += world.met
         }

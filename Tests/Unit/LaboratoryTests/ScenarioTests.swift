@@ -25,6 +25,7 @@ import Testing
         for block in blocks {
             let example = try Scenario(toml: Array(block.utf8), name: "example", file: "docs/load.md")
             #expect(example.feed.bursts.count == 3 && example.subscribers.silencedShare == 0.2)
+            #expect(example.subscribers.essentialShare == 0.1 && example.subscribers.quietShare == 0.3)
         }
     }
 
