@@ -221,25 +221,15 @@ package final class EngineCore {
         hand()
         guard let recall = recalling.take() else { return [] }
         let found = horizon.flatMap { recentAlerts?.unfinished(since: $0.since, now: $0.now, wall: $0.wall()) } ?? []
-        let unfinished = Dictionary(grouping: found) { $0.entry.topic }
         // A version may show something else under other rules than under those by which people got it.
         if let earlier = earlierCompletions, let changedAt = recall.changedAt, changedAt > earlier.through {
             earlierCompletions = nil
         }
         let publications =
             recall.changedAt != nil ? decisionCore.newestPublicationsAsShown : decisionCore.newestPublications
-        // Alerts come to lineups in the order in which they were granted: whom one does not concern, those before it do not, either.
-        let alerted = unfinished.compactMapValues { alerts in alerts.map(\.entry.alert).weightiest?.grantedAt }
-        let alerting = publications.filter { alerted[$0.topicID] != nil }
-        let silent = publications.filter { alerted[$0.topicID] == nil }
         // All cards are loaded. Behind the publications this would come too late for those that are complete before the last one is published.
         if keepsCompletions { shards.send(.followed(before: now)) }
-        for publication in silent
-            + alerting.sorted(by: { alerted[$0.topicID] ?? now < alerted[$1.topicID] ?? now })
-        {
-            delegate?.coreWillPublish(publication)
-            publish(publication, with: unfinished[publication.topicID] ?? [])
-        }
+        publish(Resumption(publications, found))
         outdatedCompletions = earlierCompletions?.outdated(by: publications) ?? []
         shards.send(.endRestart)
         return found.map(\.entry)
@@ -316,30 +306,39 @@ package final class EngineCore {
                 + absentApps.withholding(publication))
     }
 
-    private func publish(
-        _ publication: Publication, with unfinished: [(entry: RecentAlerts.Entry, age: Duration)] = []
-    ) {
+    private func publish(_ publication: Publication) {
         var told = 0
-        for app in appOrders.indices {
-            guard let admitted = appOrders[app].admit(publication) else { continue }
-            let alerts =
-                appOrders[app].isMuted || appOrders[app].isPaused ? [] : self.unfinished(unfinished, ofApp: app)
-            let isComplete = earlierCompletions?.isOf(admitted, app: apps.isEmpty ? nil : apps[app]) ?? false
-            shards.send(
-                alerts.isEmpty && !isComplete
-                    ? .publish(admitted)
-                    : .publishResumed(ResumedPublication(admitted, alerts, isComplete: isComplete)),
-                toApp: app)
-            told += shards.perApp
-        }
+        for app in appOrders.indices where publish(publication, toApp: app) { told += shards.perApp }
         if told > 0 { publications.open(publication.serial, of: publication.topicID, shards: told) }
     }
 
-    private func unfinished(
-        _ alerts: [(entry: RecentAlerts.Entry, age: Duration)], ofApp app: Int
-    ) -> [UnfinishedAlert] {
-        alerts.filter { apps.isEmpty || !$0.entry.withheldFrom.contains(apps[app]) }
-            .map { UnfinishedAlert($0.entry.alert, age: $0.age) }
+    /// - Returns: `false` if the app's orders keep the publication from it.
+    private func publish(_ publication: Publication, _ alerts: [UnfinishedAlert] = [], toApp app: Int) -> Bool {
+        guard let admitted = appOrders[app].admit(publication) else { return false }
+        let isComplete = earlierCompletions?.isOf(admitted, app: apps.isEmpty ? nil : apps[app]) ?? false
+        shards.send(
+            alerts.isEmpty && !isComplete
+                ? .publish(admitted)
+                : .publishResumed(ResumedPublication(admitted, alerts, isComplete: isComplete)),
+            toApp: app)
+        return true
+    }
+
+    private func publish(_ resumption: Resumption) {
+        for publication in resumption.publications { delegate?.coreWillPublish(publication) }
+        var told: [UInt64: Int] = [:]
+        for app in appOrders.indices {
+            let hearsNothing = appOrders[app].isMuted || appOrders[app].isPaused
+            for (publication, alerts) in resumption.publications(forApp: apps.isEmpty ? nil : apps[app])
+            where publish(publication, hearsNothing ? [] : alerts, toApp: app) {
+                told[publication.serial, default: 0] += shards.perApp
+            }
+        }
+        for publication in resumption.publications {
+            if let shards = told[publication.serial] {
+                publications.open(publication.serial, of: publication.topicID, shards: shards)
+            }
+        }
     }
 
     private func overtake(_ serial: UInt64) {

@@ -1,0 +1,52 @@
+import FanfareModel
+import Testing
+
+@testable import Fanfare
+
+@Suite struct ResumptionTests {
+    private static func publication(_ topic: String) -> Publication {
+        Publication(
+            serial: UInt64(topic.utf8.first ?? 0), topicID: TopicID(topic), topicKind: .generic, version: 1,
+            event: .update,
+            state: EncodedState(["n": 1]), priority: .immediate, alert: nil, staleAfter: nil, dismissAfter: nil)
+    }
+
+    private static func alert(
+        of topic: String, at second: Int64, _ alertClass: AlertClass = .essential, withheldFrom apps: [AppID] = []
+    ) -> (entry: RecentAlerts.Entry, age: Duration) {
+        let alert = Alert(
+            cause: "\(topic) \(second)", class: alertClass, text: AlertText(title: topic, body: ""),
+            freshFor: .seconds(60),
+            highlight: "n", grantedAt: FeedTime(seconds: second), arrivedAt: FeedTime(seconds: second))
+        return (RecentAlerts.Entry(topic: TopicID(topic), alert: alert, withheldFrom: apps), .zero)
+    }
+
+    private static let (one, other) = (AppID(bundleID: "one"), AppID(bundleID: "other"))
+
+    private static func order(_ resumption: Resumption, for app: AppID?) -> [String] {
+        resumption.publications(forApp: app).map { "\($0.publication.topicID.rawValue)\($0.alerts.count)" }
+    }
+
+    /// A lineup gets one alert of each topic, the newest of the weightiest; the topics come in the order of these.
+    @Test func topicsComeInTheOrderInWhichTheAlertsForLineupsWereGranted() {
+        let resumption = Resumption(
+            ["a", "b", "c"].map(Self.publication),
+            [
+                Self.alert(of: "a", at: 30), Self.alert(of: "a", at: 40, .ordinary), Self.alert(of: "c", at: 10),
+                Self.alert(of: "c", at: 20),
+            ])
+        #expect(Self.order(resumption, for: nil) == ["b0", "c2", "a2"])
+    }
+
+    /// What was withheld from an app is not among what its lineups get: the order is that of the rest. The other app has another one.
+    @Test func eachAppHasItsOwnOrder() {
+        let resumption = Resumption(
+            ["a", "b"].map(Self.publication),
+            [
+                Self.alert(of: "a", at: 10), Self.alert(of: "b", at: 20),
+                Self.alert(of: "a", at: 30, withheldFrom: [Self.one]),
+            ])
+        #expect(Self.order(resumption, for: Self.one) == ["a1", "b1"])
+        #expect(Self.order(resumption, for: Self.other) == ["b1", "a2"])
+    }
+}
