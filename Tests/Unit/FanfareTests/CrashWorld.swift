@@ -415,6 +415,8 @@ final class CrashWorld {
         let recalled = (try? disk.log.checkpoints.positions().first).flatMap(\.self) ?? 0
         guard recalled != disk.log.end else {
             met.quietUpgrades += 1
+            // Everybody gets what it shows otherwise, and this life may end before that.
+            if build.edition != before { diedAt = nil }
             return
         }
         // What was decided otherwise alerts nobody, and everybody may get it.
