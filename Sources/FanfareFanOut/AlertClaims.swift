@@ -36,12 +36,17 @@ final class AlertClaims {
         if membership.claims.isClaimed(slot, since: first) || leaveUnclaimed(fresh, at: moment) { return true }
         // A row that waits for room may be visited for another reason, and be named then: its first entry ends no wait any more.
         var isNew = !membership.lineups[lone: row].flags.contains(.awaitsClaim)
-        if !membership.claims.isNamed(slot, since: first), !membership.claims.isFull {
+        if !membership.claims.isNamed(slot, since: first), hasRoom {
             membership.claims.claim(fresh, for: slot)
             isNew = true
         }
         if isNew { membership.claims.await(slot, inRow: row, since: first) }
         return false
+    }
+
+    /// Is `false` while many are claimed who have not been sent their alerts, with the store's answer or without.
+    private var hasRoom: Bool {
+        !membership.claims.isFull && membership.dueLineups[0].firstCount < membership.claims.limits.namedMax
     }
 
     /// Returns the first of the members under the cursor that may be visited: those to whom an alert may leave, or who have had it. Claims the
@@ -92,7 +97,9 @@ final class AlertClaims {
         let activity = membership.store[slot]
         guard membership.claims.isKept, activity.audience != ActivityStore.noAudience else { return false }
         if let row = membership.lineups.loneRow(ofAudience: Int(activity.audience)) {
-            return membership.lineups[lone: row].flags.contains(.awaitsClaim)
+            let state = membership.lineups[lone: row]
+            return state.flags.contains(.awaitsClaim)
+                || state.flags.contains(.isDue) && state.lane == 0 && !membership.claims.owesNothing
         }
         let audience = membership.audiences[Int(activity.audience)]
         guard activity.alerted < audience.alerts.newest else { return false }
@@ -129,19 +136,26 @@ final class AlertClaims {
     /// nothing for too long.
     private func releaseLineups(at moment: Moment) {
         // What may leave goes before further names: those whom a claim names in vain get no alert after a crash.
-        queue(membership.claims.takeClaimedLineups(at: moment.monotonicNanoseconds), isFirst: true)
-        queue(membership.claims.takeUnnamedLineups())
+        for row in membership.claims.takeClaimedLineups(at: moment.monotonicNanoseconds) where isWaiting(row) {
+            queue(row, isFirst: true)
+        }
+        releaseUnnamedLineups()
     }
 
-    private func queue(_ rows: [Int], isFirst: Bool = false) {
-        for row in rows {
-            // Another lineup may have the row by now, or an audience its state: either is visited for reasons of its own.
-            guard membership.lineups.isLone(row), membership.lineups[lone: row].flags.contains(.awaitsClaim) else {
-                continue
-            }
-            membership.lineups[lone: row].flags.remove(.awaitsClaim)
-            membership.queue(row, lane: 0, isFirst: isFirst)
-        }
+    /// - Returns: `false` if there are none.
+    @discardableResult private func releaseUnnamedLineups() -> Bool {
+        let rows = membership.claims.takeUnnamedLineups(isWaiting: isWaiting)
+        for row in rows { queue(row) }
+        return !rows.isEmpty
+    }
+
+    private func isWaiting(_ row: Int) -> Bool {
+        membership.lineups.isLone(row) && membership.lineups[lone: row].flags.contains(.awaitsClaim)
+    }
+
+    private func queue(_ row: Int, isFirst: Bool = false) {
+        membership.lineups[lone: row].flags.remove(.awaitsClaim)
+        membership.queue(row, lane: 0, isFirst: isFirst)
     }
 
     /// Asks the core to make durable what has been claimed.
@@ -152,20 +166,21 @@ final class AlertClaims {
         if let request = membership.claims.takeRequest(at: moment.monotonicNanoseconds) { reporter.request(request) }
         setTimer(at: moment)
         guard membership.claims.owesNothing, membership.lanes.isEmpty(lane: 0) else { return false }
-        let (audiences, rows) = (membership.claims.takeUnnamed(), membership.claims.takeUnnamedLineups())
+        let audiences = membership.claims.takeUnnamed()
         unpark(audiences, at: moment)
-        queue(rows)
-        return !(audiences.isEmpty && rows.isEmpty)
+        let hasLineups = releaseUnnamedLineups()
+        return hasLineups || !audiences.isEmpty
     }
 
-    /// Sets the timer at which lineups wait no longer for the store.
+    /// Sets the timer at which lineups look again whether they need wait for the store.
     private func setTimer(at moment: Moment) {
         if membership.claims.lineups.isEmpty {
             if let timer = membership.claims.lineups.timer.take() { membership.timers.cancel(timer) }
-        } else if membership.claims.lineups.timer == nil, let due = membership.claims.patienceEnds {
+        } else if membership.claims.lineups.timer == nil {
+            let now = moment.monotonicNanoseconds
             // They go on some at a time, so that a million of them lengthen no turn.
             membership.claims.lineups.timer = membership.timers.insert(
-                .claims, due: max(due, moment.monotonicNanoseconds + AlertClaims.pause))
+                .claims, due: max(membership.claims.looksAgain(at: now), now + AlertClaims.pause))
         }
     }
 
@@ -175,7 +190,9 @@ final class AlertClaims {
     /// Handles that timer.
     func wake(at moment: Moment) {
         membership.claims.lineups.timer = nil
-        if membership.claims.isOverdue(at: moment.monotonicNanoseconds) { releaseLineups(at: moment) }
+        if membership.claims.owesNothing || membership.claims.isOverdue(at: moment.monotonicNanoseconds) {
+            releaseLineups(at: moment)
+        }
         setTimer(at: moment)
     }
 }

@@ -181,8 +181,8 @@ struct ClaimBook {
     }
 
     /// Removes and returns some of the lineups of one member that wait for room.
-    mutating func takeUnnamedLineups() -> [Int] {
-        lineups.takeUnnamed(unnamed.isEmpty ? limits.namedMax : max(1, limits.namedMax / 2))
+    mutating func takeUnnamedLineups(isWaiting: (Int) -> Bool) -> [Int] {
+        lineups.takeUnnamed(unnamed.isEmpty ? limits.namedMax : max(1, limits.namedMax / 2), isWaiting: isWaiting)
     }
 
     /// Forgets the claim of an activity that joins another audience.
@@ -231,7 +231,10 @@ struct ClaimBook {
     }
 
     /// The time from which on alerts leave without claims, because the store has not answered; `nil` if it owes no answer.
-    var patienceEnds: Int64? { open.first.map { $0.at + limits.patience } }
+    private var patienceEnds: Int64? { open.first.map { $0.at + limits.patience } }
+
+    /// The time at which those who wait for it look again.
+    func looksAgain(at now: Int64) -> Int64 { patienceEnds ?? now + limits.patience }
 
     /// Is `true` if the store has nothing to answer and will not be asked.
     var owesNothing: Bool { open.isEmpty && new.isEmpty }

@@ -20,6 +20,8 @@ final class DueLineups: LaneMember {
     override var preferredLane: Int { number }
 
     var count: Int { first.count + rows.count }
+    /// Entries that go before the others, also those that do not count.
+    var firstCount: Int { first.count }
 
     func append(_ row: Int, isFirst: Bool = false) {
         if isFirst { first.append(UInt32(row)) } else { rows.append(UInt32(row)) }

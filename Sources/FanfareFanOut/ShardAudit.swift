@@ -247,6 +247,12 @@ struct ShardAudit {
         guard membership.dueLineups.allSatisfy({ !$0.hasWork || $0.lane.current != nil }) else {
             return "lineups are due and stand in no lane"
         }
+        let waits = membership.lineups.all.contains {
+            membership.lineups.isLone($0) && membership.lineups[lone: $0].flags.contains(.awaitsClaim)
+        }
+        guard !waits || !membership.claims.owesNothing || !membership.lanes.isEmpty else {
+            return "lineups wait for claims, and the store is not asked"
+        }
         guard membership.lineups.stranded == 0 else { return "lineups have news and stand in no lane" }
         guard membership.lineups.count == membership.audiences.rows.count(where: { $0.lineup != nil }),
             membership.lineups.all.reduce(0, { $0 + membership.lineups.links(of: $1).count })

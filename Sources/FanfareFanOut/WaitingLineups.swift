@@ -29,9 +29,14 @@ struct WaitingLineups {
     }
 
     /// Removes and returns the first ones that no claim names.
-    mutating func takeUnnamed(_ limit: Int) -> [Int] {
+    ///
+    /// - Parameter isWaiting: returns whether the lineup waits still. Another one may have its row by now, or an audience its state: either is
+    ///   visited for reasons of its own.
+    mutating func takeUnnamed(_ limit: Int, isWaiting: (Int) -> Bool) -> [Int] {
         var rows: [Int] = []
-        while rows.count < limit, let row = unnamed.popFirst() { rows.append(Int(row)) }
+        while rows.count < limit, let row = unnamed.popFirst().map(Int.init) {
+            if isWaiting(row) { rows.append(row) }
+        }
         return rows
     }
 

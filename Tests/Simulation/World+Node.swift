@@ -30,6 +30,8 @@ extension World {
         var lanes: LaneJudge
         /// Is `true` while a push is judged that chance has chosen, whatever its urgency.
         var isByLot = false
+        /// Pulls in a row for which the shard has said that it has nothing to send.
+        var vainPulls = 0
         /// Newest publication per topic that was sent to this shard; `revoked` has the causes of revoked alerts.
         var latest: [TopicID: Publication] = [:]
         /// All versions sent to this shard per topic; `endedAt` has the time of the topic's end.

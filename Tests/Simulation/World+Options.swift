@@ -102,7 +102,7 @@ extension World {
                 lanes = pick([LaneShares(), LaneShares(visits: [8, 4, 2, 1], quantum: 4)], 31)
             }
             keepsClaims = extras.contains(.claims) && pick([false, false, true], 32)
-            namedMax = pick([1, 3, 4096], 35)
+            namedMax = pick([3, 3, 4096], 35)
             claimPatience = pick([.seconds(1_000_000), .seconds(2)], 36)
             limits = pick([ActivityLimits(), .tight], 9)
             deadTokenAnswers = pick([100...1000, 100...1000, 3...8, 6...30], 17)

@@ -467,10 +467,15 @@ package final class World {
         let mayBring = node.shard.mayHavePushes(at: node.clock.moment)
         // As a pool that tries whether the service works.
         node.isByLot = Int.random(in: 0..<8, using: &random) == 0
-        if node.isByLot {
-            node.shard.pullByLot(random.next(), at: node.clock.moment, into: &batch)
-        } else {
-            node.shard.pull(limit: Int.random(in: 1...room, using: &random), at: node.clock.moment, into: &batch)
+        let number = node.isByLot ? random.next() : UInt64(Int.random(in: 1...room, using: &random))
+        // A pool asks a shard for nothing that has nothing to send; to ask all the same is to bring nothing.
+        if mayBring { node.vainPulls = 0 } else { node.vainPulls += 1 }
+        if mayBring || node.vainPulls.isMultiple(of: 2) {
+            if node.isByLot {
+                node.shard.pullByLot(number, at: node.clock.moment, into: &batch)
+            } else {
+                node.shard.pull(limit: Int(number), at: node.clock.moment, into: &batch)
+            }
         }
         if !mayBring, !batch.deliveries.isEmpty { return "a shard that has nothing to send brings a push" }
         for delivery in batch.deliveries {

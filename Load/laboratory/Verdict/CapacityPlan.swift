@@ -7,8 +7,10 @@ package struct MeasuredCosts: Codable, Sendable, Equatable {
     package var cpuPerLineupPush: Double
     /// Seconds of a lineup's push that come after the gathering: what is done before, while alerts gather, delays nobody.
     package var lineupSend: Double
-    /// Resident bytes per activity with its token.
+    /// Resident bytes per activity with its token, beside `fixedBytes`.
     package var bytesPerActivity: Double
+    /// Resident bytes of an engine without activities; `nil` without runs of two sizes, and then those per activity have a part of them.
+    package var fixedBytes: Double?
     /// Bytes of a push's body.
     package var bodyBytes: Double
     /// The same two of lineups; `nil` without a run of lineups, and then the costs say nothing of them.
@@ -55,9 +57,9 @@ package struct MeasuredCosts: Codable, Sendable, Equatable {
         let lineupPush = median("cpu.per.push", figures(isOfLineups)) ?? push
         cpuPerLineupPush = lineupPush
         lineupSend = MeasuredCosts.perPush(results.filter(isOfLineups)) ?? lineupPush
-        bytesPerActivity = median("memory.per.activity", topics) ?? 0
+        (bytesPerActivity, fixedBytes) = MeasuredCosts.memory(topics)
         bodyBytes = median("bytes.per.push", topics) ?? 0
-        bytesPerLineup = median("memory.per.activity", figures(isOfLineups))
+        bytesPerLineup = MeasuredCosts.memory(figures(isOfLineups), besides: fixedBytes)
         lineupBodyBytes = median("bytes.per.push", figures(isOfLineups))
         let simulated = topics.compactMap { run in
             run["cpu.apns-simulator"].flatMap { cpu in run["pushes.sent"].map { cpu / max(1, $0) } }
@@ -70,6 +72,38 @@ package struct MeasuredCosts: Codable, Sendable, Equatable {
         if let seconds, let processors = results.first?.machine.processors {
             sharedUse = min(1, (cpuPerPush + cpuPerSimulatedPush) / (seconds * Double(processors)))
         }
+    }
+
+    /// Bytes per activity, and those of an engine without any: of the line through the runs with fewest and those with most activities.
+    private static func memory(_ runs: [[String: Double]]) -> (perActivity: Double, fixed: Double?) {
+        let sizes = Dictionary(
+            grouping: runs.compactMap { run in
+                run["activities"].flatMap { count in run["memory.resident"].map { (count: count, bytes: $0) } }
+            }, by: \.count
+        ).mapValues { $0.map(\.bytes).median ?? 0 }
+        if let least = sizes.min(by: { $0.key < $1.key }), let most = sizes.max(by: { $0.key < $1.key }),
+            least.key < most.key
+        {
+            let slope = (most.value - least.value) / (most.key - least.key)
+            let fixed = least.value - slope * least.key
+            // Sizes that differ by less than the runs of one say nothing.
+            if slope > 0, fixed > 0 { return (slope, fixed) }
+        }
+        return (runs.compactMap { $0["memory.per.activity"] }.median ?? 0, nil)
+    }
+
+    /// Bytes per activity of runs to lineups; `nil` without any.
+    private static func memory(_ runs: [[String: Double]], besides fixed: Double?) -> Double? {
+        let own = memory(runs)
+        if own.fixed != nil { return own.perActivity }
+        return runs.compactMap { run in
+            run["memory.per.activity"].map { bytes in bytes - (run["activities"].map { (fixed ?? 0) / $0 } ?? 0) }
+        }.median
+    }
+
+    /// Returns the resident bytes of an engine with so many activities.
+    func memory(_ activities: Double, ofLineups: Bool) -> Double {
+        (fixedBytes ?? 0) + activities * (ofLineups ? bytesPerLineup ?? 0 : bytesPerActivity)
     }
 
     /// Median of the seconds between two pushes of a goal, from its first one on; `nil` without a goal that reached its last activity.
@@ -203,7 +237,7 @@ package struct CapacityPlan: Sendable, Equatable {
         // A goal alone needs its audience in what is left of the time; goals that overlap need their sum each second.
         pushesPerSecond = audience * max(1 / wish.spreading, wish.goalsPerSecond)
         cores = pushesPerSecond * (wish.hasLineups ? costs.cpuPerLineupPush : costs.cpuPerPush)
-        memoryBytes = wish.subscribers * (wish.hasLineups ? costs.bytesPerLineup ?? 0 : costs.bytesPerActivity)
+        memoryBytes = costs.memory(wish.subscribers, ofLineups: wish.hasLineups)
         connections = pushesPerSecond * wish.roundTrip / CapacityPlan.streams
         let bodyBytes = wish.hasLineups ? costs.lineupBodyBytes ?? 0 : costs.bodyBytes
         bytesPerSecond = pushesPerSecond * (bodyBytes + MeasuredCosts.bytesBesideBody)

@@ -365,6 +365,45 @@ import Testing
         #expect(service.shard.violatedInvariant() == nil)
     }
 
+    /// Whose entries mean nothing any more keep nobody from going on, and a transport asks only while there may be pushes.
+    @Test func lineupsBehindThoseThatHaveLeftGoOn() {
+        let service = Self.service(members: 5, of: .lineups, namedMax: 1)
+        service.publish(alert: "goal")
+        #expect(service.turn() == 0)
+        service.unfollow(0...3)
+        service.run()
+        for request in Self.requests(service) { service.apply(.claimed(request.ticket)) }
+        for _ in 0..<10 where service.shard.mayHavePushes(at: service.moment) {
+            service.turn()
+            for request in Self.requests(service) { service.apply(.claimed(request.ticket)) }
+        }
+        #expect(service.told(of: "goal").contains(4))
+        #expect(service.shard.violatedInvariant() == nil)
+    }
+
+    /// Work of the first lane that needs no claims keeps nobody waiting for room who has it.
+    @Test func lineupsWithoutRoomLookAgainBesideOtherUrgentWork() {
+        let service = Self.service(members: 20, of: .lineups, namedMax: 2)
+        let (rival, third) = (TopicID("rival"), TopicID("third"))
+        for member in 20..<30 { service.follow(member, .lineup([rival, TopicID("other/\(member)")], favourite: nil)) }
+        for member in 30..<1030 { service.follow(member, .topic(third)) }
+        for topic in [rival, third] { service.publish(topic) }
+        service.run()
+        service.publish(alert: "goal")
+        service.publish(rival, alert: "rival's")
+        service.turn(limit: 1)
+        for request in Self.requests(service) { service.apply(.claimed(request.ticket)) }
+        service.apply(.revokeAlert(topic: ScriptedService.match, cause: "goal"))
+        service.publish(third, event: .end)
+        for _ in 0..<200 {
+            service.turn(limit: 1)
+            service.pass(seconds: 1)
+            for request in Self.requests(service) { service.apply(.claimed(request.ticket)) }
+        }
+        #expect(service.told(of: "rival's").count == 10)
+        #expect(service.shard.violatedInvariant() == nil)
+    }
+
     /// The same while a sweep without alerts goes on.
     @Test func whoWaitsForRoomGoesOnBesideASilentSweep() {
         let shard = Shard()
@@ -438,10 +477,19 @@ import Testing
         #expect(service.told(of: "goal").count == 45 && service.shard.isQuiet)
     }
 
-    /// What is claimed and not sent is lost to a crash: those who may be told go before further names.
-    @Test func lineupsAreNotClaimedFarAhead() {
-        let service = Self.service(members: 2000, of: .lineups, namedMax: 100)
-        service.publish(alert: "goal")
+    /// What is claimed and not sent is lost to a crash: those who may be told go before further names, whichever topics these are of.
+    @Test(arguments: [1, 4]) func lineupsAreNotClaimedFarAhead(topics: Int) {
+        let service = Self.service(members: topics == 1 ? 2000 : 0, of: .lineups, namedMax: 100)
+        let matches = topics == 1 ? [ScriptedService.match] : (0..<topics).map { TopicID("match/\($0)") }
+        if topics > 1 {
+            for member in 0..<2000 {
+                service.follow(
+                    member, .lineup([matches[member % topics], TopicID("other/\(member)")], favourite: nil))
+            }
+            for match in matches { service.publish(match) }
+            service.run()
+        }
+        for match in matches { service.publish(match, alert: "goal") }
         var claimed = 0
         for turn in 1...1000 {
             service.turn(limit: 1)

@@ -159,6 +159,30 @@ import Testing
         #expect(plan.bottleneck == "connections" && plan.nodes == 34)
     }
 
+    @Test func `Runs of two sizes tell what an engine takes without activities`() throws {
+        func run(_ activities: Double, _ resident: Double, lineups: Bool = false) -> LoadResult {
+            var result = result()
+            if lineups { result.scenario.name = "lineups" }
+            result.runs[0].figures["activities"] = activities
+            result.runs[0].figures["memory.resident"] = resident
+            result.runs[0].figures["memory.per.activity"] = resident / activities
+            return result
+        }
+        let costs = try MeasuredCosts([run(1e6, 250e6), run(2e6, 400e6), run(1e6, 1100e6, lineups: true)])
+        #expect(costs.bytesPerActivity == 150 && costs.fixedBytes == 100e6 && costs.bytesPerLineup == 1000)
+        var wish = CapacityPlan.Wish()
+        wish.subscribers = 10e6
+        #expect(CapacityPlan(wish, costs).memoryBytes == 1.6e9)
+        let one = try MeasuredCosts([run(1e6, 250e6)])
+        #expect(one.bytesPerActivity == 250 && one.fixedBytes == nil)
+        var small = run(0.5e6, 180e6)
+        small.scenario.name = "small"
+        small.runs[0].goals = [
+            Goal(topic: "a", planned: 0, audience: 500_000, first: 1, last: 2, spread: LatencyHistogram())
+        ]
+        #expect(try PredictionCheck(small, costs).needs.first { $0.unit == "B" }?.predicted == 350)
+    }
+
     @Test func `A plan for lineups takes the costs of lineups, and none is made without`() throws {
         var lineups = result()
         lineups.scenario.name = "lineups"
@@ -283,7 +307,10 @@ import Testing
         let beside = try PredictionCheck(result, costs)
         #expect(beside.needs.map(\.measured) == [0.6, 160, 300] && beside.needs.map(\.predicted) == [0.6, 200, 300])
         #expect(beside.lines[2] == "memory an activity: predicted 200 B, measured 160 B, 25 % off")
-        #expect(beside.passes, "needs have no verdict")
+        #expect(beside.passes, "memory has no verdict")
+        var heavy = result
+        heavy.runs[0].figures["bytes.per.push"] = 240
+        #expect(try !PredictionCheck(heavy, costs).passes, "the body of a push has one")
         var slow = result
         for index in slow.runs[0].goals.indices { slow.runs[0].goals[index].last = 0.8 }
         #expect(try !PredictionCheck(slow, costs).passes)
