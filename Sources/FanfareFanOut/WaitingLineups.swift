@@ -6,7 +6,7 @@ struct WaitingLineups {
     private var named: [UInt64: [UInt32]] = [:]
     /// Those that no claim names yet, because there were too many names.
     private var unnamed = Queue<UInt32>()
-    /// The timer at which none of them waits any longer. All have one, because they wait for the same store.
+    /// The timer at which they look again whether they need wait. All have one, because they wait for the same store.
     var timer: TimingWheel.Entry?
 
     var isEmpty: Bool { named.isEmpty && unnamed.isEmpty }

@@ -92,11 +92,9 @@ package struct MeasuredCosts: Codable, Sendable, Equatable {
         return (runs.compactMap { $0["memory.per.activity"] }.median ?? 0, nil)
     }
 
-    /// Bytes per activity of runs to lineups; `nil` without any.
+    /// Bytes per activity of runs to lineups, beside those of an engine without any; `nil` without such runs.
     private static func memory(_ runs: [[String: Double]], besides fixed: Double?) -> Double? {
-        let own = memory(runs)
-        if own.fixed != nil { return own.perActivity }
-        return runs.compactMap { run in
+        runs.compactMap { run in
             run["memory.per.activity"].map { bytes in bytes - (run["activities"].map { (fixed ?? 0) / $0 } ?? 0) }
         }.median
     }
