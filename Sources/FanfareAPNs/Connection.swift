@@ -310,6 +310,7 @@ final class Connection: Candidate {
         session.takeEvents(into: &events)
         guard !events.events.isEmpty else { return }
         let batch = events
+        // Held once for all events, because each use of an unowned reference costs two atomic operations.
         let pool = self.pool
         let answersBefore = answers
         var soonest = Int64.max
@@ -320,8 +321,8 @@ final class Connection: Candidate {
                 let request = requests.remove(response.tag)
                 soonest = min(soonest, moment.monotonicNanoseconds - request.sentAt)
                 if response.status == 200 {
-                    noteAccepted(request, at: moment)
-                    proved()
+                    noteAccepted(request, in: pool, at: moment)
+                    proved(in: pool)
                     finalAnswers.note(isFinal: false)
                     pool.accepted(request, at: moment)
                 } else {
@@ -365,7 +366,7 @@ final class Connection: Candidate {
 
     /// Records the time of an accepted push. While all connections are full, the peer may have a queue, in which a new connection's first push
     /// waits, too.
-    private func noteAccepted(_ request: RequestTable.Request, at moment: Moment) {
+    private func noteAccepted(_ request: RequestTable.Request, in pool: ConnectionPool, at moment: Moment) {
         guard pool.load.hadRoom else { return }
         let now = moment.monotonicNanoseconds
         times.noteAccepted(after: now - request.sentAt, at: now)
@@ -374,8 +375,8 @@ final class Connection: Candidate {
     /// Records an answer, which shows that APNs knows our JWT and that answers arrive. A connection starts with one request, as APNs
     /// requires with token authentication (spec §10). The first answer makes it as wide as TCP's window is by then, and each further
     /// answer widens it by one: so both double with each round trip, and a connection that breaks at once leaves few outcomes unknown.
-    func proved() {
-        let most = streamLimitMost
+    func proved(in pool: ConnectionPool) {
+        let most = min(session.configuration.streamsMax, pool.lifespan.streamsMost)
         if session.streamLimit < most {
             session.streamLimit = answers == 0 ? min(most, pool.widthAtFirst) : session.streamLimit + 1
         }

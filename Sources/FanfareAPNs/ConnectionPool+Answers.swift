@@ -118,7 +118,7 @@ extension ConnectionPool {
                 if isFirst, rule.class == .requestFault { report("\(answer): such pushes are given up", at: now) }
             }
         case .throttled:
-            connection.proved()
+            connection.proved(in: self)
             answered(request)
             if throttling.note(answered: statistics.answered, at: now) {
                 report(
@@ -193,7 +193,7 @@ extension ConnectionPool {
 
     /// Ends a request whose answer is final and concerns the request alone.
     private func end(_ request: RequestTable.Request, _ rule: ResponseRule, on connection: Connection) {
-        connection.proved()
+        connection.proved(in: self)
         if rule.class == .deadToken {
             answered(request)
             statistics.dead += 1
