@@ -62,7 +62,9 @@ extension ClientSession {
             }
             return finish(position)
         }
-        guard let head = ResponseHead(decoder.list) else { return reset(position, .protocolError) }
+        guard let head = ResponseHead(decoder.list.bytes.span, decoder.list.fields.span) else {
+            return reset(position, .protocolError)
+        }
         if head.isInterim {
             guard !endsStream else { return reset(position, .protocolError) }
             return try countIdleFrame()
@@ -173,11 +175,10 @@ struct ResponseHead {
 
     var isInterim: Bool { status < 200 }
 
-    init?(_ list: HeaderList) {
-        let bytes = list.bytes.span
+    init?(_ bytes: Span<UInt8>, _ fields: Span<HeaderList.Field>) {
         var regularSeen = false
-        for index in list.fields.indices {
-            let field = list.fields[index]
+        for index in fields.indices {
+            let field = fields[index]
             let name = bytes.extracting(field.name)
             let value = bytes.extracting(field.value)
             if name.count > 0, name[0] == UInt8(ascii: ":") {
