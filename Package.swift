@@ -186,7 +186,8 @@ if development || fuzzing {
         .target(
             name: "FuzzSubjects",
             dependencies: [
-                "FanfareHTTP2", "FanfareAPNs", "FanfareFeeds", "FanfareLog", "FanfareModel", "CFanfareNghttp2",
+                "FanfareHTTP2", "FanfareAPNs", "FanfareDecisions", "FanfareFeeds", "FanfareLog", "FanfareModel",
+                "CFanfareNghttp2",
             ],
             path: "Tests/Fuzz/Subjects", swiftSettings: swift),
         .testTarget(

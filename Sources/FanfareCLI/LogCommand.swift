@@ -105,7 +105,10 @@ struct LogCommand {
             Console.complain("fanfare log: \(error)\n\(tally.entries.grouped) entries before it are good")
             return .incomplete
         }
-        let faults = try tally.note(checkpointsOf: log)
+        var faults = try tally.note(checkpointsOf: log)
+        do throws(LogError) { tally.claims = try ClaimFolder.check(store: folder) } catch {
+            faults.append("\(error); after a restart, alerts that had not reached everybody reach nobody else")
+        }
         try Console.print(tally.text)
         for fault in faults { Console.complain("fanfare log: \(fault)") }
         return faults.isEmpty ? .done : .incomplete
@@ -123,7 +126,7 @@ struct LogCommand {
           show             one line of JSON per entry
           --from POSITION  begins there (1)
           --count N        shows so many entries at most
-          check            reads every entry, every checkpoint and their checksums, and counts the entries by kind
+          check            reads every entry, checkpoint, claim and completion and their checksums, and counts the entries by kind
           skip             sets an entry aside that is damaged or that the process cannot get past; its topic is paused in its
                            place. Stop the process that uses the store first
           trim             removes all entries before the newest checkpoint, also those that a running process keeps in case
@@ -146,6 +149,8 @@ private struct LogTally {
     private var kinds: [String: Int] = [:]
     private var times: (first: FeedTime, last: FeedTime)?
     private var checkpoints: [LogPosition] = []
+    /// Numbers of what is beside the log; `nil` if the store has none.
+    var claims: (claims: Int, completions: Int)?
 
     /// Reads the checkpoints.
     ///
@@ -185,7 +190,9 @@ private struct LogTally {
         let aside = skipped == 0 ? "" : "; \(skipped.grouped) set aside"
         let positions = checkpoints.map { Int(clamping: $0).grouped }.joined(separator: " and ")
         let restarts = checkpoints.isEmpty ? "" : "; a checkpoint of entry \(positions)"
-        return "good: \(entries.grouped) entries (\(parts.joined(separator: ", ")))\(span)\(aside)\(restarts)\n"
+        let beside = claims.map { "; claims \($0.claims.grouped), completions \($0.completions.grouped)" } ?? ""
+        let counted = "\(entries.grouped) entries (\(parts.joined(separator: ", ")))"
+        return "good: \(counted)\(span)\(aside)\(restarts)\(beside)\n"
     }
 }
 

@@ -73,7 +73,7 @@ struct ActivityStore {
     var tokens = TokenStore()
     var stamps = StampUse()
     private var free: [ActivitySlot] = []
-    private var slots = SlotTable()
+    private(set) var slots = SlotTable()
 
     var count: Int { slots.count }
 
@@ -89,8 +89,6 @@ struct ActivityStore {
         _read { yield activities[Int(slot.rawValue)] }
         _modify { yield &activities[Int(slot.rawValue)] }
     }
-
-    func slot(of id: ActivityID) -> ActivitySlot? { slots.find(id, in: activities) }
 
     mutating func insert(_ id: ActivityID, token: [UInt8]) -> ActivitySlot {
         let slot: ActivitySlot

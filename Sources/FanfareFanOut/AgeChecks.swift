@@ -103,7 +103,7 @@ final class AgeChecks {
     private func renew(_ slot: ActivitySlot, _ renewal: Renewal, at moment: Moment) {
         let edition = renewal.edition + 1
         let successor = ActivityID(hashing: renewal.request.name(edition: edition))
-        guard membership.store.slot(of: successor) == nil else {
+        guard membership.slot(of: successor) == nil else {
             lifecycle.renewals.fail(slot)
             return
         }

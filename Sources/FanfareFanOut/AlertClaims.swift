@@ -36,7 +36,7 @@ final class AlertClaims {
         if membership.claims.isClaimed(slot, since: first) || leaveUnclaimed(fresh, at: moment) { return true }
         // A row that waits for room may be visited for another reason, and be named then: its first entry ends no wait any more.
         var isNew = !membership.lineups[lone: row].flags.contains(.awaitsClaim)
-        if !membership.claims.isNamed(slot, since: first), hasRoom {
+        if !membership.claims.isNamed(slot, since: first), room > 0 {
             membership.claims.claim(fresh, for: slot)
             isNew = true
         }
@@ -44,16 +44,16 @@ final class AlertClaims {
         return false
     }
 
-    /// Is `false` while many are claimed who have not been sent their alerts, with the store's answer or without.
-    private var hasRoom: Bool {
-        !membership.claims.isFull && membership.dueLineups[0].firstCount < membership.claims.limits.namedMax
-    }
+    /// Number of activities that may be named now: none while the store owes many answers, or while many with an answer have not been sent
+    /// their alerts.
+    private var room: Int { membership.claims.room(beside: membership.dueLineups[0].firstCount) }
 
     /// Returns the first of the members under the cursor that may be visited: those to whom an alert may leave, or who have had it. Claims the
     /// alert for members further on, and pauses the sweep if none may be visited.
     func admit(
         _ run: ArraySlice<ActivitySlot>, of audience: Audience, at moment: Moment
     ) -> ArraySlice<ActivitySlot> {
+        audience.claimFront.isReady = false
         guard let slot = run.first, let alerts = alerts(of: audience, at: moment) else { return run }
         let (newest, first) = (audience.alerts.newest, audience.claimFront.firstTicket)
         let admitted = run.prefix {
@@ -66,7 +66,7 @@ final class AlertClaims {
                 audience.claimFront.forget()
             }
         }
-        if let wanted = audience.claimFront.wanted, !membership.claims.isFull {
+        if let wanted = audience.claimFront.wanted, room > 0 {
             let next = audience.order.next(limit: wanted, skipping: audience.claimFront.ahead)
             let store = membership.store
             membership.claims.claim(alerts, for: next, since: first) { store[$0].alerted < newest }
@@ -92,7 +92,7 @@ final class AlertClaims {
         return .waits
     }
 
-    /// Returns whether the activity lacks an alert that waits for a claim, its own or that of a member in front of it.
+    /// Returns whether the activity waits for a claim, its own or that of a member in front of it.
     func awaits(_ slot: ActivitySlot) -> Bool {
         let activity = membership.store[slot]
         guard membership.claims.isKept, activity.audience != ActivityStore.noAudience else { return false }
@@ -102,6 +102,9 @@ final class AlertClaims {
                 || state.flags.contains(.isDue) && state.lane == 0 && !membership.claims.owesNothing
         }
         let audience = membership.audiences[Int(activity.audience)]
+        // Who has had the alert may still lack a newer state, and stand behind others in the sweep.
+        let isUnvisited = audience.order.isUnvisited(Int(membership.store.positions[Int(slot.rawValue)]))
+        if isUnvisited, !membership.claims.owesNothing { return true }
         guard activity.alerted < audience.alerts.newest else { return false }
         return audience.lane.parked != nil
             || !membership.claims.isClaimed(slot, since: audience.claimFront.firstTicket)
@@ -109,17 +112,19 @@ final class AlertClaims {
 
     /// Notes that all claims up to that ticket are durable.
     func confirm(_ ticket: UInt64, at moment: Moment) {
-        unpark(membership.claims.confirm(ticket), at: moment)
-        releaseLineups(at: moment)
+        unpark(membership.claims.confirm(ticket), areReady: true, at: moment)
+        releaseClaimedLineups(at: moment)
+        // These stand behind those with an answer, and are named when it is their turn.
+        releaseUnnamed(membership.claims.roomSoon, at: moment)
         if membership.claims.claimUnclaimed(at: moment.monotonicNanoseconds) {
             reporter.report("the store takes claims again")
         }
         request(at: moment)
     }
 
-    private func unpark(_ audiences: [Audience], at moment: Moment) {
-        // The first of them goes in front of the others.
-        for audience in audiences.reversed() where audience.lane.parked != nil {
+    /// - Parameter areReady: whether claims that name the next members are durable.
+    private func unpark(_ audiences: [Audience], areReady: Bool, at moment: Moment) {
+        for audience in audiences where audience.lane.parked != nil {
             // Another alert may have begun to wait for others meanwhile.
             if let lineup = audience.lineup, lineup.isGathering(at: moment.monotonicNanoseconds),
                 let due = lineup.publishedAt
@@ -127,26 +132,27 @@ final class AlertClaims {
                 membership.unpark(audience)
                 membership.park(audience, UInt32(membership.lineups.audience(of: lineup.row)), due: due)
             } else {
-                membership.unpark(audience, isFirst: true)
+                membership.unpark(audience)
+                if areReady { membership.claims.noteReady(audience) }
             }
         }
     }
 
-    /// Queues the visits of lineups whose claims are durable, and of some that wait for room. All need wait no longer if the store has taken
-    /// nothing for too long.
-    private func releaseLineups(at moment: Moment) {
-        // What may leave goes before further names: those whom a claim names in vain get no alert after a crash.
+    /// Queues the visits of lineups of one member whose claims are durable; of all, if the store has taken nothing for too long.
+    private func releaseClaimedLineups(at moment: Moment) {
         for row in membership.claims.takeClaimedLineups(at: moment.monotonicNanoseconds) where isWaiting(row) {
             queue(row, isFirst: true)
         }
-        releaseUnnamedLineups()
     }
 
+    /// Lets some of those that wait for room go on: audiences, and lineups of one member. Neither takes all the room.
+    ///
     /// - Returns: `false` if there are none.
-    @discardableResult private func releaseUnnamedLineups() -> Bool {
-        let rows = membership.claims.takeUnnamedLineups(isWaiting: isWaiting)
+    @discardableResult private func releaseUnnamed(_ room: Int, at moment: Moment) -> Bool {
+        let (audiences, rows) = membership.claims.takeUnnamed(room, isWaiting: isWaiting)
+        unpark(audiences, areReady: false, at: moment)
         for row in rows { queue(row) }
-        return !rows.isEmpty
+        return !audiences.isEmpty || !rows.isEmpty
     }
 
     private func isWaiting(_ row: Int) -> Bool {
@@ -160,16 +166,15 @@ final class AlertClaims {
 
     /// Asks the core to make durable what has been claimed.
     ///
-    /// - Returns: `true` if those who waited for room have gone back to their lanes, because no answer will come: those before them have been
-    ///   served, and needed no claim any more.
+    /// - Returns: `true` if some of those who waited for room have gone back to their lanes, because no answer will come: those before them have
+    ///   been served, or need no claim any more.
     @discardableResult func request(at moment: Moment) -> Bool {
+        guard membership.claims.isKept else { return false }
         if let request = membership.claims.takeRequest(at: moment.monotonicNanoseconds) { reporter.request(request) }
         setTimer(at: moment)
-        guard membership.claims.owesNothing, membership.lanes.isEmpty(lane: 0) else { return false }
-        let audiences = membership.claims.takeUnnamed()
-        unpark(audiences, at: moment)
-        let hasLineups = releaseUnnamedLineups()
-        return hasLineups || !audiences.isEmpty
+        let room = room
+        guard membership.claims.owesNothing, room > membership.claims.limits.namedMax / 2 else { return false }
+        return releaseUnnamed(room, at: moment)
     }
 
     /// Sets the timer at which lineups look again whether they need wait for the store.
@@ -187,11 +192,13 @@ final class AlertClaims {
     /// Time between two groups of lineups that go on without their claims, in nanoseconds.
     private static let pause: Int64 = 1_000_000
 
-    /// Handles that timer.
+    /// Handles that timer. A store that has taken nothing for too long keeps nobody.
     func wake(at moment: Moment) {
         membership.claims.lineups.timer = nil
-        if membership.claims.owesNothing || membership.claims.isOverdue(at: moment.monotonicNanoseconds) {
-            releaseLineups(at: moment)
+        let isOverdue = membership.claims.isOverdue(at: moment.monotonicNanoseconds)
+        if isOverdue { releaseClaimedLineups(at: moment) }
+        if isOverdue || membership.claims.owesNothing {
+            releaseUnnamed(isOverdue ? membership.claims.limits.namedMax : room, at: moment)
         }
         setTimer(at: moment)
     }

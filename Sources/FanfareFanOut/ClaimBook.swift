@@ -14,7 +14,7 @@ package struct ClaimLimits: Sendable {
     let patience: Int64
     /// Bounds on the members of an audience that are claimed at a time.
     let blocks: ClosedRange<Int>
-    /// Number of names without an answer from which on nobody else is named.
+    /// Number of names without an answer, and of those with one whose alerts have not been sent, from which on nobody else is named.
     let namedMax: Int
 
     package init(
@@ -51,13 +51,16 @@ struct ClaimBook {
 
         /// The audience, unless its object serves another one by now.
         var still: Audience? { audience.servedTenant == tenant ? audience : nil }
+        /// Is `true` while the audience waits in the first lane for a visit to those whose claims are durable.
+        var isReady: Bool { still.map { $0.claimFront.isReady && $0.lane.current == 0 } ?? false }
     }
 
     /// Audiences whose sweeps wait for a request, by its ticket.
     private var waiting: [UInt64: [Waiting]] = [:]
-    /// Audiences whose next members no claim names yet, because there were too many names, and the number of those that were taken.
-    private var unnamed: [Waiting] = []
-    private var unnamedTaken = 0
+    /// Audiences whose next members no claim names yet, because there were too many names.
+    private var unnamed = Queue<Waiting>()
+    /// Audiences that go on because their claims are durable, and some that have been visited since.
+    private var ready = Queue<Waiting>()
 
     var lineups = WaitingLineups()
     /// Alerts that left without claims, by topic, because the store took nothing. They are claimed for everybody once it does.
@@ -110,9 +113,17 @@ struct ClaimBook {
     /// Returns whether a claim names the activity that may not be durable yet.
     func isNamed(_ slot: ActivitySlot, since first: UInt64) -> Bool { tickets[Int(slot.rawValue)] >= first }
 
-    /// Is `true` if so many activities are named that other audiences wait: what is claimed and not sent is lost to a crash, and there may be a
-    /// million audiences of one.
-    var isFull: Bool { new.named + open.reduce(0) { $0 + $1.named } >= limits.namedMax }
+    /// Returns the number of activities that may be named now: what is claimed and not sent is lost to a crash, and there may be a million
+    /// audiences of one.
+    ///
+    /// - Parameter others: number of lineups of one member that go on because their claims are durable.
+    mutating func room(beside others: Int) -> Int {
+        while let first = ready.first, !first.isReady { ready.removeFirst() }
+        return max(0, min(roomSoon, limits.namedMax - ready.count - others))
+    }
+
+    /// Number of activities that may be named once those with an answer have been sent their alerts.
+    var roomSoon: Int { max(0, limits.namedMax - new.named - open.reduce(0) { $0 + $1.named }) }
 
     /// Claims alerts for activities that no claim names yet.
     ///
@@ -180,9 +191,26 @@ struct ClaimBook {
         lineups.takeNamed(through: isOverdue(at: now) ? .max : durable)
     }
 
-    /// Removes and returns some of the lineups of one member that wait for room.
-    mutating func takeUnnamedLineups(isWaiting: (Int) -> Bool) -> [Int] {
-        lineups.takeUnnamed(unnamed.isEmpty ? limits.namedMax : max(1, limits.namedMax / 2), isWaiting: isWaiting)
+    /// Removes and returns some of those who wait for room, at most one for each name: audiences, and lineups of one member, by their rows.
+    ///
+    /// - Parameter isWaiting: returns whether the lineup of a row waits still.
+    mutating func takeUnnamed(_ room: Int, isWaiting: (Int) -> Bool) -> (audiences: [Audience], rows: [Int]) {
+        guard room > 0 else { return ([], []) }
+        // Neither fills the room before the others.
+        let share = unnamed.isEmpty || !lineups.hasUnnamed ? room : max(1, room / 2)
+        var audiences: [Audience] = []
+        while audiences.count < share, let first = unnamed.popFirst() {
+            guard let audience = first.still else { continue }
+            audience.claimFront.isUnnamed = false
+            audiences.append(audience)
+        }
+        return (audiences, lineups.takeUnnamed(share, isWaiting: isWaiting))
+    }
+
+    /// Notes that an audience stands in its lane because claims of its next members are durable.
+    mutating func noteReady(_ audience: Audience) {
+        audience.claimFront.isReady = true
+        ready.append(Waiting(audience))
     }
 
     /// Forgets the claim of an activity that joins another audience.
@@ -198,7 +226,7 @@ struct ClaimBook {
 
     /// Notes that all requests up to that one are durable.
     ///
-    /// - Returns: the audiences that may go on: those that waited for them, and then some of those whose members can be named now.
+    /// - Returns: the audiences that waited for them.
     mutating func confirm(_ ticket: UInt64) -> [Audience] {
         durable = max(durable, ticket)
         open.removeAll { $0.ticket <= durable }
@@ -206,28 +234,7 @@ struct ClaimBook {
         for ticket in waiting.keys.filter({ $0 <= durable }).sorted() {
             served += waiting.removeValue(forKey: ticket)?.compactMap(\.still) ?? []
         }
-        return served + takeUnnamed()
-    }
-
-    /// Removes and returns some of the audiences whose next members no claim names yet.
-    mutating func takeUnnamed() -> [Audience] {
-        var taken: [Audience] = []
-        // Neither fills the room before the others.
-        let limit = lineups.hasUnnamed ? max(1, limits.namedMax / 2) : limits.namedMax
-        while taken.count < limit, unnamedTaken < unnamed.count {
-            if let audience = unnamed[unnamedTaken].still {
-                audience.claimFront.isUnnamed = false
-                taken.append(audience)
-            }
-            unnamedTaken += 1
-        }
-        if unnamedTaken == unnamed.count {
-            (unnamed, unnamedTaken) = ([], 0)
-        } else if unnamedTaken > unnamed.count / 2 {
-            unnamed.removeFirst(unnamedTaken)
-            unnamedTaken = 0
-        }
-        return taken
+        return served
     }
 
     /// The time from which on alerts leave without claims, because the store has not answered; `nil` if it owes no answer.
@@ -311,6 +318,8 @@ struct ClaimFront {
     private(set) var ahead = 0
     /// Is `true` while the audience waits for room to name its members.
     var isUnnamed = false
+    /// Is `true` from the answer for which the audience waited to its next visit.
+    var isReady = false
     /// Members that are claimed at a time. What is claimed and not sent is lost to a crash, so a block is a small part of the audience.
     private(set) var block = 0
     private var blockMax = 0

@@ -35,7 +35,7 @@ final class Follows {
         }
         guard !returns(id, key, token: token, preferences, at: moment) else { return }
         // The token of a renewed card may come late (spec §11, observed): it belongs to the old card, the rest of the command to its successor.
-        if let card = membership.store.slot(of: id) {
+        if let card = membership.slot(of: id) {
             starter.takeToken(token, of: card, startedAt: startedAt, at: moment)
         }
         if let slot = lifecycle.slot(of: id) {
@@ -69,7 +69,7 @@ final class Follows {
             return false
         }
         // The card before it may still lack its end.
-        let former = lifecycle.renewals.isHandedOver(id) ? membership.store.slot(of: id) : nil
+        let former = lifecycle.renewals.isHandedOver(id) ? membership.slot(of: id) : nil
         if membership.hasToken(token, slot) {
             if flags.contains(.ending) || !flags.contains(.leaving) || lifecycle.lastStates[slot] != nil {
                 reporter.report(.ended, of: id)
@@ -98,7 +98,7 @@ final class Follows {
 
     private func detachName(_ slot: ActivitySlot, at moment: Moment) {
         lifecycle.renewals.removeNames(of: slot)
-        membership.store.rename(slot, to: reporter.surrogates.add { membership.store.slot(of: $0) != nil })
+        membership.store.rename(slot, to: reporter.surrogates.add { membership.slot(of: $0) != nil })
         guard !membership.store[slot].flags.contains(.leaving) else { return }
         // An end of its former audience is in flight or pending. If that one fails, the activity's own end shows the same state.
         let audience = Int(membership.store[slot].audience)

@@ -20,17 +20,6 @@ struct LaneQueue {
         count += 1
     }
 
-    mutating func prepend(_ member: LaneMember) {
-        if head == 0 {
-            // A full block like the others, all of which but the new entry is gone.
-            blocks.insert(Array(repeating: nil, count: LaneQueue.blockMax), at: 0)
-            head = LaneQueue.blockMax
-        }
-        head -= 1
-        blocks[0][head] = member
-        count += 1
-    }
-
     mutating func removeFirst() {
         blocks[0][head] = nil
         head += 1

@@ -48,15 +48,13 @@ struct Lanes {
 
     /// Enqueues the member in the lane of its work. Called whenever work arrives. A member has at most one entry in each lane's queue; a
     /// stale entry in another lane is recognised by `lane` and skipped.
-    ///
-    /// - Parameter isFirst: whether the member goes in front of those in its lane: what is ready to leave goes before what has to wait.
-    mutating func enqueue(_ member: LaneMember, isFirst: Bool = false) {
+    mutating func enqueue(_ member: LaneMember) {
         guard member.hasWork, member.lane.parked == nil else { return }
         let lane = member.preferredLane
         guard member.lane.current != lane else { return }
         abandon(member)
         if member.lane.enter(lane, turn: shares.quantum) {
-            if isFirst { queues[lane].prepend(member) } else { queues[lane].append(member) }
+            queues[lane].append(member)
         } else {
             stale[lane] -= 1
         }
@@ -90,9 +88,6 @@ struct Lanes {
 
     /// `true` if no member has work that is due. Stale entries count as work until they are met.
     var isEmpty: Bool { queues.allSatisfy(\.isEmpty) }
-
-    /// `true` if no member of this lane has work that is due.
-    func isEmpty(lane: Int) -> Bool { queues[lane].isEmpty }
 
     /// Number of entries in all queues, stale ones included; for checks.
     var entries: Int { queues.reduce(0) { $0 + $1.count } }
@@ -148,9 +143,9 @@ struct Lanes {
         member.lane.park(until: timer)
     }
 
-    mutating func unpark(_ member: LaneMember, isFirst: Bool = false) {
+    mutating func unpark(_ member: LaneMember) {
         member.lane.unpark()
-        enqueue(member, isFirst: isFirst)
+        enqueue(member)
     }
 
     private mutating func nextLane() -> Int? {

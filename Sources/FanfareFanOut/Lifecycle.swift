@@ -136,7 +136,7 @@ final class Lifecycle {
 
     /// Returns the activity that is to take this one's place, while its token is not known.
     func successor(of slot: ActivitySlot) -> ActivitySlot? {
-        renewals.successor(of: slot).flatMap { membership.store.slot(of: $0) }
+        renewals.successor(of: slot).flatMap { membership.slot(of: $0) }
     }
 
     /// Notes the alerts that the old card has had, or that are in flight to it, so that the new card does not repeat them.
@@ -153,7 +153,7 @@ final class Lifecycle {
     }
 
     /// Returns the activity with a name, or the one that has taken its place.
-    func slot(of id: ActivityID) -> ActivitySlot? { membership.store.slot(of: renewals.card(of: id)) }
+    func slot(of id: ActivityID) -> ActivitySlot? { membership.slot(of: renewals.card(of: id)) }
 
     /// Removes the renewal record of an activity that is being removed, and hands its name over or cancels its successor.
     private func forgetRenewal(_ slot: ActivitySlot, at moment: Moment) {
@@ -245,7 +245,7 @@ final class Lifecycle {
 
     /// Notes that the renewal by an activity has failed, so that the old activity is ended for its age.
     private func failRenewal(by slot: ActivitySlot, at moment: Moment) {
-        guard let old = starts[slot]?.renews.flatMap({ membership.store.slot(of: $0) }) else { return }
+        guard let old = starts[slot]?.renews.flatMap({ membership.slot(of: $0) }) else { return }
         renewals.fail(old)
         lookAgain(at: old, at: moment)
     }

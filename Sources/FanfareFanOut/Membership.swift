@@ -264,6 +264,9 @@ final class Membership {
         return audience
     }
 
+    // The parts are named here, because a method of the store would be called with a copy of all its parts.
+    func slot(of id: ActivityID) -> ActivitySlot? { store.slots.find(id, in: store.activities) }
+
     /// Returns whether the activity is a member of a lineup.
     func isOfLineup(_ slot: ActivitySlot) -> Bool {
         let index = store[slot].audience
@@ -283,7 +286,7 @@ final class Membership {
         lineups[lone: row].flags.insert(.isDue)
         lineups[lone: row].lane = UInt8(lane)
         dueLineups[lane].append(row, isFirst: isFirst)
-        lanes.enqueue(dueLineups[lane], isFirst: isFirst)
+        lanes.enqueue(dueLineups[lane])
     }
 
     /// Removes the lineup's entry from the due lineups, if it has one.
@@ -358,11 +361,9 @@ final class Membership {
     }
 
     /// Ends the pause of the audience's sweep.
-    ///
-    /// - Parameter isFirst: whether the audience goes in front of those in its lane.
-    func unpark(_ audience: Audience, isFirst: Bool = false) {
+    func unpark(_ audience: Audience) {
         if let timer = audience.lane.parked { timers.cancel(timer) }
-        lanes.unpark(audience, isFirst: isFirst)
+        lanes.unpark(audience)
     }
 
     /// Queues a visit to an activity with a pending push. The visit is left to the sweep if the cursor has still to come to the activity:

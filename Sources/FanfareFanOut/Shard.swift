@@ -171,7 +171,7 @@ package final class Shard: DeliverySource {
         case .republish: publisher.republish(at: moment)
         case .follow(let id, let key, let token, let preferences, let startedAt, let earlier):
             follows.follow(id, key, token: token, preferences, startedAt: startedAt, at: moment)
-            if earlier != EarlierDelivery() || publisher.earlier.hasHolders, let slot = membership.store.slot(of: id) {
+            if earlier != EarlierDelivery() || publisher.earlier.hasHolders, let slot = membership.slot(of: id) {
                 publisher.earlier.note(slot, earlier)
             }
         case .start(let request, let key): starter.start(request, key, at: moment)
@@ -191,7 +191,7 @@ package final class Shard: DeliverySource {
         case .unfollow(let id): lifecycle.unfollow(id, at: moment)
         case .replaceToken(let id, let token):
             if let refusal = membership.refusal(of: token) { return reporter.refuse(id, refusal) }
-            if let slot = membership.store.slot(of: id) {
+            if let slot = membership.slot(of: id) {
                 starter.takeToken(token, of: slot, at: moment)
             } else {
                 reporter.refuse(id, .unknownActivity)
@@ -283,7 +283,7 @@ package final class Shard: DeliverySource {
 
     /// Returns whether the activity lacks an alert that waits for a claim, for simulations.
     package func awaitsClaim(_ id: ActivityID) -> Bool {
-        membership.store.slot(of: id).map(sender.claims.awaits) ?? false
+        membership.slot(of: id).map(sender.claims.awaits) ?? false
     }
 
     /// Checks the whole state and describes a violated invariant; `nil` if there is none. The simulation calls it after every step; it is too

@@ -150,7 +150,7 @@ struct ShardAudit {
         }
         for (slot, successor) in lifecycle.renewals.underWay {
             guard
-                membership.store.slot(of: successor).map({ lifecycle.starts[$0]?.renews == membership.store[slot].id })
+                membership.slot(of: successor).map({ lifecycle.starts[$0]?.renews == membership.store[slot].id })
                     == true
             else {
                 return "slot \(slot.rawValue) is to be renewed by an activity that does not know"
@@ -209,7 +209,7 @@ struct ShardAudit {
         reporter.violation() ?? membership.audiences.violation()
             ?? lifecycle.ageScanner.violation(
                 hasActivities: membership.store.count > 0, slots: membership.store.activities.count)
-            ?? lifecycle.renewals.violation(slotOf: { membership.store.slot(of: $0) })
+            ?? lifecycle.renewals.violation(slotOf: { membership.slot(of: $0) })
             ?? membership.lanes.violation() ?? lifecycle.starts.violation() ?? membership.lineups.violation(
                 awaitsNews: awaitsNews) ?? retries
             .quarantine.violation()

@@ -51,7 +51,7 @@ final class Starter {
         _ old: ActivityID, by slot: ActivitySlot, _ start: PendingStart, at moment: Moment
     ) -> CarriedAlerts.Entry {
         var missed = CarriedAlerts.Entry()
-        guard let card = membership.store.slot(of: old) else {
+        guard let card = membership.slot(of: old) else {
             reporter.report(.renewed(as: membership.store[slot].id), of: old)
             return missed
         }
@@ -110,7 +110,7 @@ final class Starter {
     ) {
         let slot = lifecycle.insertActivity(id, token: request.token, at: moment)
         membership.store[slot].flags.insert(.tokenless)
-        if let old = old.flatMap(membership.store.slot(of:)) {
+        if let old = old.flatMap(membership.slot(of:)) {
             membership.store.setPreferences(of: slot, to: membership.store.preferences(of: old))
             lifecycle.renewals.name(slot, id, after: (old, membership.store[old].id))
         }
@@ -128,7 +128,7 @@ final class Starter {
     ) -> Int {
         guard let start = lifecycle.starts[slot] else { return 0 }
         // A person who has ended the old card does not want a new one.
-        let isUnwanted = start.renews.map { membership.store.slot(of: $0) == nil && !start.outlivesOld } ?? false
+        let isUnwanted = start.renews.map { membership.slot(of: $0) == nil && !start.outlivesOld } ?? false
         if audience.event == .end || isUnwanted {
             lifecycle.fail(slot, .over, at: moment)
             return 0
@@ -241,14 +241,14 @@ final class Starter {
 
     private func noteArrival(of slot: ActivitySlot) {
         guard !membership.store[slot].flags.contains(.leaving), let old = lifecycle.starts[slot]?.renews,
-            membership.store.slot(of: old) == nil
+            membership.slot(of: old) == nil
         else { return }
         lifecycle.tellOfRenewal(by: slot)
     }
 
     /// Takes the update token that the phone's app has reported, which shows that the card exists.
     private func register(_ slot: ActivitySlot, token: [UInt8], at moment: Moment) {
-        if let old = lifecycle.starts[slot]?.renews.flatMap(membership.store.slot(of:)) {
+        if let old = lifecycle.starts[slot]?.renews.flatMap(membership.slot(of:)) {
             lifecycle.noteAlerts(toldBy: old, to: slot)
         }
         guard let start = lifecycle.starts[slot] else { return }

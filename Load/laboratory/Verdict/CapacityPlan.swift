@@ -57,7 +57,7 @@ package struct MeasuredCosts: Codable, Sendable, Equatable {
         let lineupPush = median("cpu.per.push", figures(isOfLineups)) ?? push
         cpuPerLineupPush = lineupPush
         lineupSend = MeasuredCosts.perPush(results.filter(isOfLineups)) ?? lineupPush
-        (bytesPerActivity, fixedBytes) = MeasuredCosts.memory(topics)
+        (bytesPerActivity, fixedBytes) = MeasuredCosts.memory(figures { !isOfLineups($0) })
         bodyBytes = median("bytes.per.push", topics) ?? 0
         bytesPerLineup = MeasuredCosts.memory(figures(isOfLineups), besides: fixedBytes)
         lineupBodyBytes = median("bytes.per.push", figures(isOfLineups))

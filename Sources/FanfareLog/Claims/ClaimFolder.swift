@@ -18,6 +18,7 @@ package final class ClaimFolder: ClaimStore, @unchecked Sendable {
 
     private let folder: String
     private let mapBytes: Int
+    private let isReadOnly: Bool
     /// `nil` after a write that failed, until the next call.
     private var environment: LMDBEnvironment?
     private var lock: StoreFolder?
@@ -28,10 +29,17 @@ package final class ClaimFolder: ClaimStore, @unchecked Sendable {
     private var next: UInt64 = 1
 
     /// Opens the claims of a store, in its folder `claims`, which is created with mode 700 if it is missing.
-    package init(store: String, mapBytes: Int = LMDBLog.mapBytesFirst) throws(LogError) {
+    package convenience init(store: String, mapBytes: Int = LMDBLog.mapBytesFirst) throws(LogError) {
+        try self.init(store, mapBytes: mapBytes, lock: StoreFolder(store + "/claims"))
+        try StoreFolder.syncNames(folder)
+    }
+
+    /// - Parameter lock: `nil` to read only, also beside the process that uses the folder.
+    private init(_ store: String, mapBytes: Int, lock: StoreFolder?) throws(LogError) {
         folder = store + "/claims"
         self.mapBytes = mapBytes
-        lock = try StoreFolder(folder)
+        self.lock = lock
+        isReadOnly = lock == nil
         var head: [UInt8]?
         var mark: [UInt8]?
         do throws(LMDBEnvironment.Failure) {
@@ -53,7 +61,18 @@ package final class ClaimFolder: ClaimStore, @unchecked Sendable {
         } catch {
             throw damaged("head", error)
         }
-        try StoreFolder.syncNames(folder)
+    }
+
+    /// Reads all claims and completions of a store, also beside the process that uses them.
+    ///
+    /// - Returns: their numbers; `nil` if the store has none.
+    package static func check(store: String) throws(LogError) -> (claims: Int, completions: Int)? {
+        guard fanfare_file_bytes(store + "/claims/data.mdb") >= 0 else { return nil }
+        let folder = try ClaimFolder(store, mapBytes: LMDBLog.mapBytesFirst, lock: nil)
+        var (claims, completions) = (0, 0)
+        try folder.read { _ in claims += 1 }
+        _ = try folder.readCompletions { _, _ in completions += 1 }
+        return (claims, completions)
     }
 
     /// Returns a reader of what is behind the form in a row of the table `head`.
@@ -80,7 +99,7 @@ package final class ClaimFolder: ClaimStore, @unchecked Sendable {
     private func opened() throws(LMDBEnvironment.Failure) -> LMDBEnvironment {
         if let environment { return environment }
         let opened = try LMDBEnvironment(
-            folder: folder, tables: Table.allCases.map { "\($0)" }, mapBytes: mapBytes, isReadOnly: false)
+            folder: folder, tables: Table.allCases.map { "\($0)" }, mapBytes: mapBytes, isReadOnly: isReadOnly)
         environment = opened
         return opened
     }

@@ -8,7 +8,7 @@ package enum FuzzSubject: String, CaseIterable, Sendable {
     case beside
     case errorBody = "error-body"
     case logEntry = "log-entry"
-    case card
+    case card, claims, checkpoint
     case native, wyscout, dfl, pwhl
     case dataVolley = "dvw"
     case gtfsRealtime = "gtfs-rt"
@@ -25,6 +25,8 @@ package enum FuzzSubject: String, CaseIterable, Sendable {
         case .errorBody: runErrorBody(bytes)
         case .logEntry: runLogEntry(bytes)
         case .card: runCard(bytes)
+        case .claims: runClaims(bytes)
+        case .checkpoint: runCheckpoint(bytes)
         case .native: runNative(bytes)
         case .wyscout: DocumentFuzzing.run(bytes, as: .wyscout)
         case .dfl: DocumentFuzzing.run(bytes, as: .dfl)

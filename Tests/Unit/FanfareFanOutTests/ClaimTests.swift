@@ -421,6 +421,32 @@ import Testing
         #expect(service.shard.violatedInvariant() == nil)
     }
 
+    /// What is claimed has no right of way: a sweep that needs no claims gets its turns beside audiences of one, over a network that is slower
+    /// than the store.
+    @Test func whoIsClaimedHoldsUpNoOtherSweep() {
+        let shard = Shard()
+        shard.keepClaims(ClaimLimits(patience: .seconds(1_000_000), namedMax: 50))
+        let service = ScriptedService(shard: shard)
+        for member in 0..<2000 { service.follow(member, .topic(TopicID("order/\(member)"))) }
+        for member in 2000..<3000 { service.follow(member) }
+        service.publish()
+        service.run()
+        let before = service.accepted.count
+        for member in 0..<2000 { service.publish(TopicID("order/\(member)"), alert: "arriving") }
+        service.publish(event: .end)
+        for _ in 0..<1000 {
+            service.turn(limit: 1)
+            for request in Self.requests(service) { service.apply(.claimed(request.ticket)) }
+        }
+        let ends = service.accepted[before...].count { $0.member >= 2000 }
+        #expect(ends >= 300, "\(ends) of a thousand pushes go to a thousand followers")
+        #expect(service.told(of: "arriving").count >= 300)
+        #expect(service.shard.violatedInvariant() == nil)
+        _ = Self.runWithStore(service)
+        #expect(service.told(of: "arriving").count == 2000 && service.shard.isQuiet)
+        #expect(service.shard.membership.claims.isIdle && service.shard.violatedInvariant() == nil)
+    }
+
     // MARK: Lineups
 
     /// Names without an answer, unless a test says otherwise.

@@ -96,7 +96,7 @@ import Testing
         stage.beginRenewable()
         var start = stage.passUntilPush(seconds: 8 * hour).pushes
         // Each attempt is answered after minutes, so the old card is gone before the last one.
-        while stage.shard.membership.store.slot(of: ActivityID(hashing: "card")) != nil {
+        while stage.shard.membership.slot(of: ActivityID(hashing: "card")) != nil {
             stage.pass(seconds: 200)
             stage.answer(start, .throttled)
             start = stage.passUntilPush(seconds: 200).pushes

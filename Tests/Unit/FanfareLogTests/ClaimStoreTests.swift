@@ -33,6 +33,26 @@ import Testing
             mapBytes: LMDBLog.mapBytesFirst, isReadOnly: false)
     }
 
+    /// A check reads every row, beside the process that writes, and names the one that is damaged.
+    @Test func aCheckReadsClaimsAndCompletions() throws {
+        let folder = try Folder()
+        #expect(try ClaimFolder.check(store: folder.path) == nil, "a store without claims")
+        let store = try ClaimFolder(store: folder.path)
+        var changes = CompletionChanges()
+        let key = CompletionKey(birth: 3, app: 0)
+        changes.note(
+            StoredCompletion(
+                topic: TopicID("a"), app: nil, birth: 3, version: 1, display: 7, before: Self.time(9), serials: 0),
+            at: key, CompletionHead(position: 9, now: Self.time(9)))
+        try store.append([Self.claims("a", through: 10, [1]), Self.claims("b", through: 11, [2])], changes)
+        let found = try ClaimFolder.check(store: folder.path)
+        #expect(found?.claims == 2 && found?.completions == 1)
+        store.close()
+        try Self.environment(of: folder).write([.init(table: 2, key: key.packed, row: [1, 2, 3, 4, 5])])
+        let error = #expect(throws: LogError.self) { try ClaimFolder.check(store: folder.path) }
+        #expect(error?.cause == .damaged && error?.description.contains("completion") == true)
+    }
+
     private static func read(_ store: any ClaimStore) throws -> [StoredClaims] {
         var all: [StoredClaims] = []
         try store.read { all.append($0) }
