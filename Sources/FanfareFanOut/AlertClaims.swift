@@ -4,6 +4,8 @@ import FanfareModel
 final class AlertClaims {
     private let reporter: FeedbackReporter
     private let membership: Membership
+    /// Those who wait for room.
+    let waiting = WaitingForRoom()
 
     init(_ reporter: FeedbackReporter, _ membership: Membership) {
         self.reporter = reporter
@@ -40,7 +42,10 @@ final class AlertClaims {
             membership.claims.claim(fresh, for: slot)
             isNew = true
         }
-        if isNew { membership.claims.await(slot, inRow: row, since: first) }
+        if isNew {
+            membership.claims.await(slot, inRow: row, since: first)
+            queueWaiting()
+        }
         return false
     }
 
@@ -53,7 +58,6 @@ final class AlertClaims {
     func admit(
         _ run: ArraySlice<ActivitySlot>, of audience: Audience, at moment: Moment
     ) -> ArraySlice<ActivitySlot> {
-        audience.claimFront.isReady = false
         guard let slot = run.first, let alerts = alerts(of: audience, at: moment) else { return run }
         let (newest, first) = (audience.alerts.newest, audience.claimFront.firstTicket)
         let admitted = run.prefix {
@@ -76,6 +80,7 @@ final class AlertClaims {
             let patience = membership.claims.limits.patience
             membership.park(audience, membership.store[slot].audience, due: moment.monotonicNanoseconds + patience)
             membership.claims.await(slot, of: audience, since: first)
+            queueWaiting()
         }
         return admitted
     }
@@ -104,7 +109,7 @@ final class AlertClaims {
         let audience = membership.audiences[Int(activity.audience)]
         // Who has had the alert may still lack a newer state, and stand behind others in the sweep.
         let isUnvisited = audience.order.isUnvisited(Int(membership.store.positions[Int(slot.rawValue)]))
-        if isUnvisited, !membership.claims.owesNothing { return true }
+        if isUnvisited, audience.lane.parked != nil, !membership.claims.owesNothing { return true }
         guard activity.alerted < audience.alerts.newest else { return false }
         return audience.lane.parked != nil
             || !membership.claims.isClaimed(slot, since: audience.claimFront.firstTicket)
@@ -114,8 +119,7 @@ final class AlertClaims {
     func confirm(_ ticket: UInt64, at moment: Moment) {
         unpark(membership.claims.confirm(ticket), areReady: true, at: moment)
         releaseClaimedLineups(at: moment)
-        // These stand behind those with an answer, and are named when it is their turn.
-        releaseUnnamed(membership.claims.roomSoon, at: moment)
+        queueWaiting(isAnswered: true)
         if membership.claims.claimUnclaimed(at: moment.monotonicNanoseconds) {
             reporter.report("the store takes claims again")
         }
@@ -146,13 +150,26 @@ final class AlertClaims {
     }
 
     /// Lets some of those that wait for room go on: audiences, and lineups of one member. Neither takes all the room.
-    ///
-    /// - Returns: `false` if there are none.
-    @discardableResult private func releaseUnnamed(_ room: Int, at moment: Moment) -> Bool {
+    private func releaseUnnamed(_ room: Int, at moment: Moment) {
         let (audiences, rows) = membership.claims.takeUnnamed(room, isWaiting: isWaiting)
         unpark(audiences, areReady: false, at: moment)
         for row in rows { queue(row) }
-        return !audiences.isEmpty || !rows.isEmpty
+    }
+
+    /// Gives those who wait for room a turn, unless an answer of the store will.
+    private func queueWaiting(isAnswered: Bool = false) {
+        guard membership.claims.hasUnnamed, isAnswered || membership.claims.owesNothing else { return }
+        waiting.isDue = true
+        membership.lanes.enqueue(waiting)
+    }
+
+    /// Lets as many of those who wait go on as there is room for.
+    ///
+    /// - Returns: the visits of a whole turn: those who were let go come before the others.
+    func serveWaiting(at moment: Moment) -> Int {
+        releaseUnnamed(room, at: moment)
+        waiting.isDue = membership.claims.hasUnnamed && membership.claims.owesNothing
+        return waiting.lane.deficit
     }
 
     private func isWaiting(_ row: Int) -> Bool {
@@ -165,16 +182,10 @@ final class AlertClaims {
     }
 
     /// Asks the core to make durable what has been claimed.
-    ///
-    /// - Returns: `true` if some of those who waited for room have gone back to their lanes, because no answer will come: those before them have
-    ///   been served, or need no claim any more.
-    @discardableResult func request(at moment: Moment) -> Bool {
-        guard membership.claims.isKept else { return false }
+    func request(at moment: Moment) {
+        guard membership.claims.isKept else { return }
         if let request = membership.claims.takeRequest(at: moment.monotonicNanoseconds) { reporter.request(request) }
         setTimer(at: moment)
-        let room = room
-        guard membership.claims.owesNothing, room > membership.claims.limits.namedMax / 2 else { return false }
-        return releaseUnnamed(room, at: moment)
     }
 
     /// Sets the timer at which lineups look again whether they need wait for the store.

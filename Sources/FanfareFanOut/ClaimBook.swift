@@ -14,7 +14,7 @@ package struct ClaimLimits: Sendable {
     let patience: Int64
     /// Bounds on the members of an audience that are claimed at a time.
     let blocks: ClosedRange<Int>
-    /// Number of names without an answer, and of those with one whose alerts have not been sent, from which on nobody else is named.
+    /// Number of names without an answer, and of audiences and lineups with one that no visit has come to, from which on nobody else is named.
     let namedMax: Int
 
     package init(
@@ -42,6 +42,8 @@ struct ClaimBook {
     private var durable: UInt64 = 0
     /// Requests without an answer: their tickets, when they were made in monotonic nanoseconds, and their names.
     private var open: [(ticket: UInt64, at: Int64, named: Int)] = []
+    /// Names of those requests.
+    private var requestedNames = 0
 
     private struct Waiting {
         let audience: Audience
@@ -114,16 +116,16 @@ struct ClaimBook {
     func isNamed(_ slot: ActivitySlot, since first: UInt64) -> Bool { tickets[Int(slot.rawValue)] >= first }
 
     /// Returns the number of activities that may be named now: what is claimed and not sent is lost to a crash, and there may be a million
-    /// audiences of one.
+    /// audiences of one. An audience that goes on counts as one.
     ///
     /// - Parameter others: number of lineups of one member that go on because their claims are durable.
     mutating func room(beside others: Int) -> Int {
         while let first = ready.first, !first.isReady { ready.removeFirst() }
-        return max(0, min(roomSoon, limits.namedMax - ready.count - others))
+        return max(0, limits.namedMax - max(new.named + requestedNames, ready.count + others))
     }
 
-    /// Number of activities that may be named once those with an answer have been sent their alerts.
-    var roomSoon: Int { max(0, limits.namedMax - new.named - open.reduce(0) { $0 + $1.named }) }
+    /// Is `true` if some wait for room, or have waited.
+    var hasUnnamed: Bool { !unnamed.isEmpty || lineups.hasUnnamed }
 
     /// Claims alerts for activities that no claim names yet.
     ///
@@ -200,9 +202,10 @@ struct ClaimBook {
         let share = unnamed.isEmpty || !lineups.hasUnnamed ? room : max(1, room / 2)
         var audiences: [Audience] = []
         while audiences.count < share, let first = unnamed.popFirst() {
-            guard let audience = first.still else { continue }
+            guard let audience = first.still, audience.claimFront.isUnnamed else { continue }
             audience.claimFront.isUnnamed = false
-            audiences.append(audience)
+            // One that is not parked has gone on by its timer.
+            if audience.lane.parked != nil { audiences.append(audience) }
         }
         return (audiences, lineups.takeUnnamed(share, isWaiting: isWaiting))
     }
@@ -221,6 +224,7 @@ struct ClaimBook {
         guard !new.isEmpty else { return nil }
         requested += 1
         open.append((requested, now, new.named))
+        requestedNames += new.named
         return ClaimRequest(ticket: requested, claims: new.takeAll())
     }
 
@@ -230,6 +234,7 @@ struct ClaimBook {
     mutating func confirm(_ ticket: UInt64) -> [Audience] {
         durable = max(durable, ticket)
         open.removeAll { $0.ticket <= durable }
+        requestedNames = open.reduce(0) { $0 + $1.named }
         var served: [Audience] = []
         for ticket in waiting.keys.filter({ $0 <= durable }).sorted() {
             served += waiting.removeValue(forKey: ticket)?.compactMap(\.still) ?? []
@@ -251,6 +256,7 @@ struct ClaimBook {
     /// Is `true` if nothing waits for the store.
     var isIdle: Bool {
         new.isEmpty && open.isEmpty && waiting.isEmpty && unnamed.isEmpty && unclaimed.isEmpty && lineups.isEmpty
+            && requestedNames == 0
     }
 
     /// Checks the tickets of `count` slots.
@@ -338,6 +344,9 @@ struct ClaimFront {
 
     /// Number of members to be claimed behind those that are; `nil` if enough are claimed.
     var wanted: Int? { ahead > block / 2 ? nil : block }
+
+    /// Ends all waiting.
+    mutating func goOn() { (isUnnamed, isReady) = (false, false) }
 
     mutating func claimed(_ count: Int) { ahead += count }
     mutating func visited(_ count: Int) { ahead -= min(ahead, count) }

@@ -78,7 +78,9 @@ final class CompletionScan {
             guard lacking > 0 else { continue }
             reporter.completions.noteUnfinished(index, &audience.completionPlace)
             guard let before = reporter.completions.before, let publication = membership.completable(audience),
-                lacking - audience.starts.count <= TopicCompletion.exceptionsMax, lacking < audience.order.count
+                lacking - audience.starts.count <= TopicCompletion.exceptionsMax,
+                // Where all lack it there is nobody to be kept from a push, unless other shards have some.
+                lacking < audience.order.count || reporter.completions.notesAbsence
             else { continue }
             candidates.append(
                 Candidate(

@@ -173,10 +173,10 @@ final class Completions {
         }
         if activity.sending != 0 {
             let audience = membership.awake(Int(activity.audience))
-            membership.count(activity, -1, in: audience)
-            membership.store[slot].alerted = max(activity.alerted, activity.sending)
-            membership.store[slot].sendingAlert = .refused
-            membership.count(membership.store[slot], 1, in: audience)
+            membership.recount(slot, in: audience) {
+                $0.alerted = max(activity.alerted, activity.sending)
+                $0.sendingAlert = .refused
+            }
         }
         retries.requeue(slot)
     }

@@ -185,12 +185,13 @@ final class Dispatcher {
 
     /// Asks for the claims of the pull's alerts.
     func requestClaims(at moment: Moment) {
-        if sender.claims.request(at: moment) { cutShortAt = moment.monotonicNanoseconds }
+        sender.claims.request(at: moment)
     }
 
     private func serve(_ member: LaneMember, limit: Int, at moment: Moment, into batch: inout DeliveryBatch) -> Int {
         if let audience = member.audience { return serve(audience, limit: limit, at: moment, into: &batch) }
         if let due = member.due { return visitDue(due, limit: limit, at: moment, into: &batch) }
+        if member === sender.claims.waiting { return sender.claims.serveWaiting(at: moment) }
         return member.lineups.map { visitLineups($0, limit: limit, at: moment, into: &batch) } ?? 0
     }
 
@@ -202,6 +203,7 @@ final class Dispatcher {
             if let slot = lifecycle.nextDeparture() { sendPrivateEnd(slot, at: moment, into: &batch) }
             return 1
         }
+        if membership.claims.isKept { audience.claimFront.isReady = false }
         if audience.lineup != nil {
             lineupPublisher.takeNews(of: audience, at: moment)
             guard audience.lane.parked == nil, audience.hasWork else { return 1 }

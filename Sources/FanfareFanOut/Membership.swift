@@ -152,10 +152,31 @@ final class Membership {
         return latest
     }
 
-    /// Notes that the members are owed something. An audience of one is complete, or has nobody to be kept from a push.
+    /// Notes that the members are owed something. An audience of one is complete, or has nobody here to be kept from a push: it is noted only if
+    /// its push fails, because the topic may have followers in other shards.
     private func noteUnfinished(_ audience: Audience) {
-        guard reporter.completions.isKept, audience.lineup == nil, audience.order.count > 1 else { return }
+        let isNoted = audience.order.count > 1 || audience.refused > 0 && audience.order.count == 1
+        guard reporter.completions.isKept, audience.lineup == nil, isNoted else { return }
         reporter.completions.noteUnfinished(store[audience.order.members[0]].audience, &audience.completionPlace)
+    }
+
+    /// Notes that an activity waits, because its push has failed or its token may be dead.
+    func noteWait(of slot: ActivitySlot) {
+        let index = store[slot].audience
+        guard reporter.completions.isKept, index != ActivityStore.noAudience else { return }
+        let audience = audiences[Int(index)]
+        guard audience.lineup == nil, audience.order.count == 1, audience.order.members[0] == slot else { return }
+        reporter.completions.noteUnfinished(index, &audience.completionPlace)
+    }
+
+    /// Changes a member, and the numbers of those in its state with it, in one step: between two, nobody might lack the version.
+    func recount(_ slot: ActivitySlot, in audience: Audience, _ change: (inout Activity) -> Void) {
+        let before = store[slot]
+        change(&store[slot])
+        let after = store[slot]
+        count(
+            owed: (isOwed(after, audience) ? 1 : 0) - (isOwed(before, audience) ? 1 : 0),
+            refused: (isRefused(after, audience) ? 1 : 0) - (isRefused(before, audience) ? 1 : 0), in: audience)
     }
 
     /// Changes the numbers of members by members in the state of this one.
@@ -325,7 +346,9 @@ final class Membership {
         }
         guard let lineup = audience.lineup else {
             let latest = topics[audience.topics[0]].latest
-            if audience.canRest(showing: latest, stamp: store[slot].stamp) { audiences.restFollower(index) }
+            guard audience.canRest(showing: latest, stamp: store[slot].stamp) else { return }
+            if claims.isKept { audience.claimFront.goOn() }
+            audiences.restFollower(index)
             return
         }
         guard lineup.waiting.isEmpty, !lineup.awaitsNews else { return }

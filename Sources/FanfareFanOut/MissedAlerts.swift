@@ -48,9 +48,7 @@ final class MissedAlerts {
     func carry(_ missed: CarriedAlerts.Entry, by slot: ActivitySlot) {
         guard membership.carriedAlerts.carry(missed, by: slot, at: membership.store[slot].alerted) else { return }
         let audience = membership.awake(Int(membership.store[slot].audience))
-        membership.count(membership.store[slot], -1, in: audience)
-        membership.store[slot].flags.insert(.needsPush)
-        membership.count(membership.store[slot], 1, in: audience)
+        membership.recount(slot, in: audience) { $0.flags.insert(.needsPush) }
         membership.queueVisit(slot)
     }
 

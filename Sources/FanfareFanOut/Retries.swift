@@ -45,6 +45,7 @@ final class Retries {
     func backOff(_ slot: ActivitySlot, isOwn: Bool = false, at moment: Moment) {
         let delay = membership.store[slot].strikes.add(isOwn: isOwn, in: service.number)
         membership.store[slot].flags.insert(.waiting)
+        membership.noteWait(of: slot)
         // Spread over half the delay by slot and generation, so that tokens throttled together do not return together.
         let tenant = UInt64(membership.store[slot].generation) << 32 | UInt64(slot.rawValue)
         let spread = Int64(tenant.mixed % UInt64(delay / 2))
@@ -62,6 +63,7 @@ final class Retries {
     /// Holds an activity whose token may be alive after all: it waits, and then gets the newest state.
     func hold(_ slot: ActivitySlot, at moment: Moment) {
         membership.store[slot].flags.insert(.waiting)
+        membership.noteWait(of: slot)
         let due = quarantine.hold(slot, generation: membership.store[slot].generation, at: moment.monotonicNanoseconds)
         if let due { membership.timers.insert(.held, due: due) }
     }

@@ -247,6 +247,10 @@ struct ShardAudit {
         guard membership.dueLineups.allSatisfy({ !$0.hasWork || $0.lane.current != nil }) else {
             return "lineups are due and stand in no lane"
         }
+        let claims = sender.claims.waiting
+        guard !membership.claims.hasUnnamed || !membership.claims.owesNothing || claims.lane.current != nil else {
+            return "some wait for room among claims, and nothing lets them go"
+        }
         let waits = membership.lineups.all.contains {
             membership.lineups.isLone($0) && membership.lineups[lone: $0].flags.contains(.awaitsClaim)
         }

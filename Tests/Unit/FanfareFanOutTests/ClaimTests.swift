@@ -447,6 +447,101 @@ import Testing
         #expect(service.shard.membership.claims.isIdle && service.shard.violatedInvariant() == nil)
     }
 
+    /// Those who wait for room stand in no lane until there is some: nobody is visited in vain again and again.
+    @Test(arguments: [Followed.topic, .lineups]) func whoeverWaitsForRoomIsNotVisitedInVain(followed: Followed) {
+        let service = Self.service(
+            members: followed == .topic ? 0 : 2000, of: followed, patience: .seconds(1_000_000), namedMax: 50)
+        if followed == .topic {
+            for member in 0..<2000 { service.follow(member, .topic(TopicID("order/\(member)"))) }
+            for member in 0..<2000 { service.publish(TopicID("order/\(member)"), alert: "arriving") }
+        } else {
+            service.publish(alert: "arriving")
+        }
+        service.run(turns: 1)
+        for turn in 1...200 {
+            service.turn(limit: 1)
+            for request in Self.requests(service) { service.apply(.claimed(request.ticket)) }
+            let entries = service.shard.membership.lanes.entries + service.shard.membership.dueLineups[0].count
+            #expect(entries <= 4 * 50, "turn \(turn)")
+        }
+        _ = Self.runWithStore(service)
+        #expect(service.told(of: "arriving").count == 2000 && service.shard.isQuiet)
+        #expect(service.shard.violatedInvariant() == nil)
+    }
+
+    /// An audience with a claim whose turns go to starts counts as one that has had its turn.
+    @Test func startsOfOneAudienceKeepNobodyFromBeingNamed() {
+        let shard = Shard()
+        shard.keepClaims(ClaimLimits(patience: .seconds(1_000_000), namedMax: 2))
+        let service = ScriptedService(shard: shard)
+        service.follow(0)
+        for member in 1..<21 { service.follow(member, .topic(TopicID("order/\(member)"))) }
+        service.publish()
+        for member in 1..<21 { service.publish(TopicID("order/\(member)")) }
+        service.run()
+        service.publish(alert: "goal")
+        service.turn()
+        for number in 0..<1000 {
+            service.apply(
+                .start(
+                    StartRequest(
+                        activity: "start \(number)", token: ScriptedService.token(5000 + number),
+                        attributesType: "A", attributes: [:], alert: AlertText(title: "kick-off", body: "")),
+                    .topic(ScriptedService.match)))
+        }
+        service.unfollow(0...0)
+        for request in Self.requests(service) { service.apply(.claimed(request.ticket)) }
+        for member in 1..<21 { service.publish(TopicID("order/\(member)"), alert: "arriving") }
+        for _ in 0..<800 {
+            service.turn(limit: 1)
+            for request in Self.requests(service) { service.apply(.claimed(request.ticket)) }
+        }
+        #expect(service.told(of: "arriving").count == 20)
+        #expect(service.shard.violatedInvariant() == nil)
+    }
+
+    /// Who went on without room, and rested since, gets room with the next alert.
+    @Test func whoRestedAfterWaitingForRoomGetsItLater() {
+        let shard = Shard()
+        shard.keepClaims(ClaimLimits(namedMax: 1))
+        let service = ScriptedService(shard: shard)
+        let topics = [TopicID("a"), TopicID("b")]
+        for (member, topic) in topics.enumerated() {
+            service.follow(member, .topic(topic))
+            service.publish(topic)
+        }
+        service.run()
+        for topic in topics { service.publish(topic, alert: "first") }
+        service.turn()
+        service.pass(seconds: 2)
+        service.shard.wakeDue(at: service.moment)
+        service.run()
+        #expect(service.told(of: "first") == [0, 1])
+        _ = Self.runWithStore(service)
+        for topic in topics { service.publish(topic, alert: "second") }
+        _ = Self.runWithStore(service)
+        #expect(service.told(of: "second") == [0, 1])
+        #expect(service.shard.violatedInvariant() == nil)
+    }
+
+    /// Those who have left keep nobody behind them from going on.
+    @Test func whoeverLeftKeepsNobodyFromRoom() {
+        let shard = Shard()
+        shard.keepClaims(ClaimLimits(patience: .seconds(1_000_000), namedMax: 2))
+        let service = ScriptedService(shard: shard)
+        for member in 0..<20 { service.follow(member, .topic(TopicID("order/\(member)"))) }
+        for member in 0..<20 { service.publish(TopicID("order/\(member)"), alert: "arriving") }
+        service.turn()
+        service.unfollow(0...9)
+        for _ in 0..<50 where service.shard.mayHavePushes(at: service.moment) { service.turn() }
+        for _ in 0..<100 {
+            for request in Self.requests(service) { service.apply(.claimed(request.ticket)) }
+            if service.shard.mayHavePushes(at: service.moment) { service.turn() }
+        }
+        #expect(service.told(of: "arriving").isSuperset(of: 10..<20))
+        #expect(service.shard.violatedInvariant() == nil)
+    }
+
     // MARK: Lineups
 
     /// Names without an answer, unless a test says otherwise.

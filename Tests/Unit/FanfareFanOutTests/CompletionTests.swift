@@ -85,6 +85,22 @@ import Testing
         #expect(service.shard.violatedInvariant() == nil)
     }
 
+    /// The only follower in a shard whose token fails for good costs the followers in other shards nothing.
+    @Test(arguments: [DeliveryOutcome.throttled, .refused], [1, 2])
+    func whoeverLacksTheVersionBesideOtherShardsIsAnException(outcome: DeliveryOutcome, members: Int) {
+        for besideOthers in [false, true] {
+            let service = Self.service(members: members, besideOthers: besideOthers)
+            service.answer = { _, _ in outcome }
+            service.apply(.publish(Self.publication(1)))
+            let found = Self.completions(service, after: 25)
+            #expect(found.last.map(\.exceptions.count) == (besideOthers ? members : nil))
+            // The next version counts as well.
+            service.apply(.publish(Self.publication(2)))
+            #expect(Self.completions(service, after: 60).last?.publication.version == (besideOthers ? 2 : nil))
+            #expect(service.shard.violatedInvariant() == nil)
+        }
+    }
+
     @Test func aTopicThatTooManyLackIsNotComplete() {
         let service = Self.service(members: 600)
         service.answer = { member, _ in member % 2 == 0 ? .throttled : .accepted }
