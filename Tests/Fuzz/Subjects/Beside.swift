@@ -41,7 +41,6 @@ package enum Beside {
         case open, answered(Int), notProcessed, reset
 
         var isWithoutContent: Bool { self == .answered(204) || self == .answered(304) }
-        var isNoStatus: Bool { if case .answered(let status) = self { !(100...599 ~= status) } else { false } }
     }
 
     /// Of requests on streams 1, 3, 5 and 7.
@@ -70,7 +69,7 @@ package enum Beside {
             // More DATA than content-length allows: it gives up the stream at once, we at its end.
             if frame.type == 0, frame.flags & 1 == 0, ends.contains(where: { ours.ends[$0] == .open }) { return nil }
             // A status that is none (RFC 9110 §15): no answer for us, and one like any other for it.
-            if ends.contains(where: { ours.ends[$0] == .reset && theirs.ends[$0].isNoStatus }) { return nil }
+            if ends.contains(where: { ours.ends[$0] == .reset && theirs.hasNoStatus($0) }) { return nil }
             // A content-length among trailers, which are none of our business (RFC 9110 §6.5.1).
             if ends.contains(where: { theirs.hasTrailers[$0] && theirs.ends[$0] == .reset }) { return nil }
             // Content where the status says that there is none (RFC 9110 §15.3.5): for it the answer is malformed, for us one.
@@ -190,6 +189,12 @@ package enum Beside {
         private(set) var hasTrailers = [Bool](repeating: false, count: requests)
         private var statuses = [Int](repeating: 0, count: requests)
         private var isComplete = [Bool](repeating: false, count: requests)
+
+        /// Returns `true` if the answer, complete or not, has a status that is none.
+        func hasNoStatus(_ request: Int) -> Bool {
+            statuses[request] != 0 && !(100...599 ~= statuses[request])
+                || ends[request] == .answered(statuses[request]) && statuses[request] == 0
+        }
 
         private static func from(_ pointer: UnsafeMutableRawPointer?) -> Theirs {
             // Every callback gets what `init` gave: this object, which outlives its session.
