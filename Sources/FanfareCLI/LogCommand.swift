@@ -107,7 +107,8 @@ struct LogCommand {
         }
         var faults = try tally.note(checkpointsOf: log)
         do throws(LogError) { tally.claims = try ClaimFolder.check(store: folder) } catch {
-            faults.append("\(error); after a restart, alerts that had not reached everybody reach nobody else")
+            let loss = "; after a restart, alerts that had not reached everybody reach nobody else"
+            faults.append("\(error)\(error.cause == .damaged ? loss : "")")
         }
         try Console.print(tally.text)
         for fault in faults { Console.complain("fanfare log: \(fault)") }

@@ -4,8 +4,7 @@ import FanfareModel
 final class AlertClaims {
     private let reporter: FeedbackReporter
     private let membership: Membership
-    /// Those who wait for room.
-    let waiting = WaitingForRoom()
+    let roomTurn = RoomTurn()
 
     init(_ reporter: FeedbackReporter, _ membership: Membership) {
         self.reporter = reporter
@@ -44,7 +43,7 @@ final class AlertClaims {
         }
         if isNew {
             membership.claims.await(slot, inRow: row, since: first)
-            queueWaiting()
+            queueRoomTurn()
         }
         return false
     }
@@ -80,7 +79,7 @@ final class AlertClaims {
             let patience = membership.claims.limits.patience
             membership.park(audience, membership.store[slot].audience, due: moment.monotonicNanoseconds + patience)
             membership.claims.await(slot, of: audience, since: first)
-            queueWaiting()
+            queueRoomTurn()
         }
         return admitted
     }
@@ -119,7 +118,7 @@ final class AlertClaims {
     func confirm(_ ticket: UInt64, at moment: Moment) {
         unpark(membership.claims.confirm(ticket), areReady: true, at: moment)
         releaseClaimedLineups(at: moment)
-        queueWaiting(isAnswered: true)
+        queueRoomTurn(isAnswered: true)
         if membership.claims.claimUnclaimed(at: moment.monotonicNanoseconds) {
             reporter.report("the store takes claims again")
         }
@@ -157,19 +156,19 @@ final class AlertClaims {
     }
 
     /// Gives those who wait for room a turn, unless an answer of the store will.
-    private func queueWaiting(isAnswered: Bool = false) {
+    private func queueRoomTurn(isAnswered: Bool = false) {
         guard membership.claims.hasUnnamed, isAnswered || membership.claims.owesNothing else { return }
-        waiting.isDue = true
-        membership.lanes.enqueue(waiting)
+        roomTurn.isDue = true
+        membership.lanes.enqueue(roomTurn)
     }
 
     /// Lets as many of those who wait go on as there is room for.
     ///
     /// - Returns: the visits of a whole turn: those who were let go come before the others.
-    func serveWaiting(at moment: Moment) -> Int {
+    func serveRoomTurn(at moment: Moment) -> Int {
         releaseUnnamed(room, at: moment)
-        waiting.isDue = membership.claims.hasUnnamed && membership.claims.owesNothing
-        return waiting.lane.deficit
+        roomTurn.isDue = membership.claims.hasUnnamed && membership.claims.owesNothing
+        return roomTurn.lane.deficit
     }
 
     private func isWaiting(_ row: Int) -> Bool {
@@ -203,13 +202,12 @@ final class AlertClaims {
     /// Time between two groups of lineups that go on without their claims, in nanoseconds.
     private static let pause: Int64 = 1_000_000
 
-    /// Handles that timer. A store that has taken nothing for too long keeps nobody.
+    /// Handles that timer: a store that has taken nothing for too long keeps nobody.
     func wake(at moment: Moment) {
         membership.claims.lineups.timer = nil
-        let isOverdue = membership.claims.isOverdue(at: moment.monotonicNanoseconds)
-        if isOverdue { releaseClaimedLineups(at: moment) }
-        if isOverdue || membership.claims.owesNothing {
-            releaseUnnamed(isOverdue ? membership.claims.limits.namedMax : room, at: moment)
+        if membership.claims.isOverdue(at: moment.monotonicNanoseconds) {
+            releaseClaimedLineups(at: moment)
+            releaseUnnamed(membership.claims.limits.namedMax, at: moment)
         }
         setTimer(at: moment)
     }

@@ -256,7 +256,6 @@ struct ClaimBook {
     /// Is `true` if nothing waits for the store.
     var isIdle: Bool {
         new.isEmpty && open.isEmpty && waiting.isEmpty && unnamed.isEmpty && unclaimed.isEmpty && lineups.isEmpty
-            && requestedNames == 0
     }
 
     /// Checks the tickets of `count` slots.
@@ -267,6 +266,9 @@ struct ClaimBook {
         }
         guard durable <= requested, open.allSatisfy({ $0.ticket > durable }) else {
             return "a claim is durable too early"
+        }
+        guard requestedNames == open.reduce(0, { $0 + $1.named }) else {
+            return "\(requestedNames) names are counted without an answer"
         }
         return nil
     }

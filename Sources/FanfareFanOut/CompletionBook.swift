@@ -78,6 +78,10 @@ struct CompletionBook {
         unfinished.append(index)
     }
 
+    /// Is `true` if an audience of one may be noted whose push fails: its topic may have followers in other shards. While very many fail, what a
+    /// restart repeats is the least trouble, and each takes time in a pass.
+    var takesLoneFailures: Bool { isKept && notesAbsence && unfinished.count < CompletionBook.notesMax }
+
     var hasUnfinished: Bool { !unfinished.isEmpty }
 
     /// Removes and returns the audiences that were owed something.

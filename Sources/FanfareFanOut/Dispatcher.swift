@@ -191,7 +191,7 @@ final class Dispatcher {
     private func serve(_ member: LaneMember, limit: Int, at moment: Moment, into batch: inout DeliveryBatch) -> Int {
         if let audience = member.audience { return serve(audience, limit: limit, at: moment, into: &batch) }
         if let due = member.due { return visitDue(due, limit: limit, at: moment, into: &batch) }
-        if member === sender.claims.waiting { return sender.claims.serveWaiting(at: moment) }
+        if member === sender.claims.roomTurn { return sender.claims.serveRoomTurn(at: moment) }
         return member.lineups.map { visitLineups($0, limit: limit, at: moment, into: &batch) } ?? 0
     }
 

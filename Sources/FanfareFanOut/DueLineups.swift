@@ -49,15 +49,13 @@ final class DueLineups: LaneMember {
     /// - Parameter isDue: returns whether the lineup still has an entry here.
     func abandon(isDue: (Int) -> Bool) {
         abandoned += 1
-        if abandoned == count { return removeAll() }
+        if abandoned == count { (first, rows, abandoned) = (Queue(), Queue(), 0) }
         guard abandoned > 16, abandoned * 2 > count else { return }
         var seen: Set<UInt32> = []
         first = Queue(first.elements.filter { isDue(Int($0)) && seen.insert($0).inserted })
         rows = Queue(rows.elements.filter { isDue(Int($0)) && seen.insert($0).inserted })
         abandoned = 0
     }
-
-    private func removeAll() { (first, rows, abandoned) = (Queue(), Queue(), 0) }
 
     // For checks.
     func contains(_ row: Int) -> Bool {

@@ -155,15 +155,16 @@ final class Membership {
     /// Notes that the members are owed something. An audience of one is complete, or has nobody here to be kept from a push: it is noted only if
     /// its push fails, because the topic may have followers in other shards.
     private func noteUnfinished(_ audience: Audience) {
-        let isNoted = audience.order.count > 1 || audience.refused > 0 && audience.order.count == 1
-        guard reporter.completions.isKept, audience.lineup == nil, isNoted else { return }
+        guard reporter.completions.isKept, audience.lineup == nil else { return }
+        let isLoneFailure = audience.order.count == 1 && audience.refused > 0 && reporter.completions.takesLoneFailures
+        guard audience.order.count > 1 || isLoneFailure else { return }
         reporter.completions.noteUnfinished(store[audience.order.members[0]].audience, &audience.completionPlace)
     }
 
     /// Notes that an activity waits, because its push has failed or its token may be dead.
     func noteWait(of slot: ActivitySlot) {
         let index = store[slot].audience
-        guard reporter.completions.isKept, index != ActivityStore.noAudience else { return }
+        guard reporter.completions.takesLoneFailures, index != ActivityStore.noAudience else { return }
         let audience = audiences[Int(index)]
         guard audience.lineup == nil, audience.order.count == 1, audience.order.members[0] == slot else { return }
         reporter.completions.noteUnfinished(index, &audience.completionPlace)

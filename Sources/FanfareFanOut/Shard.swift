@@ -281,7 +281,7 @@ package final class Shard: DeliverySource {
     /// Reports a publication that the command queue dropped for a newer one.
     package func reportOvertaken(_ serial: UInt64) { reporter.reportOvertaken(serial) }
 
-    /// Returns whether the activity lacks an alert that waits for a claim, for simulations.
+    /// Returns whether the activity waits for a claim, its own or another's, for simulations.
     package func awaitsClaim(_ id: ActivityID) -> Bool {
         membership.slot(of: id).map(sender.claims.awaits) ?? false
     }

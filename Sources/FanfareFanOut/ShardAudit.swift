@@ -247,8 +247,8 @@ struct ShardAudit {
         guard membership.dueLineups.allSatisfy({ !$0.hasWork || $0.lane.current != nil }) else {
             return "lineups are due and stand in no lane"
         }
-        let claims = sender.claims.waiting
-        guard !membership.claims.hasUnnamed || !membership.claims.owesNothing || claims.lane.current != nil else {
+        let isAnswerDue = !membership.claims.owesNothing
+        guard !membership.claims.hasUnnamed || isAnswerDue || sender.claims.roomTurn.lane.current != nil else {
             return "some wait for room among claims, and nothing lets them go"
         }
         let waits = membership.lineups.all.contains {

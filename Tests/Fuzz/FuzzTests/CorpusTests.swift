@@ -12,6 +12,8 @@ import Testing
         for name in names {
             let bytes = Array(try Data(contentsOf: folder.appendingPathComponent(name)))
             subject.run(bytes)
+            // Bytes that are refused at once would find nothing.
+            #expect(subject.takes(bytes) != false, "\(name) is refused")
             // And cut short, as a broken line would leave it.
             for quarters in 0..<4 { subject.run(Array(bytes[..<(bytes.count * quarters / 4)])) }
         }

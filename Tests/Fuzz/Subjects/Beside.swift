@@ -192,8 +192,7 @@ package enum Beside {
 
         /// Returns `true` if the answer, complete or not, has a status that is none.
         func hasNoStatus(_ request: Int) -> Bool {
-            statuses[request] != 0 && !(100...599 ~= statuses[request])
-                || ends[request] == .answered(statuses[request]) && statuses[request] == 0
+            !(100...599 ~= statuses[request]) && (statuses[request] != 0 || ends[request] == .answered(0))
         }
 
         private static func from(_ pointer: UnsafeMutableRawPointer?) -> Theirs {

@@ -37,6 +37,17 @@ package enum FuzzSubject: String, CaseIterable, Sendable {
     }
 }
 
+extension FuzzSubject {
+    /// Returns whether the bytes are read and not refused; `nil` for a subject that does not say.
+    package func takes(_ bytes: [UInt8]) -> Bool? {
+        switch self {
+        case .claims: runClaims(bytes)
+        case .checkpoint: runCheckpoint(bytes)
+        default: nil
+        }
+    }
+}
+
 /// `precondition` that keeps its words in optimised builds. A promise that is broken ends the process: to libFuzzer that is a
 /// finding.
 func promise(_ holds: Bool, _ what: @autoclosure () -> String) {

@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    private static func service(
+    static func service(
         members: Int, of followed: Followed = .topic, blocks: ClosedRange<Int> = 100...100,
         patience: Duration = .seconds(2), namedMax: Int = 4096
     ) -> ScriptedService {
@@ -34,16 +34,16 @@ import Testing
         return service
     }
 
-    private static func mark(_ member: Int) -> ActivityMark {
+    static func mark(_ member: Int) -> ActivityMark {
         ActivityMark(ScriptedService.id(member), token: ScriptedService.token(member))
     }
 
-    private static func requests(_ service: ScriptedService) -> [ClaimRequest] {
+    static func requests(_ service: ScriptedService) -> [ClaimRequest] {
         service.feedback().compactMap { if case .claims(let request) = $0 { request } else { nil } }
     }
 
     /// Lets the store take each request until nothing is left to be sent.
-    private static func runWithStore(_ service: ScriptedService) -> [ClaimRequest] {
+    static func runWithStore(_ service: ScriptedService) -> [ClaimRequest] {
         var all: [ClaimRequest] = []
         while true {
             service.run()
@@ -351,197 +351,6 @@ import Testing
         #expect(service.shard.membership.claims.isIdle)
     }
 
-    /// Those who wait for room go on when those before them need no claim any more: the store is not asked then, and answers nothing.
-    @Test func whoWaitsForRoomGoesOnWithoutAnAnswer() {
-        let shard = Shard()
-        shard.keepClaims(ClaimLimits(patience: .seconds(1_000_000), namedMax: 2))
-        let service = ScriptedService(shard: shard)
-        for member in 0..<20 { service.follow(member, .topic(TopicID("order/\(member)"))) }
-        for member in 0..<20 { service.publish(TopicID("order/\(member)"), alert: "arriving") }
-        service.run()
-        for member in 0..<20 { service.apply(.revokeAlert(topic: TopicID("order/\(member)"), cause: "arriving")) }
-        _ = Self.runWithStore(service)
-        #expect(service.accepted.count == 20 && service.shard.isQuiet && service.shard.membership.claims.isIdle)
-        #expect(service.shard.violatedInvariant() == nil)
-    }
-
-    /// Whose entries mean nothing any more keep nobody from going on, and a transport asks only while there may be pushes.
-    @Test func lineupsBehindThoseThatHaveLeftGoOn() {
-        let service = Self.service(members: 5, of: .lineups, namedMax: 1)
-        service.publish(alert: "goal")
-        #expect(service.turn() == 0)
-        service.unfollow(0...3)
-        service.run()
-        for request in Self.requests(service) { service.apply(.claimed(request.ticket)) }
-        for _ in 0..<10 where service.shard.mayHavePushes(at: service.moment) {
-            service.turn()
-            for request in Self.requests(service) { service.apply(.claimed(request.ticket)) }
-        }
-        #expect(service.told(of: "goal").contains(4))
-        #expect(service.shard.violatedInvariant() == nil)
-    }
-
-    /// Work of the first lane that needs no claims keeps nobody waiting for room who has it.
-    @Test func lineupsWithoutRoomLookAgainBesideOtherUrgentWork() {
-        let service = Self.service(members: 20, of: .lineups, namedMax: 2)
-        let (rival, third) = (TopicID("rival"), TopicID("third"))
-        for member in 20..<30 { service.follow(member, .lineup([rival, TopicID("other/\(member)")], favourite: nil)) }
-        for member in 30..<1030 { service.follow(member, .topic(third)) }
-        for topic in [rival, third] { service.publish(topic) }
-        service.run()
-        service.publish(alert: "goal")
-        service.publish(rival, alert: "rival's")
-        service.turn(limit: 1)
-        for request in Self.requests(service) { service.apply(.claimed(request.ticket)) }
-        service.apply(.revokeAlert(topic: ScriptedService.match, cause: "goal"))
-        service.publish(third, event: .end)
-        for _ in 0..<200 {
-            service.turn(limit: 1)
-            service.pass(seconds: 1)
-            for request in Self.requests(service) { service.apply(.claimed(request.ticket)) }
-        }
-        #expect(service.told(of: "rival's").count == 10)
-        #expect(service.shard.violatedInvariant() == nil)
-    }
-
-    /// The same while a sweep without alerts goes on.
-    @Test func whoWaitsForRoomGoesOnBesideASilentSweep() {
-        let shard = Shard()
-        shard.keepClaims(ClaimLimits(patience: .seconds(1_000_000), namedMax: 2))
-        let service = ScriptedService(shard: shard)
-        for member in 0..<20 { service.follow(member, .topic(TopicID("order/\(member)"))) }
-        for member in 20..<1020 { service.follow(member) }
-        for member in 0..<20 { service.publish(TopicID("order/\(member)"), alert: "arriving") }
-        service.turn(limit: 1)
-        for request in Self.requests(service) { service.apply(.claimed(request.ticket)) }
-        for member in 0..<20 { service.apply(.revokeAlert(topic: TopicID("order/\(member)"), cause: "arriving")) }
-        service.publish()
-        for _ in 0..<200 { service.turn(limit: 1) }
-        #expect(Set(service.accepted.map(\.member)).isSuperset(of: 0..<20))
-        #expect(service.shard.violatedInvariant() == nil)
-    }
-
-    /// What is claimed has no right of way: a sweep that needs no claims gets its turns beside audiences of one, over a network that is slower
-    /// than the store.
-    @Test func whoIsClaimedHoldsUpNoOtherSweep() {
-        let shard = Shard()
-        shard.keepClaims(ClaimLimits(patience: .seconds(1_000_000), namedMax: 50))
-        let service = ScriptedService(shard: shard)
-        for member in 0..<2000 { service.follow(member, .topic(TopicID("order/\(member)"))) }
-        for member in 2000..<3000 { service.follow(member) }
-        service.publish()
-        service.run()
-        let before = service.accepted.count
-        for member in 0..<2000 { service.publish(TopicID("order/\(member)"), alert: "arriving") }
-        service.publish(event: .end)
-        for _ in 0..<1000 {
-            service.turn(limit: 1)
-            for request in Self.requests(service) { service.apply(.claimed(request.ticket)) }
-        }
-        let ends = service.accepted[before...].count { $0.member >= 2000 }
-        #expect(ends >= 300, "\(ends) of a thousand pushes go to a thousand followers")
-        #expect(service.told(of: "arriving").count >= 300)
-        #expect(service.shard.violatedInvariant() == nil)
-        _ = Self.runWithStore(service)
-        #expect(service.told(of: "arriving").count == 2000 && service.shard.isQuiet)
-        #expect(service.shard.membership.claims.isIdle && service.shard.violatedInvariant() == nil)
-    }
-
-    /// Those who wait for room stand in no lane until there is some: nobody is visited in vain again and again.
-    @Test(arguments: [Followed.topic, .lineups]) func whoeverWaitsForRoomIsNotVisitedInVain(followed: Followed) {
-        let service = Self.service(
-            members: followed == .topic ? 0 : 2000, of: followed, patience: .seconds(1_000_000), namedMax: 50)
-        if followed == .topic {
-            for member in 0..<2000 { service.follow(member, .topic(TopicID("order/\(member)"))) }
-            for member in 0..<2000 { service.publish(TopicID("order/\(member)"), alert: "arriving") }
-        } else {
-            service.publish(alert: "arriving")
-        }
-        service.run(turns: 1)
-        for turn in 1...200 {
-            service.turn(limit: 1)
-            for request in Self.requests(service) { service.apply(.claimed(request.ticket)) }
-            let entries = service.shard.membership.lanes.entries + service.shard.membership.dueLineups[0].count
-            #expect(entries <= 4 * 50, "turn \(turn)")
-        }
-        _ = Self.runWithStore(service)
-        #expect(service.told(of: "arriving").count == 2000 && service.shard.isQuiet)
-        #expect(service.shard.violatedInvariant() == nil)
-    }
-
-    /// An audience with a claim whose turns go to starts counts as one that has had its turn.
-    @Test func startsOfOneAudienceKeepNobodyFromBeingNamed() {
-        let shard = Shard()
-        shard.keepClaims(ClaimLimits(patience: .seconds(1_000_000), namedMax: 2))
-        let service = ScriptedService(shard: shard)
-        service.follow(0)
-        for member in 1..<21 { service.follow(member, .topic(TopicID("order/\(member)"))) }
-        service.publish()
-        for member in 1..<21 { service.publish(TopicID("order/\(member)")) }
-        service.run()
-        service.publish(alert: "goal")
-        service.turn()
-        for number in 0..<1000 {
-            service.apply(
-                .start(
-                    StartRequest(
-                        activity: "start \(number)", token: ScriptedService.token(5000 + number),
-                        attributesType: "A", attributes: [:], alert: AlertText(title: "kick-off", body: "")),
-                    .topic(ScriptedService.match)))
-        }
-        service.unfollow(0...0)
-        for request in Self.requests(service) { service.apply(.claimed(request.ticket)) }
-        for member in 1..<21 { service.publish(TopicID("order/\(member)"), alert: "arriving") }
-        for _ in 0..<800 {
-            service.turn(limit: 1)
-            for request in Self.requests(service) { service.apply(.claimed(request.ticket)) }
-        }
-        #expect(service.told(of: "arriving").count == 20)
-        #expect(service.shard.violatedInvariant() == nil)
-    }
-
-    /// Who went on without room, and rested since, gets room with the next alert.
-    @Test func whoRestedAfterWaitingForRoomGetsItLater() {
-        let shard = Shard()
-        shard.keepClaims(ClaimLimits(namedMax: 1))
-        let service = ScriptedService(shard: shard)
-        let topics = [TopicID("a"), TopicID("b")]
-        for (member, topic) in topics.enumerated() {
-            service.follow(member, .topic(topic))
-            service.publish(topic)
-        }
-        service.run()
-        for topic in topics { service.publish(topic, alert: "first") }
-        service.turn()
-        service.pass(seconds: 2)
-        service.shard.wakeDue(at: service.moment)
-        service.run()
-        #expect(service.told(of: "first") == [0, 1])
-        _ = Self.runWithStore(service)
-        for topic in topics { service.publish(topic, alert: "second") }
-        _ = Self.runWithStore(service)
-        #expect(service.told(of: "second") == [0, 1])
-        #expect(service.shard.violatedInvariant() == nil)
-    }
-
-    /// Those who have left keep nobody behind them from going on.
-    @Test func whoeverLeftKeepsNobodyFromRoom() {
-        let shard = Shard()
-        shard.keepClaims(ClaimLimits(patience: .seconds(1_000_000), namedMax: 2))
-        let service = ScriptedService(shard: shard)
-        for member in 0..<20 { service.follow(member, .topic(TopicID("order/\(member)"))) }
-        for member in 0..<20 { service.publish(TopicID("order/\(member)"), alert: "arriving") }
-        service.turn()
-        service.unfollow(0...9)
-        for _ in 0..<50 where service.shard.mayHavePushes(at: service.moment) { service.turn() }
-        for _ in 0..<100 {
-            for request in Self.requests(service) { service.apply(.claimed(request.ticket)) }
-            if service.shard.mayHavePushes(at: service.moment) { service.turn() }
-        }
-        #expect(service.told(of: "arriving").isSuperset(of: 10..<20))
-        #expect(service.shard.violatedInvariant() == nil)
-    }
-
     // MARK: Lineups
 
     /// Names without an answer, unless a test says otherwise.
@@ -622,41 +431,6 @@ import Testing
         }
         #expect(service.told(of: "goal").count > 900)
         #expect(service.shard.violatedInvariant() == nil)
-    }
-
-    /// Lineups whose interval is over while there is no room stand behind those that are claimed.
-    @Test func claimedLineupsLeaveBeforeOthersAreNamed() {
-        let service = Self.service(members: 100, of: .lineups, patience: .seconds(60), namedMax: 10)
-        service.publish(priority: .conserving)
-        service.turn()
-        service.publish(alert: "goal")
-        #expect(service.turn() == 0)
-        service.pass(seconds: 3)
-        #expect(service.turn() == 0)
-        for round in 1...10 {
-            for request in Self.requests(service) { service.apply(.claimed(request.ticket)) }
-            #expect(service.turn() == 10, "round \(round)")
-            #expect(service.shard.violatedInvariant() == nil)
-        }
-        #expect(service.told(of: "goal").count == 100)
-    }
-
-    /// Neither audiences of one nor lineups take all the room there is.
-    @Test func lineupsAndAudiencesShareTheRoom() {
-        let service = Self.service(members: 100, of: .lineups, patience: .seconds(60), namedMax: 10)
-        for member in 100..<300 { service.follow(member, .topic(TopicID("order/\(member)"))) }
-        service.run()
-        for member in 100..<300 { service.publish(TopicID("order/\(member)"), alert: "arriving") }
-        service.publish(alert: "goal")
-        service.turn()
-        for _ in 1...10 {
-            for request in Self.requests(service) { service.apply(.claimed(request.ticket)) }
-            service.turn()
-        }
-        #expect(service.told(of: "goal").count >= 20 && service.told(of: "arriving").count >= 20)
-        _ = Self.runWithStore(service)
-        #expect(service.told(of: "goal").count == 100 && service.told(of: "arriving").count == 200)
-        #expect(service.shard.violatedInvariant() == nil && service.shard.membership.claims.isIdle)
     }
 
     /// The store answers one request when all have gone on without it: what is claimed again waits for its own answer, and no longer.

@@ -101,6 +101,19 @@ import Testing
         }
     }
 
+    /// An outage fills no pass with audiences of one.
+    @Test func notAllAudiencesOfOneAreNotedWhilePushesFail() {
+        var book = CompletionBook()
+        var places = Array(repeating: CompletionBook.Place(), count: CompletionBook.notesMax)
+        #expect(!book.takesLoneFailures)
+        book.keep(besideOthers: true)
+        for index in places.indices {
+            #expect(book.takesLoneFailures)
+            book.noteUnfinished(UInt32(index), &places[index])
+        }
+        #expect(!book.takesLoneFailures)
+    }
+
     @Test func aTopicThatTooManyLackIsNotComplete() {
         let service = Self.service(members: 600)
         service.answer = { member, _ in member % 2 == 0 ? .throttled : .accepted }
