@@ -179,6 +179,24 @@ import Testing
         #expect(service.shard.violatedInvariant() == nil)
     }
 
+    /// Chance, which a pool asks while the service is in doubt, may visit whoever stands behind those with a claim: it finds no room, and the store
+    /// owes no answer that would let it go.
+    @Test func whoeverChanceVisitsWithoutRoomGoesOn() {
+        for random in 0..<64 {
+            let service = Self.service(orders: 0..<2, namedMax: 1)
+            Self.alert(0..<1, service)
+            service.turn()
+            Self.confirm(service)
+            Self.alert(1..<2, service)
+            var batch = DeliveryBatch()
+            service.shard.pullByLot(UInt64(random).mixed, at: service.moment, into: &batch)
+            service.complete(batch.deliveries, .accepted)
+            _ = ClaimTests.runWithStore(service)
+            #expect(service.shard.isQuiet && service.shard.membership.claims.isIdle, "\(random)")
+            #expect(service.shard.violatedInvariant() == nil, "\(random)")
+        }
+    }
+
     /// Those who have left keep nobody behind them from going on.
     @Test func whoeverLeftKeepsNobodyFromRoom() {
         let service = Self.service(orders: 0..<20, namedMax: 2)
