@@ -44,8 +44,7 @@ extension TransportChoice {
                     endpoint: Endpoint(host: options.host, port: options.port, caFile: options.caFile),
                     bundleID: options.bundleID, connections: options.connectionsPerShard)
                 configuration.reach = options.reach
-                configuration.pools = shards
-                configuration.connectionsMax = max(1, options.connectionsMax / max(1, shards))
+                configuration.quota = ConnectionQuota(most: options.connectionsMax, pools: shards)
                 configuration.idlePingAfter = options.idlePingAfter
                 return { [configuration] loop, shard, context in
                     try ConnectionPool(

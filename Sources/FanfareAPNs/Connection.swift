@@ -146,8 +146,10 @@ final class Connection: Candidate {
 
     /// Returns `true` if the connection has been open for longer than the longest wait for a connection: its end is
     /// unrelated to earlier ends, whatever it carried.
-    func hasLasted(at now: Int64) -> Bool {
-        openedAt.map { now - $0 >= ConnectionPool.seatWaitMax.nanoseconds } ?? false
+    func hasLasted(at now: Int64) -> Bool { hasOutlasted(ConnectionPool.seatWaitMax, at: now) }
+
+    func hasOutlasted(_ time: Duration, at now: Int64) -> Bool {
+        openedAt.map { now - $0 >= time.nanoseconds } ?? false
     }
 
     var inFlight: Int { requests.count }
@@ -514,7 +516,7 @@ final class Connection: Candidate {
 
     private func notePong(at now: Int64) {
         guard times.notePong(isUndelayed: pool.load.hadRoom || pool.plannedPath == nil, at: now) else { return }
-        pool.reviewDue = .min
+        pool.reviews.due = .min
         if phase == .open, session.allowsStreams, isEstablished(at: now) { pool.stays() }
     }
 

@@ -6,14 +6,12 @@ extension ConnectionPool {
         /// Bundle id of the app, from which the push topic is made.
         package var bundleID: String
         /// Number of connections; `nil` for as many as bring everything that is due at once to the last activity within
-        /// `reach`, at most `connectionsMax`.
+        /// `reach`, at most the pool's share of `quota`.
         package var connections: Int?
         /// Time from a change to the last activity of the largest audience.
         package var reach: Duration = .seconds(2)
-        /// Maximum number of connections of this pool: a shard's share of the app's connections.
-        package var connectionsMax = 64
-        /// Pools of the app on this host, one per shard. They share the peer, so connections that it ends in all of them return together.
-        package var pools = 1
+        /// Connections of the app on this host, common to its pools. They share the peer, so connections that it ends in all of them return together.
+        package var quota = ConnectionQuota()
         /// Time after which a request's outcome is unknown and its activity is free again.
         package var requestTimeout: Duration = .seconds(10)
         /// Time limit of a name look-up, and also of connecting, from an address to the first SETTINGS.
@@ -41,10 +39,10 @@ extension ConnectionPool {
             self.connections = connections
         }
 
-        var sizeLimits: PoolSize.Limits {
+        func sizeLimits(_ share: ConnectionQuota.Share) -> PoolSize.Limits {
             // One connection per pool is enough if there are several pools; all of them are served if the peer takes as many.
             connections.map { .exactly($0) }
-                ?? PoolSize.Limits(reach: reach, least: pools > 1 ? 1 : 2, most: connectionsMax)
+                ?? PoolSize.Limits(reach: reach, least: share.pools > 1 ? 1 : 2, most: share.most)
         }
     }
 }

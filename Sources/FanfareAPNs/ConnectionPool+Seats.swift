@@ -15,20 +15,21 @@ extension ConnectionPool {
         }
     }
 
-    /// Maximum number of concurrent handshakes. The app's pools share four if they choose their sizes, so that connections that
-    /// ended together return a few at a time; a pool has two at least, so that one unanswered handshake does not block the others.
-    var dialsMax: Int { max(2, 4 / configuration.pools) }
+    /// Maximum number of concurrent handshakes. The app's pools share four, so that connections that ended together return a few at a
+    /// time; a pool has two at least, so that one unanswered handshake does not block the others.
+    var dialsMax: Int { max(2, 4 / share.pools) }
 
     /// Returns `true` if the seat may dial now. Only a few seats dial while no connection is open: those that have already begun.
     func mayDial(_ index: Int) -> Bool {
-        guard choosesSize else { return true }
         if connectionsOpen > 0 { return seats.count { $0.connection?.isDialing == true } < dialsMax }
-        let most = max(2, size.limits.leastHad)
         // Seats that have dialled go on in order, up to the maximum: an outage in which connections ended one after the
         // other leaves many of them.
         let others = seats[index].isAsking ? seats[..<index].count(where: \.isAsking) : seats.count(where: \.isAsking)
-        return others < most
+        return others < ConnectionPool.dialsAlone
     }
+
+    /// Maximum number of seats that dial while no connection is open.
+    private static let dialsAlone = 2
 
     /// `true` if the configuration does not fix the number of connections.
     var choosesSize: Bool { configuration.connections == nil }
@@ -47,6 +48,7 @@ extension ConnectionPool {
         connectionSerial += 1
         let connection = Connection(pool: self, serial: connectionSerial)
         seats[index].connection = connection
+        seats[index].rests = false
         connection.open(at: moment.monotonicNanoseconds)
     }
 
@@ -76,7 +78,8 @@ extension ConnectionPool {
         }
         if trouble?.kind == .connection { trouble = nil }
         certificateIsInDoubt = false
-        reviewDue = .min
+        share.isStale = true
+        reviews.due = .min
     }
 
     /// Clears the trouble of the seat, whose connection has processed so many pushes that a later failure is unrelated.
@@ -84,6 +87,9 @@ extension ConnectionPool {
         if let address = connection.address { addressDoubts.forget(address) }
         guard let index = seats.firstIndex(where: { $0.connection === connection }) else { return }
         seats[index].forgetTrouble()
+        seats[index].restBackoff.reset()
+        share.isStale = true
+        share.endLack()
     }
 
     /// - Parameter reason: `nil` for an ordinary end, which is not reported if the connection was of use.
@@ -91,7 +97,8 @@ extension ConnectionPool {
         let now = moment.monotonicNanoseconds
         // A complaint about a quiet connection does not mean that there are too many.
         if code == .enhanceYourCalm, isSeated(connection), connection.isBusy(at: now) {
-            size.restrain(at: now, using: &random)
+            size.restrain()
+            share.refuse(at: now, using: &random)
         }
         let what = "\(configuration.endpoint) ends a connection: \(reason ?? "no reason given")"
         let wasOfUse = connection.isProved || connection.hasLasted(at: now) || connection.wasEndedAtRest
@@ -115,12 +122,16 @@ extension ConnectionPool {
     /// Drains a connection and frees its seat for another one, which opens soon if the old one was of use.
     func replace(_ connection: Connection, at moment: Moment) {
         guard let index = seats.firstIndex(where: { $0.connection === connection }) else { return }
-        if connection.wasWorthwhile || connection.hasLasted(at: moment.monotonicNanoseconds) {
-            // A server that shuts down notifies all its clients, and each of them on all its connections.
-            vacate(index, for: .nanoseconds(Int64.random(in: 0...spread(of: index), using: &random)), at: moment)
-        } else {
-            vacate(index, for: nextWait(index, at: moment.monotonicNanoseconds), at: moment)
+        let now = moment.monotonicNanoseconds
+        var wait = Duration.zero
+        if connection.wasEndedAtRest || !connection.wasWorthwhile && !connection.hasLasted(at: now) {
+            wait = nextWait(index, at: now)
         }
+        if connection.wasWorthwhile || connection.hasLasted(at: now) {
+            // A server that shuts down notifies all its clients, and each of them on all its connections.
+            wait = max(wait, .nanoseconds(Int64.random(in: 0...spread(of: index), using: &random)))
+        }
+        vacate(index, for: wait, at: moment)
         leave(connection, at: moment)
     }
 
@@ -130,8 +141,8 @@ extension ConnectionPool {
     func spread(of index: Int) -> Int64 {
         guard choosesSize else { return max(250_000_000, 50_000_000 * Int64(seats.count)) }
         let least = size.limits.leastHad
-        if index < least { return max(250_000_000, 10_000_000 * Int64(least * configuration.pools)) }
-        return max(250_000_000, 50_000_000 * Int64(seats.count * configuration.pools))
+        if index < least { return max(250_000_000, 10_000_000 * Int64(least * share.pools)) }
+        return max(250_000_000, 50_000_000 * Int64(seats.count * share.pools))
     }
 
     func leave(_ connection: Connection, at moment: Moment) {
@@ -155,9 +166,37 @@ extension ConnectionPool {
     func nextWait(_ index: Int, at now: Int64) -> Duration {
         if seats[index].connection?.hasLasted(at: now) == true {
             seats[index].forgetTrouble()
+            share.isStale = true
         }
-        if seats[index].connection?.wasEndedAtRest == true { return seats[index].restBackoff.next(using: &random) }
-        return seats[index].backoff.next(using: &random)
+        guard let connection = seats[index].connection, connection.wasEndedAtRest else {
+            return seats[index].backoff.next(using: &random)
+        }
+        if connection.wasWorthwhile || connection.hasOutlasted(ConnectionPool.restWaitMax, at: now) {
+            seats[index].restBackoff.reset()
+        }
+        let wait = seats[index].restBackoff.next(using: &random)
+        // The first connections are wanted for the next push, whenever it comes; a load calls the others.
+        guard index >= size.limits.leastHad else { return min(wait, ConnectionPool.leastRestWaitMax) }
+        seats[index].rests = true
+        return wait
+    }
+
+    /// Maximum wait after connections that ended while they were idle, for the minimum number of connections.
+    private static let leastRestWaitMax = Duration.seconds(5)
+
+    /// Opens the connections that wait because former ones ended while they were idle: a load fills the others.
+    func callThoseAtRest(at now: Int64) {
+        guard seats.contains(where: \.rests), mayGrow(at: now) else { return }
+        for index in seats.indices where seats[index].rests && seats[index].connection == nil {
+            seats[index].rests = false
+            let wait = Duration.nanoseconds(Int64.random(in: 0...ConnectionPool.growthPause, using: &random))
+            seats[index].opensAt = replacementOpens(index, after: wait, at: now)
+        }
+    }
+
+    /// Tells the quota how many connections the peer has taken.
+    func noteSeats() {
+        share.note(taken: seats.count(where: \.isTaken))
     }
 
     func doubtAddress(of connection: Connection, at now: Int64) {
@@ -176,7 +215,7 @@ extension ConnectionPool {
 
     /// Gives back the counted replacement of a connection in doubt, which is no longer to be replaced for that.
     func giveBackReplacement(of connection: Connection) {
-        if !connection.hasEarnedAnother { replacements.giveBack(pools: configuration.pools) }
+        if !connection.hasEarnedAnother { replacements.giveBack(pools: share.pools) }
     }
 
     /// - Parameter lingers: the connection carries nothing any more but is not closed yet; `ended` is called once more when it is.
@@ -230,6 +269,7 @@ extension ConnectionPool {
         seats[index].connection = nil
         seats[index].isInDoubt = false
         seats[index].isUntried = false
+        share.isStale = true
     }
 
     /// Returns the time at which a replacement may open.
@@ -238,6 +278,6 @@ extension ConnectionPool {
     func replacementOpens(_ index: Int, after wait: Duration, at now: Int64) -> Int64 {
         guard choosesSize, seats[index].connection?.hasEarnedAnother != true else { return now + wait.nanoseconds }
         return replacements.next(
-            after: wait.nanoseconds, seats: seats.count, pools: configuration.pools, at: now)
+            after: wait.nanoseconds, seats: seats.count, pools: share.pools, at: now)
     }
 }

@@ -18,13 +18,16 @@ extension ConnectionPool {
         var figures = TransportFigures()
     }
 
+    struct Reviews {
+        /// Time at which the next one is due, in monotonic nanoseconds.
+        var due = Int64.min
+        /// Time, in monotonic nanoseconds, before which a pool that may still grow is not ready; set by the first review.
+        var readyBy: Int64?
+    }
+
     private static let reviewInterval: Int64 = 250_000_000
     /// Maximum pause before the next connection is opened, in nanoseconds.
-    private static let growthPause: Int64 = 20_000_000
-    /// Refusals in a row, over at least `refusalTime`, after which a peer that is heard on another connection is assumed to want no more.
-    private static let refusalsMax = 3
-    /// Minimum time of refusals in a row, in nanoseconds: longer than a dead connection passes for a live one while a PING is pending.
-    private static let refusalTime: Int64 = 10 * 1_000_000_000
+    static let growthPause: Int64 = 20_000_000
     /// Minimum time of refusals in the seat of a connection that was of use, in nanoseconds: an obstacle on the way may pass.
     private static let returnTime: Int64 = 600 * 1_000_000_000
     /// Share of time asleep below which the shard's thread is the limit, or the machine, which does not run it.
@@ -42,7 +45,7 @@ extension ConnectionPool {
     var isLargeEnough: Bool {
         if !choosesSize || source.demand == 0 { return true }
         let now = now().monotonicNanoseconds
-        return plannedPath != nil && !(size.isGrowing(at: now) && mayGrow(at: now))
+        return plannedPath != nil && !(size.isGrowing(at: now) && mayGrow(at: now) && share.mayGrow(at: now))
     }
 
     /// Returns `true` if the pool may grow. More connections make it worse while the service is in trouble or wants us to be slower.
@@ -52,8 +55,8 @@ extension ConnectionPool {
 
     func review(at moment: Moment) {
         let now = moment.monotonicNanoseconds
-        reviewDue = now + ConnectionPool.reviewInterval
-        readyBy = readyBy ?? now + ConnectionPool.readyTime
+        reviews.due = now + ConnectionPool.reviewInterval
+        reviews.readyBy = reviews.readyBy ?? now + ConnectionPool.readyTime
         guard !isClosing else { return }
         judgePace(at: moment)
         if choosesSize, load.hadRoom { for seat in seats { seat.connection?.renewDistance(at: now) } }
@@ -68,7 +71,23 @@ extension ConnectionPool {
         judgeLoad(path, at: moment)
         guard choosesSize else { return }
         if size.shrinks(at: now) { removeSeat(at: moment) }
+        giveUpForAnother(at: moment)
         grow(at: now)
+    }
+
+    /// Gives up a connection if another pool has none and is refused, while the peer serves this one, which has more than its share.
+    private func giveUpForAnother(at moment: Moment) {
+        let now = moment.monotonicNanoseconds
+        guard share.pools > 1, let since = share.giveUpDemand(at: now) else { return }
+        let open = seats.compactMap(\.connection).filter(\.isOpen)
+        guard let witness = open.max(by: { $0.lastHeard < $1.lastHeard }) else { return }
+        guard witness.lastHeard > since else { return witness.askForSignOfLife(at: now) }
+        guard size.refuse() else { return }
+        share.giveUp(at: now, using: &random)
+        removeSeat(at: moment)
+        report(
+            "\(configuration.endpoint) refuses every connection of another shard; this one gives one of its own up for it",
+            at: now)
     }
 
     /// Begins connections one after the other, with as many concurrent handshakes as for replacements: at a great distance, growing
@@ -78,7 +97,7 @@ extension ConnectionPool {
         guard opening.allSatisfy(\.isUntried) else { return }
         var opens = now
         for _ in 0..<max(0, dialsMax - opening.count) {
-            guard size.isGrowing(at: now), mayGrow(at: now) else { return }
+            guard size.isGrowing(at: now), mayGrow(at: now), share.grow(at: now) else { return }
             size.grow()
             var seat = Seat()
             seat.isUntried = true
@@ -103,8 +122,8 @@ extension ConnectionPool {
 
     /// Returns the time of the next review if no event occurs before it.
     func nextReview(at now: Int64) -> Int64? {
-        if size.isGrowing(at: now), mayGrow(at: now) { return reviewDue }
-        return size.shrinksAt.map { max($0, reviewDue) }
+        if size.isGrowing(at: now), mayGrow(at: now), share.mayGrow(at: now) { return reviews.due }
+        return size.shrinksAt.map { max($0, reviews.due) }
     }
 
     /// Minimum of connections on which pushes that were alone have been answered, before their times are believed: one answer may be late for
@@ -170,11 +189,22 @@ extension ConnectionPool {
         load = Load(
             since: now, idle: idle, answered: statistics.answered, taken: taken, hadRoom: false, figures: figures)
         // The rate says nothing while connections still widen.
-        guard size.isFull(figures.limit, at: now),
+        guard isFull(figures.limit, at: now) else { return }
+        guard let path = plannedPath,
             seats.allSatisfy({ $0.connection.map { $0.isOpen && !$0.isWidening } ?? false })
         else { return }
-        for _ in 0..<size.fill(rate: rate, at: now, using: &random) { removeSeat(at: moment) }
+        guard !share.isStopped(at: now) else { return size.noteFull(at: now) }
+        for _ in 0..<size.fill(rate: rate, over: path, at: now, using: &random) { removeSeat(at: moment) }
     }
+
+    /// Returns `true` if this limit means that all connections are full. The limit is the peer while growth pauses, but all
+    /// connections are full then, too.
+    private func isFull(_ limit: TransportFigures.Limit, at now: Int64) -> Bool {
+        limit == .streams || limit == .window || limit == .peer && isStopped(at: now)
+    }
+
+    /// Returns `true` while growth pauses, because tried connections were refused or brought nothing.
+    private func isStopped(at now: Int64) -> Bool { size.isStopped(at: now) || share.isStopped(at: now) }
 
     /// Pushes that the peer has accepted, or whose tokens it has judged.
     private var taken: UInt64 { statistics.accepted + statistics.dead }
@@ -183,7 +213,7 @@ extension ConnectionPool {
         if load.hadRoom { return .nothing }
         if isBusy { return .processor }
         let answered = Double(statistics.answered - load.answered)
-        if !mayGrow(at: now) || size.isStopped(at: now)
+        if !mayGrow(at: now) || isStopped(at: now)
             || Double(taken - load.taken) < answered * ConnectionPool.takenShare
         {
             return .peer
@@ -193,9 +223,11 @@ extension ConnectionPool {
 
     /// Removes the seat that is worth least.
     private func removeSeat(at moment: Moment) {
+        // A seat whose connections are refused takes no other one's place.
         let index =
-            seats.firstIndex { $0.connection == nil } ?? seats.firstIndex { $0.isInDoubt }
-            ?? seats.firstIndex { $0.connection?.isSlow == true } ?? seats.count - 1
+            seats.firstIndex { $0.connection == nil && $0.isTaken } ?? seats.firstIndex { $0.isInDoubt }
+            ?? seats.firstIndex { $0.connection?.isSlow == true } ?? seats.lastIndex(where: \.isTaken) ?? seats.count
+            - 1
         if let connection = remove(index) { leave(connection, at: moment) }
     }
 
@@ -210,16 +242,21 @@ extension ConnectionPool {
             return false
         }
         let others = seats.indices.filter { $0 != index }.compactMap { seats[$0].connection }.filter(\.isOpen)
-        guard let witness = others.max(by: { $0.lastHeard < $1.lastHeard }) else { return false }
+        guard let witness = others.max(by: { $0.lastHeard < $1.lastHeard }) else {
+            share.noteLack(at: now)
+            return false
+        }
         let since = seats[index].refusedSince ?? now
         seats[index].refusedSince = since
         seats[index].refusals += 1
-        let time = seats[index].hasCarried ? ConnectionPool.returnTime : ConnectionPool.refusalTime
+        share.isStale = true
+        let time = seats[index].hasCarried ? ConnectionPool.returnTime : ConnectionLedger.refusalTime
         witness.askForSignOfLife(at: now)
-        guard seats[index].refusals >= ConnectionPool.refusalsMax, now - since >= time,
-            witness.lastHeard > since, size.refuse(at: now, using: &random)
+        guard seats[index].refusals >= ConnectionLedger.refusalsMax, now - since >= time,
+            witness.lastHeard > since, size.refuse()
         else { return false }
         remove(index)
+        noteRefusal(at: now)
         report("\(configuration.endpoint) takes no more than \(seats.count) connections", at: now)
         return true
     }
@@ -229,26 +266,36 @@ extension ConnectionPool {
     /// - Returns: `true` if the seat is gone.
     func doWithout(_ index: Int, at moment: Moment) -> Bool {
         let now = moment.monotonicNanoseconds
-        guard choosesSize, connectionsOpen > 0 else { return false }
+        guard choosesSize else { return false }
+        guard connectionsOpen > 0 else {
+            share.noteLack(at: now)
+            return false
+        }
         let failed = seats[index].connection
         // Connections that were begun together with this one would fail alike.
         for other in seats.indices.reversed() where other != index && seats[other].isUntried {
             size.takeBack()
             if let connection = remove(other) { leave(connection, at: moment) }
         }
-        guard let index = seats.firstIndex(where: { $0.connection === failed }),
-            size.refuse(at: now, using: &random)
-        else { return false }
+        guard let index = seats.firstIndex(where: { $0.connection === failed }), size.refuse() else { return false }
         remove(index)
+        noteRefusal(at: now)
         report(
             "\(configuration.endpoint): no more than \(seats.count) connections, for this process may open "
                 + "\(FileLimit.count) files (ulimit -n, LimitNOFILE)", at: now)
         return true
     }
 
+    /// Makes the number of connections that there are the maximum of all the app's pools for a while.
+    private func noteRefusal(at now: Int64) {
+        noteSeats()
+        share.refuse(at: now, using: &random)
+    }
+
     /// - Returns: the connection that was in the seat.
     @discardableResult
     private func remove(_ index: Int) -> Connection? {
-        seats.remove(at: index).connection
+        share.isStale = true
+        return seats.remove(at: index).connection
     }
 }

@@ -14,6 +14,8 @@ package import FanfareModel
 package final class ConnectionPool: Transport {
     /// Maximum wait between connections that opened and were of little use.
     static let seatWaitMax = Duration.seconds(60)
+    /// Maximum wait after connections that ended while they were idle. Some 64 seats so open a dozen connections a minute at most.
+    static let restWaitMax = Duration.seconds(600)
 
     let loop: Loop
     let configuration: Configuration
@@ -48,16 +50,14 @@ package final class ConnectionPool: Transport {
 
     var seats: [Seat]
     var size: PoolSize
+    let share: ConnectionQuota.Share
     /// Load since the last review.
     var load = Load()
-    /// Time at which the next review is due, in monotonic nanoseconds.
-    var reviewDue = Int64.min
+    var reviews = Reviews()
     /// Path to the peer without a queue.
     var plannedPath: PoolSize.Path?
     var replacements = Replacements()
     @exclusivity(unchecked) var lifespan = Lifespan()
-    /// Time, in monotonic nanoseconds, before which a pool that may still grow is not ready; set by the first review.
-    var readyBy: Int64?
     /// Connections that take no new requests and wait for their last answers, or for the peer's close.
     var draining: [Connection] = []
     @exclusivity(unchecked) var candidates = Candidates<Connection>()
@@ -123,17 +123,30 @@ package final class ConnectionPool: Transport {
         self.proof = proof
         self.onReport = onReport
         context = try TLSContext.client(caFile: configuration.endpoint.caFile)
-        size = PoolSize(configuration.sizeLimits)
+        share = try configuration.quota.join(loop)
+        size = PoolSize(configuration.sizeLimits(share))
         seats = Array(repeating: Seat(), count: size.count)
         requestFields = RequestFields(endpoint: configuration.endpoint, bundleID: bundleID)
         timer = LoopTimer(loop: loop) { [unowned self] in self.timerFired() }
         timer?.onTurnEnd = { [unowned self] in armTimer(at: now().monotonicNanoseconds) }
+        share.onDemand = { [unowned self] in
+            reviews.due = .min
+            turn(at: now())
+        }
         let moment = clock()
         credentials.note(moment)
         turn(at: moment)
     }
 
-    deinit { timer?.close() }
+    deinit { closeHandles() }
+
+    private func closeHandles() {
+        // A pool that has closed has no part of the quota to leave.
+        guard let timer else { return }
+        share.leave()
+        timer.close()
+        self.timer = nil
+    }
 
     package static func systemClock() -> Moment {
         Moment(wallMilliseconds: Clock.wallMilliseconds(), monotonicNanoseconds: Clock.monotonicNanoseconds())
@@ -160,7 +173,7 @@ package final class ConnectionPool: Transport {
     /// waits for the last of many.
     package var isReady: Bool {
         if connectionsOpen == seats.count, isLargeEnough { return true }
-        guard choosesSize, let readyBy else { return false }
+        guard choosesSize, let readyBy = reviews.readyBy else { return false }
         return connectionsOpen >= size.limits.leastHad && clock().monotonicNanoseconds >= readyBy
     }
 
@@ -188,7 +201,7 @@ package final class ConnectionPool: Transport {
         guard !isTurning else { return }
         isTurning = true
         gate.pass(to: moment.monotonicNanoseconds)
-        if moment.monotonicNanoseconds >= reviewDue { review(at: moment) }
+        if moment.monotonicNanoseconds >= reviews.due { review(at: moment) }
         openSeats(at: moment)
         pullTurn.begin()
         repeat {
@@ -197,7 +210,12 @@ package final class ConnectionPool: Transport {
         complete(at: moment)
         // A pool with nothing in flight is not full; its connections wait for a sign of life.
         let isIdle = inFlight == 0 && mayGrow(at: moment.monotonicNanoseconds)
-        if !sourceMayHaveWork || isClosing || isIdle { load.hadRoom = true }
+        if !sourceMayHaveWork || isClosing || isIdle {
+            load.hadRoom = true
+        } else if candidates.isEmpty {
+            callThoseAtRest(at: moment.monotonicNanoseconds)
+        }
+        if share.isStale { noteSeats() }
         isTurning = false
         finishClosing()
         deadlinesChanged()
@@ -409,8 +427,7 @@ package final class ConnectionPool: Transport {
     private func finishClosing() {
         guard let closed = onClosed, draining.isEmpty, seats.allSatisfy({ $0.connection == nil }) else { return }
         onClosed = nil
-        timer?.close()
-        timer = nil
+        closeHandles()
         closed()
     }
 

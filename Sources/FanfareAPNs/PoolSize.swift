@@ -1,4 +1,4 @@
-import FanfareFanOut
+import FanfareModel
 
 /// Decides the number of a pool's connections, so that all pushes due at once reach the last activity within `reach`.
 ///
@@ -32,6 +32,15 @@ struct PoolSize {
         /// Bytes of a request, including header and frames.
         var requestBytes: Int
 
+        /// Returns `true` if distance and size of a request differ by less than this ratio.
+        fileprivate func isComparable(to other: Path, within ratio: Double) -> Bool {
+            func isClose(_ one: some BinaryInteger, _ other: some BinaryInteger) -> Bool {
+                let (one, other) = (Double(max(1, one)), Double(max(1, other)))
+                return max(one, other) < ratio * min(one, other)
+            }
+            return isClose(roundTrip, other.roundTrip) && isClose(requestBytes, other.requestBytes)
+        }
+
         /// The connections' common path: the median of what each of them has measured. Of two, the quicker and the wider one shows what the way
         /// allows; the other may have been late once.
         ///
@@ -59,23 +68,6 @@ struct PoolSize {
     /// Time for which the demand, and a load that filled all connections, are remembered.
     static let memory: Int64 = 1800 * 1_000_000_000
 
-    /// A pause after useless attempts, which becomes longer if it recurs soon afterwards.
-    private struct Pause {
-        private var wait = Backoff(first: .seconds(60), most: .seconds(3600))
-        private var ends = Int64.min
-        /// Time without a pause after which the next one is short again.
-        private static let forgottenAfter: Int64 = 3600 * 1_000_000_000
-
-        func isOver(at now: Int64) -> Bool { now >= ends }
-
-        /// Begins a pause. A current pause stays unchanged, because the cause is the same.
-        mutating func begin(at now: Int64, using random: inout some RandomNumberGenerator) {
-            guard isOver(at: now) else { return }
-            if ends > .min, now - ends > Pause.forgottenAfter { wait.reset() }
-            ends = now + wait.next(using: &random).nanoseconds
-        }
-    }
-
     let limits: Limits
     /// Number of connections that the pool should have now; the pool opens or closes connections accordingly.
     private(set) var count: Int
@@ -83,9 +75,6 @@ struct PoolSize {
     private var needed: Int
     /// Connections tried because of the observed load.
     private var tried = 0
-    /// Maximum number of connections while the peer, or this machine, takes no more.
-    private var ceiling = Int.max
-    private var refusal = Pause()
     /// Pause after more connections have brought nothing.
     private var futility = Pause()
     /// Time since which fewer connections would do; adjusted when one of them is closed.
@@ -98,7 +87,7 @@ struct PoolSize {
     private var seen = (count: 0, rates: 0.0, spans: 0)
     /// Earlier observation with all connections full, which later ones are compared with, however old it is: goals are far apart, and
     /// connections that are never compared would become more with each of them.
-    private var reference: (count: Int, rate: Double)?
+    private var reference: (count: Int, rate: Double, path: Path)?
     /// Minimum number of measurements before a rate is believed. Answers arrive in reads, so one measurement says little.
     private static let spansMin = 4
     /// Minimum number of measurements before connections are closed for having brought nothing: few show a low rate by chance.
@@ -107,6 +96,8 @@ struct PoolSize {
     private static let worthwhileShare = 0.5
     /// Minimum growth, as a share, that distinguishes a gain from chance.
     private static let tellingShare = 0.25
+    /// Ratio of two distances, or of two sizes of a request, from which on the rates over them do not compare.
+    private static let comparableRatio = 1.25
 
     init(_ limits: Limits) {
         self.limits = limits
@@ -131,20 +122,11 @@ struct PoolSize {
 
     /// Returns `true` if more connections are to be opened.
     func isGrowing(at now: Int64) -> Bool {
-        let wanted = futility.isOver(at: now) ? max(needed, tried) : needed
-        return count < (refusal.isOver(at: now) ? wanted : min(wanted, ceiling))
+        count < (futility.isOver(at: now) ? max(needed, tried) : needed)
     }
 
-    /// Returns `true` while growth pauses, because tried connections were refused or brought nothing.
-    func isStopped(at now: Int64) -> Bool {
-        !futility.isOver(at: now) || !refusal.isOver(at: now) && count >= ceiling
-    }
-
-    /// Returns `true` if this limit means that all connections are full. The limit is the peer while growth pauses, but all
-    /// connections are full then, too.
-    func isFull(_ limit: TransportFigures.Limit, at now: Int64) -> Bool {
-        limit == .streams || limit == .window || limit == .peer && isStopped(at: now)
-    }
+    /// Returns `true` while growth pauses, because tried connections brought nothing.
+    func isStopped(at now: Int64) -> Bool { !futility.isOver(at: now) }
 
     /// Adds a connection, which is not yet known to work.
     mutating func grow() { count += 1 }
@@ -168,32 +150,40 @@ struct PoolSize {
     /// Time at which `shrinks` may next return `true`.
     var shrinksAt: Int64? { isLargeSince.map { $0 + PoolSize.shrinkAfter } }
 
-    /// Removes a connection that the peer or this machine refused, and pauses growth beyond the others.
+    /// Removes a connection that the peer or this machine refused.
     ///
     /// - Returns: `true` if the connection may be given up.
-    mutating func refuse(at now: Int64, using random: inout some RandomNumberGenerator) -> Bool {
+    mutating func refuse() -> Bool {
         guard count > limits.leastHad else { return false }
         count -= 1
-        (ceiling, tried, reference) = (count, count, nil)
-        refusal.begin(at: now, using: &random)
+        (tried, reference) = (count, nil)
         return true
     }
 
-    /// Pauses growth, because the peer complains about too much load.
-    mutating func restrain(at now: Int64, using random: inout some RandomNumberGenerator) {
-        (ceiling, tried, reference) = (count, min(tried, count), nil)
-        refusal.begin(at: now, using: &random)
+    /// Tries no more connections than there are, because the peer complains about too much load.
+    mutating func restrain() { (tried, reference) = (min(tried, count), nil) }
+
+    /// Records that all connections have been full for a while. They are kept for the next such load.
+    mutating func noteFull(at now: Int64) {
+        isLargeSince = nil
+        filledAt = now
     }
 
     /// Records that all connections have been full for a while, that something was still due, and that this thread had time
     /// left: either there are too few connections, or the peer takes no more.
     ///
-    /// - Parameter rate: pushes taken per second in that time.
+    /// - Parameters:
+    ///   - rate: pushes taken per second in that time.
+    ///   - path: path without a queue. Connections carry less of larger bodies and over a longer way, which is not their fault.
     /// - Returns: the number of connections that brought nothing and are to be closed.
-    mutating func fill(rate: Double, at now: Int64, using random: inout some RandomNumberGenerator) -> Int {
-        isLargeSince = nil
-        filledAt = now
+    mutating func fill(
+        rate: Double, over path: Path, at now: Int64, using random: inout some RandomNumberGenerator
+    ) -> Int {
+        noteFull(at: now)
         guard !isStopped(at: now) else { return 0 }
+        if let known = reference, !known.path.isComparable(to: path, within: PoolSize.comparableRatio) {
+            (reference, seen) = (nil, (count, 0, 0))
+        }
         if seen.count != count { seen = (count, 0, 0) }
         seen.rates += rate
         seen.spans += 1
@@ -210,10 +200,10 @@ struct PoolSize {
                     futility.begin(at: now, using: &random)
                     return count - kept
                 }
-                reference = (count, mean)
+                reference = (count, mean, path)
             }
         } else {
-            reference = (count, mean)
+            reference = (count, mean, path)
         }
         tried = min(limits.most, count + 1)
         return 0

@@ -82,7 +82,8 @@ extension TransportFigures {
             seconds[limit.rawValue] = .double(Double(held) / 1e9)
         }
         return [
-            "connections": .int(Int64(connections)), "connectionsOpened": .int(Int64(connectionsOpened)),
+            "connections": .int(Int64(connections)), "connectionsWanted": .int(Int64(connectionsWanted)),
+            "connectionsOpened": .int(Int64(connectionsOpened)),
             "roundTripSeconds": roundTrip > 0 ? .double(Double(roundTrip) / 1e9) : .null,
             "inFlight": .int(Int64(inFlight)), "limit": .string(limit.rawValue), "limitSeconds": .object(seconds),
         ]

@@ -102,6 +102,8 @@ struct TransportSetup: Sendable {
     var marks: Locked<SlotMarks?>
     /// Server and provider key; `nil` for a sink.
     private let server: (endpoint: Endpoint, credentials: ProviderToken)?
+    /// Connections of all shards, as the engine limits an app's.
+    private let quota: ConnectionQuota
 
     /// - Throws: the fault of the key file.
     init(_ scenario: Scenario, _ table: PublicationTable, _ plan: ProbePlan, _ companions: Companions) throws {
@@ -113,6 +115,7 @@ struct TransportSetup: Sendable {
         slotsMax = subscribers / scenario.shards + subscribers / (8 * scenario.shards) + 1024
         remains = Locked([])
         marks = Locked(nil)
+        quota = ConnectionQuota(pools: scenario.shards)
         if case .discard = scenario.transport {
             server = nil
         } else {
@@ -132,9 +135,7 @@ struct TransportSetup: Sendable {
         if case .simulator(_, _, let wanted) = scenario.transport { connections = wanted }
         var configuration = ConnectionPool.Configuration(
             endpoint: server.endpoint, bundleID: Companions.bundleID, connections: connections)
-        // As the engine divides an app's connections.
-        configuration.pools = scenario.shards
-        configuration.connectionsMax = max(1, 64 / scenario.shards)
+        configuration.quota = quota
         return try ConnectionPool(
             loop: loop, source: probe, credentials: server.credentials, configuration: configuration,
             clock: context.clock, proof: context.proof, onReport: context.report)

@@ -40,7 +40,7 @@ extension Scratch {
         var configuration = ConnectionPool.Configuration(
             endpoint: Endpoint(host: "localhost", port: server.port, caFile: path("ca.pem")),
             bundleID: "com.example.app", connections: connections)
-        configuration.connectionsMax = connectionsMax
+        configuration.quota = ConnectionQuota(most: connectionsMax)
         configuration.idlePingAfter = idlePingAfter
         configuration.bearStalls()
         let source = MemorySource(activities: activities, payload: examplePayload(), settles: settles)

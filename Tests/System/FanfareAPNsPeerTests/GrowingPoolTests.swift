@@ -18,19 +18,18 @@ import Testing
     /// Returns a function that makes the pools of an app with this many shards, on one loop, with one time.
     private func shards(
         _ count: Int, of server: AnsweringServer, on loop: Loop, connectionsMax: Int, time: LoopTime = LoopTime()
-    ) throws -> () throws -> PoolHarness {
+    ) throws -> (_ demand: Int) throws -> PoolHarness {
         // An address needs no look-up: all pools would dial when a name is resolved.
         var configuration = ConnectionPool.Configuration(
             endpoint: Endpoint(host: "127.0.0.1", port: server.port, caFile: scratch.path("ca.pem")),
             bundleID: "com.example.app")
-        configuration.connectionsMax = connectionsMax
-        configuration.pools = count
+        configuration.quota = ConnectionQuota(most: connectionsMax * count, pools: count)
         configuration.bearStalls()
         let credentials = try ProviderToken(
             keyFile: scratch.path("apns.p8"), keyID: "K123456789", teamID: "T123456789")
-        return { [configuration] in
+        return { [configuration] demand in
             let source = MemorySource(activities: 1, payload: examplePayload())
-            source.demand = 100_000
+            source.demand = demand
             source.mayHandOut = 0
             return try PoolHarness(
                 loop: loop, source: source, configuration: configuration, credentials: credentials, time: time)
@@ -412,7 +411,7 @@ import Testing
         // Time stands still, so that handshakes take almost none.
         let time = LoopTime(goesOn: false)
         let make = try shards(8, of: server, on: loop, connectionsMax: 8, time: time)
-        let pools = try (0..<8).map { _ in try make() }
+        let pools = try (0..<8).map { _ in try make(100_000) }
         func leaps(of leap: Duration) -> [LoopTimer] {
             pools.enumerated().map { $1.leaps(of: $0 == 0 ? leap : .zero) }
         }
@@ -442,7 +441,7 @@ import Testing
         let server = try AnsweringServer(loop: loop, scratch: scratch, answer: AnsweringServer.accepted)
         server.pongsAfter = .milliseconds(50)
         let make = try shards(2, of: server, on: loop, connectionsMax: 3)
-        let pools = [try make(), try make()]
+        let pools = [try make(100_000), try make(100_000)]
         pools[0].run("having all") { pools.allSatisfy { $0.pool.figures.connections == 3 } }
         server.connectionsMax = 0
         server.goAway()
@@ -456,16 +455,50 @@ import Testing
         for pool in pools { pool.close() }
     }
 
+    /// The peer takes as many connections as there are. A shard whose connections end finds no place for another: a shard that has several
+    /// gives one up.
+    @Test func aShardThatIsRefusedGetsAnothersPlace() throws {
+        let loop = try Loop()
+        let server = try AnsweringServer(loop: loop, scratch: scratch, answer: AnsweringServer.accepted)
+        server.pongsAfter = .milliseconds(50)
+        server.connectionsMax = 8
+        let make = try shards(4, of: server, on: loop, connectionsMax: 64)
+        let small = try make(0)
+        func open(_ pool: PoolHarness) -> Int { pool.pool.figures.connections }
+        small.run("the first connection") { open(small) == 1 }
+        let pools = try [small] + (0..<3).map { _ in try make(100_000) }
+        let leaps = pools.enumerated().map { $1.leaps(of: $0 == 0 ? .milliseconds(20) : .zero) }
+        small.run("being refused") {
+            pools.map(open).reduce(0, +) == 8 && pools.contains { $0.reports.contains { $0.contains("takes no more") } }
+        }
+        #expect(open(small) == 1)
+        server.connectionsMax = 7
+        server.end(connection: 0)
+        small.run("the end") { open(small) == 0 }
+        let begins = small.time.passed
+        small.run("being served") {
+            open(small) > 0 || small.time.passed - begins > .seconds(120)
+        }
+        #expect(pools.map(open).allSatisfy { $0 > 0 } && pools.map(open).reduce(0, +) == 7, "\(pools.map(open))")
+        for timer in leaps { timer.close() }
+        for pool in pools { pool.close() }
+    }
+
     /// The peer reduces the streams that it allows to one: it wants less traffic, and more connections would bring more.
     @Test func aPeerThatAllowsFewerStreamsGetsNoMoreConnections() throws {
         let (server, harness) = try scratch.growingWorld(activities: 3000, demand: 100) {
             AnsweringServer.accepted($0) + ($0.number == 100 ? frame(4, [0, 3] + big(1)) : [])
         }
         harness.run("being ready") { harness.pool.isReady }
-        harness.source.mayHandOut = .max
-        harness.source.demand = 100_000
+        harness.source.mayHandOut = 2000
         harness.pool.workAvailable()
-        harness.run("settling") { harness.source.settled == 3000 }
+        harness.run("the first ones") { harness.source.settled == 2000 }
+        #expect(server.requestsByConnection.allSatisfy { $0 > 100 }, "\(server.requestsByConnection)")
+        harness.source.demand = 100_000
+        harness.source.mayHandOut = .max
+        harness.pool.workAvailable()
+        let begins = harness.time.passed
+        harness.run("settling") { harness.source.settled == 3000 && harness.time.passed - begins > .seconds(1) }
         #expect(server.connections <= 4, "\(server.connections)")
         harness.close()
     }

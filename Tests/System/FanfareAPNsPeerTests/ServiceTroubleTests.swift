@@ -454,6 +454,10 @@ import Testing
         let (server, harness) = try scratch.world(activities: 20_000, connections: connections) {
             AnsweringServer.accepted($0)
         }
+        harness.source.mayHandOut = 0
+        harness.run("all connections") { harness.pool.isReady }
+        harness.source.mayHandOut = .max
+        harness.pool.workAvailable()
         // Each connection has carried pushes by then: one that has not waits behind earlier ones.
         harness.run("some pushes on each") {
             server.connections == connections && server.requestsByConnection.allSatisfy { $0 >= 200 }

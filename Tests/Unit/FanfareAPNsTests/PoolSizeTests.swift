@@ -89,9 +89,9 @@ import Testing
     @Test mutating func aNumberThatSomebodyHasChosenStays() {
         var size = PoolSize(.exactly(3))
         grow(&size, to: 10_000_000, over: Self.path(200), at: 0)
-        let futile = size.fill(rate: 1000, at: 1, using: &random)
+        let futile = size.fill(rate: 1000, over: Self.path(200), at: 1, using: &random)
         #expect(size.count == 3 && futile == 0 && !size.shrinks(at: .max / 2))
-        let gone = size.refuse(at: 2, using: &random)
+        let gone = size.refuse()
         #expect(!gone)
     }
 
@@ -100,24 +100,16 @@ import Testing
         var size = PoolSize(PoolSize.Limits())
         grow(&size, to: 250_000, over: Self.path(50), at: 0)
         let before = size.count
-        for second in 1...8 { _ = size.fill(rate: 500_000, at: Int64(second) * Self.second, using: &random) }
+        for second in 1...8 {
+            _ = size.fill(rate: 500_000, over: Self.path(50), at: Int64(second) * Self.second, using: &random)
+        }
         grow(&size, to: 400_000, over: Self.path(50), at: 10 * Self.second)
         #expect(before < 64 && size.count == 64)
         for second in 20..<32 {
-            let futile = size.fill(rate: 500_000, at: Int64(second) * Self.second, using: &random)
+            let futile = size.fill(rate: 500_000, over: Self.path(50), at: Int64(second) * Self.second, using: &random)
             #expect(futile == 0 && size.count == 64)
         }
         #expect(size.isStopped(at: 33 * Self.second))
-    }
-
-    /// Connections opened under load are kept for the next goal, even while the peer takes no more.
-    @Test mutating func connectionsAreFullWhereGrowingHasStopped() {
-        var size = PoolSize(PoolSize.Limits())
-        grow(&size, to: 250_000, over: Self.path(50), at: 0)
-        #expect(size.isFull(.streams, at: 1) && size.isFull(.window, at: 1))
-        #expect(!size.isFull(.peer, at: 1) && !size.isFull(.processor, at: 1) && !size.isFull(.nothing, at: 1))
-        let isGone = size.refuse(at: 2, using: &random)
-        #expect(isGone && size.isFull(.peer, at: 3) && !size.isFull(.processor, at: 3))
     }
 
     // MARK: An evening
@@ -180,7 +172,7 @@ import Testing
             if size.shrinks(at: now) {}
             if isMatch, step % (20 * 60 * 4) < 12 {
                 let rate = 10_000 * Double(size.count) * Double.random(in: 0.9...1.1, using: &random)
-                _ = size.fill(rate: rate, at: now, using: &random)
+                _ = size.fill(rate: rate, over: Self.path(50), at: now, using: &random)
             }
             if size.isGrowing(at: now) {
                 size.grow()
@@ -221,59 +213,7 @@ import Testing
         #expect(size.count == count)
     }
 
-    // MARK: Peers that want fewer connections
-
-    /// The peer asks for calm: no connection is closed, and none is opened for a minute, whatever the audience.
-    @Test mutating func peerThatAsksForCalmGetsNoMoreConnectionsForAWhile() {
-        var size = PoolSize(PoolSize.Limits())
-        grow(&size, to: 100_000, over: Self.path(50), at: 0)
-        let before = size.count
-        for second in 1...5 { size.restrain(at: Int64(second) * Self.second, using: &random) }
-        grow(&size, to: 1_000_000, over: Self.path(50), at: 20 * Self.second)
-        #expect(size.count == before && size.isStopped(at: 20 * Self.second))
-        grow(&size, to: 1_000_000, over: Self.path(50), at: 62 * Self.second)
-        #expect(size.count == 64)
-    }
-
-    @Test mutating func peerThatRefusesTheNinthConnectionIsServedWithEight() {
-        var size = PoolSize(PoolSize.Limits())
-        var (refusals, most) = (0, 0)
-        for second in 0..<(4 * 3600) {
-            let now = Int64(second) * Self.second
-            size.note(demand: 1_000_000, at: now)
-            size.review(Self.path(50), at: now)
-            guard size.isGrowing(at: now) else { continue }
-            size.grow()
-            most = max(most, size.count)
-            if size.count > 8 {
-                let gone = size.refuse(at: now, using: &random)
-                #expect(gone)
-                refusals += 1
-            }
-        }
-        #expect(size.count == 8 && most == 9)
-        #expect((2...12).contains(refusals), "asked again, ever more seldom: \(refusals)")
-    }
-
-    /// All connections of a pool end at one moment, and the peer refuses new ones for a while: that counts as one refusal, with one pause.
-    @Test mutating func manyRefusalsAtOneMomentAreOne() {
-        var size = PoolSize(PoolSize.Limits())
-        grow(&size, to: 1_000_000, over: Self.path(50), at: 0)
-        for _ in 0..<62 { _ = size.refuse(at: Self.second, using: &random) }
-        #expect(size.count == 2)
-        #expect(!size.isGrowing(at: 20 * Self.second) && size.isGrowing(at: 62 * Self.second))
-    }
-
-    @Test mutating func aRefusalLongAfterTheLastOneIsAFirstOne() {
-        var size = PoolSize(PoolSize.Limits())
-        grow(&size, to: 1_000_000, over: Self.path(50), at: 0)
-        for hour in 0..<20 as Range<Int64> {
-            let now = hour * 3 * 3600 * Self.second
-            grow(&size, to: 1_000_000, over: Self.path(50), at: now)
-            let gone = size.refuse(at: now, using: &random)
-            #expect(gone && size.isGrowing(at: now + 61 * Self.second), "hour \(hour)")
-        }
-    }
+    // MARK: Peers whose throughput has a limit
 
     /// Simulates a peer with a fixed throughput: more connections only make each wait longer, and the measured time is then that of the
     /// queue. There are four measurements a second for hours, each up to a tenth off.
@@ -292,7 +232,7 @@ import Testing
             let rate = pushesPerSecond * Double.random(in: 0.9...1.1, using: &random)
             size.note(demand: 10_000, at: now)
             size.review(path(50), at: now)
-            if size.fill(rate: rate, at: now, using: &random) > 0 { continue }
+            if size.fill(rate: rate, over: path(50), at: now, using: &random) > 0 { continue }
             if size.isGrowing(at: now) { size.grow() }
             most = max(most, size.count)
         }
@@ -313,11 +253,32 @@ import Testing
         for step in 1..<(4 * 1200) {
             let now = Int64(step) * Self.second / 4
             let rate = 10_000 * Double(size.count) * Double.random(in: 0.9...1.1, using: &random)
-            _ = size.fill(rate: rate, at: now, using: &random)
+            _ = size.fill(rate: rate, over: Self.path(20), at: now, using: &random)
             if size.isGrowing(at: now) { size.grow() }
             most = max(most, size.count)
         }
         #expect(most == 64, "\(most)")
+    }
+
+    /// A state of ten times the bytes is carried far more slowly, and so is any over a longer way. Connections that come with it are not to
+    /// blame: they are kept, and more are tried.
+    @Test(arguments: [true, false]) func anotherPathIsNoReasonToStopGrowing(isLonger: Bool) {
+        var random = SplitMix64(seed: 7)
+        var size = PoolSize(PoolSize.Limits())
+        var path = Self.path(20)
+        size.note(demand: 10_000, at: 0)
+        for step in 1..<160 {
+            let now = Int64(step) * Self.second / 4
+            if step == 80 {
+                if isLonger { path.roundTrip *= 10 } else { path.requestBytes *= 10 }
+            }
+            size.review(path, at: now)
+            let rate = (step < 80 ? 10_000 : 1000) * Double(size.count) * Double.random(in: 0.9...1.1, using: &random)
+            let futile = size.fill(rate: rate, over: path, at: now, using: &random)
+            #expect(futile == 0 && !size.isStopped(at: now), "step \(step)")
+            if size.isGrowing(at: now) { size.grow() }
+        }
+        #expect(size.count > 30, "\(size.count)")
     }
 
     /// Goals come every twenty minutes and are over in two seconds. The peer has a fixed throughput.
@@ -334,7 +295,7 @@ import Testing
                 size.note(demand: 10_000, at: now)
                 size.review(Self.path(100), at: now)
                 let rate = 20_000 * Double.random(in: 0.9...1.1, using: &random)
-                if size.fill(rate: rate, at: now, using: &random) > 0 { continue }
+                if size.fill(rate: rate, over: Self.path(100), at: now, using: &random) > 0 { continue }
                 if size.isGrowing(at: now) { size.grow() }
             }
             #expect(size.count <= planned * 5 / 4 + 2, "goal \(goal): \(planned) planned, \(size.count) open")
@@ -356,7 +317,7 @@ import Testing
         var size = PoolSize(PoolSize.Limits())
         for step in 1..<400 {
             let now = Int64(step) * Self.second / 4
-            if size.fill(rate: 20_000, at: now, using: &random) > 0 { break }
+            if size.fill(rate: 20_000, over: Self.path(50), at: now, using: &random) > 0 { break }
             if size.isGrowing(at: now) { size.grow() }
         }
         #expect(size.isStopped(at: 10 * Self.second))
@@ -371,7 +332,7 @@ import Testing
             let now = Int64(step) * Self.second / 4
             size.note(demand: 100, at: now)
             size.review(Self.path(50), at: now)
-            _ = size.fill(rate: 10_000 * Double(min(size.count, 20)), at: now, using: &random)
+            _ = size.fill(rate: 10_000 * Double(min(size.count, 20)), over: Self.path(50), at: now, using: &random)
             let closes = size.shrinks(at: now)
             #expect(!closes)
             if size.isGrowing(at: now), size.count < 20 { size.grow() }

@@ -197,6 +197,27 @@ import Testing
         }
     }
 
+    /// The same for a lineup of one member.
+    @Test func theLineupThatChanceVisitsWithoutRoomGoesOn() {
+        for random in 0..<64 {
+            let service = ClaimTests.service(members: 1, of: .lineups, namedMax: 1)
+            let rival = TopicID("rival")
+            service.follow(1, .lineup([rival, TopicID("other/1")], favourite: nil))
+            service.publish(rival)
+            service.run()
+            service.publish(alert: "goal")
+            service.turn()
+            Self.confirm(service)
+            service.publish(rival, alert: "goal")
+            var batch = DeliveryBatch()
+            service.shard.pullByLot(UInt64(random).mixed, at: service.moment, into: &batch)
+            #expect(service.shard.violatedInvariant() == nil, "\(random)")
+            service.complete(batch.deliveries, .accepted)
+            _ = ClaimTests.runWithStore(service)
+            #expect(service.shard.isQuiet && service.shard.membership.claims.isIdle, "\(random)")
+        }
+    }
+
     /// Those who have left keep nobody behind them from going on.
     @Test func whoeverLeftKeepsNobodyFromRoom() {
         let service = Self.service(orders: 0..<20, namedMax: 2)

@@ -82,7 +82,7 @@ package struct Program: Sendable {
             endpoint: Endpoint(
                 host: "127.0.0.1", port: options.port, caFile: files + "/ca.pem", serverName: "localhost"),
             bundleID: Names.bundleID, connections: Options.connectionsPerShard)
-        configuration.pools = Options.shards
+        configuration.quota = ConnectionQuota(pools: Options.shards)
         var engineOptions = Engine.Options(transport: .discard, store: store)
         engineOptions.shards = Options.shards
         engineOptions.rules = Program.rules
