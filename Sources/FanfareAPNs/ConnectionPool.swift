@@ -230,9 +230,6 @@ package final class ConnectionPool: Transport {
         sourceMayHaveWork = true
     }
 
-    /// Maximum number of deliveries per pull: enough to make a pull's cost small, few enough to spread over connections.
-    private static let pullMax = 128
-
     /// Pulls in the source's order while the service is known to work, and by lot otherwise.
     private func fillBatch(limit: Int, at moment: Moment) {
         guard !gate.isOpen || !gate.hasWorked else { return source.pull(limit: limit, at: moment, into: &batch) }
@@ -264,7 +261,7 @@ package final class ConnectionPool: Transport {
             return false
         }
         guard let (connection, room) = nextConnection(at: now) else { return false }
-        let limit = min(room, gateRoom, ConnectionPool.pullMax)
+        let limit = min(room, gateRoom)
         let authorization = requestFields.authorization(issue)
 
         batch.removeAll()

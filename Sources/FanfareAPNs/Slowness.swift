@@ -1,7 +1,8 @@
 /// Detects a connection whose answers take far longer than those of the others, again and again.
 ///
 /// A slow connection carries only what the others have no room for. It therefore soon has no new answers and no longer counts
-/// as slow: it gets pushes as the others do, and proves to be slow again, or not. All times are monotonic nanoseconds.
+/// as slow: it gets its part of the pushes, a tenth if it answers ten times as late, and proves to be slow again, or not. All times are monotonic
+/// nanoseconds.
 struct Slowness {
     /// Age above which an answer says nothing about now.
     static let memory: Int64 = 2 * 1_000_000_000
@@ -10,8 +11,10 @@ struct Slowness {
     static let time: Int64 = 10 * 1_000_000_000
 
     private(set) var isSlow = false
-    /// Answer time as a multiple of the connections' median; 1 if unknown.
+    /// Answer time as a multiple of the connections' median, as it was when both were last known; 1 before.
     private(set) var lag = 1
+    /// Maximum of `lag`: even the slowest connection gets some pushes, and so can show that it is slow no more.
+    private static let lagMax = 16
     private var verdicts = 0
     private var since: Int64 = 0
     private var judgedAt = Int64.min
@@ -24,9 +27,10 @@ struct Slowness {
     /// - Parameter middle: median of the connections' paces; `nil` if there are too few to tell.
     mutating func compare(_ pace: RoundTrip, to middle: Int64?, at now: Int64) {
         guard let middle, let least = pace.least, let noted = pace.notedAt, now - noted < Slowness.memory else {
-            return lag = 1
+            return
         }
-        lag = max(1, Int(max(least, Slowness.tellingTime) / max(middle, Slowness.tellingTime)))
+        let ratio = max(least, Slowness.tellingTime) / max(middle, Slowness.tellingTime)
+        lag = max(1, min(Slowness.lagMax, Int(ratio)))
     }
 
     /// Updates `isSlow`.

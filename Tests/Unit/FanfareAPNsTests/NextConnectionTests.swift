@@ -41,6 +41,28 @@ import Testing
         #expect(last.index == 1 && last.room == 2, "where nobody else has room")
     }
 
+    /// A pull that takes all it may would give a connection that answers ten times as late as much as the others in a short goal.
+    @Test(arguments: [2, 4], [200, 400, 2000]) func aGoalOfAFewPullsLeavesASlowConnectionItsPart(
+        connections: Int, goal: Int
+    ) {
+        var inFlight = [Int](repeating: 0, count: connections)
+        var left = goal
+        while left > 0 {
+            var next = NextConnection()
+            for index in inFlight.indices {
+                next.offer(
+                    index, room: 10_000, inFlight: inFlight[index], errors: 0, isSlow: false,
+                    lag: index == 0 ? 10 : 1)
+            }
+            let sent = min(left, next.room)
+            inFlight[next.index!] += sent
+            left -= sent
+        }
+        let share = goal / connections
+        #expect(inFlight[0] <= (share + 128) / 5, "\(inFlight)")
+        #expect(goal < 2000 || inFlight[0] >= share / 20, "\(inFlight)")
+    }
+
     /// A goal is delivered when the last of its connections has carried its share, so a wide connection gets no greater share.
     @Test func aGoalSpreadsOverConnectionsOfAllWidthsAlike() {
         let widths = [1000, 300, 500, 250]

@@ -23,16 +23,22 @@ import Testing
         #expect(slowness.stays(at: 10_000 * Self.millisecond))
     }
 
-    @Test mutating func howManyTimesAsLateAsTheOthersIsKnownForAWhile() {
+    @Test mutating func howManyTimesAsLateAsTheOthersIsKnownUntilItIsMeasuredAnew() {
         pace.note(70 * Self.millisecond, at: 0)
         for (middle, lag) in [(20, 3), (40, 1), (70, 1), (700, 1), (0, 3)] as [(Int64, Int)] {
             slowness.compare(pace, to: middle * Self.millisecond, at: 1)
             #expect(slowness.lag == lag, "\(middle)")
         }
         slowness.compare(pace, to: nil, at: 1)
+        #expect(slowness.lag == 3, "nobody to compare it with")
+        slowness.compare(pace, to: 1000 * Self.millisecond, at: Slowness.memory)
+        #expect(slowness.lag == 3, "its last answer was long ago")
+        pace.note(100_000 * Self.millisecond, at: 10 * Slowness.memory)
+        slowness.compare(pace, to: 1, at: 10 * Slowness.memory)
+        #expect(slowness.lag == 16, "it gets some pushes, however late it was")
+        pace.note(1, at: 20 * Slowness.memory)
+        slowness.compare(pace, to: 1, at: 20 * Slowness.memory)
         #expect(slowness.lag == 1)
-        slowness.compare(pace, to: 1, at: Slowness.memory)
-        #expect(slowness.lag == 1, "that was long ago")
     }
 
     /// Delays that a busy thread adds to immediate answers are chance.
