@@ -11,72 +11,6 @@ import FanfareRules
 /// whole life: no alert leaves twice for a phone, after the last restart everybody has the newest one whom no claim names, each phone shows
 /// what its topic does, who did so when the engine died gets no push by the restart, and no stamp goes back, however the clock is set.
 final class CrashWorld {
-    private final class Disk: CheckpointSink {
-        let log = MemoryLog()
-        let claims = MemoryClaims()
-        let people = MemoryPeopleStore()
-        private(set) var register = PeopleRegister(MemoryPeopleStore())
-        private var entries: [LogEntry] = []
-        private var peopleEntries: [PeopleEntry] = []
-        private var completions = CompletionChanges()
-        private var stampMark: Int64?
-        private(set) var stamps = StampMark()
-        private var requests: [(claims: StoredClaims, ticket: UInt64, shard: Int)] = []
-        private(set) var intake = Intake { _, _ in }
-        private var isFinishing = false
-        var onCheckpoint: (Result<LogPosition, LogError>) -> Void = { _ in }
-        var onClaimed: (UInt64, Int) -> Void = { _, _ in }
-
-        /// Begins a life: what was not synced is lost.
-        ///
-        func restart(at clock: ManualClock) throws {
-            stampMark = nil
-            let wall = FeedTime(milliseconds: clock.source.wallMilliseconds())
-            stamps = StampMark(try claims.reserveStamps(at: wall), at: clock.now)
-            (entries, peopleEntries, requests, isFinishing) = ([], [], [], false)
-            completions = CompletionChanges()
-            register = PeopleRegister(people)
-            abandon()
-            intake = Intake { [unowned self] in (entries, peopleEntries) = ($0, $1) }
-        }
-
-        func change(_ change: (inout CompletionChanges) -> Void) { change(&completions) }
-        func reserve(stampsThrough mark: Int64) { stampMark = max(stampMark ?? mark, mark) }
-
-        func claim(_ claims: StoredClaims, _ ticket: UInt64, shard: Int) { requests.append((claims, ticket, shard)) }
-
-        /// - Returns: whether anything has become durable.
-        func sync(entries isOfEntries: Bool) -> Bool {
-            guard isOfEntries else {
-                guard !requests.isEmpty || !completions.isEmpty || stampMark != nil else { return false }
-                claims.append(requests.map(\.claims), completions, stampMark: stampMark)
-                if let mark = stampMark.take() { stamps.raise(to: mark) }
-                completions = CompletionChanges()
-                let answers = requests
-                requests = []
-                for answer in answers { onClaimed(answer.ticket, answer.shard) }
-                return true
-            }
-            if isFinishing {
-                isFinishing = false
-                onCheckpoint(.success(log.memoryCheckpoints.finish()))
-            }
-            guard !entries.isEmpty || !peopleEntries.isEmpty else { return false }
-            let first = log.end + 1
-            log.append(entries)
-            do { try register.apply(peopleEntries) } catch { preconditionFailure("a store in memory fails: \(error)") }
-            (entries, peopleEntries) = ([], [])
-            intake.entriesAreDurable(from: first, kept: register.kept)
-            return true
-        }
-
-        var isFull: Bool { false }
-        func begin(_ head: CheckpointHead) { log.memoryCheckpoints.begin(head) }
-        func append(_ rows: [[UInt8]]) { log.memoryCheckpoints.append(rows) }
-        func abandon() { log.memoryCheckpoints.abandon() }
-        func finish() { isFinishing = true }
-    }
-
     private struct Phone {
         /// Bits of an id that is its token, or a text.
         let id: ActivityID
@@ -101,114 +35,15 @@ final class CrashWorld {
         var isSick = false
     }
 
-    /// One life of the engine.
-    private final class Life: EngineCoreDelegate {
-        let core: EngineCore
-        let turn: CoreTurn
-        let inbox: CoreTurn.Inbox
-        let nodes: [EngineWorld.Node]
-        private let checkpointer: Checkpointer
-        private let disk: Disk
-        let told: EngineWorld.Wakeup
-        private let serials: UInt64
-        /// Is `true` if the app was muted when the life began.
-        let isMuted: Bool
-
-        /// - Parameter commands: room on the way to a shard. With little of it, pushes leave between the publications of a restart.
-        init(_ disk: Disk, _ clock: ManualClock, _ build: Build, shards: Int, streams: Int, commands: Int) throws {
-            let (rules, logged) = (build.rules, build.logged)
-            self.disk = disk
-            try disk.restart(at: clock)
-            let told = EngineWorld.Wakeup()
-            self.told = told
-            let room = EngineWorld.Room(mailbox: 64, commands: commands, feedback: 16, facts: 16, streams: streams)
-            let apps = [AppID(bundleID: "one")]
-            let nodes = (0..<shards).map { _ in
-                EngineWorld.Node(
-                    app: 0, clock, room, pace: .zero, lineups: rules.lineups, keepsClaims: true,
-                    besideOthers: shards > 1, stamps: disk.stamps
-                ) { told.isSet = true }
-            }
-            self.nodes = nodes
-            let queues = nodes.map { _ in LoadingQueue() }
-            let earlier = try EarlierProcess(disk.log) { try $0.read(disk.claims) }
-            let cards = try StoredCards(disk.register, beside: nil)
-            serials = disk.people.nextSerial
-            _ = try cards.distribute(to: [queues], apps: apps, now: clock.truth, earlier: earlier)
-            for (node, queue) in zip(nodes, queues) {
-                queue.finish()
-                while let commands = queue.take() { for command in commands { node.load(command) } }
-                queue.close()
-            }
-            inbox = CoreTurn.Inbox(capacity: 64, hasStore: true)
-            core = EngineCore(rules: rules, shards: nodes.map(\.link), perApp: shards, apps: apps)
-            core.keepAlerts()
-            core.keepCompletions(earlier.completions)
-            _ = try core.recall(
-                disk.log, under: rules, logged,
-                within: earlier.horizon(since: disk.claims.start) { clock.truth }, report: { _ in })
-            isMuted = core.appOrders[0].isMuted
-            if disk.claims.start == nil { disk.claims.begin(at: core.now) }
-            let counting = core.takeEarlierCompletions()
-            if counting == nil || earlier.hasVoidCompletions { disk.change { $0.void() } }
-            for key in core.outdatedCompletions { disk.change { $0.forget(key) } }
-            checkpointer = try Checkpointer(core, disk.log, sink: disk, rules: logged, interval: 10)
-            turn = CoreTurn(
-                core, inbox, clock: ThreadClock(clock.source), intake: disk.intake, checkpointer: checkpointer
-            ) { _ in }
-            core.delegate = self
-            disk.onCheckpoint = { [weak checkpointer] in checkpointer?.end($0) }
-            disk.onClaimed = { [unowned core] in core.confirmClaims($0, shard: $1) }
-            core.turnIsOver()
-        }
-
-        /// Ends the life as a stop does that has time, with what waits for its interval.
-        func stop(at now: Int64) { inbox.stop(by: now + 600_000_000_000) }
-        func finish() { checkpointer.finish { false } }
-        var hasFinished: Bool { turn.hasFinished }
-
-        func coreDidClaim(_ claims: StoredClaims, _ ticket: UInt64, shard: Int) {
-            disk.claim(claims, ticket, shard: shard)
-        }
-        func coreDidComplete(_ completions: [TopicCompletion], app: Int) {
-            let head = CompletionHead(position: checkpointer.decided, now: checkpointer.decidedAt)
-            for completion in completions {
-                let stored = StoredCompletion(completion, app: core.apps[app], serials: serials)
-                disk.change { $0.note(stored, at: CompletionKey(birth: stored.birth, app: app), head) }
-            }
-        }
-        func coreDidReach(stamp: Int64) { disk.reserve(stampsThrough: stamp) }
-        func coreWillShowAgain() { disk.change { $0.void() } }
-        func coreDidForget(_ topic: DecisionCore.TopicView) {
-            disk.change { $0.forget(CompletionKey(birth: topic.birth, app: 0)) }
-        }
-    }
-
-    /// The program that runs: what its reducer shows beside the feed's number, and the decision version that it counts.
-    private struct Build {
-        var edition = 0
-        var decisionVersion: UInt32 = 0
-        var minimumInterval: Duration = .zero
-
-        var rules: Rules {
-            var kind = TopicRules(
-                reducer: EditionReducer(edition: edition),
-                requestedAlerts: AlertRule(.essential, burst: 1000, refill: .seconds(1), freshFor: .seconds(300)))
-            kind.minimumInterval = minimumInterval
-            return Rules(kinds: [:], other: kind)
-        }
-        var logged: LogRules { LogRules(rules, program: decisionVersion) }
-    }
-
     private var random: SplitMix64
     private let clock = ManualClock()
-    private let disk = Disk()
+    private let disk = CrashDisk()
     /// Draws the moments and steps at which somebody sets the wall clock; `nil` if nobody does.
     private var setter: SplitMix64?
-    private var build = Build()
+    private var build = CrashBuild()
     private var phones: [Phone] = []
     private var byToken: [[UInt8]: Int] = [:]
-    private var life: Life?
+    private var life: CrashLife?
     private var sequence = 0
     /// Number of the last event before this life.
     private var before = 0
@@ -381,7 +216,7 @@ final class CrashWorld {
         }
         shards.append(Int.random(in: 1...2, using: &random))
         upgrade()
-        let life = try Life(
+        let life = try CrashLife(
             disk, clock, build, shards: shards.last ?? 1, streams: Int.random(in: 1...8, using: &random),
             commands: random.chance(0.5) ? 64 : 2)
         self.life = life
@@ -783,19 +618,4 @@ extension EngineWorld.Network.Flight {
         guard let alert else { return [] }
         return [alert] + (body ?? "").split(separator: "\n").map(String.init)
     }
-}
-
-/// Reducer that keeps no facts and shows which edition of it runs, so that another build decides otherwise by the same rules file.
-struct EditionReducer: Reducer {
-    let edition: Int
-    var memory: [UInt8]? { [] }
-    var state: JSONObject { ["edition": .int(Int64(edition))] }
-    var isPresentable: Bool { false }
-    var ending: String? { nil }
-
-    func understands(factKind: String) -> Bool { false }
-    func fault(in fact: Fact) -> String? { nil }
-    mutating func fold(_ entry: LedgerEntry) {}
-    mutating func restore(_ memory: [UInt8]) -> Bool { memory.isEmpty }
-    func occasion(of entry: LedgerEntry, before: JSONObject, shown: JSONObject) -> Occasion? { nil }
 }

@@ -1,0 +1,37 @@
+import FanfareDecisions
+import FanfareLog
+import FanfareModel
+import FanfareRules
+
+@testable import Fanfare
+
+/// The program that runs: what its reducer shows beside the feed's number, and the decision version that it counts.
+struct CrashBuild {
+    var edition = 0
+    var decisionVersion: UInt32 = 0
+    var minimumInterval: Duration = .zero
+
+    var rules: Rules {
+        var kind = TopicRules(
+            reducer: EditionReducer(edition: edition),
+            requestedAlerts: AlertRule(.essential, burst: 1000, refill: .seconds(1), freshFor: .seconds(300)))
+        kind.minimumInterval = minimumInterval
+        return Rules(kinds: [:], other: kind)
+    }
+    var logged: LogRules { LogRules(rules, program: decisionVersion) }
+}
+
+/// Reducer that keeps no facts and shows which edition of it runs, so that another build decides otherwise by the same rules file.
+struct EditionReducer: Reducer {
+    let edition: Int
+    var memory: [UInt8]? { [] }
+    var state: JSONObject { ["edition": .int(Int64(edition))] }
+    var isPresentable: Bool { false }
+    var ending: String? { nil }
+
+    func understands(factKind: String) -> Bool { false }
+    func fault(in fact: Fact) -> String? { nil }
+    mutating func fold(_ entry: LedgerEntry) {}
+    mutating func restore(_ memory: [UInt8]) -> Bool { memory.isEmpty }
+    func occasion(of entry: LedgerEntry, before: JSONObject, shown: JSONObject) -> Occasion? { nil }
+}

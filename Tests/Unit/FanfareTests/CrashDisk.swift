@@ -1,0 +1,71 @@
+import EngineTestSupport
+import FanfareLog
+import FanfareModel
+
+@testable import Fanfare
+
+/// A store in memory, of which a crash leaves what was synced: entries and people together, claims, completions and marks of stamps apart.
+final class CrashDisk: CheckpointSink {
+    let log = MemoryLog()
+    let claims = MemoryClaims()
+    let people = MemoryPeopleStore()
+    private(set) var register = PeopleRegister(MemoryPeopleStore())
+    private var entries: [LogEntry] = []
+    private var peopleEntries: [PeopleEntry] = []
+    private var completions = CompletionChanges()
+    private var stampMark: Int64?
+    private(set) var stamps = StampMark()
+    private var requests: [(claims: StoredClaims, ticket: UInt64, shard: Int)] = []
+    private(set) var intake = Intake { _, _ in }
+    private var isFinishing = false
+    var onCheckpoint: (Result<LogPosition, LogError>) -> Void = { _ in }
+    var onClaimed: (UInt64, Int) -> Void = { _, _ in }
+
+    /// Begins a life: what was not synced is lost.
+    func restart(at clock: ManualClock) throws {
+        stampMark = nil
+        let wall = FeedTime(milliseconds: clock.source.wallMilliseconds())
+        stamps = StampMark(try claims.reserveStamps(at: wall), at: clock.now)
+        (entries, peopleEntries, requests, isFinishing) = ([], [], [], false)
+        completions = CompletionChanges()
+        register = PeopleRegister(people)
+        abandon()
+        intake = Intake { [unowned self] in (entries, peopleEntries) = ($0, $1) }
+    }
+
+    func change(_ change: (inout CompletionChanges) -> Void) { change(&completions) }
+    func reserve(stampsThrough mark: Int64) { stampMark = max(stampMark ?? mark, mark) }
+
+    func claim(_ claims: StoredClaims, _ ticket: UInt64, shard: Int) { requests.append((claims, ticket, shard)) }
+
+    /// - Returns: whether anything has become durable.
+    func sync(entries isOfEntries: Bool) -> Bool {
+        guard isOfEntries else {
+            guard !requests.isEmpty || !completions.isEmpty || stampMark != nil else { return false }
+            claims.append(requests.map(\.claims), completions, stampMark: stampMark)
+            if let mark = stampMark.take() { stamps.raise(to: mark) }
+            completions = CompletionChanges()
+            let answers = requests
+            requests = []
+            for answer in answers { onClaimed(answer.ticket, answer.shard) }
+            return true
+        }
+        if isFinishing {
+            isFinishing = false
+            onCheckpoint(.success(log.memoryCheckpoints.finish()))
+        }
+        guard !entries.isEmpty || !peopleEntries.isEmpty else { return false }
+        let first = log.end + 1
+        log.append(entries)
+        do { try register.apply(peopleEntries) } catch { preconditionFailure("a store in memory fails: \(error)") }
+        (entries, peopleEntries) = ([], [])
+        intake.entriesAreDurable(from: first, kept: register.kept)
+        return true
+    }
+
+    var isFull: Bool { false }
+    func begin(_ head: CheckpointHead) { log.memoryCheckpoints.begin(head) }
+    func append(_ rows: [[UInt8]]) { log.memoryCheckpoints.append(rows) }
+    func abandon() { log.memoryCheckpoints.abandon() }
+    func finish() { isFinishing = true }
+}

@@ -1,0 +1,92 @@
+import EngineTestSupport
+import FanfareDecisions
+import FanfareFanOut
+import FanfareLog
+import FanfareModel
+import FanfareRules
+
+@testable import Fanfare
+
+/// One life of the engine.
+final class CrashLife: EngineCoreDelegate {
+    let core: EngineCore
+    let turn: CoreTurn
+    let inbox: CoreTurn.Inbox
+    let nodes: [EngineWorld.Node]
+    private let checkpointer: Checkpointer
+    private let disk: CrashDisk
+    let told: EngineWorld.Wakeup
+    private let serials: UInt64
+    /// Is `true` if the app was muted when the life began.
+    let isMuted: Bool
+
+    /// - Parameter commands: room on the way to a shard. With little of it, pushes leave between the publications of a restart.
+    init(_ disk: CrashDisk, _ clock: ManualClock, _ build: CrashBuild, shards: Int, streams: Int, commands: Int) throws
+    {
+        let (rules, logged) = (build.rules, build.logged)
+        self.disk = disk
+        try disk.restart(at: clock)
+        let told = EngineWorld.Wakeup()
+        self.told = told
+        let room = EngineWorld.Room(mailbox: 64, commands: commands, feedback: 16, facts: 16, streams: streams)
+        let apps = [AppID(bundleID: "one")]
+        let nodes = (0..<shards).map { _ in
+            EngineWorld.Node(
+                app: 0, clock, room, pace: .zero, lineups: rules.lineups, keepsClaims: true,
+                besideOthers: shards > 1, stamps: disk.stamps
+            ) { told.isSet = true }
+        }
+        self.nodes = nodes
+        let queues = nodes.map { _ in LoadingQueue() }
+        let earlier = try EarlierProcess(disk.log) { try $0.read(disk.claims) }
+        let cards = try StoredCards(disk.register, beside: nil)
+        serials = disk.people.nextSerial
+        _ = try cards.distribute(to: [queues], apps: apps, now: clock.truth, earlier: earlier)
+        for (node, queue) in zip(nodes, queues) {
+            queue.finish()
+            while let commands = queue.take() { for command in commands { node.load(command) } }
+            queue.close()
+        }
+        inbox = CoreTurn.Inbox(capacity: 64, hasStore: true)
+        core = EngineCore(rules: rules, shards: nodes.map(\.link), perApp: shards, apps: apps)
+        core.keepAlerts()
+        core.keepCompletions(earlier.completions)
+        _ = try core.recall(
+            disk.log, under: rules, logged,
+            within: earlier.horizon(since: disk.claims.start) { clock.truth }, report: { _ in })
+        isMuted = core.appOrders[0].isMuted
+        if disk.claims.start == nil { disk.claims.begin(at: core.now) }
+        let counting = core.takeEarlierCompletions()
+        if counting == nil || earlier.hasVoidCompletions { disk.change { $0.void() } }
+        for key in core.outdatedCompletions { disk.change { $0.forget(key) } }
+        checkpointer = try Checkpointer(core, disk.log, sink: disk, rules: logged, interval: 10)
+        turn = CoreTurn(
+            core, inbox, clock: ThreadClock(clock.source), intake: disk.intake, checkpointer: checkpointer
+        ) { _ in }
+        core.delegate = self
+        disk.onCheckpoint = { [weak checkpointer] in checkpointer?.end($0) }
+        disk.onClaimed = { [unowned core] in core.confirmClaims($0, shard: $1) }
+        core.turnIsOver()
+    }
+
+    /// Ends the life as a stop does that has time, with what waits for its interval.
+    func stop(at now: Int64) { inbox.stop(by: now + 600_000_000_000) }
+    func finish() { checkpointer.finish { false } }
+    var hasFinished: Bool { turn.hasFinished }
+
+    func coreDidClaim(_ claims: StoredClaims, _ ticket: UInt64, shard: Int) {
+        disk.claim(claims, ticket, shard: shard)
+    }
+    func coreDidComplete(_ completions: [TopicCompletion], app: Int) {
+        let head = CompletionHead(position: checkpointer.decided, now: checkpointer.decidedAt)
+        for completion in completions {
+            let stored = StoredCompletion(completion, app: core.apps[app], serials: serials)
+            disk.change { $0.note(stored, at: CompletionKey(birth: stored.birth, app: app), head) }
+        }
+    }
+    func coreDidReach(stamp: Int64) { disk.reserve(stampsThrough: stamp) }
+    func coreWillShowAgain() { disk.change { $0.void() } }
+    func coreDidForget(_ topic: DecisionCore.TopicView) {
+        disk.change { $0.forget(CompletionKey(birth: topic.birth, app: 0)) }
+    }
+}
