@@ -53,11 +53,13 @@ final class MissedAlerts {
     }
 
     func alertsMissed(by slot: ActivitySlot, at moment: Moment) -> CarriedAlerts.Entry {
-        let activity = membership.store[slot]
         var missed = membership.carriedAlerts[slot] ?? CarriedAlerts.Entry()
-        guard activity.audience != ActivityStore.noAudience else { return missed }
-        lineupPublisher.bringUpToDate(membership.awake(Int(activity.audience)), at: moment)
-        let own = membership.awake(Int(activity.audience)).alerts.missed(after: activity.alerted)
+        let index = membership.store[slot].audience
+        guard index != ActivityStore.noAudience else { return missed }
+        lineupPublisher.bringUpToDate(membership.awake(Int(index)), at: moment)
+        // Read after that, which settles alerts of an earlier process.
+        let activity = membership.store[slot]
+        let own = membership.awake(Int(index)).alerts.missed(after: activity.alerted)
         if activity.flags.contains(.inFlight), activity.sending != 0 {
             let sent = own.prefix { $0.version <= activity.sending }
             missed.inFlight += missed.pending + sent

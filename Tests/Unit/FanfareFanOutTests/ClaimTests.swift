@@ -510,6 +510,30 @@ import Testing
         #expect(service.shard.violatedInvariant() == nil)
     }
 
+    /// A card moves to one topic of its lineup before the lineup has looked at an earlier process's alert, which has left for the card, or is
+    /// older than the card.
+    @Test(arguments: [Followed.lineup, .lineups]) func aMoveCarriesNothingThatWasSettled(followed: Followed) {
+        let shard = Shard()
+        shard.keepClaims()
+        let service = ScriptedService(shard: shard)
+        for (member, settled) in ([99_000, nil] as [Int64?]).enumerated() {
+            service.apply(
+                .follow(
+                    ScriptedService.id(member), followed.key(member), token: ScriptedService.token(member),
+                    earlier: EarlierDelivery(settledThrough: settled.map { FeedTime(milliseconds: $0) })))
+        }
+        service.apply(
+            .publishResumed(ResumedPublication(Self.silent(ScriptedService.match, 9), [Self.alert("goal", at: 10)])))
+        service.apply(.endRestart)
+        for member in 0...1 { service.apply(.move(ScriptedService.id(member), .topic(ScriptedService.match))) }
+        for _ in 0..<20 {
+            service.pass(seconds: 1)
+            _ = Self.runWithStore(service)
+        }
+        #expect(service.told(of: "goal") == [1], "the other one has had it")
+        #expect(service.shard.isQuiet && service.shard.violatedInvariant() == nil)
+    }
+
     /// A push that an earlier process's alert was not to ride fails, and is repeated without it.
     @Test func aRepeatedPushTellsNothingThatWasSettled() {
         let service = ScriptedService(

@@ -22,6 +22,8 @@ final class CrashWorld {
         var topic: TopicID { audience.topics[0] }
         var isLineup: Bool { audience.topics.count > 1 }
         var alerts: Set<String> = []
+        /// Log time from which on it may be told of a topic, at the earliest; none for a topic that it has not followed.
+        var follows: [TopicID: FeedTime] = [:]
         /// The newest push that has left for it.
         var last: (stamp: Int64, state: [UInt8])?
         /// State that it shows, and the greatest number that has left for it.
@@ -134,10 +136,11 @@ final class CrashWorld {
             token: [UInt8(number), 1, 2, 3], audience: audience,
             startedAt: FeedTime(milliseconds: clock.truth.milliseconds - 3_600_000))
         byToken[card.token] = number
+        let since = life?.core.now ?? FeedTime(milliseconds: 0)
         phones.append(
             Phone(
                 id: card.id, subscriber: card.subscription().subscriber, tokens: [card.token],
-                audience: audience))
+                audience: audience, follows: Dictionary(uniqueKeysWithValues: audience.topics.map { ($0, since) })))
         return card
     }
 
@@ -156,6 +159,8 @@ final class CrashWorld {
         do {
             for _ in 1...lives {
                 try begin()
+                // Cards move before what the restart publishes has come to them.
+                if random.chance(0.15) { for _ in 0..<5 { move() } }
                 // Nothing heals what the restart has left out.
                 if random.chance(0.2) { calm() }
                 let steps = Int.random(in: 20...400, using: &random)
@@ -352,8 +357,13 @@ final class CrashWorld {
 
     private func move() {
         guard let index = phones.indices.randomElement(using: &random) else { return }
-        let (phone, topic) = (phones[index], AudienceKey.topic(Self.topics.randomElement(using: &random)!))
+        let topics = Self.topics.shuffled(using: &random)
+        let topic = random.chance(0.3) ? AudienceKey.lineup(topics, favourite: nil) : .topic(topics[0])
+        let phone = phones[index]
         phones[index].hasMoved = true
+        for followed in topic.topics where phones[index].follows[followed] == nil {
+            phones[index].follows[followed] = life?.core.now
+        }
         tell("phone \(index) moves to \(topic)")
         _ = life?.inbox.post(
             .person(
@@ -584,7 +594,6 @@ final class CrashWorld {
         judgeSuperfluous(push, to: index)
         judgeStamp(push, to: index)
         judgeNumber(push, to: index)
-        guard !phones[index].hasMoved else { return }
         for alert in push.alerts { judge(alert, to: index) }
     }
 
@@ -599,6 +608,11 @@ final class CrashWorld {
         if isWithheld(alert) { complain("phone \(index): alert \(alert), which an operator had muted") }
         if !phones[index].alerts.insert(alert).inserted { complain("phone \(index): alert \(alert) twice") }
         for topic in Self.topics { _ = durableAlerts(of: topic) }
+        if let (topic, at) = granted[alert], phones[index].follows[topic].map({ at < $0 }) ?? true {
+            complain("phone \(index): alert \(alert) of \(topic), which it did not follow by then")
+        }
+        // An alert that a card has missed where it was goes along with its move, without a claim.
+        if phones[index].hasMoved { return }
         if !isClaimed(phones[index], alert, in: disk.claims.claims) {
             complain("phone \(index): alert \(alert) leaves without a claim")
         }
