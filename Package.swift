@@ -11,15 +11,18 @@ let fuzzing = Context.environment["FANFARE_FUZZ"] != nil
 let benchmarks = Context.environment["FANFARE_BENCH"] != nil
 
 let strictness: [SwiftSetting] = development ? [.treatAllWarnings(as: .error)] : []
-let swift: [SwiftSetting] =
+let language: [SwiftSetting] =
     strictness + [
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("InternalImportsByDefault"),
         .enableUpcomingFeature("MemberImportVisibility"),
     ]
 
+/// What touches memory by pointer says so, in what ships; the rooms for it are few (CONTRIBUTING.md).
+let swift = language + [.strictMemorySafety()]
+
 /// In a release build the sources are optimised and the tests are not: it would take most of the time, for code that runs for a moment.
-let swiftOfTests = swift + (development ? [.unsafeFlags(["-Onone"], .when(configuration: .release))] : [])
+let swiftOfTests = language + (development ? [.unsafeFlags(["-Onone"], .when(configuration: .release))] : [])
 
 var products: [Product] = [
     .library(name: "Fanfare", targets: ["Fanfare"]),
@@ -94,7 +97,7 @@ var targets: [Target] = [
     // The whole engine in one thread, with clocks and a network made of a seed.
     .target(
         name: "Simulation", dependencies: stages("FanfareLineup", "FanfareAPNs"), path: "Tests/Simulation",
-        swiftSettings: swift),
+        swiftSettings: language),
     .testTarget(
         name: "SimulationTests", dependencies: ["Simulation"], path: "Tests/System/SimulationTests",
         swiftSettings: swiftOfTests),
@@ -118,7 +121,7 @@ var targets: [Target] = [
     .target(
         name: "EngineTestSupport", dependencies: ["FanfareModel", "FanfareFanOut"],
         path: "Tests/Support/EngineTestSupport",
-        swiftSettings: swift),
+        swiftSettings: language),
     .testTarget(
         name: "FanfareTests",
         dependencies: stages(
@@ -156,7 +159,7 @@ var targets: [Target] = [
     .target(
         name: "ReferenceModel", dependencies: ["FanfareModel", "FanfareDecisions"],
         path: "Tests/Differential/ReferenceModel",
-        exclude: ["Runner"], swiftSettings: swift),
+        exclude: ["Runner"], swiftSettings: language),
     .testTarget(
         name: "ReferenceModelTests", dependencies: ["ReferenceModel"], path: "Tests/Differential/ReferenceModelTests",
         swiftSettings: swiftOfTests),
@@ -165,7 +168,7 @@ var targets: [Target] = [
         path: "Tests/Differential/TruthTests", swiftSettings: swiftOfTests),
     .target(
         name: "HTTP2TestSupport", dependencies: ["FanfareHTTP2"], path: "Tests/Support/HTTP2TestSupport",
-        swiftSettings: swift),
+        swiftSettings: language),
     .testTarget(
         name: "FanfareHTTP2Tests", dependencies: ["FanfareHTTP2", "FanfareModel", "HTTP2TestSupport"],
         path: "Tests/Unit/FanfareHTTP2Tests",
@@ -189,7 +192,7 @@ if development || fuzzing {
                 "FanfareHTTP2", "FanfareAPNs", "FanfareDecisions", "FanfareFeeds", "FanfareLog", "FanfareModel",
                 "CFanfareNghttp2",
             ],
-            path: "Tests/Fuzz/Subjects", swiftSettings: swift),
+            path: "Tests/Fuzz/Subjects", swiftSettings: language),
         .testTarget(
             name: "FuzzTests", dependencies: ["FuzzSubjects"], path: "Tests/Fuzz/FuzzTests", swiftSettings: swiftOfTests
         ),
@@ -202,7 +205,7 @@ if fuzzing {
         .executableTarget(
             name: "fanfare-fuzz", dependencies: ["FuzzSubjects"], path: "Tests/Fuzz/Fuzzer",
             // libFuzzer brings `main`.
-            swiftSettings: swift + [.unsafeFlags(["-parse-as-library"])]))
+            swiftSettings: language + [.unsafeFlags(["-parse-as-library"])]))
 }
 
 if development {
@@ -221,24 +224,24 @@ if development {
     ]
     targets += [
         // The judges share no JSON with the engine they judge.
-        .target(name: "LoadJSON", path: "Load/json", swiftSettings: swift),
+        .target(name: "LoadJSON", path: "Load/json", swiftSettings: language),
         .target(
             name: "APNsSimulator", dependencies: ["CFanfareNghttp2", "FanfareHTTP2", "FanfareLoop", "LoadJSON"],
             path: "Load/apns-simulator/Simulator",
             // Its state changes in nghttp2's callbacks, ten per request, on one thread; debug builds check that.
-            swiftSettings: swift + [
+            swiftSettings: language + [
                 .unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release))
             ]),
         .executableTarget(
             name: "apns-simulator", dependencies: ["APNsSimulator", "FanfareLoop"], path: "Load/apns-simulator",
-            exclude: ["README.md", "Simulator"], swiftSettings: swift),
+            exclude: ["README.md", "Simulator"], swiftSettings: language),
         // A server on this machine as if it were far away.
         .target(
             name: "Distance", dependencies: ["FanfareModel", "FanfareLoop"], path: "Load/distance/Distance",
-            swiftSettings: swift),
+            swiftSettings: language),
         .executableTarget(
             name: "apns-distance", dependencies: ["Distance", "FanfareLoop"], path: "Load/distance",
-            exclude: ["Distance", "README.md"], swiftSettings: swift),
+            exclude: ["Distance", "README.md"], swiftSettings: language),
         .testTarget(
             name: "DistanceTests", dependencies: ["Distance", "FanfareModel", "FanfareLoop"],
             path: "Tests/Unit/DistanceTests", swiftSettings: swiftOfTests),
@@ -246,10 +249,10 @@ if development {
         .target(
             name: "CrashTest",
             dependencies: stages("Fanfare", "FanfareAPNs", "FanfareLog", "FanfareLoop", "APNsSimulator", "LoadJSON"),
-            path: "Load/crash/Crash", swiftSettings: swift),
+            path: "Load/crash/Crash", swiftSettings: language),
         .executableTarget(
             name: "fanfare-crash", dependencies: ["CrashTest", "FanfareLoop"], path: "Load/crash", exclude: ["Crash"],
-            swiftSettings: swift),
+            swiftSettings: language),
         .testTarget(
             name: "CrashJudgeTests", dependencies: ["CrashTest"], path: "Tests/Unit/CrashJudgeTests",
             swiftSettings: swiftOfTests),
@@ -257,33 +260,33 @@ if development {
         .target(name: "WriteRecorder", path: "Load/powerloss/Recorder"),
         .target(
             name: "PowerLoss", dependencies: ["WriteRecorder", "FanfareLog", "FanfareModel"],
-            path: "Load/powerloss/Power", swiftSettings: swift),
+            path: "Load/powerloss/Power", swiftSettings: language),
         .executableTarget(
             name: "fanfare-power-loss", dependencies: ["PowerLoss"], path: "Load/powerloss",
-            exclude: ["Power", "Recorder"], swiftSettings: swift),
+            exclude: ["Power", "Recorder"], swiftSettings: language),
         // `make bench-apns`: our client alone, and the floor under any client.
         .executableTarget(
             name: "apns-load",
             dependencies: [
                 "FanfareAPNs", "FanfareModel", "FanfareFanOut", "FanfareHTTP2", "FanfareLoop", "CountAllocations",
             ],
-            path: "Load/apns-load", swiftSettings: swift),
+            path: "Load/apns-load", swiftSettings: language),
         .executableTarget(name: "apns-floor", dependencies: ["CFanfareOpenSSL"], path: "Load/apns-floor"),
-        .target(name: "DeliveryJudge", dependencies: ["LoadJSON"], path: "Load/judge/Judge", swiftSettings: swift),
+        .target(name: "DeliveryJudge", dependencies: ["LoadJSON"], path: "Load/judge/Judge", swiftSettings: language),
         .executableTarget(
             name: "delivery-judge", dependencies: ["DeliveryJudge", "LoadJSON"], path: "Load/judge",
-            exclude: ["Judge"], swiftSettings: swift),
+            exclude: ["Judge"], swiftSettings: language),
         // The load laboratory: scenarios through the whole engine, measured and judged.
         .target(
             name: "Laboratory",
             dependencies: stages(
                 "Fanfare", "FanfareFeeds", "FanfareTOML", "FanfareAPNs", "FanfareLog", "FanfareLoop", "APNsSimulator",
                 "Distance"),
-            path: "Load/laboratory", exclude: ["README.md"], swiftSettings: swift),
+            path: "Load/laboratory", exclude: ["README.md"], swiftSettings: language),
         .executableTarget(
             name: "fanfare-load",
             dependencies: ["Laboratory", "LaboratoryReport", "FanfareModel", "FanfareTOML", "FanfareLoop"],
-            path: "Load/fanfare-load", swiftSettings: swift),
+            path: "Load/fanfare-load", swiftSettings: language),
         .testTarget(
             name: "FanfareLoadTests", dependencies: ["fanfare-load", "Laboratory"],
             path: "Tests/Unit/FanfareLoadTests", swiftSettings: swiftOfTests),
@@ -293,19 +296,19 @@ if development {
         // Results of the laboratory as pages, plots, logs and comparisons.
         .target(
             name: "LaboratoryReport", dependencies: ["Laboratory", "CFanfareZlib"], path: "Load/report",
-            swiftSettings: swift),
+            swiftSettings: language),
         .testTarget(
             name: "LaboratoryReportTests", dependencies: ["Laboratory", "LaboratoryReport"],
             path: "Tests/Unit/LaboratoryReportTests", exclude: ["hdr_check.py"], swiftSettings: swiftOfTests),
         .executableTarget(
-            name: "fanfare-sim", dependencies: ["Simulation"], path: "Load/fanfare-sim", swiftSettings: swift),
+            name: "fanfare-sim", dependencies: ["Simulation"], path: "Load/fanfare-sim", swiftSettings: language),
         // Weeks of an engine's life in virtual time, to see what grows.
         .executableTarget(
             name: "fanfare-season", dependencies: stages("FanfareLineup", "CountAllocations"), path: "Tests/Season",
-            swiftSettings: swift),
+            swiftSettings: language),
         .executableTarget(
             name: "fanfare-model", dependencies: ["ReferenceModel"], path: "Tests/Differential/ReferenceModel/Runner",
-            swiftSettings: swift),
+            swiftSettings: language),
         .testTarget(
             name: "ApnsSimulatorTests",
             dependencies: [
@@ -349,7 +352,7 @@ if benchmarks {
             name: "fanfare-bench",
             dependencies: stages(
                 "CFanfareBench", "Fanfare", "FanfareFeeds", "FanfareLog", "FanfareLoop", "CountAllocations"),
-            path: "Benchmarks/fanfare-bench", swiftSettings: swift),
+            path: "Benchmarks/fanfare-bench", swiftSettings: language),
     ]
 }
 

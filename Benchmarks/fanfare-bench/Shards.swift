@@ -69,8 +69,8 @@ enum Shards {
     }
 
     private final class Link {
-        @exclusivity(unchecked) var producer: RingProducer<ShardCommand>
-        @exclusivity(unchecked) var consumer: RingConsumer<ShardCommand>
+        @safe @exclusivity(unchecked) var producer: RingProducer<ShardCommand>
+        @safe @exclusivity(unchecked) var consumer: RingConsumer<ShardCommand>
 
         init(capacity: Int) {
             let ring = OneToOneRing<ShardCommand>(capacity: capacity)

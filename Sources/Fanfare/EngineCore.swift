@@ -11,37 +11,37 @@ package final class EngineCore {
     package unowned var delegate: (any EngineCoreDelegate)?
     // Each is confined to one thread and is never re-entered by its callees. Exclusivity checks at run time would cost as much as some of the
     // accesses.
-    @exclusivity(unchecked) var decisionCore: DecisionCore
-    @exclusivity(unchecked) private var decisions: [Decision] = []
-    @exclusivity(unchecked) private var feedWatch: FeedWatch
+    @safe @exclusivity(unchecked) var decisionCore: DecisionCore
+    @safe @exclusivity(unchecked) private var decisions: [Decision] = []
+    @safe @exclusivity(unchecked) private var feedWatch: FeedWatch
     /// Apps in the order of their shards; empty if nothing is sent to APNs.
     let apps: [AppID]
-    @exclusivity(unchecked) var appOrders: [AppOrders]
-    @exclusivity(unchecked) var absentApps = AbsentApps()
+    @safe @exclusivity(unchecked) var appOrders: [AppOrders]
+    @safe @exclusivity(unchecked) var absentApps = AbsentApps()
     private let shards: ShardLinks
     private var unreadyShards: Int
     /// Waits until the stopping shards have ended, and hands over their remaining feedback.
     private let join: ((ShardFeedback, _ shard: Int) -> Void) -> Void
     private var figures: ShardFigures
-    @exclusivity(unchecked) private var publications = ShardCompletions()
+    @safe @exclusivity(unchecked) private var publications = ShardCompletions()
     private var questions = DispositionQuestions()
     /// `nil` outside a recall.
-    @exclusivity(unchecked) var recalling: Recall?
+    @safe @exclusivity(unchecked) var recalling: Recall?
     /// Number of records since the beginning of the log.
-    @exclusivity(unchecked) var records = RecordCounts()
+    @safe @exclusivity(unchecked) var records = RecordCounts()
     private var settling: SettleQueue
     /// `nil` if alerts of an earlier process do not go on.
-    @exclusivity(unchecked) var recentAlerts: RecentAlerts?
+    @safe @exclusivity(unchecked) var recentAlerts: RecentAlerts?
     /// What people have from earlier processes, until the end of the recall.
-    @exclusivity(unchecked) private(set) var earlierCompletions: EarlierCompletions?
-    @exclusivity(unchecked) private var topicCompletions: ShardTopicCompletions
+    @safe @exclusivity(unchecked) private(set) var earlierCompletions: EarlierCompletions?
+    @safe @exclusivity(unchecked) private var topicCompletions: ShardTopicCompletions
     /// Log time at which people's commands were sent that the shards do not know to be all.
-    @exclusivity(unchecked) private var followedAt: FeedTime?
+    @safe @exclusivity(unchecked) private var followedAt: FeedTime?
     private var keepsCompletions = false
     /// Places of completions in the store that are not of what topics show at the end of the recall.
     private(set) var outdatedCompletions: [CompletionKey] = []
     /// Those that the checkpoint which is being written still lacks.
-    @exclusivity(unchecked) var alertsToWrite: ArraySlice<RecentAlerts.Entry> = []
+    @safe @exclusivity(unchecked) var alertsToWrite: ArraySlice<RecentAlerts.Entry> = []
 
     /// - Parameters:
     ///   - links: links to the shards, grouped by app, equally many for each.

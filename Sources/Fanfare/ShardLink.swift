@@ -63,15 +63,15 @@ final class ShardRings: Sendable {
 final class ShardLink {
     private let rings: ShardRings
     // Confined to one thread and never re-entered by its callees, so exclusivity checks at run time could never fail.
-    @exclusivity(unchecked) private var commands: RingProducer<ShardCommand>
-    @exclusivity(unchecked) private var feedback: RingConsumer<ShardFeedback>
+    @safe @exclusivity(unchecked) private var commands: RingProducer<ShardCommand>
+    @safe @exclusivity(unchecked) private var feedback: RingConsumer<ShardFeedback>
     /// Makes the shard take a turn soon.
     private let wake: () -> Void
     /// Commands behind `next` that found the ring full. The core takes no new events while more than `waitingMax` commands wait, so the
     /// backlog holds at most that plus the publications of one turn's timers: it is bounded by topics, not by lag.
     private var backlog = CommandQueue()
     /// First command that found the ring full.
-    @exclusivity(unchecked) private var next: ShardCommand?
+    @safe @exclusivity(unchecked) private var next: ShardCommand?
     /// Is `true` while a `reportQuiet` waits in the backlog. A later one waits outside until that has left, and a newer one replaces it,
     /// because an answer covers all questions before it. Each question in the backlog keeps versions behind it from overtaking those
     /// before it.
@@ -87,7 +87,7 @@ final class ShardLink {
     /// Facts taken from the ring since the shard was last woken.
     private var heard = 0
     /// Commands pushed since the shard was last rung.
-    @exclusivity(unchecked) private var unrung = 0
+    @safe @exclusivity(unchecked) private var unrung = 0
     /// Number of commands after which the shard is rung before the core's turn ends, so that both work at the same time.
     static let unrungMax = 64
 

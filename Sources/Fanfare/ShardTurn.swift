@@ -10,12 +10,12 @@ final class ShardTurn {
     private let clock: ThreadClock
     private let rings: ShardRings
     // Confined to one thread and never re-entered by its callees, so exclusivity checks at run time could never fail.
-    @exclusivity(unchecked) private var commands: RingConsumer<ShardCommand>
-    @exclusivity(unchecked) private var feedback: RingProducer<ShardFeedback>
+    @safe @exclusivity(unchecked) private var commands: RingConsumer<ShardCommand>
+    @safe @exclusivity(unchecked) private var feedback: RingProducer<ShardFeedback>
     /// Commands taken from the ring and not yet carried out.
-    @exclusivity(unchecked) private var waiting = CommandQueue()
+    @safe @exclusivity(unchecked) private var waiting = CommandQueue()
     /// Commands taken since the core was last woken.
-    @exclusivity(unchecked) private var taken = 0
+    @safe @exclusivity(unchecked) private var taken = 0
     /// Wakes the core, which finds feedback or room for its commands.
     private let wakeCore: () -> Void
     /// Schedules another call of `takeCommands` after the transport's turn.

@@ -45,9 +45,9 @@ final class Connection: Candidate {
     private var dialer: Dialer?
     private var stream: TLSStream?
     // Calls into these never re-enter this object, so run-time exclusivity checks, several per push, could never fail.
-    @exclusivity(unchecked) private var session: ClientSession
-    @exclusivity(unchecked) private var events = EventBatch()
-    @exclusivity(unchecked) private var requests = RequestTable()
+    @safe @exclusivity(unchecked) private var session: ClientSession
+    @safe @exclusivity(unchecked) private var events = EventBatch()
+    @safe @exclusivity(unchecked) private var requests = RequestTable()
 
     /// `true` while the session writes in its pool's memory, until the output is flushed.
     private var writesInPoolMemory = false
@@ -73,7 +73,7 @@ final class Connection: Candidate {
     /// nothing newer meanwhile.
     private static let patienceFactor: Int64 = 3
 
-    @exclusivity(unchecked) var isCandidate = false
+    @safe @exclusivity(unchecked) var isCandidate = false
     /// Number of this connection, unique for the life of its pool.
     let serial: UInt64
     /// 5xx answers, resets and timeouts since the last good answer, except those that are evidence about their activity alone.
@@ -93,7 +93,7 @@ final class Connection: Candidate {
     /// Number of processed pushes.
     private(set) var answers = 0
     /// Answers of this connection, and how many of them were final for their activities.
-    @exclusivity(unchecked) var finalAnswers = FinalAnswers()
+    @safe @exclusivity(unchecked) var finalAnswers = FinalAnswers()
     /// Time of the last processed push.
     private var lastProved: Int64 = 0
     /// Answers after which a lost connection is replaced at once: a connection that breaks again and again then costs at
@@ -176,7 +176,7 @@ final class Connection: Candidate {
         swap(&session, &attempt.session)
         let stream = attempt.stream
         stream.onReady = nil
-        stream.onRead = { [unowned self] in self.received($0) }
+        unsafe stream.onRead = { [unowned self] in unsafe self.received($0) }
         stream.onClose = { [unowned self] in self.streamClosed($0) }
         stream.onDrain = { [unowned self] in self.pool.drained(self) }
         self.stream = stream
@@ -275,7 +275,7 @@ final class Connection: Candidate {
     /// Hands the session's output to TLS; it leaves at the end of the loop's turn.
     func flush() {
         guard let stream, session.outputCount > 0 else { return }
-        session.withOutput { stream.write($0) }
+        unsafe session.withOutput { unsafe stream.write($0) }
         session.take(session.outputCount)
         // No output waits in the borrowed memory now.
         if writesInPoolMemory { exchangeMemory() }
@@ -297,7 +297,7 @@ final class Connection: Candidate {
         hasBeenHeard = true
         // Any received bytes are a sign of life, not the PING's answer alone.
         pingedAt = nil
-        session.receive(bytes)
+        unsafe session.receive(bytes)
         takeEvents(at: moment)
         pool.turn(at: moment)
         flush()

@@ -25,13 +25,13 @@ package final class ConnectionPool: Transport {
     private let clock: () -> Moment
     let proof: WallProof
     let onReport: (String) -> Void
-    @exclusivity(unchecked) private var requestFields: RequestFields
+    @safe @exclusivity(unchecked) private var requestFields: RequestFields
     /// Serial of the key that the connections belong to; 0 before the first push.
     private(set) var keySerial: UInt64 = 0
     /// Serial of the JWT that was sent last.
     private var tokenSerial: UInt64 = 0
     /// Serial of the JWT that APNs accepted last; 0 after a refusal or a change of JWT.
-    @exclusivity(unchecked) var acceptedTokenSerial: UInt64 = 0
+    @safe @exclusivity(unchecked) var acceptedTokenSerial: UInt64 = 0
     /// Time, in monotonic nanoseconds, at which pushes changed to another wall time. Pushes need a later reading of the
     /// clocks: stamped by the former time, they would now be accepted by APNs and dropped by phones.
     var timeChangedAt = Int64.min
@@ -57,32 +57,32 @@ package final class ConnectionPool: Transport {
     /// Path to the peer without a queue.
     var plannedPath: PoolSize.Path?
     var replacements = Replacements()
-    @exclusivity(unchecked) var lifespan = Lifespan()
+    @safe @exclusivity(unchecked) var lifespan = Lifespan()
     /// Connections that take no new requests and wait for their last answers, or for the peer's close.
     var draining: [Connection] = []
-    @exclusivity(unchecked) var candidates = Candidates<Connection>()
+    @safe @exclusivity(unchecked) var candidates = Candidates<Connection>()
     /// Serial of the newest connection; `Suspects` identifies connections by their serials.
     var connectionSerial: UInt64 = 0
     // Unchecked for the reason given in `Connection`.
-    @exclusivity(unchecked) var gate = PullGate()
-    @exclusivity(unchecked) var suspects = Suspects()
+    @safe @exclusivity(unchecked) var gate = PullGate()
+    @safe @exclusivity(unchecked) var suspects = Suspects()
     /// Connections that the peer ended before the first answer, or by an answer that demands a new one, since the last answered push.
-    @exclusivity(unchecked) var connectionsInVain = 0
+    @safe @exclusivity(unchecked) var connectionsInVain = 0
     static let connectionsInVainMax = 4
     /// Trouble that was reported for connections that the service ended without use; `nil` once one has stayed.
     var troubleInVain: Trouble?
     /// Requests in flight on all connections.
-    @exclusivity(unchecked) var inFlight = 0
+    @safe @exclusivity(unchecked) var inFlight = 0
     /// `false` after a pull that brought less than its limit, until the source announces work or completions may have made more due.
     var sourceMayHaveWork = true
-    @exclusivity(unchecked) private var batch = DeliveryBatch()
+    @safe @exclusivity(unchecked) private var batch = DeliveryBatch()
     /// Output memory for the connection that writes; holds that connection's own memory meanwhile.
-    @exclusivity(unchecked) var requestMemory = OutputBuffer(capacity: 4096)
-    @exclusivity(unchecked) var completions: [Completion] = []
+    @safe @exclusivity(unchecked) var requestMemory = OutputBuffer(capacity: 4096)
+    @safe @exclusivity(unchecked) var completions: [Completion] = []
     private var completionsSpare: [Completion] = []
     private var isTurning = false
-    @exclusivity(unchecked) private var pullTurn = PullTurn()
-    @exclusivity(unchecked) private(set) var bodySize = BodySize()
+    @safe @exclusivity(unchecked) private var pullTurn = PullTurn()
+    @safe @exclusivity(unchecked) private(set) var bodySize = BodySize()
 
     private var timer: LoopTimer?
     /// Time at which the timer fires. It may fire early, and then finds nothing to do.
@@ -94,9 +94,9 @@ package final class ConnectionPool: Transport {
     private var closesBy = Int64.max
     var isClosing: Bool { closesBy != .max }
 
-    @exclusivity(unchecked) package internal(set) var statistics = TransportStatistics()
+    @safe @exclusivity(unchecked) package internal(set) var statistics = TransportStatistics()
     /// Current trouble; `nil` while pushes are accepted, and before the first failure.
-    @exclusivity(unchecked) package internal(set) var trouble: Trouble?
+    @safe @exclusivity(unchecked) package internal(set) var trouble: Trouble?
 
     /// Creates a pool, which opens its connections at once.
     ///

@@ -47,7 +47,7 @@ package final class ConnectionQuota: Sendable {
         /// Called when this pool is to look whether it gives up a connection for another one.
         var onDemand: () -> Void = {}
         /// `true` after an event that may have changed the number of connections that the peer has taken from this pool.
-        @exclusivity(unchecked) var isStale = true
+        @safe @exclusivity(unchecked) var isStale = true
 
         fileprivate init(quota: ConnectionQuota, index: Int, most: Int, pools: Int, wakeup: Wakeup) {
             (self.quota, self.index, self.most, self.pools, self.wakeup) = (quota, index, most, pools, wakeup)

@@ -39,7 +39,7 @@ final class Dialer {
         }
 
         fileprivate func flush() {
-            session.withOutput { stream.write($0) }
+            unsafe session.withOutput { unsafe stream.write($0) }
             session.take(session.outputCount)
         }
     }
@@ -192,7 +192,7 @@ final class Dialer {
             attempts.append(attempt)
             let stream = attempt.stream
             stream.onReady = { [unowned self, unowned attempt] in self.secured(attempt, alpn: $0) }
-            stream.onRead = { [unowned self, unowned attempt] in self.received($0, on: attempt) }
+            unsafe stream.onRead = { [unowned self, unowned attempt] in unsafe self.received($0, on: attempt) }
             stream.onClose = { [unowned self, unowned attempt] in self.closed(attempt, $0) }
             // An answer or a failure may have led here, after which no other code arms the timer.
             pool.deadlinesChanged()
@@ -212,7 +212,7 @@ final class Dialer {
     }
 
     private func received(_ bytes: UnsafeRawBufferPointer, on attempt: Attempt) {
-        attempt.session.receive(bytes)
+        unsafe attempt.session.receive(bytes)
         if attempt.session.settingsReceived { return win(attempt) }
         guard attempt.session.state == .closed else { return attempt.flush() }
         var batch = EventBatch()

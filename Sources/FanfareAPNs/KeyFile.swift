@@ -30,19 +30,19 @@ struct KeyFile {
     mutating func readIfChanged() throws -> ProviderToken.Key? {
         // All checks use this descriptor, because the file at a path may change between two checks. The open does not wait
         // for the writer of a named pipe.
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
-        guard descriptor >= 0 else { throw fault(String(cString: strerror(errno))) }
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+        guard descriptor >= 0 else { throw unsafe fault(String(cString: strerror(errno))) }
         defer { Glibc.close(descriptor) }
         try check(descriptor)
         let id = try keyID ?? idInName(of: descriptor)
         try ProviderToken.check(id, is: "key id")
         let room = UnsafeMutableRawBufferPointer.allocate(byteCount: KeyFile.bytesMax + 1, alignment: 1)
         defer {
-            if let start = room.baseAddress { explicit_bzero(start, room.count) }
-            room.deallocate()
+            if let start = room.baseAddress { unsafe explicit_bzero(start, room.count) }
+            unsafe room.deallocate()
         }
-        let count = try read(descriptor, into: room)
-        let key = try ES256PrivateKey(pem: UnsafeRawBufferPointer(rebasing: room[..<count]), place: path)
+        let count = try unsafe read(descriptor, into: room)
+        let key = try unsafe ES256PrivateKey(pem: UnsafeRawBufferPointer(rebasing: room[..<count]), place: path)
         let found = Identity(id: id, publicKey: try key.publicKey.pem())
         guard found != known else { return nil }
         known = found
@@ -52,7 +52,7 @@ struct KeyFile {
     /// Refuses a key that others can read: anyone who has it can push in our name until it is revoked.
     private func check(_ descriptor: CInt) throws(CredentialsFault) {
         var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw fault(String(cString: strerror(errno))) }
+        guard unsafe fstat(descriptor, &status) == 0 else { throw unsafe fault(String(cString: strerror(errno))) }
         guard status.st_mode & S_IFMT == S_IFREG else { throw fault("not a file, but a folder, a pipe or a device") }
         let permissions = status.st_mode & 0o777
         guard KeyFile.isOursAlone(permissions: permissions, groupIsOurs: KeyFile.isOurs(group: status.st_gid)) else {
@@ -71,16 +71,20 @@ struct KeyFile {
     private static func isOurs(group: gid_t) -> Bool {
         if group == getegid() { return true }
         var groups = [gid_t](repeating: 0, count: Int(max(0, getgroups(0, nil))))
-        let count = getgroups(CInt(groups.count), &groups)
+        let count = unsafe getgroups(CInt(groups.count), &groups)
         return count > 0 && groups[..<Int(count)].contains(group)
     }
 
     private func read(_ descriptor: CInt, into room: UnsafeMutableRawBufferPointer) throws -> Int {
         var count = 0
         while count < room.count {
-            let added = Glibc.read(descriptor, room.baseAddress?.advanced(by: count), room.count - count)
+            let added = unsafe Glibc.read(descriptor, room.baseAddress?.advanced(by: count), room.count - count)
             if added == 0 { return count }
-            if added > 0 { count += added } else if errno != EINTR { throw fault(String(cString: strerror(errno))) }
+            if added > 0 {
+                count += added
+            } else if errno != EINTR {
+                throw unsafe fault(String(cString: strerror(errno)))
+            }
         }
         throw fault("larger than the \(KeyFile.bytesMax) bytes that a key may have")
     }
@@ -91,11 +95,11 @@ struct KeyFile {
     /// elsewhere rotates the key and its id together.
     private func idInName(of descriptor: CInt) throws(CredentialsFault) -> String {
         // The path of the open file is independent of later changes to the link.
-        guard let resolved = realpath("/proc/self/fd/\(descriptor)", nil) else {
-            throw fault(String(cString: strerror(errno)))
+        guard let resolved = unsafe realpath("/proc/self/fd/\(descriptor)", nil) else {
+            throw unsafe fault(String(cString: strerror(errno)))
         }
-        defer { free(resolved) }
-        let name = String(cString: resolved).split(separator: "/").last ?? ""
+        defer { unsafe free(resolved) }
+        let name = unsafe String(cString: resolved).split(separator: "/").last ?? ""
         guard name.hasPrefix("AuthKey_"), name.hasSuffix(".p8") else {
             throw CredentialsFault(
                 "key file \(path): give the key's id (--key-id), or keep the file's name, AuthKey_<id>.p8")

@@ -224,7 +224,7 @@ package struct PayloadFault: Error, Sendable, Equatable, CustomStringConvertible
 
 extension [UInt8] {
     mutating func append(_ text: StaticString) {
-        text.withUTF8Buffer { append(contentsOf: $0) }
+        text.withUTF8Buffer { unsafe append(contentsOf: $0) }
     }
 
     /// Appends a decimal number without a `String`, which would cost more than the rest of a lineup's body.
@@ -238,6 +238,6 @@ extension [UInt8] {
             rest /= 10
         } while rest > 0
         if value < 0 { append(UInt8(ascii: "-")) }
-        digits.span.extracting(first..<digits.endIndex).withUnsafeBufferPointer { append(contentsOf: $0) }
+        unsafe digits.span.extracting(first..<digits.endIndex).withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
     }
 }

@@ -37,7 +37,7 @@ enum Console {
     static var columns: Int? {
         guard isatty(STDERR_FILENO) == 1 else { return nil }
         var size = winsize()
-        let isKnown = ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
+        let isKnown = unsafe ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
         return isKnown ? Int(size.ws_col) : 80
     }
 }

@@ -3,7 +3,7 @@ import FanfareModel
 import Glibc
 
 /// Reads a decision log record by record.
-final class DecisionLogReader {
+@safe final class DecisionLogReader {
     private let path: String
     private let file: UnsafeMutablePointer<FILE>
     /// `getline`'s own buffer, which grows with the longest line.
@@ -14,30 +14,30 @@ final class DecisionLogReader {
     private(set) var hash: UInt64 = 0
 
     init(_ path: String) throws(UsageError) {
-        guard let file = fopen(path, "re") else { throw DecisionLogReader.unreadable(path) }
+        guard let file = unsafe fopen(path, "re") else { throw DecisionLogReader.unreadable(path) }
         self.path = path
-        self.file = file
+        unsafe self.file = file
     }
 
     deinit {
-        free(buffer)
-        fclose(file)
+        unsafe free(buffer)
+        unsafe fclose(file)
     }
 
     /// Makes the error from `errno`.
     private static func unreadable(_ path: String) -> UsageError {
-        UsageError("\(path): cannot be read: \(String(cString: strerror(errno)))")
+        UsageError(unsafe "\(path): cannot be read: \(String(cString: strerror(errno)))")
     }
 
     func next() throws(UsageError) -> JSONObject? {
-        let count = getline(&buffer, &capacity, file)
-        guard count > 0, let buffer else {
+        let count = unsafe getline(&buffer, &capacity, file)
+        guard count > 0, let buffer = unsafe buffer else {
             // `fopen` also opens a folder, and a disk may fail in the middle of a file.
-            if ferror(file) != 0 { throw DecisionLogReader.unreadable(path) }
+            if unsafe ferror(file) != 0 { throw DecisionLogReader.unreadable(path) }
             return nil
         }
         number += 1
-        let line = UnsafeRawBufferPointer(start: buffer, count: count).map { $0 }
+        let line = unsafe UnsafeRawBufferPointer(start: buffer, count: count).map { $0 }
         hash = (hash ^ line.fnv1a).mixed
         guard let record = JSONObject(parsing: line), record["type"] != nil, record["outcome"] != nil else {
             throw UsageError(

@@ -70,7 +70,7 @@ struct FileRoles {
             let slash = target.lastIndex(of: "/")
             let folder = slash.map { String(target[...$0]) } ?? "./"
             var bytes = [UInt8](repeating: 0, count: Int(PATH_MAX))
-            let count = readlink(target, &bytes, bytes.count)
+            let count = unsafe readlink(target, &bytes, bytes.count)
             guard count > 0 else {
                 let name = slash.map { target[target.index(after: $0)...] } ?? target[...]
                 return (realPath(of: folder) ?? folder) + "/" + name
@@ -82,9 +82,9 @@ struct FileRoles {
     }
 
     private static func realPath(of path: String) -> String? {
-        guard let whole = realpath(path, nil) else { return nil }
-        defer { free(whole) }
-        return String(cString: whole)
+        guard let whole = unsafe realpath(path, nil) else { return nil }
+        defer { unsafe free(whole) }
+        return unsafe String(cString: whole)
     }
 
     /// Returns `true` if the path is a regular file.
@@ -99,6 +99,6 @@ struct FileRoles {
     /// - Parameter standard: descriptor that `-` stands for.
     private static func status(of path: String, standard: CInt) -> stat? {
         var status = stat()
-        return (path == "-" ? fstat(standard, &status) : stat(path, &status)) == 0 ? status : nil
+        return unsafe (path == "-" ? fstat(standard, &status) : stat(path, &status)) == 0 ? status : nil
     }
 }

@@ -79,9 +79,9 @@ final class OutputFile: Sendable {
         // O_APPEND avoids a hole in the file when another program truncates it during the run, as log rotation does.
         let emptied = keepsContent ? 0 : O_TRUNC
         let mode = !awaitsReader && FileRoles.isNamedPipe(path) ? O_RDWR : O_WRONLY
-        let descriptor = open(path, mode | O_CREAT | emptied | O_APPEND | O_CLOEXEC, 0o644)
+        let descriptor = unsafe open(path, mode | O_CREAT | emptied | O_APPEND | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else {
-            throw UsageError("\(option) \(path): cannot be written: \(String(cString: strerror(errno)))")
+            throw UsageError(unsafe "\(option) \(path): cannot be written: \(String(cString: strerror(errno)))")
         }
         self.init(descriptor: descriptor, name: path, capacity: capacity)
     }
@@ -121,7 +121,7 @@ final class OutputFile: Sendable {
 
     /// Why not everything could be written, in one line for people; `nil` if there was no failure.
     var failure: String? {
-        shared.state.withLock(\.failure).map { "\(name): cannot be written: \(String(cString: strerror($0)))" }
+        shared.state.withLock(\.failure).map { unsafe "\(name): cannot be written: \(String(cString: strerror($0)))" }
     }
 
     /// Is `true` when the reader has closed the pipe.
@@ -248,7 +248,7 @@ final class OutputFile: Sendable {
 
         /// The note begins with a line break because the last written line may have been cut short.
         var note: [UInt8] {
-            Array("\n\(lines.grouped) lines are missing here: \(String(cString: strerror(failure)))\n".utf8)
+            Array(unsafe "\n\(lines.grouped) lines are missing here: \(String(cString: strerror(failure)))\n".utf8)
         }
     }
 
@@ -259,8 +259,8 @@ final class OutputFile: Sendable {
     private static func write(_ bytes: [UInt8], _ shared: Shared) -> CInt? {
         var rest = bytes[...]
         while !rest.isEmpty {
-            let count = rest.prefix(pieceMax).withUnsafeBytes {
-                Glibc.write(shared.descriptor, $0.baseAddress, $0.count)
+            let count = unsafe rest.prefix(pieceMax).withUnsafeBytes {
+                unsafe Glibc.write(shared.descriptor, $0.baseAddress, $0.count)
             }
             if count >= 0 {
                 rest = rest.dropFirst(count)
@@ -268,7 +268,7 @@ final class OutputFile: Sendable {
             } else if errno == EAGAIN {
                 // EAGAIN: another process that shares the pipe has made it non-blocking.
                 var ready = pollfd(fd: shared.descriptor, events: Int16(POLLOUT), revents: 0)
-                _ = poll(&ready, 1, -1)
+                _ = unsafe poll(&ready, 1, -1)
             } else if errno != EINTR {
                 return errno
             }

@@ -23,9 +23,9 @@ final class RecalledLines {
     /// - Parameter path: a regular file.
     init(_ path: String) throws(UsageError) {
         self.path = path
-        descriptor = open(path, O_RDWR | O_CLOEXEC)
+        descriptor = unsafe open(path, O_RDWR | O_CLOEXEC)
         guard descriptor >= 0 else {
-            throw UsageError("--decisions \(path): cannot be read: \(String(cString: strerror(errno)))")
+            throw UsageError(unsafe "--decisions \(path): cannot be read: \(String(cString: strerror(errno)))")
         }
     }
 
@@ -98,7 +98,7 @@ final class RecalledLines {
     func finish() -> String? {
         align(with: nil)
         if !hasDiffered { cut() }
-        return failure.map { "\(path): cannot be written: \(String(cString: strerror($0)))" }
+        return failure.map { unsafe "\(path): cannot be written: \(String(cString: strerror($0)))" }
     }
 
     private func matches(_ line: [UInt8]) -> Bool {
@@ -110,8 +110,8 @@ final class RecalledLines {
     /// - Returns: `false` at the end of the file.
     private func readAhead() -> Bool {
         var piece = [UInt8](repeating: 0, count: RecalledLines.pieceBytes)
-        let count = piece.withUnsafeMutableBytes {
-            pread(descriptor, $0.baseAddress, $0.count, length + off_t(ahead.count))
+        let count = unsafe piece.withUnsafeMutableBytes {
+            unsafe pread(descriptor, $0.baseAddress, $0.count, length + off_t(ahead.count))
         }
         guard count > 0 else { return false }
         ahead = ArraySlice(ahead + piece.prefix(count))
@@ -128,7 +128,7 @@ final class RecalledLines {
         var rest = line
         while failure == nil, !rest.isEmpty {
             let written = length + off_t(line.count - rest.count)
-            let count = rest.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, written) }
+            let count = unsafe rest.withUnsafeBytes { unsafe pwrite(descriptor, $0.baseAddress, $0.count, written) }
             if count > 0 { rest = rest.dropFirst(count) } else if errno != EINTR { failure = errno }
         }
     }

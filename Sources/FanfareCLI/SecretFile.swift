@@ -10,9 +10,9 @@ struct SecretFile: ~Copyable {
 
     init(path: String) throws(UsageError) {
         // A link stays; what it leads to is replaced.
-        let resolved = realpath(path, nil)
-        let target = resolved.map { String(cString: $0) } ?? path
-        free(resolved)
+        let resolved = unsafe realpath(path, nil)
+        let target = unsafe resolved.map { unsafe String(cString: $0) } ?? path
+        unsafe free(resolved)
         partial = target + ".partial"
         guard path != "-" else {
             output = OutputFile(descriptor: STDOUT_FILENO, name: "standard output")
@@ -20,13 +20,14 @@ struct SecretFile: ~Copyable {
             return
         }
         var status = stat()
-        let isReplaced = stat(target, &status) != 0 || status.st_mode & S_IFMT == S_IFREG
-        if isReplaced { unlink(partial) }
+        let isReplaced = unsafe stat(target, &status) != 0 || status.st_mode & S_IFMT == S_IFREG
+        if isReplaced { unsafe unlink(partial) }
         let descriptor =
-            isReplaced
+            unsafe isReplaced
             ? open(partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600) : open(target, O_WRONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
-            throw UsageError("\(isReplaced ? partial : path): cannot be written: \(String(cString: strerror(errno)))")
+            throw UsageError(
+                unsafe "\(isReplaced ? partial : path): cannot be written: \(String(cString: strerror(errno)))")
         }
         output = OutputFile(descriptor: descriptor, name: path)
         self.target = isReplaced ? target : nil
@@ -39,8 +40,8 @@ struct SecretFile: ~Copyable {
             throw OutputError(output)
         }
         guard let target else { return }
-        guard output.sync(), rename(partial, target) == 0 else {
-            let reason = String(cString: strerror(errno))
+        guard output.sync(), unsafe rename(partial, target) == 0 else {
+            let reason = unsafe String(cString: strerror(errno))
             remove()
             throw UsageError("\(output.name): cannot be written: \(reason)")
         }
@@ -49,5 +50,5 @@ struct SecretFile: ~Copyable {
     /// Leaves the former file as it is.
     consuming func abandon() { remove() }
 
-    private func remove() { if target != nil { unlink(partial) } }
+    private func remove() { if target != nil { unsafe unlink(partial) } }
 }

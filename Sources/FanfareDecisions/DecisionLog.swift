@@ -8,7 +8,7 @@ extension DecisionRecord {
         JSONValue.write(origin.rawValue, to: &bytes)
         func field(_ name: StaticString) {
             bytes.append(contentsOf: ",\"".utf8)
-            name.withUTF8Buffer { bytes.append(contentsOf: $0) }
+            name.withUTF8Buffer { unsafe bytes.append(contentsOf: $0) }
             bytes.append(contentsOf: "\":".utf8)
         }
         func field(_ name: StaticString, _ value: String?) {

@@ -217,7 +217,9 @@ struct BytewiseText: Hashable, Comparable, Sendable {
     static func < (a: BytewiseText, b: BytewiseText) -> Bool { a.text.utf8.lexicographicallyPrecedes(b.text.utf8) }
 
     func hash(into hasher: inout Hasher) {
-        let isContiguous: Void? = text.utf8.withContiguousStorageIfAvailable { hasher.combine(bytes: .init($0)) }
+        let isContiguous: Void? = unsafe text.utf8.withContiguousStorageIfAvailable {
+            unsafe hasher.combine(bytes: .init($0))
+        }
         if isContiguous == nil { for byte in text.utf8 { hasher.combine(byte) } }
     }
 }

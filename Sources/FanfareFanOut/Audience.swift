@@ -5,28 +5,28 @@ import FanfareModel
 /// A publication changes only this object: O(1), whatever its size. Confined to its shard's thread.
 final class Audience: LaneMember {
     /// Indices into the shard's topics; one for a topic's followers, several for a lineup.
-    @exclusivity(unchecked) var topics: [Int]
+    @safe @exclusivity(unchecked) var topics: [Int]
     /// `nil` for a topic's followers.
     let lineup: Lineup?
 
     // Unchecked for the reason given in `Shard`.
-    @exclusivity(unchecked) var order = SweepOrder<ActivitySlot>()
-    @exclusivity(unchecked) private(set) var newest: NewestVersion
-    @exclusivity(unchecked) var ledger = VersionLedger()
-    @exclusivity(unchecked) private(set) var publications: OpenPublications
-    @exclusivity(unchecked) private(set) var times = PublicationTimes()
-    @exclusivity(unchecked) private(set) var alerts = AlertHistory()
-    @exclusivity(unchecked) private(set) var revisits = Revisits()
-    @exclusivity(unchecked) private(set) var starts = StartLine()
-    @exclusivity(unchecked) private var payloads = StampedPayloads()
+    @safe @exclusivity(unchecked) var order = SweepOrder<ActivitySlot>()
+    @safe @exclusivity(unchecked) private(set) var newest: NewestVersion
+    @safe @exclusivity(unchecked) var ledger = VersionLedger()
+    @safe @exclusivity(unchecked) private(set) var publications: OpenPublications
+    @safe @exclusivity(unchecked) private(set) var times = PublicationTimes()
+    @safe @exclusivity(unchecked) private(set) var alerts = AlertHistory()
+    @safe @exclusivity(unchecked) private(set) var revisits = Revisits()
+    @safe @exclusivity(unchecked) private(set) var starts = StartLine()
+    @safe @exclusivity(unchecked) private var payloads = StampedPayloads()
     /// Members with a pending push, and starts once there is something to show. Changed by `Shard.count`, which counts for the shard, too.
-    @exclusivity(unchecked) var owed = 0
+    @safe @exclusivity(unchecked) var owed = 0
     /// Members whose newest version was refused for good, so that they get only a newer one. Changed by `Shard.count`.
-    @exclusivity(unchecked) var refused = 0
+    @safe @exclusivity(unchecked) var refused = 0
     /// Number of activities that need this audience without being members (`retainAudience`).
-    @exclusivity(unchecked) var externalReferences = 0
+    @safe @exclusivity(unchecked) var externalReferences = 0
     /// Counts the audiences that this object has served.
-    @exclusivity(unchecked) private(set) var tenant: UInt64 = 0
+    @safe @exclusivity(unchecked) private(set) var tenant: UInt64 = 0
 
     var target: UInt32 { newest.number }
     var event: Publication.Event { newest.event }

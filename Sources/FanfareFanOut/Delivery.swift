@@ -58,8 +58,8 @@ public import FanfareModel
     }
 
     // Unchecked for the reason given in `Shard`. Other modules would check nevertheless, so they access these by inlined code.
-    @usableFromInline @exclusivity(unchecked) private(set) var head: Head
-    @usableFromInline @exclusivity(unchecked) var stateBytes: [UInt8]
+    @usableFromInline @safe @exclusivity(unchecked) private(set) var head: Head
+    @usableFromInline @safe @exclusivity(unchecked) var stateBytes: [UInt8]
 
     @inlinable package var event: Event { head.event }
     /// The topic, or a lineup's spotlight topic; only for messages to people.
@@ -165,7 +165,7 @@ public import FanfareModel
 
     /// Returns the payload's index in the batch, for the delivery that is appended next.
     mutating func index(of payload: JoinedPayload, _ shown: LineupState.Shown, _ alert: AlertWords?) -> Int32 {
-        ~Int32(joined.append(payload, shown, alert))
+        unsafe ~Int32(joined.append(payload, shown, alert))
     }
 
     /// Returns the payload of a delivery, made for the call if the delivery has a joined one.
@@ -175,9 +175,9 @@ public import FanfareModel
         guard let payload = joinedPayload(of: delivery) else { return payloads[Int(delivery.payload)] }
         var state: [UInt8] = []
         appendState(of: payload, to: &state)
-        return Payload(
+        return unsafe Payload(
             event: .update,
-            subject: joined.withShown(payload) { $0.lit.publication.topicID.rawValue }, state: state,
+            subject: joined.withShown(payload) { unsafe $0.lit.publication.topicID.rawValue }, state: state,
             stamp: payload.stamp, staleDate: payload.staleDate, dismissalDate: nil,
             alert: joined.alert(of: payload)?.text, priority: payload.priority,
             relevanceScore: payload.relevanceScore, serial: payload.serial)
@@ -192,7 +192,7 @@ public import FanfareModel
 
     /// Appends the content state of a joined payload of this batch.
     package func appendState(of payload: JoinedPayload, to bytes: inout [UInt8]) {
-        joined.withShown(payload) { $0.append(capacity: Int(payload.stateBytesMax), to: &bytes) }
+        unsafe joined.withShown(payload) { unsafe $0.append(capacity: Int(payload.stateBytesMax), to: &bytes) }
     }
 
     /// Returns the alert of a joined payload of this batch.

@@ -10,7 +10,7 @@ final class Dispatcher {
     private let visits: LineupVisits
     private let starter: Starter
     /// The time of the last pull, if it ended with visits left to be made; monotonic nanoseconds.
-    @exclusivity(unchecked) var cutShortAt: Int64?
+    @safe @exclusivity(unchecked) var cutShortAt: Int64?
 
     init(
         _ membership: Membership, _ lineupPublisher: LineupPublisher, _ missedAlerts: MissedAlerts,

@@ -7,11 +7,11 @@ import FanfareModel
 final class DueLineups: LaneMember {
     let number: Int
     // Unchecked for the reason given in `Shard`.
-    @exclusivity(unchecked) private var rows = Queue<UInt32>()
+    @safe @exclusivity(unchecked) private var rows = Queue<UInt32>()
     /// Entries that go before all of `rows`.
-    @exclusivity(unchecked) private var first = Queue<UInt32>()
+    @safe @exclusivity(unchecked) private var first = Queue<UInt32>()
     /// Number of entries that do not count.
-    @exclusivity(unchecked) private var abandoned = 0
+    @safe @exclusivity(unchecked) private var abandoned = 0
 
     init(lane number: Int) { self.number = number }
 

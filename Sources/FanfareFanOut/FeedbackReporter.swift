@@ -5,9 +5,9 @@ import FanfareModel
 final class FeedbackReporter {
     /// Leaving activities whose name already means another activity.
     var surrogates = SurrogateIDs()
-    @exclusivity(unchecked) var publications = PublicationTracker()
-    @exclusivity(unchecked) var freshness = FreshnessTable()
-    @exclusivity(unchecked) var completions = CompletionBook()
+    @safe @exclusivity(unchecked) var publications = PublicationTracker()
+    @safe @exclusivity(unchecked) var freshness = FreshnessTable()
+    @safe @exclusivity(unchecked) var completions = CompletionBook()
     private var feedback: FeedbackQueue
     /// Is `true` if the core wants to know of each activity that is removed.
     var tellsRemovals = false

@@ -27,17 +27,17 @@ package final class AlertWords {
     package let text: AlertText
     /// The alert as a member of `aps`; empty until a transport has encoded it.
     // Unchecked for the reason given in `Shard`.
-    @exclusivity(unchecked) package var json: [UInt8] = []
+    @safe @exclusivity(unchecked) package var json: [UInt8] = []
 
     init(_ text: AlertText) { self.text = text }
 }
 
 /// The joined payloads of a batch, and the references that they need.
-struct JoinedPayloads {
+@safe struct JoinedPayloads {
     private static let numbers = Atomic<UInt64>(1)
 
     private var payloads: [JoinedPayload] = []
-    private var topics: [Unmanaged<LineupTopic>] = []
+    private var topics: [Unmanaged<LineupTopic>] = unsafe []
     /// The topics of `topics`, each of them once.
     private var kept: [LineupTopic] = []
     private var alerts: [AlertWords] = []
@@ -47,16 +47,17 @@ struct JoinedPayloads {
     /// - Returns: the payload's place.
     mutating func append(_ payload: JoinedPayload, _ shown: LineupState.Shown, _ alert: AlertWords?) -> Int {
         var payload = payload
-        let start = Int32(topics.count)
-        for topic in shown.topics {
-            topic._withUnsafeGuaranteedRef {
+        let start = unsafe Int32(topics.count)
+        for index in unsafe shown.topics.indices {
+            let topic = unsafe shown.topics[index]
+            unsafe topic._withUnsafeGuaranteedRef {
                 guard $0.keeper != number else { return }
                 $0.keeper = number
                 kept.append($0)
             }
-            topics.append(topic)
+            unsafe topics.append(topic)
         }
-        payload.topics = start..<Int32(topics.count)
+        payload.topics = unsafe start..<Int32(topics.count)
         if let alert {
             if alerts.last !== alert { alerts.append(alert) }
             payload.alert = Int32(alerts.count - 1)
@@ -71,8 +72,8 @@ struct JoinedPayloads {
 
     @inline(__always)
     func withShown<Result>(_ payload: JoinedPayload, _ body: (LineupState.Shown) -> Result) -> Result {
-        topics.withUnsafeBufferPointer {
-            body(
+        unsafe topics.withUnsafeBufferPointer {
+            unsafe body(
                 LineupState.Shown(
                     topics: UnsafeBufferPointer(
                         rebasing: $0[Int(payload.topics.lowerBound)..<Int(payload.topics.upperBound)]),
@@ -83,7 +84,7 @@ struct JoinedPayloads {
     mutating func removeAll() {
         guard !payloads.isEmpty else { return }
         payloads.removeAll(keepingCapacity: true)
-        topics.removeAll(keepingCapacity: true)
+        unsafe topics.removeAll(keepingCapacity: true)
         kept.removeAll(keepingCapacity: true)
         alerts.removeAll(keepingCapacity: true)
         number = JoinedPayloads.numbers.add(1, ordering: .relaxed).newValue

@@ -75,7 +75,7 @@ struct KnownTopics {
     }
 
     /// What the visit to a lineup reads of a topic: plain numbers.
-    struct Face {
+    @safe struct Face {
         /// The latest publication as lineups show it, which the topic's row keeps; `nil` until one does.
         fileprivate(set) var encoded: Unmanaged<LineupTopic>?
         fileprivate(set) var topic: Rotation.Topic
@@ -162,14 +162,14 @@ struct KnownTopics {
     /// Renews the topic's face.
     private mutating func show(_ index: Int) {
         let row = rows[index]
-        let face = Face(
+        let face = unsafe Face(
             encoded: row.encoded.map(Unmanaged.passUnretained), topic: row.rotationTopic, goneAt: row.goneAt ?? .max)
         if index == faces.count { faces.append(face) } else { faces[index] = face }
     }
 
     /// Encodes the topic's latest publication for lineups, if none has been visited since.
     mutating func encode(_ index: Int) {
-        guard faces[index].encoded == nil, rows[index].inLineups() != nil else { return }
+        guard unsafe faces[index].encoded == nil, rows[index].inLineups() != nil else { return }
         show(index)
     }
 

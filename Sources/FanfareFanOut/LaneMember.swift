@@ -1,7 +1,7 @@
 /// A unit of work in the lanes (`Lanes`): an audience, the lineups of a topic, or lineups that are due. Confined to its shard's thread.
 class LaneMember {
     // Unchecked for the reason given in `Shard`.
-    @exclusivity(unchecked) final var lane = LaneState()
+    @safe @exclusivity(unchecked) final var lane = LaneState()
 
     /// Is `true` while a visit is pending.
     var hasWork: Bool { false }

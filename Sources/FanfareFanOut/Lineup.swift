@@ -1,29 +1,29 @@
 /// The additional state of a lineup's audience: its rotation, the content of its newest version, and changes that wait for its minimum
 /// interval. Confined to its shard's thread.
 final class Lineup {
-    @exclusivity(unchecked) var rotation: Rotation
+    @safe @exclusivity(unchecked) var rotation: Rotation
     /// The content of the newest version. It is kept, and not read from the topics when a push is made: otherwise a member that is served late
     /// would see more than the version has, and then the same content again with the next one.
-    @exclusivity(unchecked) var display = LineupState.Display()
+    @safe @exclusivity(unchecked) var display = LineupState.Display()
     /// Position of the topic in the spotlight of the newest version. The rotation may be ahead of it, with changes that wait.
-    @exclusivity(unchecked) var publishedSpotlight: Int?
+    @safe @exclusivity(unchecked) var publishedSpotlight: Int?
     /// Publications that are in no version yet: the next one carries them.
-    @exclusivity(unchecked) var waiting: [UInt64] = []
+    @safe @exclusivity(unchecked) var waiting: [UInt64] = []
     /// The time of the newest version, monotonic nanoseconds. While alerts are gathered, it is the later time at which its sweep will begin.
-    @exclusivity(unchecked) var publishedAt: Int64?
+    @safe @exclusivity(unchecked) var publishedAt: Int64?
     /// The timer of the next look at this lineup; `nil` if there is none.
-    @exclusivity(unchecked) var wakeUp: TimingWheel.Entry?
+    @safe @exclusivity(unchecked) var wakeUp: TimingWheel.Entry?
 
     /// Row in the shard's `LineupTable`.
-    @exclusivity(unchecked) var row = 0
+    @safe @exclusivity(unchecked) var row = 0
     /// Is `true` when the lineup has rested and its audience lacks the alerts from before.
-    @exclusivity(unchecked) var historyIsShort = false
+    @safe @exclusivity(unchecked) var historyIsShort = false
     /// Is `true` when `display` does not have the content of the newest version, because the lineup's state comes from its row.
-    @exclusivity(unchecked) var displayIsOld = false
+    @safe @exclusivity(unchecked) var displayIsOld = false
     /// Is `true` when `wakeUp` is due at once, for news that no cursor brings any more.
-    @exclusivity(unchecked) var awaitsNews = false
+    @safe @exclusivity(unchecked) var awaitsNews = false
     /// Counts the lineups that this object has served.
-    @exclusivity(unchecked) var tenant: UInt64 = 0
+    @safe @exclusivity(unchecked) var tenant: UInt64 = 0
 
     /// Identity of a lineup in its shard: the topics, by the shard's indices, in order, and the favourite.
     struct Choice: Hashable {

@@ -9,11 +9,11 @@ final class LineupPublisher {
     /// The time for which a lineup gathers alerts, nanoseconds.
     let lineupGather: Int64
     /// Topics of the lineup being processed, as its rotation sees them. The array is kept, so that processing a lineup allocates nothing.
-    @exclusivity(unchecked) var topicStates: [Rotation.Topic] = []
+    @safe @exclusivity(unchecked) var topicStates: [Rotation.Topic] = []
     /// Content that the lineup being processed would show, kept like `topicStates`.
-    @exclusivity(unchecked) var draft = LineupState.Display()
+    @safe @exclusivity(unchecked) var draft = LineupState.Display()
     /// Rows of the lineup being rendered.
-    @exclusivity(unchecked) private var rows = RowOrder()
+    @safe @exclusivity(unchecked) private var rows = RowOrder()
 
     init(_ reporter: FeedbackReporter, _ membership: Membership) {
         self.reporter = reporter

@@ -18,15 +18,15 @@ package enum LineupState {
         /// Calls a function with the display's topics, whose references it does not count: the array keeps them.
         @inline(__always)
         fileprivate func withShown<Result>(_ body: (Shown) -> Result) -> Result {
-            topics.withUnsafeBufferPointer { topics in
-                topics.withMemoryRebound(to: Unmanaged<LineupTopic>.self) {
-                    body(Shown(topics: $0, spotlight: spotlight))
+            unsafe topics.withUnsafeBufferPointer { topics in
+                unsafe topics.withMemoryRebound(to: Unmanaged<LineupTopic>.self) {
+                    unsafe body(Shown(topics: $0, spotlight: spotlight))
                 }
             }
         }
 
         /// Hash of the visible content; topics that find no room do not affect it.
-        var hash: UInt64 { withShown(\.hash) }
+        var hash: UInt64 { unsafe withShown(unsafe \.hash) }
 
         /// The hash of a display that does not fit.
         fileprivate var fittingHash: UInt64 {
@@ -42,36 +42,38 @@ package enum LineupState {
 
     /// A display whose topics somebody else keeps. A lineup reads its topics several times for each push, and counting their references would
     /// take as long as the rest.
-    struct Shown {
+    @unsafe struct Shown {
         let topics: UnsafeBufferPointer<Unmanaged<LineupTopic>>
         /// Index into `topics`.
         let spotlight: Int
 
         /// The topic in the spotlight.
-        var lit: LineupTopic { topics[spotlight].takeUnretainedValue() }
+        var lit: LineupTopic { unsafe topics[spotlight].takeUnretainedValue() }
 
         /// `Display.hash`.
         var hash: UInt64 {
-            guard !topics.isEmpty else { return 0 }
-            var (bytes, display) = topics[spotlight]._withUnsafeGuaranteedRef { ($0.frameBytesMax, $0.display) }
+            guard unsafe !topics.isEmpty else { return 0 }
+            var (bytes, display) = unsafe topics[spotlight]._withUnsafeGuaranteedRef { ($0.frameBytesMax, $0.display) }
             var limit = Int.max
-            var hash = UInt64(spotlight) ^ display
-            for topic in topics {
-                topic._withUnsafeGuaranteedRef {
+            var hash = unsafe UInt64(spotlight) ^ display
+            for index in unsafe topics.indices {
+                let topic = unsafe topics[index]
+                unsafe topic._withUnsafeGuaranteedRef {
                     limit = min(limit, $0.stateBytesMax)
                     bytes += $0.rowBytes + 1
                     hash = hash.mixed &+ $0.rowHash
                 }
             }
-            return bytes <= limit ? hash.mixed : counted.fittingHash
+            return unsafe bytes <= limit ? hash.mixed : counted.fittingHash
         }
 
         /// Bytes of the state, with the greatest numbers; `nil` if a topic has to be left out.
         var fittingBytes: Int? {
-            var bytes = topics[spotlight]._withUnsafeGuaranteedRef(\.frameBytesMax)
+            var bytes = unsafe topics[spotlight]._withUnsafeGuaranteedRef(\.frameBytesMax)
             var limit = Int.max
-            for topic in topics {
-                topic._withUnsafeGuaranteedRef {
+            for index in unsafe topics.indices {
+                let topic = unsafe topics[index]
+                unsafe topic._withUnsafeGuaranteedRef {
                     limit = min(limit, $0.stateBytesMax)
                     bytes += $0.rowBytes + 1
                 }
@@ -80,18 +82,19 @@ package enum LineupState {
         }
 
         fileprivate var counted: Display {
-            Display(topics: topics.map { $0.takeUnretainedValue() }, spotlight: spotlight)
+            unsafe Display(topics: topics.map { unsafe $0.takeUnretainedValue() }, spotlight: spotlight)
         }
 
         /// `LineupState.compose`.
         func compose(highlighting highlighted: String?, into bytes: inout [UInt8]) {
             let isOwn =
-                highlighted == nil || topics[spotlight]._withUnsafeGuaranteedRef { $0.highlightedKey == highlighted }
-            guard isOwn, let capacity = fittingBytes else {
-                return LineupState.composeFitting(counted, highlighting: highlighted, into: &bytes)
+                unsafe highlighted == nil
+                || topics[spotlight]._withUnsafeGuaranteedRef { $0.highlightedKey == highlighted }
+            guard isOwn, let capacity = unsafe fittingBytes else {
+                return unsafe LineupState.composeFitting(counted, highlighting: highlighted, into: &bytes)
             }
             bytes.removeAll(keepingCapacity: true)
-            append(capacity: capacity, to: &bytes)
+            unsafe append(capacity: capacity, to: &bytes)
         }
 
         /// Appends the state of a display that fits.
@@ -99,8 +102,8 @@ package enum LineupState {
         /// - Parameter capacity: `fittingBytes`.
         @inline(__always)
         func append(capacity: Int, to bytes: inout [UInt8]) {
-            topics[spotlight]._withUnsafeGuaranteedRef {
-                $0.frame.join(topics, spotlight: spotlight, capacity: capacity, into: &bytes)
+            unsafe topics[spotlight]._withUnsafeGuaranteedRef {
+                unsafe $0.frame.join(topics, spotlight: spotlight, capacity: capacity, into: &bytes)
             }
         }
     }
@@ -111,7 +114,7 @@ package enum LineupState {
     package static func compose(
         _ display: Display, highlighting highlighted: String? = nil, into bytes: inout [UInt8]
     ) {
-        display.withShown { $0.compose(highlighting: highlighted, into: &bytes) }
+        unsafe display.withShown { unsafe $0.compose(highlighting: highlighted, into: &bytes) }
     }
 
     /// Composes a display with another alert's highlight, or one that may not fit.
@@ -123,7 +126,9 @@ package enum LineupState {
         let frame = fitting.parts.frame(more: display.topics.count - fitting.shown.count)
         let shown = Display(topics: fitting.shown.map { display.topics[$0] })
         let capacity = shown.topics.reduce(frame.bytesMax) { $0 + $1.rowBytes + 1 }
-        shown.withShown { frame.join($0.topics, spotlight: fitting.spotlight, capacity: capacity, into: &bytes) }
+        unsafe shown.withShown {
+            unsafe frame.join($0.topics, spotlight: fitting.spotlight, capacity: capacity, into: &bytes)
+        }
     }
 
     /// The part of a display that finds room. Other topics than the spotlight are left out first: those that are over, then those not
@@ -178,7 +183,7 @@ package final class LineupTopic {
     let publication: Publication
     /// Number of the filling of the last batch that has kept a reference (`JoinedPayloads`).
     // Unchecked for the reason given in `Shard`.
-    @exclusivity(unchecked) var keeper: UInt64 = 0
+    @safe @exclusivity(unchecked) var keeper: UInt64 = 0
     /// The topic's row, shown with or without the spotlight.
     let row: EncodedRow
     /// The state's frame around the rows while the topic has the spotlight.
@@ -262,10 +267,11 @@ struct EncodedFrame: Sendable {
             if let spotlight { output.append(count: spotlight) }
             output.append(closing)
             var isFirst = true
-            for topic in topics {
+            for index in topics.indices {
+                let topic = unsafe topics[index]
                 if !isFirst { output.append(UInt8(ascii: ",")) }
                 isFirst = false
-                topic._withUnsafeGuaranteedRef { output.append($0.row.bytes) }
+                unsafe topic._withUnsafeGuaranteedRef { output.append($0.row.bytes) }
             }
             output.append(UInt8(ascii: "]"))
             output.append(UInt8(ascii: "}"))
@@ -370,9 +376,9 @@ extension OutputSpan<UInt8> {
 
     @inline(__always)
     fileprivate mutating func append(_ bytes: [UInt8]) {
-        bytes.withUnsafeBufferPointer { bytes in
-            withUnsafeMutableBufferPointer { room, count in
-                _ = UnsafeMutableBufferPointer(rebasing: room[count...]).update(fromContentsOf: bytes)
+        unsafe bytes.withUnsafeBufferPointer { bytes in
+            unsafe withUnsafeMutableBufferPointer { room, count in
+                _ = unsafe UnsafeMutableBufferPointer(rebasing: room[count...]).update(fromContentsOf: bytes)
                 count += bytes.count
             }
         }

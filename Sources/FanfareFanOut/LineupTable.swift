@@ -92,35 +92,35 @@ final class LineupTable {
         }
     }
 
-    @exclusivity(unchecked) private var rows: [Row] = []
-    @exclusivity(unchecked) private var freeRows: [Int] = []
+    @safe @exclusivity(unchecked) private var rows: [Row] = []
+    @safe @exclusivity(unchecked) private var freeRows: [Int] = []
     /// States of lineups of one member, by row.
-    @exclusivity(unchecked) private var lone: [Lone] = []
+    @safe @exclusivity(unchecked) private var lone: [Lone] = []
     /// Row by index of the audience of a lineup of one member whose state is in the row; `noRow` for other audiences.
-    @exclusivity(unchecked) private var rowOfAudience: [UInt32] = []
+    @safe @exclusivity(unchecked) private var rowOfAudience: [UInt32] = []
     private static let noRow = UInt32.max
     /// Objects for the audiences of lineups that wake up, left by lineups that rest.
-    @exclusivity(unchecked) private var spare: [Audience] = []
+    @safe @exclusivity(unchecked) private var spare: [Audience] = []
     private static let spareMax = 4096
-    @exclusivity(unchecked) private var links = Links()
+    @safe @exclusivity(unchecked) private var links = Links()
     /// Lineups by topic.
-    @exclusivity(unchecked) private var topics: [TopicLineups?] = []
+    @safe @exclusivity(unchecked) private var topics: [TopicLineups?] = []
     /// Topics that may have news, each once; those without are removed by `countLookers`.
-    @exclusivity(unchecked) private var topicsWithNews: [UInt32] = []
+    @safe @exclusivity(unchecked) private var topicsWithNews: [UInt32] = []
     /// Number of the last news by topic: copies, which a visit reads without counting a reference.
-    @exclusivity(unchecked) private var newestOfTopics: [NewsNumber] = []
+    @safe @exclusivity(unchecked) private var newestOfTopics: [NewsNumber] = []
     /// Hash table of the choices by open addressing; a bucket has the row's index plus 1.
-    @exclusivity(unchecked) private var buckets: [UInt32] = Array(repeating: 0, count: 16)
+    @safe @exclusivity(unchecked) private var buckets: [UInt32] = Array(repeating: 0, count: 16)
 
-    @exclusivity(unchecked) private(set) var count = 0
-    @exclusivity(unchecked) private var book = NewsBook()
+    @safe @exclusivity(unchecked) private(set) var count = 0
+    @safe @exclusivity(unchecked) private var book = NewsBook()
     /// News for the lineup of the last `take`, in order of arrival, with the position of their topic in the lineup. The array is kept, so
     /// that a look allocates nothing.
-    @exclusivity(unchecked) private(set) var taken: [(position: Int, news: TopicLineups.News)] = []
+    @safe @exclusivity(unchecked) private(set) var taken: [(position: Int, news: TopicLineups.News)] = []
     /// Alerts of `taken` that are new to the lineup, the oldest first. The array is kept, so that a look allocates nothing.
-    @exclusivity(unchecked) var unheard: [IssuedAlert] = []
+    @safe @exclusivity(unchecked) var unheard: [IssuedAlert] = []
     /// Serials of publications that no lineup has to look at after the last `take`.
-    @exclusivity(unchecked) private(set) var exhausted: [UInt64] = []
+    @safe @exclusivity(unchecked) private(set) var exhausted: [UInt64] = []
 
     /// Number of the last news.
     var newest: NewsNumber { book.newest }

@@ -5,7 +5,7 @@ import FanfareModel
 /// A lineup that may not show its news yet does not look at them: it stands in the timing wheel, and its next visit decides on all news
 /// in order of arrival, as of their times of arrival. What is rare (an end, a push that fails, a second member) is left to an `Audience`,
 /// which `Membership.awake` makes of the row.
-final class LineupVisits {
+@safe final class LineupVisits {
     private let reporter: FeedbackReporter
     private let membership: Membership
     private let publisher: LineupPublisher
@@ -14,15 +14,15 @@ final class LineupVisits {
     private lazy var freshness = reporter.freshness.indexOfLineups()
     // The arrays are kept, so that a visit allocates nothing.
     /// Facts of the news that the lineup has not looked at.
-    @exclusivity(unchecked) private var news: [(position: Int, fact: TopicLineups.Fact)] = []
+    @safe @exclusivity(unchecked) private var news: [(position: Int, fact: TopicLineups.Fact)] = []
     /// The lineup's topics, as its rotation sees them.
-    @exclusivity(unchecked) private var topicStates: [Rotation.Topic] = []
+    @safe @exclusivity(unchecked) private var topicStates: [Rotation.Topic] = []
     /// The lineup's rows.
-    @exclusivity(unchecked) private var rows = RowOrder()
+    @safe @exclusivity(unchecked) private var rows = RowOrder()
     /// The topics that the lineup would show.
-    @exclusivity(unchecked) private var shown: [Unmanaged<LineupTopic>] = []
+    @safe @exclusivity(unchecked) private var shown: [Unmanaged<LineupTopic>] = unsafe []
     /// The alerts of `news` that are new to the lineup.
-    @exclusivity(unchecked) private var unheard: [IssuedAlert] = []
+    @safe @exclusivity(unchecked) private var unheard: [IssuedAlert] = []
 
     init(
         _ reporter: FeedbackReporter, _ membership: Membership, _ publisher: LineupPublisher, _ sender: PushSender
@@ -278,20 +278,20 @@ final class LineupVisits {
 
     /// Fills `shown`, and the draft's content, with what the lineup shows while it is not over.
     private func render(_ row: Int, _ position: Int, _ draft: inout Draft, at moment: Moment) {
-        shown.removeAll(keepingCapacity: true)
+        unsafe shown.removeAll(keepingCapacity: true)
         draft.position = position
         let start = membership.lineups.links(of: row).lowerBound
         for other in rows.positions.lazy.map(Int.init) {
             let topic = membership.lineups.topic(ofLink: start + other)
             let isLit = other == position
             if !isLit, topicStates[other].life == .gone { continue }
-            if membership.topics.faces[topic].encoded == nil { membership.topics.encode(topic) }
-            guard let encoded = membership.topics.faces[topic].encoded else { continue }
-            if isLit { draft.spotlight = shown.count }
-            shown.append(encoded)
+            if unsafe membership.topics.faces[topic].encoded == nil { membership.topics.encode(topic) }
+            guard let encoded = unsafe membership.topics.faces[topic].encoded else { continue }
+            if isLit { draft.spotlight = unsafe shown.count }
+            unsafe shown.append(encoded)
         }
-        draft.display = shown.withUnsafeBufferPointer {
-            LineupState.Shown(topics: $0, spotlight: draft.spotlight).hash
+        draft.display = unsafe shown.withUnsafeBufferPointer {
+            unsafe LineupState.Shown(topics: $0, spotlight: draft.spotlight).hash
         }
     }
 
@@ -328,8 +328,8 @@ final class LineupVisits {
         let chance = AlertChance(version: told.map { missed[$0.lead].version } ?? 0, silence: grant.silence)
         let request = PayloadRequest(
             event: .update, stamp: stamp, told: chance.rides ? told : nil, missed: missed, priority: grant.priority)
-        let payload = shown.withUnsafeBufferPointer {
-            sender.addPayload(
+        let payload = unsafe shown.withUnsafeBufferPointer {
+            unsafe sender.addPayload(
                 request, showing: LineupState.Shown(topics: $0, spotlight: draft.spotlight), at: moment, to: &batch)
         }
         let left = sender.governor.charged(wish, grant, spent, effect, after: seconds)

@@ -8,22 +8,22 @@ final class Membership {
     private let reporter: FeedbackReporter
     // The shard is confined to one thread and never re-entered, so exclusivity checks of hot properties at run time could never fail.
     // They cost a quarter of a sweep.
-    @exclusivity(unchecked) var store = ActivityStore()
-    @exclusivity(unchecked) var lanes: Lanes
-    @exclusivity(unchecked) var audiences: AudienceTable
-    @exclusivity(unchecked) var counts = ShardCounts()
-    @exclusivity(unchecked) var topics: KnownTopics
+    @safe @exclusivity(unchecked) var store = ActivityStore()
+    @safe @exclusivity(unchecked) var lanes: Lanes
+    @safe @exclusivity(unchecked) var audiences: AudienceTable
+    @safe @exclusivity(unchecked) var counts = ShardCounts()
+    @safe @exclusivity(unchecked) var topics: KnownTopics
     let lineups = LineupTable()
-    @exclusivity(unchecked) var carriedAlerts = CarriedAlerts()
-    @exclusivity(unchecked) var timers = TimingWheel()
-    @exclusivity(unchecked) var claims = ClaimBook()
+    @safe @exclusivity(unchecked) var carriedAlerts = CarriedAlerts()
+    @safe @exclusivity(unchecked) var timers = TimingWheel()
+    @safe @exclusivity(unchecked) var claims = ClaimBook()
     /// Lineups whose wake-up is due, by lane.
     let dueLineups = (0..<Lanes.count).map { DueLineups(lane: $0) }
     let openMax: Int
     let lineupRules: LineupRules
     private(set) var membersOfLineups = 0
     /// Number of lineups with changes that wait for their minimum interval.
-    @exclusivity(unchecked) var lineupsWaiting = 0
+    @safe @exclusivity(unchecked) var lineupsWaiting = 0
 
     init(
         _ reporter: FeedbackReporter, lineupRules: LineupRules, lanes: LaneShares, openMax: Int, unheardTopicsMax: Int

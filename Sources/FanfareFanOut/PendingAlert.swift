@@ -11,15 +11,15 @@ final class IssuedAlert {
     /// Hash of the cause and the text.
     let words: UInt64
     /// Number among the news of all topics that lineups show.
-    @exclusivity(unchecked) var news = NewsNumber()
+    @safe @exclusivity(unchecked) var news = NewsNumber()
     /// Is `true` if an alert of another publication may say the same.
-    @exclusivity(unchecked) var mayBeRepeated = true
+    @safe @exclusivity(unchecked) var mayBeRepeated = true
     /// Is `true` when no further push may carry the alert.
-    @exclusivity(unchecked) var isRevoked = false
+    @safe @exclusivity(unchecked) var isRevoked = false
     /// Ticket of the first claims that count for the alert.
-    @exclusivity(unchecked) var claimedFrom: UInt64 = 1
+    @safe @exclusivity(unchecked) var claimedFrom: UInt64 = 1
     /// What activities had from an earlier process, for an alert of that one.
-    @exclusivity(unchecked) var earlier: EarlierAlerts?
+    @safe @exclusivity(unchecked) var earlier: EarlierAlerts?
 
     init(_ alert: Alert, of topic: TopicID, freshUntil: Int64) {
         self.topic = topic

@@ -7,7 +7,7 @@ final class PushSender {
     private let lineupPublisher: LineupPublisher
     private let missedAlerts: MissedAlerts
     /// Number of pushes whose completion has not arrived.
-    @exclusivity(unchecked) var inFlight = 0
+    @safe @exclusivity(unchecked) var inFlight = 0
     let governor: SubscriberGovernor
     let claims: AlertClaims
 
@@ -196,20 +196,20 @@ final class PushSender {
     func addPayload(
         _ request: PayloadRequest, showing shown: LineupState.Shown, at moment: Moment, to batch: inout DeliveryBatch
     ) -> Int32 {
-        let latest = shown.lit.publication
+        let latest = unsafe shown.lit.publication
         let lead = request.told.map { request.missed[$0.lead] }
         let highlight = lead.flatMap { $0.topic == latest.topicID ? $0.alert.highlight : nil }
         let staleDate = latest.staleAfter.map { moment.wallSeconds + $0.milliseconds / 1000 }
-        if highlight == nil || highlight == shown.lit.highlightedKey, let bytes = shown.fittingBytes {
+        if unsafe highlight == nil || highlight == shown.lit.highlightedKey, let bytes = unsafe shown.fittingBytes {
             let words = request.told.map { told in
                 told.beside.isEmpty
                     ? request.missed[told.lead].issue.said : AlertWords(AlertText(naming: told, of: request.missed))
             }
-            let payload = JoinedPayload(
+            let payload = unsafe JoinedPayload(
                 stamp: request.stamp, staleDate: staleDate, relevanceScore: latest.relevance.map(Double.init),
                 priority: request.priority, serial: latest.serial, spotlight: Int32(shown.spotlight),
                 stateBytesMax: Int32(bytes))
-            return batch.index(of: payload, shown, words)
+            return unsafe batch.index(of: payload, shown, words)
         }
         let payload = batch.payload(
             Payload.Head(
@@ -217,7 +217,7 @@ final class PushSender {
                 dismissalDate: nil, alert: request.told.map { AlertText(naming: $0, of: request.missed) },
                 priority: request.priority, relevanceScore: latest.relevance.map(Double.init), start: nil,
                 serial: latest.serial))
-        shown.compose(highlighting: highlight, into: &payload.stateBytes)
+        unsafe shown.compose(highlighting: highlight, into: &payload.stateBytes)
         return batch.index(of: payload)
     }
 

@@ -5,8 +5,8 @@ final class Retries {
     private let reporter: FeedbackReporter
     private let membership: Membership
     private let lifecycle: Lifecycle
-    @exclusivity(unchecked) var service = ServiceSpells()
-    @exclusivity(unchecked) var quarantine: DeadTokenQuarantine
+    @safe @exclusivity(unchecked) var service = ServiceSpells()
+    @safe @exclusivity(unchecked) var quarantine: DeadTokenQuarantine
     /// Finds those whose waits keep a topic from being complete.
     let completionScan: CompletionScan
 

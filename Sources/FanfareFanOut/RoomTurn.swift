@@ -2,7 +2,7 @@
 /// is visited in vain while there is no room. `ClaimBook` has who they are.
 final class RoomTurn: LaneMember {
     /// Is `true` while some wait whom no answer of the store will let go.
-    @exclusivity(unchecked) var isDue = false
+    @safe @exclusivity(unchecked) var isDue = false
 
     override var hasWork: Bool { isDue }
     override var preferredLane: Int { 0 }

@@ -48,8 +48,8 @@ struct TokenStore {
     /// which is more expensive than the copy.
     func copy(_ reference: Reference, to bytes: inout [UInt8]) {
         let offset = Int(reference.start) * TokenStore.unit
-        arena.withUnsafeBufferPointer {
-            bytes.append(contentsOf: UnsafeBufferPointer(rebasing: $0[offset..<offset + Int(reference.count)]))
+        unsafe arena.withUnsafeBufferPointer {
+            unsafe bytes.append(contentsOf: UnsafeBufferPointer(rebasing: $0[offset..<offset + Int(reference.count)]))
         }
     }
 

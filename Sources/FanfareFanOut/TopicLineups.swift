@@ -35,22 +35,22 @@ final class TopicLineups: LaneMember {
     private enum Pass { case lit, all }
 
     // Unchecked for the reason given in `Shard`.
-    @exclusivity(unchecked) var order = SweepOrder<LineupLink>()
+    @safe @exclusivity(unchecked) var order = SweepOrder<LineupLink>()
     /// News that some lineup has not looked at, the oldest first.
-    @exclusivity(unchecked) private(set) var news: [News] = []
+    @safe @exclusivity(unchecked) private(set) var news: [News] = []
     /// The facts of `news`, in the same places.
-    @exclusivity(unchecked) private var facts: [Fact] = []
+    @safe @exclusivity(unchecked) private var facts: [Fact] = []
     /// The last alerts of each class, kept for revocation and for lineups that wake up.
-    @exclusivity(unchecked) private(set) var alerts: [IssuedAlert] = []
+    @safe @exclusivity(unchecked) private(set) var alerts: [IssuedAlert] = []
     /// Number of the topic's last news, looked at or not.
-    @exclusivity(unchecked) private(set) var newest: NewsNumber
+    @safe @exclusivity(unchecked) private(set) var newest: NewsNumber
     /// The cursor's present round. Urgent news go first to the lineups that have this topic in their spotlight: their cards are most out of
     /// date.
-    @exclusivity(unchecked) private var pass = Pass.all
+    @safe @exclusivity(unchecked) private var pass = Pass.all
     /// Visits after which the cursor has brought the last news of each lane to all lineups, by lane.
-    @exclusivity(unchecked) private var unreached = SIMD2<Int>()
+    @safe @exclusivity(unchecked) private var unreached = SIMD2<Int>()
     /// Is `true` while the topic is in `LineupTable`'s list of those with news.
-    @exclusivity(unchecked) var isListed = false
+    @safe @exclusivity(unchecked) var isListed = false
 
     /// Maximum of news that are kept. A match has some 70 versions.
     static let newsMax = 64

@@ -6,7 +6,7 @@ final class ByteFile {
     private let descriptor: Int32
 
     init(path: String) throws(FeedError) {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw FeedError(path: path, reason: ByteFile.lastError("cannot be opened")) }
         self.path = path
         self.descriptor = descriptor
@@ -17,7 +17,7 @@ final class ByteFile {
     /// Reads into the front of `space`. Returns the number of bytes; 0 at the end.
     func read(into space: UnsafeMutableRawBufferPointer) throws(FeedError) -> Int {
         while true {
-            let count = Glibc.read(descriptor, space.baseAddress, space.count)
+            let count = unsafe Glibc.read(descriptor, space.baseAddress, space.count)
             if count >= 0 { return count }
             guard errno == EINTR else { throw FeedError(path: path, reason: ByteFile.lastError("cannot be read")) }
         }
@@ -28,9 +28,9 @@ final class ByteFile {
         var bytes: [UInt8] = []
         while bytes.count < limit {
             var failure: FeedError?
-            let chunk = [UInt8](unsafeUninitializedCapacity: min(limit - bytes.count, 1 << 18)) { space, count in
+            let chunk = unsafe [UInt8](unsafeUninitializedCapacity: min(limit - bytes.count, 1 << 18)) { space, count in
                 do throws(FeedError) {
-                    count = try read(into: UnsafeMutableRawBufferPointer(space))
+                    count = try unsafe read(into: UnsafeMutableRawBufferPointer(space))
                 } catch {
                     failure = error
                 }
@@ -56,26 +56,27 @@ final class ByteFile {
     /// Returns `true` for a regular file or a link to one, and `false` for a folder or something that can be read only once (a pipe).
     static func isRegular(_ path: String) -> Bool {
         var status = stat()
-        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+        return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
     }
 
     /// Returns `true` if the path is a folder, and not a link to one.
     static func isFolder(_ path: String) -> Bool {
         var status = stat()
-        return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+        return unsafe lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 
     /// Returns `true` if the path exists and is neither a regular file nor a folder.
     static func isReadOnce(_ path: String) -> Bool {
         var status = stat()
-        return stat(path, &status) == 0 && status.st_mode & S_IFMT != S_IFREG && status.st_mode & S_IFMT != S_IFDIR
+        return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT != S_IFREG
+            && status.st_mode & S_IFMT != S_IFDIR
     }
 
     /// Returns the number of bytes of a regular file; `nil` for anything else.
     static func size(of path: String) -> Int? {
         var status = stat()
-        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG ? Int(status.st_size) : nil
+        return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG ? Int(status.st_size) : nil
     }
 
-    private static func lastError(_ what: String) -> String { "\(what): \(String(cString: strerror(errno)))" }
+    private static func lastError(_ what: String) -> String { unsafe "\(what): \(String(cString: strerror(errno)))" }
 }

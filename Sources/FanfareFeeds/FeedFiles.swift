@@ -34,7 +34,7 @@ struct FeedFiles {
 
     private mutating func add(_ path: String) throws(FeedError) {
         var isDirectory: ObjCBool = false
-        guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else {
+        guard unsafe FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else {
             throw FeedError(path: path, reason: "there is no such file or folder")
         }
         guard isDirectory.boolValue else {

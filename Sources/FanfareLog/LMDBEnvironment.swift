@@ -4,7 +4,7 @@ internal import Glibc
 /// LMDB's C calls: one environment with tables whose keys are numbers.
 ///
 /// `Sendable` is unchecked because its owner confines it to one thread at a time; LMDB's `MDB_NOTLS` lets that thread change.
-final class LMDBEnvironment: @unchecked Sendable {
+@safe final class LMDBEnvironment: @unchecked Sendable {
     /// Call that failed, with LMDB's or the system's code.
     struct Failure: Error {
         let call: String
@@ -16,7 +16,7 @@ final class LMDBEnvironment: @unchecked Sendable {
             [MDB_CORRUPTED, MDB_INVALID, MDB_PAGE_NOTFOUND, MDB_PANIC, MDB_VERSION_MISMATCH].contains(code)
         }
         var reason: String {
-            let reason = String(cString: mdb_strerror(code))
+            let reason = unsafe String(cString: mdb_strerror(code))
             // LMDB reports a page that was written in part, as on a disk without room for the rest, as this error.
             return code == EIO ? reason + ", or no space left" : reason
         }
@@ -46,65 +46,66 @@ final class LMDBEnvironment: @unchecked Sendable {
         self.mapBytes = mapBytes
         if !isReadOnly { try LMDBEnvironment.makeFile(in: folder, mapBytes: mapBytes) }
         var created: OpaquePointer?
-        try LMDBEnvironment.check(mdb_env_create(&created), "mdb_env_create")
-        guard let created else { throw Failure(call: "mdb_env_create", code: ENOMEM) }
+        try unsafe LMDBEnvironment.check(mdb_env_create(&created), "mdb_env_create")
+        guard let created = unsafe created else { throw Failure(call: "mdb_env_create", code: ENOMEM) }
         do throws(Failure) {
-            try LMDBEnvironment.check(mdb_env_set_mapsize(created, mapBytes), "mdb_env_set_mapsize")
-            try LMDBEnvironment.check(mdb_env_set_maxdbs(created, MDB_dbi(names.count)), "mdb_env_set_maxdbs")
+            try unsafe LMDBEnvironment.check(mdb_env_set_mapsize(created, mapBytes), "mdb_env_set_mapsize")
+            try unsafe LMDBEnvironment.check(mdb_env_set_maxdbs(created, MDB_dbi(names.count)), "mdb_env_set_maxdbs")
             let flags = UInt32(MDB_NOTLS) | (isReadOnly ? UInt32(MDB_RDONLY) : 0)
-            try LMDBEnvironment.check(mdb_env_open(created, folder, flags, 0o600), "mdb_env_open")
-            var info = MDB_envinfo()
-            try LMDBEnvironment.check(mdb_env_info(created, &info), "mdb_env_info")
-            self.mapBytes = info.me_mapsize
-            try LMDBEnvironment.checkLength(of: folder, info, created)
-            try LMDBEnvironment.forgetDeadReaders(of: created)
-            tables = try LMDBEnvironment.open(names, in: created, isReadOnly: isReadOnly)
+            try unsafe LMDBEnvironment.check(mdb_env_open(created, folder, flags, 0o600), "mdb_env_open")
+            var info = unsafe MDB_envinfo()
+            try unsafe LMDBEnvironment.check(mdb_env_info(created, &info), "mdb_env_info")
+            self.mapBytes = unsafe info.me_mapsize
+            try unsafe LMDBEnvironment.checkLength(of: folder, info, created)
+            try unsafe LMDBEnvironment.forgetDeadReaders(of: created)
+            tables = try unsafe LMDBEnvironment.open(names, in: created, isReadOnly: isReadOnly)
         } catch {
-            mdb_env_close(created)
+            unsafe mdb_env_close(created)
             throw error
         }
-        environment = created
+        unsafe environment = created
     }
 
-    deinit { mdb_env_close(environment) }
+    deinit { unsafe mdb_env_close(environment) }
 
     /// Makes the file of a new environment, which gets its name when its first pages are on disk. LMDB does not sync them, and refuses a file
     /// of which a loss of power has left the second page alone.
     private static func makeFile(in folder: String, mapBytes: Int) throws(Failure) {
         let path = folder + "/data.mdb"
-        guard fanfare_file_bytes(path) <= 0 else { return }
+        guard unsafe fanfare_file_bytes(path) <= 0 else { return }
         let partial = path + ".partial"
         // The locks of a file without a folder of its own.
         let locks = partial + "-lock"
-        for name in [partial, locks] { unlink(name) }
+        for name in [partial, locks] { unsafe unlink(name) }
         var created: OpaquePointer?
-        try check(mdb_env_create(&created), "mdb_env_create")
+        try unsafe check(mdb_env_create(&created), "mdb_env_create")
         do {
-            defer { mdb_env_close(created) }
-            try check(mdb_env_set_mapsize(created, mapBytes), "mdb_env_set_mapsize")
-            try check(mdb_env_open(created, partial, UInt32(MDB_NOTLS) | UInt32(MDB_NOSUBDIR), 0o600), "mdb_env_open")
-            try check(mdb_env_sync(created, 1), "mdb_env_sync")
+            defer { unsafe mdb_env_close(created) }
+            try unsafe check(mdb_env_set_mapsize(created, mapBytes), "mdb_env_set_mapsize")
+            try unsafe check(
+                mdb_env_open(created, partial, UInt32(MDB_NOTLS) | UInt32(MDB_NOSUBDIR), 0o600), "mdb_env_open")
+            try unsafe check(mdb_env_sync(created, 1), "mdb_env_sync")
         }
-        unlink(locks)
-        guard rename(partial, path) == 0 else { throw Failure(call: "rename", code: errno) }
+        unsafe unlink(locks)
+        guard unsafe rename(partial, path) == 0 else { throw Failure(call: "rename", code: errno) }
     }
 
     private static func open(
         _ names: [String], in environment: OpaquePointer, isReadOnly: Bool
     ) throws(Failure) -> [MDB_dbi] {
-        let transaction = try begin(in: environment, isReadOnly: isReadOnly)
+        let transaction = try unsafe begin(in: environment, isReadOnly: isReadOnly)
         let flags = UInt32(MDB_INTEGERKEY) | (isReadOnly || names.isEmpty ? 0 : UInt32(MDB_CREATE))
         var tables: [MDB_dbi] = []
         for name in names.isEmpty ? [nil] : names.map(Optional.some) {
             var table = MDB_dbi()
-            let code = mdb_dbi_open(transaction, name, flags, &table)
+            let code = unsafe mdb_dbi_open(transaction, name, flags, &table)
             guard code == 0 else {
-                mdb_txn_abort(transaction)
+                unsafe mdb_txn_abort(transaction)
                 throw Failure(call: "mdb_dbi_open", code: code)
             }
             tables.append(table)
         }
-        try check(mdb_txn_commit(transaction), "mdb_txn_commit")
+        try unsafe check(mdb_txn_commit(transaction), "mdb_txn_commit")
         return tables
     }
 
@@ -113,34 +114,34 @@ final class LMDBEnvironment: @unchecked Sendable {
         of folder: String, _ info: MDB_envinfo, _ environment: OpaquePointer
     ) throws(Failure) {
         var statistics = MDB_stat()
-        try check(mdb_env_stat(environment, &statistics), "mdb_env_stat")
+        try unsafe check(mdb_env_stat(environment, &statistics), "mdb_env_stat")
         // A new environment has no file of that length before its first commit.
-        let bytes = Int(fanfare_file_bytes(folder + "/data.mdb"))
-        guard info.me_last_txnid > 0, bytes >= 0 else { return }
-        let needed = (info.me_last_pgno + 1) * Int(statistics.ms_psize)
+        let bytes = unsafe Int(fanfare_file_bytes(folder + "/data.mdb"))
+        guard unsafe info.me_last_txnid > 0, bytes >= 0 else { return }
+        let needed = unsafe (info.me_last_pgno + 1) * Int(statistics.ms_psize)
         guard bytes >= needed else { throw Failure(call: "data.mdb is cut short", code: MDB_CORRUPTED) }
     }
 
     /// Forgets readers whose process has ended. Each of them would keep LMDB from using again what it freed since, so the file would grow
     /// without bound.
-    func forgetDeadReaders() throws(Failure) { try LMDBEnvironment.forgetDeadReaders(of: environment) }
+    func forgetDeadReaders() throws(Failure) { try unsafe LMDBEnvironment.forgetDeadReaders(of: environment) }
 
     private static func forgetDeadReaders(of environment: OpaquePointer) throws(Failure) {
-        try check(mdb_reader_check(environment, nil), "mdb_reader_check")
+        try unsafe check(mdb_reader_check(environment, nil), "mdb_reader_check")
     }
 
     private static func begin(in environment: OpaquePointer, isReadOnly: Bool) throws(Failure) -> OpaquePointer {
         var transaction: OpaquePointer?
         let flags = isReadOnly ? UInt32(MDB_RDONLY) : 0
-        var code = mdb_txn_begin(environment, nil, flags, &transaction)
+        var code = unsafe mdb_txn_begin(environment, nil, flags, &transaction)
         if code == MDB_MAP_RESIZED {
             // Another process has enlarged the map.
-            try check(mdb_env_set_mapsize(environment, 0), "mdb_env_set_mapsize")
-            code = mdb_txn_begin(environment, nil, flags, &transaction)
+            try unsafe check(mdb_env_set_mapsize(environment, 0), "mdb_env_set_mapsize")
+            code = unsafe mdb_txn_begin(environment, nil, flags, &transaction)
         }
         try check(code, "mdb_txn_begin")
-        guard let transaction else { throw Failure(call: "mdb_txn_begin", code: ENOMEM) }
-        return transaction
+        guard let transaction = unsafe transaction else { throw Failure(call: "mdb_txn_begin", code: ENOMEM) }
+        return unsafe transaction
     }
 
     private static func check(_ code: Int32, _ call: String) throws(Failure) {
@@ -158,7 +159,7 @@ final class LMDBEnvironment: @unchecked Sendable {
                 return try commit(changes)
             } catch {
                 guard error.isMapFull else { throw error }
-                try LMDBEnvironment.check(mdb_env_set_mapsize(environment, 2 * mapBytes), "mdb_env_set_mapsize")
+                try unsafe LMDBEnvironment.check(mdb_env_set_mapsize(environment, 2 * mapBytes), "mdb_env_set_mapsize")
                 mapBytes *= 2
             }
         }
@@ -167,7 +168,7 @@ final class LMDBEnvironment: @unchecked Sendable {
     /// Refuses to write to a file that was removed: what is written there is lost with the process.
     private func checkFile() throws(Failure) {
         var descriptor = mdb_filehandle_t(-1)
-        try LMDBEnvironment.check(mdb_env_get_fd(environment, &descriptor), "mdb_env_get_fd")
+        try unsafe LMDBEnvironment.check(mdb_env_get_fd(environment, &descriptor), "mdb_env_get_fd")
         let names = fanfare_file_names(descriptor)
         guard names >= 0 else { throw Failure(call: "fstat", code: errno) }
         guard names > 0 else {
@@ -176,53 +177,53 @@ final class LMDBEnvironment: @unchecked Sendable {
     }
 
     /// Makes durable what has been written.
-    func sync() throws(Failure) { try LMDBEnvironment.check(mdb_env_sync(environment, 1), "mdb_env_sync") }
+    func sync() throws(Failure) { try unsafe LMDBEnvironment.check(mdb_env_sync(environment, 1), "mdb_env_sync") }
 
     private func commit(_ changes: [Change]) throws(Failure) {
-        let transaction = try LMDBEnvironment.begin(in: environment, isReadOnly: false)
+        let transaction = try unsafe LMDBEnvironment.begin(in: environment, isReadOnly: false)
         for change in changes {
-            let code = make(change, in: transaction)
+            let code = unsafe make(change, in: transaction)
             guard code == 0 else {
-                mdb_txn_abort(transaction)
+                unsafe mdb_txn_abort(transaction)
                 throw Failure(call: change.row == nil ? "mdb_del" : "mdb_put", code: code)
             }
         }
         // A commit that fails leaves nothing of the transaction, and frees it.
-        try LMDBEnvironment.check(mdb_txn_commit(transaction), "mdb_txn_commit")
+        try unsafe LMDBEnvironment.check(mdb_txn_commit(transaction), "mdb_txn_commit")
     }
 
     private func make(_ change: Change, in transaction: OpaquePointer) -> Int32 {
         var key = change.key
         let table = tables[change.table]
-        return withUnsafeMutableBytes(of: &key) { keyBytes in
-            if change.isOfAll { return mdb_drop(transaction, table, 0) }
-            var name = MDB_val(mv_size: keyBytes.count, mv_data: keyBytes.baseAddress)
+        return unsafe withUnsafeMutableBytes(of: &key) { keyBytes in
+            if change.isOfAll { return unsafe mdb_drop(transaction, table, 0) }
+            var name = unsafe MDB_val(mv_size: keyBytes.count, mv_data: keyBytes.baseAddress)
             guard let row = change.row else {
-                let code = mdb_del(transaction, table, &name, nil)
+                let code = unsafe mdb_del(transaction, table, &name, nil)
                 return code == MDB_NOTFOUND ? 0 : code
             }
-            return row.withUnsafeBytes { rowBytes in
+            return unsafe row.withUnsafeBytes { rowBytes in
                 // LMDB copies the row and does not write to it.
-                var value = MDB_val(
+                var value = unsafe MDB_val(
                     mv_size: rowBytes.count, mv_data: UnsafeMutableRawPointer(mutating: rowBytes.baseAddress))
-                return mdb_put(transaction, table, &name, &value, change.isLast ? UInt32(MDB_APPEND) : 0)
+                return unsafe mdb_put(transaction, table, &name, &value, change.isLast ? UInt32(MDB_APPEND) : 0)
             }
         }
     }
 
     /// Number of rows of a table.
     func count(in table: Int) throws(Failure) -> Int {
-        let transaction = try LMDBEnvironment.begin(in: environment, isReadOnly: true)
-        defer { mdb_txn_abort(transaction) }
+        let transaction = try unsafe LMDBEnvironment.begin(in: environment, isReadOnly: true)
+        defer { unsafe mdb_txn_abort(transaction) }
         var statistics = MDB_stat()
-        try LMDBEnvironment.check(mdb_stat(transaction, tables[table], &statistics), "mdb_stat")
+        try unsafe LMDBEnvironment.check(mdb_stat(transaction, tables[table], &statistics), "mdb_stat")
         return statistics.ms_entries
     }
 
     /// Key of the first row; 1 without rows.
     func firstKey() throws(Failure) -> UInt64 {
         var first: UInt64 = 1
-        try scan(from: 0) { key, _ in
+        try unsafe scan(from: 0) { key, _ in
             first = key
             return false
         }
@@ -232,7 +233,7 @@ final class LMDBEnvironment: @unchecked Sendable {
     /// Key of the last row; 0 without rows.
     func lastKey(of table: Int = 0) throws(Failure) -> UInt64 {
         var last: UInt64 = 0
-        try scan(table, from: nil) { key, _ in
+        try unsafe scan(table, from: nil) { key, _ in
             last = key
             return false
         }
@@ -244,27 +245,27 @@ final class LMDBEnvironment: @unchecked Sendable {
     func scan(
         _ table: Int = 0, from key: UInt64?, _ body: (UInt64, UnsafeRawBufferPointer) -> Bool
     ) throws(Failure) {
-        let transaction = try LMDBEnvironment.begin(in: environment, isReadOnly: true)
-        defer { mdb_txn_abort(transaction) }
+        let transaction = try unsafe LMDBEnvironment.begin(in: environment, isReadOnly: true)
+        defer { unsafe mdb_txn_abort(transaction) }
         var opened: OpaquePointer?
-        try LMDBEnvironment.check(mdb_cursor_open(transaction, tables[table], &opened), "mdb_cursor_open")
-        guard let cursor = opened else { throw Failure(call: "mdb_cursor_open", code: ENOMEM) }
-        defer { mdb_cursor_close(cursor) }
+        try unsafe LMDBEnvironment.check(mdb_cursor_open(transaction, tables[table], &opened), "mdb_cursor_open")
+        guard let cursor = unsafe opened else { throw Failure(call: "mdb_cursor_open", code: ENOMEM) }
+        defer { unsafe mdb_cursor_close(cursor) }
         var wanted = key ?? 0
-        var name = MDB_val()
-        var value = MDB_val()
-        var code = withUnsafeMutableBytes(of: &wanted) { bytes in
-            name = MDB_val(mv_size: bytes.count, mv_data: bytes.baseAddress)
-            return mdb_cursor_get(cursor, &name, &value, key == nil ? MDB_LAST : MDB_SET_RANGE)
+        var name = unsafe MDB_val()
+        var value = unsafe MDB_val()
+        var code = unsafe withUnsafeMutableBytes(of: &wanted) { bytes in
+            unsafe name = MDB_val(mv_size: bytes.count, mv_data: bytes.baseAddress)
+            return unsafe mdb_cursor_get(cursor, &name, &value, key == nil ? MDB_LAST : MDB_SET_RANGE)
         }
         while code == 0 {
             // A key of another size cannot be in a table of integer keys, except in a damaged file.
-            guard name.mv_size == MemoryLayout<UInt64>.size, let keyBytes = name.mv_data else {
+            guard unsafe name.mv_size == MemoryLayout<UInt64>.size, let keyBytes = unsafe name.mv_data else {
                 throw Failure(call: "mdb_cursor_get", code: MDB_CORRUPTED)
             }
-            let found = keyBytes.loadUnaligned(as: UInt64.self)
-            guard body(found, UnsafeRawBufferPointer(start: value.mv_data, count: value.mv_size)) else { return }
-            code = mdb_cursor_get(cursor, &name, &value, MDB_NEXT)
+            let found = unsafe keyBytes.loadUnaligned(as: UInt64.self)
+            guard unsafe body(found, UnsafeRawBufferPointer(start: value.mv_data, count: value.mv_size)) else { return }
+            code = unsafe mdb_cursor_get(cursor, &name, &value, MDB_NEXT)
         }
         guard code == MDB_NOTFOUND else { throw Failure(call: "mdb_cursor_get", code: code) }
     }

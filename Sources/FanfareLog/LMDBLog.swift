@@ -201,8 +201,8 @@ package final class LMDBLog: Log, @unchecked Sendable {
     ) throws(LogError) -> [(LogPosition, [UInt8])] {
         var rows: [(LogPosition, [UInt8])] = []
         do throws(LMDBEnvironment.Failure) {
-            try reopened().scan(from: position) { found, row in
-                rows.append((found, Array(row)))
+            try unsafe reopened().scan(from: position) { found, row in
+                unsafe rows.append((found, Array(row)))
                 return rows.count < most
             }
         } catch {

@@ -117,8 +117,9 @@ extension LogEntry {
 
     /// CRC-32 of the position and the bytes. It detects damage, not intent: who can write to the store can write checksums.
     fileprivate static func checksum(of bytes: ArraySlice<UInt8>, at position: LogPosition) -> UInt32 {
-        let start = withUnsafeBytes(of: position.littleEndian) { crc32_z(0, $0.baseAddress, $0.count) }
-        return UInt32(truncatingIfNeeded: bytes.withUnsafeBytes { crc32_z(start, $0.baseAddress, $0.count) })
+        let start = unsafe withUnsafeBytes(of: position.littleEndian) { unsafe crc32_z(0, $0.baseAddress, $0.count) }
+        return unsafe UInt32(
+            truncatingIfNeeded: bytes.withUnsafeBytes { unsafe crc32_z(start, $0.baseAddress, $0.count) })
     }
 }
 
@@ -150,6 +151,6 @@ extension [UInt8] {
 extension ArraySlice<UInt8> {
     /// CRC-32.
     fileprivate var checksum: UInt32 {
-        UInt32(truncatingIfNeeded: withUnsafeBytes { crc32_z(0, $0.baseAddress, $0.count) })
+        unsafe UInt32(truncatingIfNeeded: withUnsafeBytes { unsafe crc32_z(0, $0.baseAddress, $0.count) })
     }
 }

@@ -4,7 +4,7 @@ internal import Glibc
 ///
 /// The file has three numbers: that position, or 0; the position at which a process has ended before; and how often in a row.
 /// Confined to the thread of its log.
-final class RecallMark {
+@safe final class RecallMark {
     private static let count = 3
     private let numbers: UnsafeMutablePointer<UInt64>
 
@@ -13,31 +13,32 @@ final class RecallMark {
         let bytes = RecallMark.count * MemoryLayout<UInt64>.stride
         // A mapped page that the disk has no room for would end the process.
         guard posix_fallocate(descriptor, 0, off_t(bytes)) == 0,
-            let address = mmap(nil, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0), address != MAP_FAILED
+            let address = unsafe mmap(nil, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0),
+            unsafe address != MAP_FAILED
         else { return nil }
-        numbers = address.bindMemory(to: UInt64.self, capacity: RecallMark.count)
+        unsafe numbers = address.bindMemory(to: UInt64.self, capacity: RecallMark.count)
     }
 
-    deinit { munmap(numbers, RecallMark.count * MemoryLayout<UInt64>.stride) }
+    deinit { unsafe munmap(numbers, RecallMark.count * MemoryLayout<UInt64>.stride) }
 
     /// Notes that the entry is about to be decided. One at which processes have ended is behind by then, if it comes before.
     func begin(_ position: LogPosition) {
-        if position > numbers[1] { (numbers[1], numbers[2]) = (0, 0) }
-        numbers[0] = position
+        if unsafe position > numbers[1] { unsafe (numbers[1], numbers[2]) = (0, 0) }
+        unsafe numbers[0] = position
     }
 
     /// Notes that the entry has been decided.
-    func end() { numbers[0] = 0 }
+    func end() { unsafe numbers[0] = 0 }
 
     /// Forgets where processes have ended.
-    func forget() { (numbers[0], numbers[1], numbers[2]) = (0, 0, 0) }
+    func forget() { unsafe (numbers[0], numbers[1], numbers[2]) = (0, 0, 0) }
 
     /// Returns the entry at which the process before this one has ended, and how many in a row have ended there; `nil` if it ended elsewhere.
     func takeDeath() -> (position: LogPosition, deaths: UInt64)? {
-        let position = numbers[0]
+        let position = unsafe numbers[0]
         guard position > 0 else { return nil }
-        let deaths = numbers[1] == position ? numbers[2] &+ 1 : 1
-        (numbers[0], numbers[1], numbers[2]) = (0, position, deaths)
+        let deaths = unsafe numbers[1] == position ? numbers[2] &+ 1 : 1
+        unsafe (numbers[0], numbers[1], numbers[2]) = (0, position, deaths)
         return (position, deaths)
     }
 }

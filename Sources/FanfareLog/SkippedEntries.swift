@@ -23,14 +23,16 @@ struct SkippedEntries {
     /// Reads the file of a folder, which need not exist.
     init(folder: String) throws(LogError) {
         let path = folder + "/" + SkippedEntries.name
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         if descriptor < 0, errno == ENOENT { return }
         guard descriptor >= 0 else { throw SkippedEntries.failure(path, "cannot be read") }
         defer { close(descriptor) }
         var bytes = [UInt8](repeating: 0, count: SkippedEntries.bytesMax + 1)
         var count = 0
         while count < bytes.count {
-            let got = bytes[count...].withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
+            let got = unsafe bytes[count...].withUnsafeMutableBytes {
+                unsafe read(descriptor, $0.baseAddress, $0.count)
+            }
             if got < 0, errno == EINTR { continue }
             guard got >= 0 else { throw SkippedEntries.failure(path, "cannot be read") }
             if got == 0 { break }
@@ -59,25 +61,25 @@ struct SkippedEntries {
             throw LogError("\(path): too many entries are set aside; use a new folder", .damaged)
         }
         let partial = path + ".partial"
-        let descriptor = open(partial, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        let descriptor = unsafe open(partial, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw SkippedEntries.failure(partial, "cannot be written") }
         defer { close(descriptor) }
         // The superuser's file is to be read by the user of the store.
-        if geteuid() == 0 { _ = fanfare_give_to_owner_of(folder + "/data.mdb", descriptor) }
+        if geteuid() == 0 { _ = unsafe fanfare_give_to_owner_of(folder + "/data.mdb", descriptor) }
         while !rest.isEmpty {
-            let put = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+            let put = unsafe rest.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) }
             if put < 0, errno == EINTR { continue }
             guard put > 0 else { throw SkippedEntries.failure(partial, "cannot be written") }
             rest = rest.dropFirst(put)
         }
-        guard fsync(descriptor) == 0, rename(partial, path) == 0 else {
+        guard fsync(descriptor) == 0, unsafe rename(partial, path) == 0 else {
             throw SkippedEntries.failure(path, "cannot be written")
         }
         try StoreFolder.syncNames(folder)
     }
 
     private static func failure(_ path: String, _ what: String) -> LogError {
-        LogError("\(path): \(what): \(String(cString: strerror(errno)))")
+        LogError(unsafe "\(path): \(what): \(String(cString: strerror(errno)))")
     }
 }
 

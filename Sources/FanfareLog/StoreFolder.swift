@@ -7,12 +7,12 @@ final class StoreFolder: Sendable {
 
     /// Makes the folder with mode 700 if it is missing, and locks it.
     init(_ folder: String) throws(LogError) {
-        if mkdir(folder, 0o700) != 0, errno != EEXIST {
-            throw LogError("\(folder): cannot be made: \(String(cString: strerror(errno)))")
+        if unsafe mkdir(folder, 0o700) != 0, errno != EEXIST {
+            throw LogError(unsafe "\(folder): cannot be made: \(String(cString: strerror(errno)))")
         }
-        let descriptor = open(folder + "/owner", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        let descriptor = unsafe open(folder + "/owner", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
-            throw LogError("\(folder)/owner: cannot be written: \(String(cString: strerror(errno)))")
+            throw LogError(unsafe "\(folder)/owner: cannot be written: \(String(cString: strerror(errno)))")
         }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             close(descriptor)
@@ -29,16 +29,16 @@ final class StoreFolder: Sendable {
     /// Makes the names of the files and of their folder durable; LMDB syncs only the content.
     static func syncNames(_ folder: String) throws(LogError) {
         for path in [folder, folder + "/.."] {
-            let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+            let descriptor = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
             // A folder above that this process may not read is no fault of the store.
             if descriptor < 0, errno == EACCES { continue }
             guard descriptor >= 0 else {
-                throw LogError("\(path): cannot be opened: \(String(cString: strerror(errno)))")
+                throw LogError(unsafe "\(path): cannot be opened: \(String(cString: strerror(errno)))")
             }
             defer { close(descriptor) }
             // A file system without such a call says EINVAL.
             guard fsync(descriptor) == 0 || errno == EINVAL else {
-                throw LogError("\(path): cannot be synced: \(String(cString: strerror(errno)))")
+                throw LogError(unsafe "\(path): cannot be synced: \(String(cString: strerror(errno)))")
             }
         }
     }

@@ -15,13 +15,13 @@ package enum Clock {
     /// Largest resident memory that the process has ever had, in bytes.
     package static func peakResidentBytes() -> Int64 {
         var usage = rusage()
-        getrusage(CInt(RUSAGE_SELF.rawValue), &usage)
+        unsafe getrusage(CInt(RUSAGE_SELF.rawValue), &usage)
         return Int64(usage.ru_maxrss) * 1024  // Linux counts in KiB (getrusage(2))
     }
 
     private static func nanoseconds(_ clock: clockid_t) -> Int64 {
         var time = timespec()
-        clock_gettime(clock, &time)
+        unsafe clock_gettime(clock, &time)
         return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 }

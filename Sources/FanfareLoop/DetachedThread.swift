@@ -11,11 +11,11 @@ internal import Glibc
 package enum DetachedThread {
     /// - Parameter name: shown by debuggers and `top`; Linux keeps 15 bytes of it.
     package static func run(name: String, _ body: @escaping @Sendable () -> Void) throws(LoopError) {
-        let start = Unmanaged.passRetained(DetachedStart(name: name, body: body))
+        let start = unsafe Unmanaged.passRetained(DetachedStart(name: name, body: body))
         var thread = pthread_t()
-        let code = pthread_create(&thread, nil, detachedMain, start.toOpaque())
+        let code = unsafe pthread_create(&thread, nil, detachedMain, start.toOpaque())
         guard code == 0 else {
-            start.release()
+            unsafe start.release()
             throw LoopError(code: -code, call: "pthread_create", place: name)
         }
         pthread_detach(thread)
@@ -34,12 +34,13 @@ private final class DetachedStart: Sendable {
 }
 
 private func detachedMain(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-    let start = Unmanaged<DetachedStart>.fromOpaque(argument!).takeRetainedValue()  // passed by `DetachedThread.run`
-    pthread_setname_np(pthread_self(), String(decoding: start.name.utf8.prefix(15), as: UTF8.self))
+    // `DetachedThread.run` passes the argument.
+    let start = unsafe Unmanaged<DetachedStart>.fromOpaque(argument!).takeRetainedValue()
+    unsafe pthread_setname_np(pthread_self(), String(decoding: start.name.utf8.prefix(15), as: UTF8.self))
     // The thread blocks all signals, because a signal may make an interrupted system call fail; other threads handle them.
     var all = sigset_t()
-    sigfillset(&all)
-    pthread_sigmask(SIG_BLOCK, &all, nil)
+    unsafe sigfillset(&all)
+    unsafe pthread_sigmask(SIG_BLOCK, &all, nil)
     start.body()
     return nil
 }

@@ -10,7 +10,7 @@ package enum FileLimit {
         var limit = FileLimit.now
         guard limit.rlim_cur < limit.rlim_max else { return }
         limit.rlim_cur = limit.rlim_max
-        setrlimit(resource, &limit)
+        unsafe setrlimit(resource, &limit)
     }
 
     /// The current limit; `Int.max` if there is none.
@@ -20,7 +20,7 @@ package enum FileLimit {
 
     private static var now: rlimit {
         var limit = rlimit()
-        getrlimit(resource, &limit)
+        unsafe getrlimit(resource, &limit)
         return limit
     }
 }

@@ -4,7 +4,7 @@ internal import CFanfareUV
 ///
 /// Confined to its loop's thread. libuv holds one retain of the object from a successful start until the close callback, so
 /// a handle lives on when the program drops its own reference; only `close()` or the loop's `close()` ends it.
-package class Handle {
+@safe package class Handle {
     /// Memory of the `uv_..._t`. Owned; freed with the object, which libuv's retain keeps until its close callback.
     let memory: UnsafeMutableRawPointer
     /// The handle's loop, kept alive until libuv releases the handle; `nil` afterwards.
@@ -15,19 +15,19 @@ package class Handle {
 
     init(_ loop: Loop, _ kind: uv_handle_type) {
         precondition(!loop.isClosed, "a handle cannot be made on a closed loop")
-        memory = .allocate(byteCount: uv_handle_size(kind), alignment: 16)
+        unsafe memory = .allocate(byteCount: uv_handle_size(kind), alignment: 16)
         self.loop = loop
     }
 
-    deinit { memory.deallocate() }
+    deinit { unsafe memory.deallocate() }
 
     final func pointer<Raw>(_: Raw.Type = Raw.self) -> UnsafeMutablePointer<Raw> {
-        memory.assumingMemoryBound(to: Raw.self)
+        unsafe memory.assumingMemoryBound(to: Raw.self)
     }
 
     /// Gives libuv its retain. Must be called once, directly after the `uv_..._init` call succeeded.
     final func adopt() {
-        uv_handle_set_data(pointer(), Unmanaged.passRetained(self).toOpaque())
+        unsafe uv_handle_set_data(pointer(), Unmanaged.passRetained(self).toOpaque())
     }
 
     /// Closes the handle. Safe at any time, also twice and from within its own callbacks; no callback is called afterwards.
@@ -35,7 +35,7 @@ package class Handle {
         guard !isClosed else { return }
         isClosed = true
         willClose()
-        uv_close(pointer(), handleClosed)
+        unsafe uv_close(pointer(), handleClosed)
     }
 
     /// Drops the subclass's callbacks, and with them the objects that they captured.
@@ -53,15 +53,17 @@ package class Handle {
     /// Releases libuv's retain, in libuv's close callback.
     fileprivate final func closed() {
         loop = nil
-        Unmanaged.passUnretained(self).release()
+        unsafe Unmanaged.passUnretained(self).release()
     }
 }
 
 /// Returns the Swift object of a libuv handle. Its type is known, because only one class registers each callback.
 func owner<Owner: Handle>(_ handle: UnsafeMutableRawPointer?, as: Owner.Type = Owner.self) -> Owner {
     // `adopt` set the data before any callback was registered, and libuv's retain keeps the object until the close callback.
-    let data = uv_handle_get_data(handle!.assumingMemoryBound(to: uv_handle_t.self))!
-    return unsafeDowncast(Unmanaged<Handle>.fromOpaque(data).takeUnretainedValue(), to: Owner.self)
+    let data = unsafe uv_handle_get_data(handle!.assumingMemoryBound(to: uv_handle_t.self))!
+    return unsafe unsafeDowncast(Unmanaged<Handle>.fromOpaque(data).takeUnretainedValue(), to: Owner.self)
 }
 
-private func handleClosed(_ handle: UnsafeMutablePointer<uv_handle_t>?) { owner(handle, as: Handle.self).closed() }
+private func handleClosed(_ handle: UnsafeMutablePointer<uv_handle_t>?) {
+    unsafe owner(handle, as: Handle.self).closed()
+}

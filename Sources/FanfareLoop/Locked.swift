@@ -8,7 +8,7 @@ internal import Glibc
 /// and would report false races. The type is for values that are used once per batch or less, never per push.
 ///
 /// `Sendable` is unchecked because the compiler cannot know that the mutex guards the value.
-package final class Locked<Value>: @unchecked Sendable {
+@safe package final class Locked<Value>: @unchecked Sendable {
     // pthread requires a stable address, which a stored property does not guarantee.
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     // Guarded by mutex.
@@ -17,17 +17,17 @@ package final class Locked<Value>: @unchecked Sendable {
     package init(_ value: sending Value) {
         self.value = value
         // Initialising and locking cannot fail with default attributes (POSIX).
-        pthread_mutex_init(mutex, nil)
+        unsafe pthread_mutex_init(mutex, nil)
     }
 
     deinit {
-        pthread_mutex_destroy(mutex)
-        mutex.deallocate()
+        unsafe pthread_mutex_destroy(mutex)
+        unsafe mutex.deallocate()
     }
 
     package func withLock<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
-        pthread_mutex_lock(mutex)
-        defer { pthread_mutex_unlock(mutex) }
+        unsafe pthread_mutex_lock(mutex)
+        defer { unsafe pthread_mutex_unlock(mutex) }
         return try body(&value)
     }
 }

@@ -15,7 +15,7 @@ internal import Glibc
 /// All objects of a loop are confined to the thread that runs it; other threads may hold a `WakeupSignal` only. A turn of
 /// the loop runs due timers, calls `onTurn`, does the work that streams have deferred (so the writes of one turn leave
 /// together), sleeps until an event occurs, and calls the event's callbacks.
-package final class Loop {
+@safe package final class Loop {
     let raw: UnsafeMutablePointer<uv_loop_t>
     /// Handle that ends each turn: libuv calls it after timers and I/O callbacks and before it may sleep, so no work of this
     /// turn waits for the next event. (A `uv_check` runs after the sleep, too late for the work of timers.)
@@ -51,28 +51,28 @@ package final class Loop {
     /// has closed is an error value here) and opens /dev/null for closed standard descriptors.
     package init() throws(LoopError) {
         _ = Loop.processIsReady
-        raw = .allocate(capacity: 1)
-        turn = .allocate(capacity: 1)
-        restless = .allocate(capacity: 1)
-        raw.initialize(to: uv_loop_t())
-        let code = uv_loop_init(raw)
+        unsafe raw = .allocate(capacity: 1)
+        unsafe turn = .allocate(capacity: 1)
+        unsafe restless = .allocate(capacity: 1)
+        unsafe raw.initialize(to: uv_loop_t())
+        let code = unsafe uv_loop_init(raw)
         guard code >= 0 else {
             isClosed = true
             // libuv 1.44 leaves its epoll descriptor open if it finds no descriptors for the rest.
-            let left = uv_backend_fd(raw)
+            let left = unsafe uv_backend_fd(raw)
             if left > STDERR_FILENO { _ = Glibc.close(left) }
             free()
             throw LoopError(code: code, call: "uv_loop_init")
         }
-        let unretained = Unmanaged.passUnretained(self).toOpaque()
-        uv_loop_set_data(raw, unretained)
+        let unretained = unsafe Unmanaged.passUnretained(self).toOpaque()
+        unsafe uv_loop_set_data(raw, unretained)
         // These four calls cannot fail, except that the first does if this libuv lacks the option.
-        _ = fanfare_uv_measure_idle_time(raw)
-        uv_prepare_init(raw, turn)
-        uv_idle_init(raw, restless)
-        uv_prepare_start(turn, turnEnding)
+        _ = unsafe fanfare_uv_measure_idle_time(raw)
+        unsafe uv_prepare_init(raw, turn)
+        unsafe uv_idle_init(raw, restless)
+        unsafe uv_prepare_start(turn, turnEnding)
         // The loop's own handles do not keep it running.
-        turn.withMemoryRebound(to: uv_handle_t.self, capacity: 1) { uv_unref($0) }
+        unsafe turn.withMemoryRebound(to: uv_handle_t.self, capacity: 1) { unsafe uv_unref($0) }
     }
 
     deinit { close() }
@@ -82,7 +82,7 @@ package final class Loop {
 
     /// Nanoseconds for which the loop has slept so far because there was no event. It spent the rest of the time working, or
     /// waiting for a processor.
-    package var idleNanoseconds: Int64 { isClosed ? 0 : Int64(clamping: uv_metrics_idle_time(raw)) }
+    package var idleNanoseconds: Int64 { unsafe isClosed ? 0 : Int64(clamping: uv_metrics_idle_time(raw)) }
 
     private static let processIsReady: Void = {
         signal(SIGPIPE, SIG_IGN)
@@ -95,7 +95,7 @@ package final class Loop {
         precondition(!isRunning, "a loop runs once at a time")
         guard !isClosed else { return }
         isRunning = true
-        uv_run(raw, UV_RUN_DEFAULT)
+        unsafe uv_run(raw, UV_RUN_DEFAULT)
         isRunning = false
         if closesAfterRun { close() }
     }
@@ -104,14 +104,14 @@ package final class Loop {
     /// signal a `Wakeup` whose handler calls this.
     package func stop() {
         guard !isClosed else { return }
-        uv_stop(raw)
+        unsafe uv_stop(raw)
     }
 
     /// Makes the next turn begin without sleeping, so that `onTurn` is called again soon, after the callbacks of other events.
     package func turnAgain() {
         guard !isClosed, !isRestless else { return }
         isRestless = true
-        uv_idle_start(restless, stayAwake)
+        unsafe uv_idle_start(restless, stayAwake)
     }
 
     /// Closes every open handle without calling its callbacks, and frees the loop. Safe twice. A call from within a callback
@@ -130,25 +130,25 @@ package final class Loop {
         isClosed = true
         turnEnders = []
         turnEndersSpare = []
-        turn.withMemoryRebound(to: uv_handle_t.self, capacity: 1) { uv_close($0, nil) }
-        restless.withMemoryRebound(to: uv_handle_t.self, capacity: 1) { uv_close($0, nil) }
+        unsafe turn.withMemoryRebound(to: uv_handle_t.self, capacity: 1) { unsafe uv_close($0, nil) }
+        unsafe restless.withMemoryRebound(to: uv_handle_t.self, capacity: 1) { unsafe uv_close($0, nil) }
         // `UV_EBUSY` lasts until the handles' close callbacks have run and the thread pool has finished its work.
-        while uv_loop_close(raw) == UV_EBUSY.rawValue { uv_run(raw, UV_RUN_ONCE) }
+        while unsafe uv_loop_close(raw) == UV_EBUSY.rawValue { unsafe uv_run(raw, UV_RUN_ONCE) }
         free()
     }
 
     private func closeHandles() {
         onTurn = nil
         for request in requests.values { request.cancel() }
-        uv_walk(raw, closeFound, nil)
+        unsafe uv_walk(raw, closeFound, nil)
     }
 
     private func free() {
-        readBuffer.deallocate()
-        plainBuffer.deallocate()
-        turn.deallocate()
-        restless.deallocate()
-        raw.deallocate()
+        unsafe readBuffer.deallocate()
+        unsafe plainBuffer.deallocate()
+        unsafe turn.deallocate()
+        unsafe restless.deallocate()
+        unsafe raw.deallocate()
     }
 
     func callAtTurnEnd(_ handle: Handle) {
@@ -161,7 +161,7 @@ package final class Loop {
         turns &+= 1
         if isRestless {
             isRestless = false
-            uv_idle_stop(restless)
+            unsafe uv_idle_stop(restless)
         }
         onTurn?()
         guard !turnEnders.isEmpty else { return }
@@ -174,7 +174,8 @@ package final class Loop {
     }
 
     fileprivate func owns(_ handle: UnsafeMutablePointer<uv_handle_t>) -> Bool {
-        UnsafeRawPointer(handle) == UnsafeRawPointer(turn) || UnsafeRawPointer(handle) == UnsafeRawPointer(restless)
+        unsafe UnsafeRawPointer(handle) == UnsafeRawPointer(turn)
+            || UnsafeRawPointer(handle) == UnsafeRawPointer(restless)
     }
 }
 
@@ -186,15 +187,19 @@ protocol LoopRequest: AnyObject {
 
 /// Returns the loop of a callback. It is alive, because callbacks come from `run` and `close`, which use it afterwards.
 private func loop(of raw: UnsafeMutablePointer<uv_loop_t>) -> Loop {
-    Unmanaged<Loop>.fromOpaque(uv_loop_get_data(raw)!).takeUnretainedValue()
+    unsafe Unmanaged<Loop>.fromOpaque(uv_loop_get_data(raw)!).takeUnretainedValue()
 }
 
-private func turnEnding(_ handle: UnsafeMutablePointer<uv_prepare_t>?) { loop(of: handle!.pointee.loop).endTurn() }
+private func turnEnding(_ handle: UnsafeMutablePointer<uv_prepare_t>?) {
+    unsafe loop(of: handle!.pointee.loop).endTurn()
+}
 
 /// Does nothing: the idle handle only has to be active.
 private func stayAwake(_: UnsafeMutablePointer<uv_idle_t>?) {}
 
 private func closeFound(_ handle: UnsafeMutablePointer<uv_handle_t>?, _: UnsafeMutableRawPointer?) {
-    guard let handle, uv_is_closing(handle) == 0, !loop(of: handle.pointee.loop).owns(handle) else { return }
-    owner(handle, as: Handle.self).close()
+    guard let handle = unsafe handle, unsafe uv_is_closing(handle) == 0,
+        unsafe !loop(of: handle.pointee.loop).owns(handle)
+    else { return }
+    unsafe owner(handle, as: Handle.self).close()
 }

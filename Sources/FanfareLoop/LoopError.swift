@@ -54,7 +54,7 @@ extension LoopError {
         let reason =
             switch uv_errno_t(code) {
             case UV_EOF: "closed by the peer"
-            default: String(cString: uv_strerror(code))
+            default: unsafe String(cString: uv_strerror(code))
             }
         self.init(LoopError.kind(code), call: call, place: place, reason: reason)
     }

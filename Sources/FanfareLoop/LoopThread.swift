@@ -20,11 +20,11 @@ package final class LoopThread {
     /// - Parameter name: shown by debuggers and `top`; Linux keeps 15 bytes of it.
     package init(name: String, body: sending @escaping (Loop) -> Void) throws(LoopError) {
         // The loop is made here so that its failure can be thrown; only the new thread uses it after `pthread_create`.
-        let start = Unmanaged.passRetained(ThreadStart(name: name, loop: try Loop(), body: body))
+        let start = unsafe Unmanaged.passRetained(ThreadStart(name: name, loop: try Loop(), body: body))
         var thread = pthread_t()
-        let code = pthread_create(&thread, nil, threadMain, start.toOpaque())
+        let code = unsafe pthread_create(&thread, nil, threadMain, start.toOpaque())
         guard code == 0 else {
-            start.release()
+            unsafe start.release()
             throw LoopError(code: -code, call: "pthread_create", place: name)
         }
         self.thread = thread
@@ -40,7 +40,7 @@ package final class LoopThread {
     ///
     /// - Parameter name: shown by debuggers and `top`; Linux keeps 15 bytes of it.
     package static func nameCurrent(_ name: String) {
-        pthread_setname_np(pthread_self(), String(decoding: name.utf8.prefix(15), as: UTF8.self))
+        unsafe pthread_setname_np(pthread_self(), String(decoding: name.utf8.prefix(15), as: UTF8.self))
     }
 
     /// Blocks until the body has returned and the loop is closed. A second call does nothing.
@@ -58,15 +58,15 @@ extension LoopThread {
     package static func pinToProcessor(_ number: Int) throws(LoopError) {
         var allowed = cpu_set_t()
         let bytes = MemoryLayout<cpu_set_t>.size
-        var code = pthread_getaffinity_np(pthread_self(), bytes, &allowed)
+        var code = unsafe pthread_getaffinity_np(pthread_self(), bytes, &allowed)
         guard code == 0 else { throw LoopError(code: -code, call: "pthread_getaffinity_np") }
-        withUnsafeMutableBytes(of: &allowed) { set in
+        unsafe withUnsafeMutableBytes(of: &allowed) { set in
             // The set has one bit per processor, in the layout of `CPU_SET`; bytes and words count alike on little-endian machines.
-            let processors = (0..<bytes * 8).filter { set[$0 / 8] >> ($0 % 8) & 1 == 1 }
+            let processors = (0..<bytes * 8).filter { unsafe set[$0 / 8] >> ($0 % 8) & 1 == 1 }
             let chosen = processors[processors.count - 1 - number % processors.count]
-            for byte in set.indices { set[byte] = byte == chosen / 8 ? 1 << (chosen % 8) : 0 }
+            for byte in set.indices { unsafe set[byte] = byte == chosen / 8 ? 1 << (chosen % 8) : 0 }
         }
-        code = pthread_setaffinity_np(pthread_self(), bytes, &allowed)
+        code = unsafe pthread_setaffinity_np(pthread_self(), bytes, &allowed)
         guard code == 0 else { throw LoopError(code: -code, call: "pthread_setaffinity_np") }
     }
 }
@@ -85,7 +85,7 @@ private final class ThreadStart {
 }
 
 private func threadMain(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-    let start = Unmanaged<ThreadStart>.fromOpaque(argument!).takeRetainedValue()  // passed by `LoopThread.init`
+    let start = unsafe Unmanaged<ThreadStart>.fromOpaque(argument!).takeRetainedValue()  // passed by `LoopThread.init`
     LoopThread.nameCurrent(start.name)
     start.body(start.loop)
     start.loop.close()

@@ -11,7 +11,7 @@ package final class LoopTimer: Handle {
     package init(loop: Loop, handler: @escaping () -> Void) {
         self.handler = handler
         super.init(loop, UV_TIMER)
-        uv_timer_init(loop.raw, pointer())  // has no way to fail
+        unsafe uv_timer_init(loop.raw, pointer())  // has no way to fail
         adopt()
     }
 
@@ -19,15 +19,15 @@ package final class LoopTimer: Handle {
     package func start(after delay: Duration, repeating interval: Duration? = nil) {
         guard !isClosed, let loop else { return }
         // libuv counts from the start of the turn, but the delay counts from now.
-        uv_update_time(loop.raw)
-        uv_timer_start(
+        unsafe uv_update_time(loop.raw)
+        unsafe uv_timer_start(
             pointer(), timerFired, LoopTimer.milliseconds(delay),
             interval.map { max(1, LoopTimer.milliseconds($0)) } ?? 0)
     }
 
     package func stop() {
         guard !isClosed else { return }
-        uv_timer_stop(pointer())
+        unsafe uv_timer_stop(pointer())
     }
 
     package func callAtTurnEnd() { atTurnEnd() }
@@ -50,4 +50,4 @@ package final class LoopTimer: Handle {
     }
 }
 
-private func timerFired(_ timer: UnsafeMutablePointer<uv_timer_t>?) { owner(timer, as: LoopTimer.self).fire() }
+private func timerFired(_ timer: UnsafeMutablePointer<uv_timer_t>?) { unsafe owner(timer, as: LoopTimer.self).fire() }

@@ -18,19 +18,19 @@ package final class Poller: Handle {
     ) throws(LoopError) {
         self.handler = handler
         super.init(loop, UV_POLL)
-        try check(uv_poll_init(loop.raw, pointer(), descriptor), "uv_poll_init", at: "descriptor \(descriptor)")
+        try unsafe check(uv_poll_init(loop.raw, pointer(), descriptor), "uv_poll_init", at: "descriptor \(descriptor)")
         adopt()
     }
 
     /// Starts watching for these events, which replace those of an earlier call.
     package func start(_ events: Events) throws(LoopError) {
         guard !isClosed else { return }
-        try check(uv_poll_start(pointer(), events.rawValue, pollerFired), "uv_poll_start")
+        try unsafe check(uv_poll_start(pointer(), events.rawValue, pollerFired), "uv_poll_start")
     }
 
     package func stop() {
         guard !isClosed else { return }
-        uv_poll_stop(pointer())
+        unsafe uv_poll_stop(pointer())
     }
 
     override func willClose() { handler = nil }
@@ -42,5 +42,5 @@ package final class Poller: Handle {
 }
 
 private func pollerFired(_ handle: UnsafeMutablePointer<uv_poll_t>?, _ status: CInt, _ events: CInt) {
-    owner(handle, as: Poller.self).fire(status, events)
+    unsafe owner(handle, as: Poller.self).fire(status, events)
 }

@@ -20,21 +20,21 @@ package final class SignalWatcher: Handle {
     package init(loop: Loop, signal: Signal, handler: @escaping () -> Void) throws(LoopError) {
         self.handler = handler
         super.init(loop, UV_SIGNAL)
-        try check(uv_signal_init(loop.raw, pointer()), "uv_signal_init")
+        try unsafe check(uv_signal_init(loop.raw, pointer()), "uv_signal_init")
         adopt()
         // A program inherits the blocked signals of the thread that started it (libdispatch's threads block them) and would
         // never receive them.
         var unblocked = sigset_t()
-        sigemptyset(&unblocked)
-        sigaddset(&unblocked, signal.number)
-        pthread_sigmask(SIG_UNBLOCK, &unblocked, nil)
-        let code = uv_signal_start(pointer(), signalFired, signal.number)
+        unsafe sigemptyset(&unblocked)
+        unsafe sigaddset(&unblocked, signal.number)
+        unsafe pthread_sigmask(SIG_UNBLOCK, &unblocked, nil)
+        let code = unsafe uv_signal_start(pointer(), signalFired, signal.number)
         guard code >= 0 else {
             close()
             throw LoopError(code: code, call: "uv_signal_start")
         }
         // A wait for Ctrl-C does not keep the loop running.
-        uv_unref(pointer())
+        unsafe uv_unref(pointer())
     }
 
     override func willClose() { handler = nil }
@@ -42,5 +42,5 @@ package final class SignalWatcher: Handle {
 }
 
 private func signalFired(_ handle: UnsafeMutablePointer<uv_signal_t>?, _: CInt) {
-    owner(handle, as: SignalWatcher.self).fire()
+    unsafe owner(handle, as: SignalWatcher.self).fire()
 }

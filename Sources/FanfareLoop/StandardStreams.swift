@@ -9,7 +9,7 @@ package enum StandardStreams {
     package static func fill() {
         // `open` returns the lowest free number, which is the missing one.
         for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
-            _ = open("/dev/null", O_RDWR)
+            _ = unsafe open("/dev/null", O_RDWR)
         }
     }
 }

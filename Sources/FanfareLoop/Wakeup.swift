@@ -10,9 +10,9 @@ package final class Wakeup: Handle {
     package init(loop: Loop, handler: @escaping () -> Void) throws(LoopError) {
         self.handler = handler
         super.init(loop, UV_ASYNC)
-        try check(uv_async_init(loop.raw, pointer(), asyncFired), "uv_async_init")
+        try unsafe check(uv_async_init(loop.raw, pointer(), asyncFired), "uv_async_init")
         adopt()
-        signal.state.open(pointer())
+        unsafe signal.state.open(pointer())
     }
 
     override func willClose() {
@@ -35,22 +35,22 @@ package struct WakeupSignal: Sendable {
     package func signal() { state.raise() }
 }
 
-private final class WakeupState: Sendable {
+@safe private final class WakeupState: Sendable {
     /// `true` while a signal is pending. Both sides use sequentially consistent exchanges: a producer that finds it raised
     /// knows that the handler, which lowers it first, will read the producer's earlier writes. libuv tests its own flag with
     /// a plain load (1.44) and does not guarantee that.
     private let raised = Atomic(false)
     /// The libuv handle; `nil` before the start and after the close, when libuv may have freed it.
-    private let handle = Locked<UnsafeMutablePointer<uv_async_t>?>(nil)
+    private let handle = unsafe Locked<UnsafeMutablePointer<uv_async_t>?>(nil)
 
-    func open(_ opened: UnsafeMutablePointer<uv_async_t>) { handle.withLock { $0 = opened } }
-    func shut() { handle.withLock { $0 = nil } }
+    func open(_ opened: UnsafeMutablePointer<uv_async_t>) { unsafe handle.withLock { unsafe $0 = unsafe opened } }
+    func shut() { unsafe handle.withLock { unsafe $0 = nil } }
 
     func raise() {
         // Pairs with the exchange in `lower`.
         guard !raised.exchange(true, ordering: .sequentiallyConsistent) else { return }
         // The call fails only if the process has no memory for an eight-byte write, which libuv itself treats as fatal.
-        handle.withLock { if let handle = $0 { _ = uv_async_send(handle) } }
+        unsafe handle.withLock { if let handle = unsafe $0 { _ = unsafe uv_async_send(handle) } }
     }
 
     func lower() {
@@ -59,4 +59,4 @@ private final class WakeupState: Sendable {
     }
 }
 
-private func asyncFired(_ async: UnsafeMutablePointer<uv_async_t>?) { owner(async, as: Wakeup.self).fire() }
+private func asyncFired(_ async: UnsafeMutablePointer<uv_async_t>?) { unsafe owner(async, as: Wakeup.self).fire() }

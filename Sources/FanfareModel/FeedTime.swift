@@ -95,13 +95,13 @@ extension FeedTime: CustomStringConvertible {
     /// Parses RFC 3339 (`2026-06-11T19:00:00Z`, optionally with fraction and offset); `nil` for other text.
     public init?(rfc3339 text: some StringProtocol) {
         var text = String(text)
-        guard let time = text.withUTF8({ FeedTime(rfc3339: $0) }) else { return nil }
+        guard let time = text.withUTF8({ unsafe FeedTime(rfc3339: $0) }) else { return nil }
         self = time
     }
 
     /// Parses RFC 3339 in place from UTF-8, because every line of a feed has a time.
     package init?(rfc3339 text: UnsafeBufferPointer<UInt8>) {
-        var rest = TimeReader(text)
+        var rest = unsafe TimeReader(text)
         guard let year = rest.number(4), rest.skip("-"), let month = rest.number(2), rest.skip("-"),
             let day = rest.number(2), rest.skip("T") || rest.skip("t") || rest.skip(" "),
             let hour = rest.number(2), rest.skip(":"), let minute = rest.number(2), rest.skip(":"),
@@ -149,19 +149,21 @@ extension FeedTime: CustomStringConvertible {
 }
 
 /// Reader of digits and signs, from left to right. Inlined, because every event has a time of some two dozen of them.
-private struct TimeReader {
+@safe private struct TimeReader {
     private let bytes: UnsafeBufferPointer<UInt8>
     private var position = 0
 
-    init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
+    init(_ bytes: UnsafeBufferPointer<UInt8>) { unsafe self.bytes = unsafe bytes }
 
-    var isAtEnd: Bool { position == bytes.count }
+    var isAtEnd: Bool { unsafe position == bytes.count }
 
     @inline(__always)
     private mutating func digit() -> Int64? {
-        guard position < bytes.count, bytes[position] >= 48, bytes[position] <= 57 else { return nil }
+        guard unsafe position < bytes.count, unsafe bytes[position] >= 48, unsafe bytes[position] <= 57 else {
+            return nil
+        }
         position += 1
-        return Int64(bytes[position - 1] - 48)
+        return unsafe Int64(bytes[position - 1] - 48)
     }
 
     @inline(__always)
@@ -176,7 +178,7 @@ private struct TimeReader {
 
     @inline(__always)
     mutating func skip(_ mark: Unicode.Scalar) -> Bool {
-        guard position < bytes.count, bytes[position] == UInt8(ascii: mark) else { return false }
+        guard unsafe position < bytes.count, unsafe bytes[position] == UInt8(ascii: mark) else { return false }
         position += 1
         return true
     }

@@ -205,13 +205,14 @@ extension JSONValue {
         defer { bytes.append(UInt8(ascii: "\"")) }
         var string = string
         string.withUTF8 { text in
-            let isPlain = text.allSatisfy { $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
-            if isPlain { bytes.append(contentsOf: text) } else { escape(text, to: &bytes) }
+            let isPlain = unsafe text.allSatisfy { $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
+            if isPlain { unsafe bytes.append(contentsOf: text) } else { unsafe escape(text, to: &bytes) }
         }
     }
 
     private static func escape(_ text: UnsafeBufferPointer<UInt8>, to bytes: inout [UInt8]) {
-        for byte in text {
+        for index in text.indices {
+            let byte = unsafe text[index]
             switch byte {
             case UInt8(ascii: "\""): bytes.append(contentsOf: "\\\"".utf8)
             case UInt8(ascii: "\\"): bytes.append(contentsOf: "\\\\".utf8)

@@ -3,8 +3,8 @@ extension Collection<UInt8> {
     /// names and other input from strangers. Another process gets another number: it must not be stored, sent, or affect any decision.
     @inlinable package var keyedHash: UInt64 {
         var hasher = Hasher()
-        if withContiguousStorageIfAvailable({ hasher.combine(bytes: UnsafeRawBufferPointer($0)) }) == nil {
-            Array(self).withUnsafeBytes { hasher.combine(bytes: $0) }
+        if withContiguousStorageIfAvailable({ unsafe hasher.combine(bytes: UnsafeRawBufferPointer($0)) }) == nil {
+            unsafe Array(self).withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
         }
         return UInt64(truncatingIfNeeded: hasher.finalize())
     }

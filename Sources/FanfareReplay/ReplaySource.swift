@@ -58,8 +58,8 @@ final class LiveInput: ReplaySource {
     }
 
     func start() {
-        bytes.onBytes = { [unowned self] chunk in
-            lines.take(chunk)
+        unsafe bytes.onBytes = { [unowned self] chunk in
+            unsafe lines.take(chunk)
             arrived()
         }
         bytes.onEnd = { [unowned self] error in
@@ -121,7 +121,7 @@ struct LiveLines {
     mutating func take(_ chunk: UnsafeRawBufferPointer) {
         items.removeFirst(position)
         position = 0
-        decoder.feed(chunk, into: &items)
+        unsafe decoder.feed(chunk, into: &items)
     }
 
     /// Ends the lines: no more bytes will come.

@@ -90,10 +90,10 @@ struct SyntheticSubscribers: Sendable {
     private func token(of key: UInt64) -> [UInt8] {
         var random = SplitMix64(seed: key)
         let count = random.next() % 10 == 0 ? 54 : 80
-        return [UInt8](unsafeUninitializedCapacity: 80) { bytes, filled in
+        return unsafe [UInt8](unsafeUninitializedCapacity: 80) { bytes, filled in
             for start in stride(from: 0, to: 80, by: 8) {
-                withUnsafeBytes(of: random.next()) { word in
-                    for offset in 0..<8 { bytes[start + offset] = word[offset] }
+                unsafe withUnsafeBytes(of: random.next()) { word in
+                    for offset in 0..<8 { unsafe bytes[start + offset] = unsafe word[offset] }
                 }
             }
             filled = count

@@ -49,21 +49,21 @@ extension TOMLValue {
     /// - Throws: the first fault of bytes that are not TOML.
     package static func document(_ bytes: [UInt8], file: String) throws(TOMLError) -> TOMLValue {
         if let fault = unreadable(bytes) { throw TOMLError(file: file, faults: [fault]) }
-        let document = bytes.withUnsafeBytes { bytes in
-            fanfare_toml_parse(bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count)
+        let document = unsafe bytes.withUnsafeBytes { bytes in
+            unsafe fanfare_toml_parse(bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count)
         }
-        guard let document else {
+        guard let document = unsafe document else {
             throw TOMLError(file: file, faults: [Fault(.start, "there is no memory to read it")])
         }
-        defer { fanfare_toml_release(document) }
+        defer { unsafe fanfare_toml_release(document) }
         var place = fanfare_toml_place()
-        if let fault = fanfare_toml_fault(document, &place) {
-            throw TOMLError(file: file, faults: [Fault(TOMLPlace(place), "no TOML: \(String(cString: fault))")])
+        if let fault = unsafe fanfare_toml_fault(document, &place) {
+            throw TOMLError(file: file, faults: [Fault(TOMLPlace(place), unsafe "no TOML: \(String(cString: fault))")])
         }
         var count = 0
-        let nodes = UnsafeBufferPointer(start: fanfare_toml_nodes(document, &count), count: count)
+        let nodes = unsafe UnsafeBufferPointer(start: fanfare_toml_nodes(document, &count), count: count)
         var position = 0
-        return TOMLValue(nodes, &position)
+        return unsafe TOMLValue(nodes, &position)
     }
 
     /// Reads the bytes of a file.
@@ -89,23 +89,24 @@ extension TOMLValue {
 
     /// Takes the node at `position` with everything in it.
     private init(_ nodes: UnsafeBufferPointer<fanfare_toml_node>, _ position: inout Int) {
-        let node = nodes[position]
+        let node = unsafe nodes[position]
         position += 1
-        place = TOMLPlace(node.place)
-        switch node.kind {
+        place = unsafe TOMLPlace(node.place)
+        switch unsafe node.kind {
         case FANFARE_TOML_TABLE:
             var members: [Member] = []
-            for _ in 0..<node.children {
-                let (key, keyPlace) = (String(nodes[position].key), TOMLPlace(nodes[position].key_place))
-                members.append(Member(key: key, keyPlace: keyPlace, value: TOMLValue(nodes, &position)))
+            for _ in unsafe 0..<node.children {
+                let (key, keyPlace) = unsafe (String(nodes[position].key), TOMLPlace(nodes[position].key_place))
+                unsafe members.append(Member(key: key, keyPlace: keyPlace, value: TOMLValue(nodes, &position)))
             }
             members.sort { $0.keyPlace < $1.keyPlace }
             content = .table(members)
-        case FANFARE_TOML_ARRAY: content = .array((0..<node.children).map { _ in TOMLValue(nodes, &position) })
-        case FANFARE_TOML_STRING: content = .string(String(node.text))
-        case FANFARE_TOML_INTEGER: content = .integer(node.integer)
-        case FANFARE_TOML_NUMBER: content = .number(node.number)
-        case FANFARE_TOML_BOOLEAN: content = .boolean(node.integer != 0)
+        case FANFARE_TOML_ARRAY:
+            content = unsafe .array((0..<node.children).map { _ in unsafe TOMLValue(nodes, &position) })
+        case FANFARE_TOML_STRING: content = unsafe .string(String(node.text))
+        case FANFARE_TOML_INTEGER: content = unsafe .integer(node.integer)
+        case FANFARE_TOML_NUMBER: content = unsafe .number(node.number)
+        case FANFARE_TOML_BOOLEAN: content = unsafe .boolean(node.integer != 0)
         default: content = .date
         }
     }
@@ -121,8 +122,8 @@ extension TOMLPlace {
 
 extension String {
     fileprivate init(_ text: fanfare_toml_text) {
-        self = UnsafeRawBufferPointer(start: text.bytes, count: text.count).withMemoryRebound(to: UInt8.self) {
-            String(decoding: $0, as: UTF8.self)
+        self = unsafe UnsafeRawBufferPointer(start: text.bytes, count: text.count).withMemoryRebound(to: UInt8.self) {
+            unsafe String(decoding: $0, as: UTF8.self)
         }
     }
 }

@@ -10,7 +10,7 @@ public import Synchronization
 /// will be popped, and none is taken after it. Elements leave in the order in which their positions were claimed, one order for all
 /// producers. The methods are inlinable for the reason given at `OneToOneRing`; positions count from 0 and never reach 2^64, so
 /// their arithmetic needs no overflow checks. `Sendable` is unchecked because the compiler knows nothing of sequence numbers.
-@usableFromInline package final class ManyToOneMailbox<Element: Sendable>: @unchecked Sendable {
+@safe @usableFromInline package final class ManyToOneMailbox<Element: Sendable>: @unchecked Sendable {
     @usableFromInline let capacity: UInt64
     // Two arrays and not one of pairs: taking an element is then no access to the sequence number beside it, which other
     // threads read meanwhile (ThreadSanitizer sees such an access as one to the whole pair).
@@ -29,17 +29,17 @@ public import Synchronization
     package init(capacity: Int) {
         precondition(capacity > 1 && capacity & (capacity - 1) == 0, "mailbox capacity must be a power of two")
         self.capacity = UInt64(capacity)
-        sequences = .allocate(capacity: capacity)
-        elements = .allocate(capacity: capacity)
-        for index in 0..<capacity { (sequences + index).initialize(to: Atomic(UInt64(index))) }
+        unsafe sequences = .allocate(capacity: capacity)
+        unsafe elements = .allocate(capacity: capacity)
+        for index in 0..<capacity { unsafe (sequences + index).initialize(to: Atomic(UInt64(index))) }
     }
 
     deinit {
         // No thread holds the mailbox any more, so no push is half done.
         while pop() != nil { continue }
-        sequences.deinitialize(count: Int(capacity))
-        sequences.deallocate()
-        elements.deallocate()
+        unsafe sequences.deinitialize(count: Int(capacity))
+        unsafe sequences.deallocate()
+        unsafe elements.deallocate()
     }
 
     /// Closes the mailbox for good: no element is taken from now on. Callable from any thread.
@@ -78,14 +78,14 @@ public import Synchronization
         while true {
             let cell = index(of: position)
             // Meets the release in `pop`: the cell has been emptied before it is written again.
-            let turn = sequences[cell].load(ordering: .acquiring)
+            let turn = unsafe sequences[cell].load(ordering: .acquiring)
             if turn == position {
                 let (won, current) = tail.value.weakCompareExchange(
                     expected: position, desired: position &+ 1, ordering: .relaxed)
                 if won {
-                    (elements + cell).initialize(to: element)
+                    unsafe (elements + cell).initialize(to: element)
                     // Publishes the element; meets the acquire in `pop`.
-                    sequences[cell].store(position &+ 1, ordering: .releasing)
+                    unsafe sequences[cell].store(position &+ 1, ordering: .releasing)
                     return position
                 }
                 position = current
@@ -102,11 +102,11 @@ public import Synchronization
         let position = head.value.load(ordering: .relaxed)
         let cell = index(of: position)
         // Meets the release in `push`.
-        guard sequences[cell].load(ordering: .acquiring) == position &+ 1 else { return nil }
-        let element = (elements + cell).move()
+        guard unsafe sequences[cell].load(ordering: .acquiring) == position &+ 1 else { return nil }
+        let element = unsafe (elements + cell).move()
         head.value.store(position &+ 1, ordering: .relaxed)
         // Gives the cell to the push one lap later; meets the acquire there.
-        sequences[cell].store(position &+ capacity, ordering: .releasing)
+        unsafe sequences[cell].store(position &+ capacity, ordering: .releasing)
         return element
     }
 

@@ -17,7 +17,7 @@ public import Synchronization
 ///
 /// All code on an element's path is inlinable: unspecialised generic code in another module costs a hundred times as much as the element.
 /// For that the types as well as their members must be `@usableFromInline`.
-@usableFromInline package final class OneToOneRing<Element: Sendable>: @unchecked Sendable {
+@safe @usableFromInline package final class OneToOneRing<Element: Sendable>: @unchecked Sendable {
     private let capacity: Int
     private let slots: UnsafeMutablePointer<Element>
     /// Number of elements ever pushed. Written by the producer only.
@@ -32,7 +32,7 @@ public import Synchronization
         precondition(capacity > 0 && capacity & (capacity - 1) == 0, "ring capacity must be a power of two")
         self.capacity = capacity
         // Aligned to a cache-line pair: elements of a line's size then lie in one line each.
-        slots = UnsafeMutableRawPointer.allocate(
+        unsafe slots = UnsafeMutableRawPointer.allocate(
             byteCount: capacity * MemoryLayout<Element>.stride,
             alignment: max(PaddedCounter.lineBytes, MemoryLayout<Element>.alignment)
         ).bindMemory(to: Element.self, capacity: capacity)
@@ -41,21 +41,21 @@ public import Synchronization
     deinit {
         // Both ends hold a reference to the ring, so neither is in use any more.
         for index in head.value.load(ordering: .acquiring)..<tail.value.load(ordering: .acquiring) {
-            (slots + Int(truncatingIfNeeded: index) & (capacity - 1)).deinitialize(count: 1)
+            unsafe (slots + Int(truncatingIfNeeded: index) & (capacity - 1)).deinitialize(count: 1)
         }
-        UnsafeMutableRawPointer(slots).deallocate()  // as it was allocated: with an alignment of ours
+        unsafe UnsafeMutableRawPointer(slots).deallocate()  // as it was allocated: with an alignment of ours
     }
 
     package func takeProducer() -> RingProducer<Element> {
         let taken = producerTaken.exchange(true, ordering: .relaxed)
         precondition(!taken, "a ring has one producer")
-        return RingProducer(ring: self, slots: slots, capacity: capacity)
+        return unsafe RingProducer(ring: self, slots: slots, capacity: capacity)
     }
 
     package func takeConsumer() -> RingConsumer<Element> {
         let taken = consumerTaken.exchange(true, ordering: .relaxed)
         precondition(!taken, "a ring has one consumer")
-        return RingConsumer(ring: self, slots: slots, capacity: capacity)
+        return unsafe RingConsumer(ring: self, slots: slots, capacity: capacity)
     }
 }
 
@@ -63,7 +63,7 @@ public import Synchronization
 // so the arithmetic below needs no overflow checks.
 
 /// The end that pushes. Confined to one thread.
-@usableFromInline package struct RingProducer<Element: Sendable>: ~Copyable {
+@safe @usableFromInline package struct RingProducer<Element: Sendable>: ~Copyable {
     @usableFromInline let ring: OneToOneRing<Element>
     // Copied out of the ring, so that they stay in registers while elements are written.
     @usableFromInline let slots: UnsafeMutablePointer<Element>
@@ -74,7 +74,7 @@ public import Synchronization
 
     init(ring: OneToOneRing<Element>, slots: UnsafeMutablePointer<Element>, capacity: Int) {
         self.ring = ring
-        self.slots = slots
+        unsafe self.slots = slots
         self.capacity = capacity
         tailMax = UInt64(capacity)
     }
@@ -85,7 +85,7 @@ public import Synchronization
             refresh()
             guard tail != tailMax else { return false }
         }
-        (slots + offset).initialize(to: element)
+        unsafe (slots + offset).initialize(to: element)
         tail &+= 1
         // Publishes the slot written above; meets the acquire in `RingConsumer.refresh`.
         ring.tail.value.store(tail, ordering: .releasing)
@@ -97,11 +97,11 @@ public import Synchronization
     @inlinable package mutating func push(_ elements: Span<Element>) -> Int {
         if room < elements.count { refresh() }
         let count = min(room, elements.count)
-        elements.withUnsafeBufferPointer { source in
+        unsafe elements.withUnsafeBufferPointer { source in
             guard count > 0, let source = source.baseAddress else { return }
             let untilWrap = min(count, capacity &- offset)
-            (slots + offset).initialize(from: source, count: untilWrap)
-            if untilWrap < count { slots.initialize(from: source + untilWrap, count: count &- untilWrap) }
+            unsafe (slots + offset).initialize(from: source, count: untilWrap)
+            if untilWrap < count { unsafe slots.initialize(from: source + untilWrap, count: count &- untilWrap) }
             tail &+= UInt64(truncatingIfNeeded: count)
             // Publishes the slots written above; meets the acquire in `RingConsumer.refresh`.
             ring.tail.value.store(tail, ordering: .releasing)
@@ -124,7 +124,7 @@ public import Synchronization
 }
 
 /// The end that pops. Confined to one thread.
-@usableFromInline package struct RingConsumer<Element: Sendable>: ~Copyable {
+@safe @usableFromInline package struct RingConsumer<Element: Sendable>: ~Copyable {
     @usableFromInline let ring: OneToOneRing<Element>
     // Copied out of the ring, so that they stay in registers while elements are read.
     @usableFromInline let slots: UnsafeMutablePointer<Element>
@@ -137,7 +137,7 @@ public import Synchronization
 
     init(ring: OneToOneRing<Element>, slots: UnsafeMutablePointer<Element>, capacity: Int) {
         self.ring = ring
-        self.slots = slots
+        unsafe self.slots = slots
         self.capacity = capacity
     }
 
@@ -151,7 +151,7 @@ public import Synchronization
             if isFollowing, tailSeen &- head < distanceMin { fallBehind() }
             isFollowing = true
         }
-        let element = (slots + offset).move()
+        let element = unsafe (slots + offset).move()
         head &+= 1
         // Frees the slot; meets the acquire in `RingProducer.refresh`.
         ring.head.value.store(head, ordering: .releasing)
@@ -176,8 +176,8 @@ public import Synchronization
         guard count > 0 else { return 0 }
         let untilWrap = min(count, capacity &- offset)
         // Straight runs: the compiler sees that no slot repeats.
-        for index in 0..<untilWrap { body((slots + offset + index).move()) }
-        for index in 0..<count &- untilWrap { body((slots + index).move()) }
+        for index in 0..<untilWrap { unsafe body((slots + offset + index).move()) }
+        for index in 0..<count &- untilWrap { unsafe body((slots + index).move()) }
         head &+= UInt64(truncatingIfNeeded: count)
         // Frees the slots; meets the acquire in `RingProducer.refresh`.
         ring.head.value.store(head, ordering: .releasing)

@@ -6,30 +6,32 @@ import Glibc
 /// The tape (simdjson, doc/tape.md) has one word per value, its type in the top eight bits. Objects and arrays store their end, so
 /// skipping a value costs the same whatever it contains. Numbers take a second word. Strings are offsets into a buffer that holds a
 /// 32-bit length and then the unescaped UTF-8.
-struct JSONElement {
+@safe struct JSONElement {
     fileprivate let words: UnsafePointer<UInt64>
     fileprivate let strings: UnsafePointer<UInt8>
     fileprivate let index: Int
 
     init(words: UnsafePointer<UInt64>, strings: UnsafePointer<UInt8>, index: Int) {
-        self.words = words
-        self.strings = strings
+        unsafe self.words = words
+        unsafe self.strings = strings
         self.index = index
     }
 
-    private var type: UInt8 { UInt8(truncatingIfNeeded: words[index] >> 56) }
-    private var payload: Int { Int(words[index] & 0x00FF_FFFF_FFFF_FFFF) }
+    private var type: UInt8 { unsafe UInt8(truncatingIfNeeded: words[index] >> 56) }
+    private var payload: Int { unsafe Int(words[index] & 0x00FF_FFFF_FFFF_FFFF) }
 
     /// Index of the value after this one.
     fileprivate var end: Int {
         switch type {
-        case UInt8(ascii: "{"), UInt8(ascii: "["): Int(words[index] & 0xFFFF_FFFF)
+        case UInt8(ascii: "{"), UInt8(ascii: "["): unsafe Int(words[index] & 0xFFFF_FFFF)
         case UInt8(ascii: "l"), UInt8(ascii: "u"), UInt8(ascii: "d"): index + 2
         default: index + 1
         }
     }
 
-    fileprivate func at(_ index: Int) -> JSONElement { JSONElement(words: words, strings: strings, index: index) }
+    fileprivate func at(_ index: Int) -> JSONElement {
+        unsafe JSONElement(words: words, strings: strings, index: index)
+    }
 
     var isObject: Bool { type == UInt8(ascii: "{") }
     var isArray: Bool { type == UInt8(ascii: "[") }
@@ -38,58 +40,58 @@ struct JSONElement {
 
     /// Bytes of a string; empty for any other value.
     private var utf8: UnsafeBufferPointer<UInt8> {
-        guard isString else { return UnsafeBufferPointer(start: nil, count: 0) }
-        let start = strings + payload
-        let count = UnsafeRawPointer(start).loadUnaligned(as: UInt32.self)
-        return UnsafeBufferPointer(start: start + 4, count: Int(count))
+        guard isString else { return unsafe UnsafeBufferPointer(start: nil, count: 0) }
+        let start = unsafe strings + payload
+        let count = unsafe UnsafeRawPointer(start).loadUnaligned(as: UInt32.self)
+        return unsafe UnsafeBufferPointer(start: start + 4, count: Int(count))
     }
 
     /// Time of an RFC 3339 string; `nil` for any other value.
-    var time: FeedTime? { isString ? FeedTime(rfc3339: utf8) : nil }
+    var time: FeedTime? { unsafe isString ? FeedTime(rfc3339: utf8) : nil }
 
     var string: String? { isString ? text : nil }
 
     /// Text of a string. A `String` stores up to 15 bytes inline, which is the fastest kind to create.
     private var text: String {
-        let bytes = utf8
-        guard bytes.count <= 15 else { return String(decoding: bytes, as: UTF8.self) }
-        return String(unsafeUninitializedCapacity: bytes.count) { $0.initialize(fromContentsOf: bytes) }
+        let bytes = unsafe utf8
+        guard bytes.count <= 15 else { return unsafe String(decoding: bytes, as: UTF8.self) }
+        return unsafe String(unsafeUninitializedCapacity: bytes.count) { unsafe $0.initialize(fromContentsOf: bytes) }
     }
 
     /// Number of bytes that `equals` compares.
-    var byteCount: Int { utf8.count }
+    var byteCount: Int { unsafe utf8.count }
 
     @inline(__always)
     func equals(_ text: StaticString) -> Bool {
-        let bytes = utf8
+        let bytes = unsafe utf8
         guard let start = bytes.baseAddress, bytes.count == text.utf8CodeUnitCount else { return false }
-        return memcmp(start, text.utf8Start, bytes.count) == 0
+        return unsafe memcmp(start, text.utf8Start, bytes.count) == 0
     }
 
     func equals(_ text: [UInt8]) -> Bool {
-        let bytes = utf8
+        let bytes = unsafe utf8
         guard let start = bytes.baseAddress, bytes.count == text.count else { return false }
-        return memcmp(start, text, text.count) == 0
+        return unsafe memcmp(start, text, text.count) == 0
     }
 
     /// A whole number; `nil` for any other value, or if it does not fit.
     var integer: Int64? {
         switch type {
-        case UInt8(ascii: "l"): Int64(bitPattern: words[index + 1])
-        case UInt8(ascii: "u"): Int64(exactly: words[index + 1])
-        case UInt8(ascii: "d"): Int64(exactly: Double(bitPattern: words[index + 1]))
+        case UInt8(ascii: "l"): unsafe Int64(bitPattern: words[index + 1])
+        case UInt8(ascii: "u"): unsafe Int64(exactly: words[index + 1])
+        case UInt8(ascii: "d"): unsafe Int64(exactly: Double(bitPattern: words[index + 1]))
         default: nil
         }
     }
 
     /// A whole number as text, up to 2^64 - 1; `nil` for any other value.
-    var digits: String? { type == UInt8(ascii: "u") ? String(words[index + 1]) : integer.map(String.init) }
+    var digits: String? { unsafe type == UInt8(ascii: "u") ? String(words[index + 1]) : integer.map(String.init) }
 
     var number: Double? {
         switch type {
-        case UInt8(ascii: "l"): Double(Int64(bitPattern: words[index + 1]))
-        case UInt8(ascii: "u"): Double(words[index + 1])
-        case UInt8(ascii: "d"): Double(bitPattern: words[index + 1])
+        case UInt8(ascii: "l"): unsafe Double(Int64(bitPattern: words[index + 1]))
+        case UInt8(ascii: "u"): unsafe Double(words[index + 1])
+        case UInt8(ascii: "d"): unsafe Double(bitPattern: words[index + 1])
         default: nil
         }
     }
@@ -113,9 +115,9 @@ struct JSONElement {
         case UInt8(ascii: "{"): .object(object)
         case UInt8(ascii: "["): .array(elements.map(\.value))
         case UInt8(ascii: "\""): .string(text)
-        case UInt8(ascii: "l"): .int(Int64(bitPattern: words[index + 1]))
-        case UInt8(ascii: "u"): integer.map(JSONValue.int) ?? .double(Double(words[index + 1]))
-        case UInt8(ascii: "d"): .double(Double(bitPattern: words[index + 1]))
+        case UInt8(ascii: "l"): unsafe .int(Int64(bitPattern: words[index + 1]))
+        case UInt8(ascii: "u"): unsafe integer.map(JSONValue.int) ?? .double(Double(words[index + 1]))
+        case UInt8(ascii: "d"): unsafe .double(Double(bitPattern: words[index + 1]))
         case UInt8(ascii: "t"): .bool(true)
         case UInt8(ascii: "f"): .bool(false)
         default: .null
@@ -128,7 +130,7 @@ struct JSONElement {
     /// Members of an object, the last value of a repeated name; empty for any other value.
     var object: JSONObject {
         // The tape counts up to 2^24 - 1 members, in the bits above the end.
-        let count = isObject ? Int(words[index] >> 32 & 0xFF_FFFF) : 0
+        let count = unsafe isObject ? Int(words[index] >> 32 & 0xFF_FFFF) : 0
         guard count <= JSONElement.fewMembers else {
             return JSONObject(unordered: members.map { (key: $0.name.string ?? "", value: $0.value.value) })
         }

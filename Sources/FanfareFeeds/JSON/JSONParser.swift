@@ -1,7 +1,7 @@
 import CFanfareSimdjson
 
 /// A JSON parser whose buffers are reused for each document. simdjson does the work; only this file and `JSONElement` see its pointers.
-final class JSONParser {
+@safe final class JSONParser {
     /// Maximum nesting of objects and arrays. No feed of the engine needs ten; the bound keeps every recursion over the result shallow.
     static let depthMax = 64
     /// Bytes that must be readable after every document.
@@ -14,34 +14,36 @@ final class JSONParser {
     private let parser: OpaquePointer
 
     init() {
-        guard let parser = fanfare_json_parser_create(JSONParser.depthMax) else {
+        guard let parser = unsafe fanfare_json_parser_create(JSONParser.depthMax) else {
             fatalError("no memory for a JSON parser (a few kilobytes)")
         }
-        self.parser = parser
+        unsafe self.parser = parser
     }
 
-    deinit { fanfare_json_parser_release(parser) }
+    deinit { unsafe fanfare_json_parser_release(parser) }
 
     /// Parses one document. `bytes` must be followed by `padding` readable bytes; the root is valid until the next document.
     func parse(_ bytes: UnsafeRawBufferPointer) throws(Failure) -> JSONElement {
-        guard let start = bytes.baseAddress, !bytes.isEmpty else { throw Failure(reason: "nothing but white space") }
-        var tape = fanfare_json_tape()
-        let error = fanfare_json_parse(parser, start.assumingMemoryBound(to: UInt8.self), bytes.count, &tape)
-        if let error {
-            var reason = String(cString: error)
+        guard let start = bytes.baseAddress, unsafe !bytes.isEmpty else {
+            throw Failure(reason: "nothing but white space")
+        }
+        var tape = unsafe fanfare_json_tape()
+        let error = unsafe fanfare_json_parse(parser, start.assumingMemoryBound(to: UInt8.self), bytes.count, &tape)
+        if let error = unsafe error {
+            var reason = unsafe String(cString: error)
             if reason == "nested too deep" { reason += " (more than \(JSONParser.depthMax) levels)" }
             throw Failure(reason: reason)
         }
         // A tape begins with a root word, which the document's value follows.
-        return JSONElement(words: tape.words, strings: tape.strings, index: 1)
+        return unsafe JSONElement(words: tape.words, strings: tape.strings, index: 1)
     }
 
     /// Parses bytes without padding, and passes the root to `body`, from which it must not escape.
     func parse<Result>(_ document: [UInt8], _ body: (JSONElement) -> Result) throws(Failure) -> Result {
         var padded = document
         padded.append(contentsOf: repeatElement(0, count: JSONParser.padding))
-        return try padded.withUnsafeBufferPointer { (bytes) throws(Failure) in
-            body(try parse(UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: bytes.prefix(document.count)))))
+        return try unsafe padded.withUnsafeBufferPointer { (bytes) throws(Failure) in
+            unsafe body(try parse(UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: bytes.prefix(document.count)))))
         }
     }
 }

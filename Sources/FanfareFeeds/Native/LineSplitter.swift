@@ -32,8 +32,8 @@ struct LineSplitter {
         _ read: (UnsafeMutableRawBufferPointer) throws(Failure) -> Int
     ) throws(Failure) -> Int {
         if start > 0 {
-            buffer.withUnsafeMutableBytes { bytes in
-                if let base = bytes.baseAddress { _ = memmove(base, base + start, end - start) }
+            unsafe buffer.withUnsafeMutableBytes { bytes in
+                if let base = bytes.baseAddress { _ = unsafe memmove(base, base + start, end - start) }
             }
             end -= start
             searched -= start
@@ -41,9 +41,9 @@ struct LineSplitter {
         }
         let needed = end + chunkBytes + JSONParser.padding
         if buffer.count < needed { buffer.append(contentsOf: repeatElement(0, count: needed - buffer.count)) }
-        let count = try buffer.withUnsafeMutableBufferPointer { (bytes) throws(Failure) in
-            let room = UnsafeMutableBufferPointer(rebasing: bytes[end..<bytes.count - JSONParser.padding])
-            return try read(UnsafeMutableRawBufferPointer(room))
+        let count = try unsafe buffer.withUnsafeMutableBufferPointer { (bytes) throws(Failure) in
+            let room = unsafe UnsafeMutableBufferPointer(rebasing: bytes[end..<bytes.count - JSONParser.padding])
+            return try unsafe read(UnsafeMutableRawBufferPointer(room))
         }
         end += count
         return count
@@ -86,7 +86,7 @@ struct LineSplitter {
 
     /// Passes a line to `body`, with its padding behind it.
     func withBytes<Result>(of line: Range<Int>, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
-        buffer.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[line])) }
+        unsafe buffer.withUnsafeBytes { unsafe body(UnsafeRawBufferPointer(rebasing: $0[line])) }
     }
 
     private func cut(_ line: Range<Int>) -> Cut {
@@ -96,11 +96,11 @@ struct LineSplitter {
     }
 
     private func findLineEnd() -> Int? {
-        buffer.withUnsafeBytes { bytes in
+        unsafe buffer.withUnsafeBytes { bytes in
             guard let base = bytes.baseAddress, searched < end,
-                let found = memchr(base + searched, Int32(UInt8(ascii: "\n")), end - searched)
+                let found = unsafe memchr(base + searched, Int32(UInt8(ascii: "\n")), end - searched)
             else { return nil }
-            return UnsafeRawPointer(found) - base
+            return unsafe UnsafeRawPointer(found) - base
         }
     }
 }

@@ -35,7 +35,7 @@ struct NativeEventReader {
     /// - Parameter unknown: takes note of the members that are not read.
     func read(_ line: UnsafeRawBufferPointer, unknown: UnknownMembers) throws(Failure) -> FeedEvent {
         let root: JSONElement
-        do { root = try parser.parse(line) } catch { throw Failure(reason: error.reason) }
+        do { root = try unsafe parser.parse(line) } catch { throw Failure(reason: error.reason) }
         return try NativeEventReader.event(root, unknown: unknown)
     }
 

@@ -23,20 +23,20 @@ package struct NativeLineDecoder {
 
     /// Appends the items of the lines that these bytes complete.
     package mutating func feed(_ bytes: UnsafeRawBufferPointer, into items: inout [FeedItem]) {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let taken = lines.fill { space in
-                let count = min(space.count, rest.count)
-                space.copyMemory(from: UnsafeRawBufferPointer(rebasing: rest.prefix(count)))
+        var rest = unsafe bytes[...]
+        while unsafe !rest.isEmpty {
+            let taken = unsafe lines.fill { space in
+                let count = unsafe min(space.count, rest.count)
+                unsafe space.copyMemory(from: UnsafeRawBufferPointer(rebasing: rest.prefix(count)))
                 return count
             }
-            rest = rest.dropFirst(taken)
+            unsafe rest = rest.dropFirst(taken)
             while let item = nextItem() { items.append(item) }
         }
     }
 
     package mutating func feed(_ bytes: [UInt8], into items: inout [FeedItem]) {
-        bytes.withUnsafeBytes { feed($0, into: &items) }
+        unsafe bytes.withUnsafeBytes { unsafe feed($0, into: &items) }
     }
 
     /// Appends the item of a last line without a line end. No bytes may follow.
@@ -61,7 +61,7 @@ package struct NativeLineDecoder {
     }
 
     mutating func fill(from file: ByteFile) throws(FeedError) -> Int {
-        try lines.fill { (space) throws(FeedError) in try file.read(into: space) }
+        try unsafe lines.fill { (space) throws(FeedError) in try unsafe file.read(into: space) }
     }
 
     @inline(__always)
@@ -85,11 +85,11 @@ package struct NativeLineDecoder {
                 FeedRejection(place: "\(name):\(number)", reason: "the line is longer than \(lines.lineBytesMax) bytes")
             )
         case .line(let range, let number):
-            return lines.withBytes(of: range) { line in
-                let line = NativeLineDecoder.trimmed(line, first: number == 1)
-                if line.isEmpty { return nil }
+            return unsafe lines.withBytes(of: range) { line in
+                let line = unsafe NativeLineDecoder.trimmed(line, first: number == 1)
+                if unsafe line.isEmpty { return nil }
                 do throws(NativeEventReader.Failure) {
-                    return .event(try reader.read(line, unknown: unknown))
+                    return unsafe .event(try reader.read(line, unknown: unknown))
                 } catch {
                     let reason = truncated ? "\(error.reason) (the input ends within this line)" : error.reason
                     return .rejected(
@@ -101,10 +101,10 @@ package struct NativeLineDecoder {
 
     /// Returns the line without leading white space, and without the byte order mark that some editors put before the first line.
     private static func trimmed(_ line: UnsafeRawBufferPointer, first: Bool) -> UnsafeRawBufferPointer {
-        var line = line[...]
-        if first, line.starts(with: [0xEF, 0xBB, 0xBF]) { line = line.dropFirst(3) }
-        line = line.drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
-        return UnsafeRawBufferPointer(rebasing: line)
+        var line = unsafe line[...]
+        if first, unsafe line.starts(with: [0xEF, 0xBB, 0xBF]) { unsafe line = unsafe line.dropFirst(3) }
+        unsafe line = line.drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+        return unsafe UnsafeRawBufferPointer(rebasing: line)
     }
 }
 

@@ -21,11 +21,11 @@ final class UnknownMembers {
     // Unchecked, because each member of each line reads them: confined to the decoder's thread, without re-entrant calls.
 
     /// Names in order of first appearance. Most feeds have a few, on every line, which a linear search finds faster than a hash table.
-    @exclusivity(unchecked) private var seen: [[UInt8]] = []
+    @safe @exclusivity(unchecked) private var seen: [[UInt8]] = []
     /// Index of the next name if the line has the members of the one before it.
-    @exclusivity(unchecked) private var expected = 0
+    @safe @exclusivity(unchecked) private var expected = 0
     /// Notices not yet taken.
-    @exclusivity(unchecked) private var fresh: [String] = []
+    @safe @exclusivity(unchecked) private var fresh: [String] = []
 
     func note(_ name: JSONElement) {
         guard seen.count < UnknownMembers.namesMax, name.byteCount <= UnknownMembers.nameBytesMax else { return }

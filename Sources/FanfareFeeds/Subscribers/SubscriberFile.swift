@@ -30,7 +30,7 @@ package final class SubscriberFile: Sendable {
     /// Returns a file's first line without the byte order mark that some editors put before it.
     private static func withoutMark(_ line: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
-        return line.starts(with: mark) ? UnsafeRawBufferPointer(rebasing: line.dropFirst(mark.count)) : line
+        return unsafe line.starts(with: mark) ? UnsafeRawBufferPointer(rebasing: line.dropFirst(mark.count)) : line
     }
 
     /// Returns `true` if lines can name this topic. Lines begin with a topic or `#`, and blanks separate their words.
@@ -117,9 +117,9 @@ package final class SubscriberFile: Sendable {
             switch cut {
             case .overlong(let number): fault("longer than \(SubscriberFile.lineBytesMax) bytes", number)
             case .line(let range, let number):
-                let result: Result<Subscription?, SubscriberLine.Fault> = lines.withBytes(of: range) { bytes in
-                    let bytes = number == 1 ? SubscriberFile.withoutMark(bytes) : bytes
-                    do throws(SubscriberLine.Fault) { return .success(try line.read(bytes)) } catch {
+                let result: Result<Subscription?, SubscriberLine.Fault> = unsafe lines.withBytes(of: range) { bytes in
+                    let bytes = unsafe number == 1 ? SubscriberFile.withoutMark(bytes) : bytes
+                    do throws(SubscriberLine.Fault) { return unsafe .success(try line.read(bytes)) } catch {
                         return .failure(error)
                     }
                 }
@@ -134,10 +134,10 @@ package final class SubscriberFile: Sendable {
             }
         }
         while true {
-            let count = try lines.fill { (space) throws(FeedError) in
-                guard !head.isEmpty else { return try file.read(into: space) }
+            let count = try unsafe lines.fill { (space) throws(FeedError) in
+                guard !head.isEmpty else { return try unsafe file.read(into: space) }
                 let count = min(space.count, head.count)
-                space.copyBytes(from: head.prefix(count))
+                unsafe space.copyBytes(from: head.prefix(count))
                 head = head.dropFirst(count)
                 return count
             }

@@ -36,15 +36,17 @@ struct SubscriberLine {
 
     /// - Returns: `nil` for a blank line or a comment.
     mutating func read(_ line: UnsafeRawBufferPointer) throws(Fault) -> Subscription? {
-        var rest = line[...]
-        guard let first = SubscriberLine.next(&rest), first.first != UInt8(ascii: "#") else { return nil }
-        let audience = try audience(first)
-        guard let second = SubscriberLine.next(&rest) else { throw Fault(text: "the token is missing after the topic") }
-        let token = try SubscriberLine.token(second)
+        var rest = unsafe line[...]
+        guard let first = unsafe SubscriberLine.next(&rest), unsafe first.first != UInt8(ascii: "#") else { return nil }
+        let audience = try unsafe audience(first)
+        guard let second = unsafe SubscriberLine.next(&rest) else {
+            throw Fault(text: "the token is missing after the topic")
+        }
+        let token = try unsafe SubscriberLine.token(second)
         let id = ActivityID(token.keyedHash)
         var result = Subscription(audience: audience, activity: id, subscriber: id.rawValue, token: token)
         var wishes = Wishes()
-        while let word = SubscriberLine.next(&rest) { try wishes.take(word, into: &result) }
+        while let word = unsafe SubscriberLine.next(&rest) { try unsafe wishes.take(word, into: &result) }
         result.preferences = wishes.preferences
         names = wishes.names
         result.app = wishes.app
@@ -55,20 +57,21 @@ struct SubscriberLine {
     private static func isBlank(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
 
     private static func next(_ rest: inout Word) -> Word? {
-        guard let start = rest.firstIndex(where: { !isBlank($0) }) else { return nil }
-        let end = rest[start...].firstIndex(where: isBlank) ?? rest.endIndex
-        defer { rest = rest[end...] }
-        return rest[start..<end]
+        guard let start = unsafe rest.firstIndex(where: { !isBlank($0) }) else { return nil }
+        let end = unsafe rest[start...].firstIndex(where: isBlank) ?? rest.endIndex
+        defer { unsafe rest = rest[end...] }
+        return unsafe rest[start..<end]
     }
 
     private mutating func audience(_ word: Word) throws(Fault) -> AudienceKey {
-        let hash = word.keyedHash
-        if let known = audiences[hash], known.word.elementsEqual(word) { return known.key }
-        let topics = word.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
+        let hash = unsafe word.keyedHash
+        if let known = audiences[hash], unsafe known.word.elementsEqual(word) { return known.key }
+        let topics = unsafe word.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
         var ids: [TopicID] = []
-        for topic in topics {
-            guard (1...SubscriberLine.topicBytesMax).contains(topic.count),
-                let name = String(validating: topic, as: UTF8.self)
+        for index in unsafe topics.indices {
+            let topic = unsafe topics[index]
+            guard unsafe (1...SubscriberLine.topicBytesMax).contains(topic.count),
+                let name = unsafe String(validating: topic, as: UTF8.self)
             else { throw Fault(text: "a topic's id is 1 to \(SubscriberLine.topicBytesMax) bytes of UTF-8") }
             ids.append(TopicID(name))
         }
@@ -77,28 +80,28 @@ struct SubscriberLine {
         }
         let key = ids.count == 1 ? AudienceKey.topic(ids[0]) : .lineup(ids)
         if audiences.count == SubscriberLine.audiencesMax { audiences.removeAll(keepingCapacity: true) }
-        audiences[hash] = (Array(word), key)
+        audiences[hash] = unsafe (Array(word), key)
         return key
     }
 
     private static func token(_ word: Word) throws(Fault) -> [UInt8] {
-        guard word.count.isMultiple(of: 2), (2...2 * tokenBytesMax).contains(word.count) else {
-            throw Fault(text: "a token is 1 to \(tokenBytesMax) bytes in hex, not \(word.count) digits")
+        guard unsafe word.count.isMultiple(of: 2), unsafe (2...2 * tokenBytesMax).contains(word.count) else {
+            throw Fault(text: unsafe "a token is 1 to \(tokenBytesMax) bytes in hex, not \(word.count) digits")
         }
         var isHex = true
-        let token = nibbles.withUnsafeBufferPointer { nibbles in
-            [UInt8](unsafeUninitializedCapacity: word.count / 2) { bytes, count in
+        let token = unsafe nibbles.withUnsafeBufferPointer { nibbles in
+            unsafe [UInt8](unsafeUninitializedCapacity: word.count / 2) { bytes, count in
                 var seen: UInt8 = 0
-                var index = word.startIndex
-                for position in 0..<word.count / 2 {
-                    let high = nibbles[Int(word.base[index])]
-                    let low = nibbles[Int(word.base[index + 1])]
+                var index = unsafe word.startIndex
+                for position in unsafe 0..<word.count / 2 {
+                    let high = unsafe nibbles[Int(word.base[index])]
+                    let low = unsafe nibbles[Int(word.base[index + 1])]
                     seen |= high | low
-                    bytes[position] = high << 4 | low & 15
+                    unsafe bytes[position] = high << 4 | low & 15
                     index += 2
                 }
                 isHex = seen < 16
-                count = word.count / 2
+                count = unsafe word.count / 2
             }
         }
         guard isHex else { throw Fault(text: "the token is not in hex") }
@@ -121,7 +124,9 @@ struct SubscriberLine {
         }
 
         mutating func take(_ word: Word, into subscription: inout Subscription) throws(Fault) {
-            guard let text = String(validating: word, as: UTF8.self) else { throw Fault(text: "a word is not UTF-8") }
+            guard let text = unsafe String(validating: word, as: UTF8.self) else {
+                throw Fault(text: "a word is not UTF-8")
+            }
             let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             let value = parts.count == 2 ? String(parts[1]) : ""
             switch (parts[0], value) {

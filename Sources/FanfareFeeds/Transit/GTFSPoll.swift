@@ -59,89 +59,94 @@ struct GTFSPoll {
 
     init(_ bytes: [UInt8], memoryBytesMax: Int) throws(Defect) {
         var overBudget: Int32 = 0
-        guard let message = fanfare_gtfs_unpack(bytes, bytes.count, memoryBytesMax, &overBudget) else {
+        guard let message = unsafe fanfare_gtfs_unpack(bytes, bytes.count, memoryBytesMax, &overBudget) else {
             let reason =
                 overBudget != 0
                 ? "the poll would take more than \(memoryBytesMax) bytes of memory"
                 : "not a GTFS-Realtime message, or the file is not complete"
             throw Defect(reason: reason)
         }
-        defer { fanfare_gtfs_release(message) }
-        guard let header = message.pointee.header, header.pointee.has_timestamp != 0 else {
+        defer { unsafe fanfare_gtfs_release(message) }
+        guard let header = unsafe message.pointee.header, unsafe header.pointee.has_timestamp != 0 else {
             throw Defect(reason: "the poll's header has no timestamp")
         }
         // 0 FULL_DATASET, 1 DIFFERENTIAL. A poll of changes alone says nothing of the trips that it leaves out.
-        guard header.pointee.has_incrementality == 0 || header.pointee.incrementality == 0 else {
+        guard unsafe header.pointee.has_incrementality == 0 || header.pointee.incrementality == 0 else {
             throw Defect(reason: "the poll has changes alone (DIFFERENTIAL); Fanfare reads whole polls (FULL_DATASET)")
         }
-        let seconds = header.pointee.timestamp
+        let seconds = unsafe header.pointee.timestamp
         guard let time = FeedTime(unixSeconds: Double(seconds)) else {
             throw Defect(reason: FeedTime.implausible(String(seconds)))
         }
         self.time = time
         var updates = 0
-        for number in 0..<message.pointee.n_entity {
-            guard let entity = message.pointee.entity[number], entity.pointee.is_deleted == 0 else { continue }
+        for number in unsafe 0..<message.pointee.n_entity {
+            guard let entity = unsafe message.pointee.entity[number], unsafe entity.pointee.is_deleted == 0 else {
+                continue
+            }
             do throws(Defect) {
-                if let update = entity.pointee.trip_update {
+                if let update = unsafe entity.pointee.trip_update {
                     updates += 1
-                    trips.append(try GTFSPoll.trip(update))
+                    unsafe trips.append(try GTFSPoll.trip(update))
                 }
-                if let vehicle = entity.pointee.vehicle { try add(vehicle) }
+                if let vehicle = unsafe entity.pointee.vehicle { try unsafe add(vehicle) }
             } catch {
                 defects.append(Defect(entity: number + 1, reason: error.reason))
-                if let trip = entity.pointee.trip_update?.pointee.trip, let key = try? GTFSPoll.key(trip) {
+                if let trip = unsafe entity.pointee.trip_update?.pointee.trip, let key = try? unsafe GTFSPoll.key(trip)
+                {
                     unreadable.insert(key)
                 }
             }
         }
-        isOfSomethingElse = updates == 0 && message.pointee.n_entity > 0
+        isOfSomethingElse = unsafe updates == 0 && message.pointee.n_entity > 0
     }
 
     private static func trip(_ update: UnsafePointer<FanfareGtfs__TripUpdate>) throws(Defect) -> Trip {
-        guard let descriptor = update.pointee.trip else { throw Defect(reason: "the trip update names no trip") }
+        guard let descriptor = unsafe update.pointee.trip else { throw Defect(reason: "the trip update names no trip") }
         var stops: [Stop] = []
-        stops.reserveCapacity(update.pointee.n_stop_time_update)
-        for number in 0..<update.pointee.n_stop_time_update {
-            guard let stop = update.pointee.stop_time_update[number] else { continue }
+        unsafe stops.reserveCapacity(update.pointee.n_stop_time_update)
+        for number in unsafe 0..<update.pointee.n_stop_time_update {
+            guard let stop = unsafe update.pointee.stop_time_update[number] else { continue }
             // 0 SCHEDULED, 1 SKIPPED, 2 NO_DATA.
-            if stop.pointee.has_schedule_relationship != 0, stop.pointee.schedule_relationship == 1 { continue }
-            var id = try text(stop.pointee.stop_id, "stop_id")
-            if id.isEmpty, stop.pointee.has_stop_sequence != 0 { id = "#\(stop.pointee.stop_sequence)" }
-            stops.append(
+            if unsafe stop.pointee.has_schedule_relationship != 0, unsafe stop.pointee.schedule_relationship == 1 {
+                continue
+            }
+            var id = try unsafe text(stop.pointee.stop_id, "stop_id")
+            if id.isEmpty, unsafe stop.pointee.has_stop_sequence != 0 { id = unsafe "#\(stop.pointee.stop_sequence)" }
+            unsafe stops.append(
                 Stop(id: id, arrival: time(stop.pointee.arrival), departure: time(stop.pointee.departure)))
         }
         // Only NYCT's extension can mark a trip as merely planned.
-        let isAssigned = descriptor.pointee.nyct.map { $0.pointee.is_assigned != 0 } ?? true
+        let isAssigned = unsafe descriptor.pointee.nyct.map { unsafe $0.pointee.is_assigned != 0 } ?? true
         // 3 CANCELED, 7 DELETED; all others run.
         let isCancelled =
-            descriptor.pointee.has_schedule_relationship != 0
+            unsafe descriptor.pointee.has_schedule_relationship != 0
             && [3, 7].contains(descriptor.pointee.schedule_relationship)
-        return Trip(
+        return unsafe Trip(
             key: try key(descriptor), route: try text(descriptor.pointee.route_id, "route_id"), isAssigned: isAssigned,
             isCancelled: isCancelled, stops: stops, keepsPassedStops: descriptor.pointee.nyct == nil)
     }
 
     private mutating func add(_ vehicle: UnsafePointer<FanfareGtfs__VehiclePosition>) throws(Defect) {
-        guard let descriptor = vehicle.pointee.trip else { return }
+        guard let descriptor = unsafe vehicle.pointee.trip else { return }
         // `current_status`: 0 INCOMING_AT, 1 STOPPED_AT, 2 IN_TRANSIT_TO, which is also the default.
-        let isStopped = vehicle.pointee.has_current_status != 0 && vehicle.pointee.current_status == 1
-        vehicles[try GTFSPoll.key(descriptor)] = Vehicle(
+        let isStopped = unsafe vehicle.pointee.has_current_status != 0 && vehicle.pointee.current_status == 1
+        unsafe vehicles[try GTFSPoll.key(descriptor)] = Vehicle(
             stopID: try GTFSPoll.text(vehicle.pointee.stop_id, "stop_id"), isStopped: isStopped)
     }
 
     private static func key(_ descriptor: UnsafePointer<FanfareGtfs__TripDescriptor>) throws(Defect) -> Key {
-        let tripID = try text(descriptor.pointee.trip_id, "trip_id")
+        let tripID = try unsafe text(descriptor.pointee.trip_id, "trip_id")
         guard !tripID.isEmpty else { throw Defect(reason: "the entity has no `trip_id`") }
-        return Key(
+        return unsafe Key(
             tripID: tripID, startDate: try text(descriptor.pointee.start_date, "start_date"),
             trainID: try text(descriptor.pointee.nyct?.pointee.train_id, "train_id"))
     }
 
     /// Returns the text of a field; empty if the field is absent.
     private static func text(_ pointer: UnsafePointer<CChar>?, _ name: String) throws(Defect) -> String {
-        guard let pointer else { return "" }
-        guard let text = String(validatingCString: pointer) else {
+        guard let pointer = unsafe pointer else { return "" }
+        guard let text = unsafe String(validatingCString: pointer) else {
             throw Defect(reason: "`\(name)` is not valid UTF-8")
         }
         return text
@@ -149,10 +154,10 @@ struct GTFSPoll {
 
     /// Returns the time of a stop event, or `nil` if it has none; some feeds write 0 for that.
     private static func time(_ event: UnsafePointer<FanfareGtfs__StopTimeEvent>?) -> Int64? {
-        guard let event, event.pointee.has_time != 0, event.pointee.time > 0,
-            FeedTime(unixSeconds: Double(event.pointee.time)) != nil
+        guard let event = unsafe event, unsafe event.pointee.has_time != 0, unsafe event.pointee.time > 0,
+            unsafe FeedTime(unixSeconds: Double(event.pointee.time)) != nil
         else { return nil }
-        return event.pointee.time
+        return unsafe event.pointee.time
     }
 }
 

@@ -1,6 +1,6 @@
 /// Output bytes: appended at the end, taken from the front, in storage that is reused. This is the only file of the module
 /// that holds memory by pointer.
-package struct OutputBuffer: ~Copyable {
+@safe package struct OutputBuffer: ~Copyable {
     private var memory: UnsafeMutablePointer<UInt8>
     private var capacity: Int
     private var start = 0
@@ -10,10 +10,10 @@ package struct OutputBuffer: ~Copyable {
 
     package init(capacity: Int) {
         self.capacity = capacity
-        memory = .allocate(capacity: capacity)
+        unsafe memory = .allocate(capacity: capacity)
     }
 
-    deinit { memory.deallocate() }
+    deinit { unsafe memory.deallocate() }
 
     package var count: Int { end - start }
     /// Offset of the next appended byte in the connection's output.
@@ -22,7 +22,7 @@ package struct OutputBuffer: ~Copyable {
     package func withBytes<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        try body(UnsafeRawBufferPointer(start: memory + start, count: end - start))
+        try unsafe body(UnsafeRawBufferPointer(start: memory + start, count: end - start))
     }
 
     /// - Precondition: `count` is at most the number of bytes in the buffer.
@@ -37,7 +37,7 @@ package struct OutputBuffer: ~Copyable {
     /// - Precondition: both buffers are empty.
     package mutating func exchangeMemory(with other: inout OutputBuffer) {
         precondition(start == end && other.start == other.end, "bytes wait in a buffer that is given away")
-        swap(&memory, &other.memory)
+        unsafe swap(&memory, &other.memory)
         swap(&capacity, &other.capacity)
         (start, end, other.start, other.end) = (0, 0, 0, 0)
     }
@@ -54,13 +54,13 @@ package struct OutputBuffer: ~Copyable {
         // Taken bytes leave room at the front. Moving the rest there pays only while at least half of the buffer is free;
         // otherwise the next call would move everything again.
         if held + count <= capacity / 2 {
-            memory.update(from: memory + start, count: held)
+            unsafe memory.update(from: memory + start, count: held)
         } else {
             let larger = max(2 * capacity, held + count)
             let moved = UnsafeMutablePointer<UInt8>.allocate(capacity: larger)
-            moved.initialize(from: memory + start, count: held)
-            memory.deallocate()
-            memory = moved
+            unsafe moved.initialize(from: memory + start, count: held)
+            unsafe memory.deallocate()
+            unsafe memory = moved
             capacity = larger
         }
         (start, end) = (0, held)
@@ -70,26 +70,26 @@ package struct OutputBuffer: ~Copyable {
     @inline(__always)
     mutating func cursor(room count: Int) -> OutputCursor {
         reserve(count)
-        return OutputCursor(next: memory + end)
+        return unsafe OutputCursor(next: memory + end)
     }
 
     @inline(__always)
     mutating func commit(_ cursor: OutputCursor) {
-        let written = cursor.next - memory
+        let written = unsafe cursor.next - memory
         precondition(written >= end && written <= capacity)
         end = written
     }
 
     package mutating func append(_ byte: UInt8) {
-        var cursor = cursor(room: 1)
-        cursor.put(byte)
-        commit(cursor)
+        var cursor = unsafe cursor(room: 1)
+        unsafe cursor.put(byte)
+        unsafe commit(cursor)
     }
 
     package mutating func append(_ bytes: Span<UInt8>) {
-        var cursor = cursor(room: bytes.count)
-        cursor.put(bytes)
-        commit(cursor)
+        var cursor = unsafe cursor(room: bytes.count)
+        unsafe cursor.put(bytes)
+        unsafe commit(cursor)
     }
 
     package mutating func append(_ bytes: [UInt8]) { append(bytes.span) }
@@ -97,50 +97,50 @@ package struct OutputBuffer: ~Copyable {
 
 /// Writes into room that an `OutputBuffer` has reserved. It writes each byte once and checks no bounds: the code that takes
 /// the cursor adds up the size first.
-struct OutputCursor {
+@unsafe struct OutputCursor {
     fileprivate(set) var next: UnsafeMutablePointer<UInt8>
 
     @inline(__always)
     mutating func put(_ byte: UInt8) {
-        next.pointee = byte
-        next += 1
+        unsafe next.pointee = byte
+        unsafe next += 1
     }
 
     @inline(__always)
     mutating func put(_ value: UInt32) {
-        UnsafeMutableRawPointer(next).storeBytes(of: value.bigEndian, as: UInt32.self)
-        next += 4
+        unsafe UnsafeMutableRawPointer(next).storeBytes(of: value.bigEndian, as: UInt32.self)
+        unsafe next += 4
     }
 
     @inline(__always)
     mutating func put(_ value: UInt16) {
-        UnsafeMutableRawPointer(next).storeBytes(of: value.bigEndian, as: UInt16.self)
-        next += 2
+        unsafe UnsafeMutableRawPointer(next).storeBytes(of: value.bigEndian, as: UInt16.self)
+        unsafe next += 2
     }
 
     @inline(__always)
     mutating func put(_ bytes: Span<UInt8>) {
-        bytes.withUnsafeBufferPointer { source in
+        unsafe bytes.withUnsafeBufferPointer { source in
             guard let base = source.baseAddress else { return }
-            next.initialize(from: base, count: source.count)
-            next += source.count
+            unsafe next.initialize(from: base, count: source.count)
+            unsafe next += source.count
         }
     }
 
     @inline(__always)
-    mutating func put(_ bytes: [UInt8]) { put(bytes.span) }
+    mutating func put(_ bytes: [UInt8]) { unsafe put(bytes.span) }
 
     /// Writes an integer in the encoding of RFC 7541 §5.1, like `PrefixInteger.write`; at most `integerBytesMax` bytes.
     mutating func put(integer value: Int, prefix: Int, pattern: UInt8) {
         let limit = (1 << prefix) - 1
-        guard value >= limit else { return put(pattern | UInt8(value)) }
-        put(pattern | UInt8(limit))
+        guard value >= limit else { return unsafe put(pattern | UInt8(value)) }
+        unsafe put(pattern | UInt8(limit))
         var rest = value - limit
         while rest >= 128 {
-            put(UInt8(rest & 127) | 128)
+            unsafe put(UInt8(rest & 127) | 128)
             rest >>= 7
         }
-        put(UInt8(rest))
+        unsafe put(UInt8(rest))
     }
 
     static let integerBytesMax = 10
@@ -156,38 +156,38 @@ struct OutputCursor {
     /// Writes two lower-case hex digits per byte. The loop steps pointers and has no branch, so the optimiser processes
     /// sixteen bytes at a time.
     mutating func put(hexOf bytes: Span<UInt8>) {
-        bytes.withUnsafeBytes { source in
+        unsafe bytes.withUnsafeBytes { source in
             guard var from = source.baseAddress else { return }
-            let end = from + source.count
-            var digits = UnsafeMutableRawPointer(next)
-            while from < end {
-                let byte = UInt16(from.load(as: UInt8.self))
+            let end = unsafe from + source.count
+            var digits = unsafe UnsafeMutableRawPointer(next)
+            while unsafe from < end {
+                let byte = unsafe UInt16(from.load(as: UInt8.self))
                 // The high nibble's digit comes first, in the low byte.
                 let nibbles = (byte >> 4 | byte << 8) & 0x0f0f
                 // A nibble of ten or more gives 1: its letter lies 39 above the character at the same distance from "0".
                 let letters = (nibbles &+ 0x0606) >> 4 & 0x0101
-                digits.storeBytes(of: (nibbles &+ 0x3030 &+ letters &* 39).littleEndian, as: UInt16.self)
-                from += 1
-                digits += 2
+                unsafe digits.storeBytes(of: (nibbles &+ 0x3030 &+ letters &* 39).littleEndian, as: UInt16.self)
+                unsafe from += 1
+                unsafe digits += 2
             }
-            next += 2 * source.count
+            unsafe next += 2 * source.count
         }
     }
 
     @inline(__always)
     mutating func putHeader(length: Int, type: UInt8, flags: UInt8, stream: UInt32) {
-        put(UInt32(truncatingIfNeeded: length) << 8 | UInt32(type))
-        put(flags)
-        put(stream)
+        unsafe put(UInt32(truncatingIfNeeded: length) << 8 | UInt32(type))
+        unsafe put(flags)
+        unsafe put(stream)
     }
 }
 
 /// Frames of fixed layout (RFC 9113 §6).
 extension OutputBuffer {
     package mutating func appendHeader(length: Int, type: UInt8, flags: UInt8, stream: UInt32) {
-        var cursor = cursor(room: FrameHeader.count)
-        cursor.putHeader(length: length, type: type, flags: flags, stream: stream)
-        commit(cursor)
+        var cursor = unsafe cursor(room: FrameHeader.count)
+        unsafe cursor.putHeader(length: length, type: type, flags: flags, stream: stream)
+        unsafe commit(cursor)
     }
 
     /// Removes all bytes from `position` on, none of which may have been taken, and returns them.
@@ -195,23 +195,23 @@ extension OutputBuffer {
         precondition(position >= taken)
         let from = start + Int(position - taken)
         defer { end = from }
-        return Array(UnsafeBufferPointer(start: memory + from, count: end - from))
+        return unsafe Array(UnsafeBufferPointer(start: memory + from, count: end - from))
     }
 
     private mutating func append(_ value: UInt32) {
-        var cursor = cursor(room: 4)
-        cursor.put(value)
-        commit(cursor)
+        var cursor = unsafe cursor(room: 4)
+        unsafe cursor.put(value)
+        unsafe commit(cursor)
     }
 
     package mutating func appendSettings(_ settings: [(id: UInt16, value: UInt32)]) {
         appendHeader(length: 6 * settings.count, type: FrameType.settings, flags: 0, stream: 0)
-        var cursor = cursor(room: 6 * settings.count)
+        var cursor = unsafe cursor(room: 6 * settings.count)
         for setting in settings {
-            cursor.put(setting.id)
-            cursor.put(setting.value)
+            unsafe cursor.put(setting.id)
+            unsafe cursor.put(setting.value)
         }
-        commit(cursor)
+        unsafe commit(cursor)
     }
 
     package mutating func appendSettingsAcknowledgement() {

@@ -80,8 +80,10 @@ struct DynamicTable {
     }
 
     private mutating func store(_ text: Span<UInt8>) {
-        bytes.withUnsafeMutableBytes { bytes in
-            text.withUnsafeBytes { UnsafeMutableRawBufferPointer(rebasing: bytes[bytesEnd...]).copyMemory(from: $0) }
+        unsafe bytes.withUnsafeMutableBytes { bytes in
+            unsafe text.withUnsafeBytes {
+                unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[bytesEnd...]).copyMemory(from: $0)
+            }
         }
         bytesEnd += text.count
     }
@@ -94,8 +96,8 @@ struct DynamicTable {
             let slot = position < 0 ? position + entries.count : position
             let start = Int(entries[slot].start)
             let length = Int(entries[slot].nameCount + entries[slot].valueCount)
-            bytes.withUnsafeMutableBytes { bytes in
-                UnsafeMutableRawBufferPointer(rebasing: bytes[end...])
+            unsafe bytes.withUnsafeMutableBytes { bytes in
+                unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[end...])
                     .copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[start..<start + length]))
             }
             entries[slot].start = Int32(end)

@@ -90,6 +90,6 @@ package struct HeaderList {
 
 extension [UInt8] {
     mutating func append(_ span: Span<UInt8>) {
-        span.withUnsafeBufferPointer { append(contentsOf: $0) }
+        unsafe span.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
     }
 }

@@ -130,8 +130,8 @@ extension Huffman {
         var fault: HPACKError?
         // Every code has at least five bits.
         bytes.append(addingCapacity: string.count * 8 / 5) { output in
-            output.withUnsafeMutableBufferPointer { room, filled in
-                string.withUnsafeBytes { fault = decode($0, into: room, &filled) }
+            unsafe output.withUnsafeMutableBufferPointer { room, filled in
+                unsafe string.withUnsafeBytes { fault = unsafe decode($0, into: room, &filled) }
             }
         }
         if let fault { throw fault }
@@ -140,7 +140,7 @@ extension Huffman {
     private static func decode(
         _ string: UnsafeRawBufferPointer, into room: UnsafeMutableBufferPointer<UInt8>, _ filled: inout Int
     ) -> HPACKError? {
-        steps.withUnsafeBufferPointer { steps in
+        unsafe steps.withUnsafeBufferPointer { steps in
             // Left-aligned bits. Only the first `count` are valid; the bits after them belong to the rest of the string, or
             // are zero at its end.
             var bits: UInt64 = 0
@@ -149,33 +149,34 @@ extension Huffman {
             while true {
                 if count < 32 {
                     if index + 8 <= string.count {
-                        let next = UInt64(bigEndian: string.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+                        let next = unsafe UInt64(
+                            bigEndian: string.loadUnaligned(fromByteOffset: index, as: UInt64.self))
                         bits |= next &>> count
                         let taken = (63 &- count) &>> 3
                         index += Int(taken)
                         count += taken &* 8
                     }
                     while count <= 56, index < string.count {
-                        bits |= UInt64(string[index]) &<< (56 &- count)
+                        unsafe bits |= UInt64(string[index]) &<< (56 &- count)
                         count += 8
                         index += 1
                     }
                 }
-                let step = steps[Int(bits &>> (64 &- stepBits))]
+                let step = unsafe steps[Int(bits &>> (64 &- stepBits))]
                 if step.symbols == 2, step.length <= count {
-                    room[filled] = step.first
-                    room[filled + 1] = step.second
+                    unsafe room[filled] = step.first
+                    unsafe room[filled + 1] = step.second
                     filled += 2
                     bits &<<= step.length
                     count -= step.length
                 } else if step.symbols > 0, step.firstLength <= count {
-                    room[filled] = step.first
+                    unsafe room[filled] = step.first
                     filled += 1
                     bits &<<= step.firstLength
                     count -= step.firstLength
                 } else if step.symbols == 0, let (symbol, length) = longSymbol(bits, count) {
                     if symbol == endOfString { return HPACKError("Huffman-coded string contains EOS") }
-                    room[filled] = UInt8(symbol)
+                    unsafe room[filled] = UInt8(symbol)
                     filled += 1
                     bits &<<= length
                     count -= length

@@ -4,7 +4,7 @@ extension ClientSession {
     package mutating func receive(_ bytes: UnsafeRawBufferPointer) {
         guard state != .closed, bytes.count > 0 else { return }
         do throws(ConnectionError) {
-            try receive(Span(_unsafeElements: bytes.bindMemory(to: UInt8.self)))
+            try unsafe receive(Span(_unsafeElements: bytes.bindMemory(to: UInt8.self)))
             // Stalled bodies are resumed once for all frames that arrived together: otherwise a peer that opens windows byte
             // by byte could make us walk over all stalled bodies for each frame.
             if windowsHaveGrown { sendStalled() }

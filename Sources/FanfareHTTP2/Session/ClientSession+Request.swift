@@ -40,7 +40,7 @@ extension ClientSession {
         let start = output.position
         let encoded = shapes.prepare(shape, with: &encoder)
         let pathCount = form == .token ? shape.pathPrefix.count + 2 * path.count : path.count
-        let pathFieldCount = 1 + OutputCursor.bytes(ofInteger: pathCount, prefix: 7) + pathCount
+        let pathFieldCount = unsafe 1 + OutputCursor.bytes(ofInteger: pathCount, prefix: 7) + pathCount
         let blockCount =
             shapes.entries[encoded].pseudoFields.count + pathFieldCount + shapes.entries[encoded].fields.count
             + authorization.bytes.count + fields.bytes.count
@@ -48,32 +48,32 @@ extension ClientSession {
         let isWhole =
             blockCount <= peerFrameSizeMax
             && body.count <= min(peerFrameSizeMax, sendWindow, peerInitialWindow)
-        var cursor = output.cursor(room: 2 * FrameHeader.count + blockCount + (isWhole ? body.count : 0))
-        cursor.putHeader(
+        var cursor = unsafe output.cursor(room: 2 * FrameHeader.count + blockCount + (isWhole ? body.count : 0))
+        unsafe cursor.putHeader(
             length: blockCount, type: FrameType.headers,
             flags: FrameFlag.endHeaders | (body.isEmpty ? FrameFlag.endStream : 0), stream: nextStream)
-        cursor.put(shapes.entries[encoded].pseudoFields)
+        unsafe cursor.put(shapes.entries[encoded].pseudoFields)
         // `:path` (4 in the static table) is a literal that is never indexed and not Huffman-coded.
-        cursor.put(0x14 as UInt8)
-        cursor.put(integer: pathCount, prefix: 7, pattern: 0)
+        unsafe cursor.put(0x14 as UInt8)
+        unsafe cursor.put(integer: pathCount, prefix: 7, pattern: 0)
         if form == .token {
-            cursor.put(shape.pathPrefix)
-            cursor.put(hexOf: path)
+            unsafe cursor.put(shape.pathPrefix)
+            unsafe cursor.put(hexOf: path)
         } else {
-            cursor.put(path)
+            unsafe cursor.put(path)
         }
-        cursor.put(shapes.entries[encoded].fields)
-        cursor.put(authorization.bytes)
-        cursor.put(fields.bytes)
+        unsafe cursor.put(shapes.entries[encoded].fields)
+        unsafe cursor.put(authorization.bytes)
+        unsafe cursor.put(fields.bytes)
         var window = peerInitialWindow
         if isWhole, !body.isEmpty {
-            cursor.putHeader(
+            unsafe cursor.putHeader(
                 length: body.count, type: FrameType.data, flags: FrameFlag.endStream, stream: nextStream)
-            cursor.put(body)
+            unsafe cursor.put(body)
             sendWindow -= body.count
             window -= body.count
         }
-        output.commit(cursor)
+        unsafe output.commit(cursor)
         if blockCount > peerFrameSizeMax { splitBlock(from: start, endStream: body.isEmpty) }
         let end = isWhole || body.isEmpty ? output.position : .max
         let position = streams.open(Stream(id: nextStream, tag: tag, endsAt: end, sendWindow: window))

@@ -222,7 +222,7 @@ struct ResponseHead {
         // Lengths differ nearly always, and comparing them is cheap.
         guard name.count == text.utf8CodeUnitCount else { return false }
         return text.withUTF8Buffer { text in
-            for index in text.indices where text[index] != name[index] { return false }
+            for index in text.indices where unsafe text[index] != name[index] { return false }
             return true
         }
     }

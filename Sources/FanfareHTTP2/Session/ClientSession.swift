@@ -119,7 +119,7 @@
     package borrowing func withOutput<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        try output.withBytes(body)
+        try unsafe output.withBytes(body)
     }
 
     /// Removes the first `count` bytes of the output, which are on their way: the peer may process requests that end in them from now on.

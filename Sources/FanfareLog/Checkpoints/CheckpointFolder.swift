@@ -62,19 +62,23 @@ package final class CheckpointFolder: CheckpointStore, @unchecked Sendable {
 
     /// Removes what processes that have ended were writing. No other process may write to the folder.
     func removePartial() throws(LogError) {
-        for name in try names() where name.hasPrefix(CheckpointFolder.partialPrefix) { unlink("\(folder)/\(name)") }
+        for name in try names() where name.hasPrefix(CheckpointFolder.partialPrefix) {
+            unsafe unlink("\(folder)/\(name)")
+        }
     }
 
     private func names() throws(LogError) -> [String] {
-        guard let directory = opendir(folder) else {
+        guard let directory = unsafe opendir(folder) else {
             if errno == ENOENT { return [] }
             throw CheckpointFolder.failure(folder, "cannot be read")
         }
-        defer { closedir(directory) }
+        defer { unsafe closedir(directory) }
         var names: [String] = []
-        while let entry = readdir(directory) {
-            names.append(
-                withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) })
+        while let entry = unsafe readdir(directory) {
+            unsafe names.append(
+                withUnsafeBytes(of: &entry.pointee.d_name) {
+                    unsafe String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+                })
         }
         return names
     }
@@ -101,7 +105,7 @@ package final class CheckpointFolder: CheckpointStore, @unchecked Sendable {
         }
         let sealed = LogEntry.sealed(row[...], at: begun!.rows)  // begun, as the guard says
         begun!.rows += 1
-        withUnsafeBytes(of: UInt32(sealed.count).littleEndian) { begun!.buffer += $0 }
+        unsafe withUnsafeBytes(of: UInt32(sealed.count).littleEndian) { unsafe begun!.buffer += $0 }
         begun!.buffer += sealed
         if begun!.buffer.count >= CheckpointFolder.bufferBytes { try flush() }
     }
@@ -124,14 +128,14 @@ package final class CheckpointFolder: CheckpointStore, @unchecked Sendable {
         try begun?.file.sync()
         begun = nil
         let path = path(of: head.position)
-        guard rename(partial, path) == 0 else {
+        guard unsafe rename(partial, path) == 0 else {
             throw CheckpointFolder.failure(path, "cannot be written")
         }
         try StoreFolder.syncNames(folder)
         disregarded.remove(head.position)
         let positions = try positions()
         if positions.count >= checkpointsKept {
-            for position in positions[checkpointsKept...] + disregarded { unlink(self.path(of: position)) }
+            for position in positions[checkpointsKept...] + disregarded { unsafe unlink(self.path(of: position)) }
             disregarded = []
         }
         return positions.count < checkpointsKept ? 0 : positions[checkpointsKept - 1] - 1
@@ -139,11 +143,11 @@ package final class CheckpointFolder: CheckpointStore, @unchecked Sendable {
 
     package func abandon() {
         guard begun.take() != nil else { return }
-        unlink(partial)
+        unsafe unlink(partial)
     }
 
     fileprivate static func failure(_ path: String, _ what: String) -> LogError {
-        LogError("\(path): \(what): \(String(cString: strerror(errno)))")
+        LogError(unsafe "\(path): \(what): \(String(cString: strerror(errno)))")
     }
 }
 
@@ -168,9 +172,9 @@ private final class OutputDescriptor {
     /// - Parameter owner: file whose owner is to be able to read this one, if the superuser writes it.
     init(_ path: String, ownerOf owner: String) throws(LogError) {
         self.path = path
-        descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw CheckpointFolder.failure(path, "cannot be written") }
-        if geteuid() == 0 { _ = fanfare_give_to_owner_of(owner, descriptor) }
+        if geteuid() == 0 { _ = unsafe fanfare_give_to_owner_of(owner, descriptor) }
     }
 
     deinit { close(descriptor) }
@@ -178,7 +182,7 @@ private final class OutputDescriptor {
     func write(_ bytes: [UInt8]) throws(LogError) {
         var rest = bytes[...]
         while !rest.isEmpty {
-            let put = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            let put = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if put < 0, errno == EINTR { continue }
             guard put > 0 else { throw CheckpointFolder.failure(path, "cannot be written") }
             rest = rest.dropFirst(put)
@@ -204,7 +208,7 @@ private struct CheckpointRows: ~Copyable {
 
     init(_ path: String) throws(LogError) {
         self.path = path
-        descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw CheckpointFolder.failure(path, "cannot be read") }
     }
 
@@ -257,7 +261,7 @@ private struct CheckpointRows: ~Copyable {
     private mutating func take(_ count: Int) throws(LogError) -> [UInt8] {
         while buffer.count < count {
             var piece = [UInt8](repeating: 0, count: max(1 << 16, min(count - buffer.count, 16 << 20)))
-            let got = piece.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
+            let got = unsafe piece.withUnsafeMutableBytes { unsafe read(descriptor, $0.baseAddress, $0.count) }
             if got < 0, errno == EINTR { continue }
             guard got >= 0 else { throw CheckpointFolder.failure(path, "cannot be read") }
             guard got > 0 else { throw damage("it ends too early") }

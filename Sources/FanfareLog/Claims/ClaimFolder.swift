@@ -43,9 +43,9 @@ package final class ClaimFolder: ClaimStore, @unchecked Sendable {
         var head: [UInt8]?
         var mark: [UInt8]?
         do throws(LMDBEnvironment.Failure) {
-            try opened().scan(Table.head.rawValue, from: 0) { key, row in
-                if key == 0 { head = Array(row) }
-                if key == ClaimFolder.stampKey { mark = Array(row) }
+            try unsafe opened().scan(Table.head.rawValue, from: 0) { key, row in
+                if key == 0 { head = unsafe Array(row) }
+                if key == ClaimFolder.stampKey { mark = unsafe Array(row) }
                 return true
             }
             next = try opened().lastKey(of: Table.claims.rawValue)
@@ -67,7 +67,7 @@ package final class ClaimFolder: ClaimStore, @unchecked Sendable {
     ///
     /// - Returns: their numbers; `nil` if the store has none.
     package static func check(store: String) throws(LogError) -> (claims: Int, completions: Int)? {
-        guard fanfare_file_bytes(store + "/claims/data.mdb") >= 0 else { return nil }
+        guard unsafe fanfare_file_bytes(store + "/claims/data.mdb") >= 0 else { return nil }
         let folder = try ClaimFolder(store, mapBytes: LMDBLog.mapBytesFirst, lock: nil)
         var (claims, completions) = (0, 0)
         try folder.read { _ in claims += 1 }
@@ -106,7 +106,7 @@ package final class ClaimFolder: ClaimStore, @unchecked Sendable {
 
     /// Notes that alerts of a store leave without claims from now on, if it has any: those that are fresh do not go on.
     package static func suspend(store: String) throws(LogError) {
-        guard fanfare_file_bytes(store + "/claims/data.mdb") >= 0 else { return }
+        guard unsafe fanfare_file_bytes(store + "/claims/data.mdb") >= 0 else { return }
         do throws(LogError) {
             let folder = try ClaimFolder(store: store)
             try folder.write([
@@ -179,13 +179,13 @@ package final class ClaimFolder: ClaimStore, @unchecked Sendable {
         var head: [UInt8]?
         var fault: (row: String, error: SerialError)?
         do throws(LMDBEnvironment.Failure) {
-            try opened().scan(Table.head.rawValue, from: CompletionHead.key) { key, row in
-                if key == CompletionHead.key { head = Array(row) }
+            try unsafe opened().scan(Table.head.rawValue, from: CompletionHead.key) { key, row in
+                if key == CompletionHead.key { head = unsafe Array(row) }
                 return false
             }
-            try opened().scan(Table.completions.rawValue, from: 0) { packed, row in
+            try unsafe opened().scan(Table.completions.rawValue, from: 0) { packed, row in
                 let key = CompletionKey(packed)
-                do throws(SerialError) { body(key, try StoredCompletion(Array(row), key: key)) } catch {
+                do throws(SerialError) { unsafe body(key, try StoredCompletion(Array(row), key: key)) } catch {
                     fault = ("completion \(packed)", error)
                 }
                 return fault == nil
@@ -213,9 +213,9 @@ package final class ClaimFolder: ClaimStore, @unchecked Sendable {
         kept = []
         var fault: (key: UInt64, error: SerialError)?
         do throws(LMDBEnvironment.Failure) {
-            try opened().scan(Table.claims.rawValue, from: 0) { key, row in
+            try unsafe opened().scan(Table.claims.rawValue, from: 0) { key, row in
                 do throws(SerialError) {
-                    let claims = try StoredClaims(Array(row), key: key)
+                    let claims = try unsafe StoredClaims(Array(row), key: key)
                     kept.append((key, claims.expires))
                     body(claims)
                 } catch { fault = (key, error) }
@@ -246,9 +246,9 @@ package final class ClaimFolder: ClaimStore, @unchecked Sendable {
     /// - Returns: `true` if it could be renamed.
     private static func putAside(_ store: String) -> Bool {
         let (path, aside) = (store + "/claims", store + "/claims.damaged")
-        for name in ["data.mdb", "lock.mdb", "owner"] { unlink(aside + "/" + name) }
-        rmdir(aside)
-        return rename(path, aside) == 0
+        for name in ["data.mdb", "lock.mdb", "owner"] { unsafe unlink(aside + "/" + name) }
+        unsafe rmdir(aside)
+        return unsafe rename(path, aside) == 0
     }
 
     /// Opens the claims of a store and reads them. If they are damaged, they are put aside, and the store has none: alerts that had not reached

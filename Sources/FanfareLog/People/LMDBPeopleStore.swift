@@ -34,7 +34,7 @@ package final class LMDBPeopleStore: PeopleStore, @unchecked Sendable {
     /// Returns `true` if a store has people, be they none.
     package static func exists(store: String) -> Bool {
         // LMDB's file is empty at first, and has two pages until the first commit, which makes the tables.
-        fanfare_file_bytes(store + "/people/data.mdb") > 2 * Int64(sysconf(CInt(_SC_PAGESIZE)))
+        unsafe fanfare_file_bytes(store + "/people/data.mdb") > 2 * Int64(sysconf(CInt(_SC_PAGESIZE)))
     }
 
     /// Opens the people of a store.
@@ -55,8 +55,8 @@ package final class LMDBPeopleStore: PeopleStore, @unchecked Sendable {
             }
             lock = nil
         } else {
-            if mkdir(store, 0o700) != 0, errno != EEXIST {
-                throw LogError("\(store): cannot be made: \(String(cString: strerror(errno)))")
+            if unsafe mkdir(store, 0o700) != 0, errno != EEXIST {
+                throw LogError(unsafe "\(store): cannot be made: \(String(cString: strerror(errno)))")
             }
             lock = try StoreFolder(folder)
         }
@@ -79,8 +79,8 @@ package final class LMDBPeopleStore: PeopleStore, @unchecked Sendable {
     private func readHead() throws(LogError) -> Head {
         var row: [UInt8]?
         do throws(LMDBEnvironment.Failure) {
-            try opened().scan(0, from: 0) { _, bytes in
-                row = Array(bytes)
+            try unsafe opened().scan(0, from: 0) { _, bytes in
+                row = unsafe Array(bytes)
                 return false
             }
         } catch {
@@ -129,8 +129,8 @@ package final class LMDBPeopleStore: PeopleStore, @unchecked Sendable {
     package func card(_ key: CardKey) throws(LogError) -> Card? {
         var bytes: [UInt8]?
         do throws(LMDBEnvironment.Failure) {
-            try opened().scan(key.slice + 1, from: key.serial) { found, row in
-                if found == key.serial { bytes = Array(row) }
+            try unsafe opened().scan(key.slice + 1, from: key.serial) { found, row in
+                if found == key.serial { bytes = unsafe Array(row) }
                 return false
             }
         } catch {
@@ -164,8 +164,8 @@ package final class LMDBPeopleStore: PeopleStore, @unchecked Sendable {
         while true {
             var rows: [(serial: UInt64, bytes: [UInt8])] = []
             do throws(LMDBEnvironment.Failure) {
-                try opened().scan(slice + 1, from: next) { found, row in
-                    rows.append((found, Array(row)))
+                try unsafe opened().scan(slice + 1, from: next) { found, row in
+                    unsafe rows.append((found, Array(row)))
                     return rows.count < LMDBPeopleStore.rowsPerRead
                 }
             } catch {

@@ -10,16 +10,16 @@ package struct ES256PrivateKey: Sendable, CustomStringConvertible {
     ///   - place: the file, for error messages.
     package init(pem: String, place: String = "private key") throws(LoopError) {
         let bytes = Array(pem.utf8)
-        let read = bytes.withUnsafeBytes { bytes in
-            Result { () throws(LoopError) in try ES256PrivateKey(pem: bytes, place: place) }
+        let read = unsafe bytes.withUnsafeBytes { bytes in
+            Result { () throws(LoopError) in try unsafe ES256PrivateKey(pem: bytes, place: place) }
         }
         key = try read.get().key
     }
 
     /// Reads the key from the caller's memory, which the caller can overwrite afterwards: no copy of the text remains.
     package init(pem: UnsafeRawBufferPointer, place: String) throws(LoopError) {
-        key = try P256Key(pem, place, call: "PEM_read_bio_PrivateKey") {
-            PEM_read_bio_PrivateKey($0, nil, noPassphrase, nil)
+        key = try unsafe P256Key(pem, place, call: "PEM_read_bio_PrivateKey") {
+            unsafe PEM_read_bio_PrivateKey($0, nil, noPassphrase, nil)
         }
     }
 
@@ -32,13 +32,13 @@ package struct ES256PrivateKey: Sendable, CustomStringConvertible {
 
     /// Returns the signature: 64 bytes, R then S, each 32 bytes big-endian, as JWT requires (RFC 7518 §3.4).
     package func sign(_ message: [UInt8]) throws(LoopError) -> [UInt8] {
-        guard let context = EVP_MD_CTX_new() else { throw .openSSL(.other, call: "EVP_MD_CTX_new") }
-        defer { EVP_MD_CTX_free(context) }
+        guard let context = unsafe EVP_MD_CTX_new() else { throw .openSSL(.other, call: "EVP_MD_CTX_new") }
+        defer { unsafe EVP_MD_CTX_free(context) }
         // An ECDSA signature over P-256 in DER has at most 72 bytes.
         var der = [UInt8](repeating: 0, count: 80)
         var count = der.count
-        guard EVP_DigestSignInit(context, nil, EVP_sha256(), nil, key.raw) == 1,
-            EVP_DigestSign(context, &der, &count, message, message.count) == 1
+        guard unsafe EVP_DigestSignInit(context, nil, EVP_sha256(), nil, key.raw) == 1,
+            unsafe EVP_DigestSign(context, &der, &count, message, message.count) == 1
         else { throw .openSSL(.badKey, call: "EVP_DigestSign") }
         return try P256Signature.raw(der: der[..<count])
     }
@@ -47,8 +47,8 @@ package struct ES256PrivateKey: Sendable, CustomStringConvertible {
 
     /// Returns the key as PKCS#8, not encrypted: a secret.
     package func pem() throws(LoopError) -> String {
-        try withPEM("PEM_write_bio_PKCS8PrivateKey") {
-            PEM_write_bio_PKCS8PrivateKey($0, key.raw, nil, nil, 0, nil, nil)
+        try unsafe withPEM("PEM_write_bio_PKCS8PrivateKey") {
+            unsafe PEM_write_bio_PKCS8PrivateKey($0, key.raw, nil, nil, 0, nil, nil)
         }
     }
 
@@ -66,10 +66,10 @@ package struct ES256PublicKey: Sendable {
     ///   - place: the file, for error messages.
     package init(pem: String, place: String = "public key") throws(LoopError) {
         let bytes = Array(pem.utf8)
-        let read = bytes.withUnsafeBytes { bytes in
+        let read = unsafe bytes.withUnsafeBytes { bytes in
             Result { () throws(LoopError) in
-                try P256Key(bytes, place, call: "PEM_read_bio_PUBKEY") {
-                    PEM_read_bio_PUBKEY($0, nil, noPassphrase, nil)
+                try unsafe P256Key(bytes, place, call: "PEM_read_bio_PUBKEY") {
+                    unsafe PEM_read_bio_PUBKEY($0, nil, noPassphrase, nil)
                 }
             }
         }
@@ -79,66 +79,67 @@ package struct ES256PublicKey: Sendable {
     /// Returns `true` if the signature is this key's signature of the message.
     /// - Parameter signature: 64 bytes, R then S; any other form is not a signature.
     package func verify(_ signature: [UInt8], of message: [UInt8]) -> Bool {
-        guard let der = P256Signature.der(raw: signature), let context = EVP_MD_CTX_new() else { return false }
+        guard let der = P256Signature.der(raw: signature), let context = unsafe EVP_MD_CTX_new() else { return false }
         defer {
-            EVP_MD_CTX_free(context)
+            unsafe EVP_MD_CTX_free(context)
             ERR_clear_error()  // OpenSSL queues the reason why a signature is wrong
         }
-        return EVP_DigestVerifyInit(context, nil, EVP_sha256(), nil, key.raw) == 1
+        return unsafe EVP_DigestVerifyInit(context, nil, EVP_sha256(), nil, key.raw) == 1
             && EVP_DigestVerify(context, der, der.count, message, message.count) == 1
     }
 
     package func pem() throws(LoopError) -> String {
-        try withPEM("PEM_write_bio_PUBKEY") { PEM_write_bio_PUBKEY($0, key.raw) }
+        try unsafe withPEM("PEM_write_bio_PUBKEY") { unsafe PEM_write_bio_PUBKEY($0, key.raw) }
     }
 }
 
 /// Owns an OpenSSL key. It is only read after `init`; its reference count is atomic.
-final class P256Key: @unchecked Sendable {
+@safe final class P256Key: @unchecked Sendable {
     let raw: OpaquePointer
 
-    private init(owning raw: OpaquePointer) { self.raw = raw }
+    private init(owning raw: OpaquePointer) { unsafe self.raw = unsafe raw }
 
     static func generate() throws(LoopError) -> P256Key {
-        guard let context = EVP_PKEY_CTX_new_from_name(nil, "EC", nil) else {
+        guard let context = unsafe EVP_PKEY_CTX_new_from_name(nil, "EC", nil) else {
             throw .openSSL(.badKey, call: "EVP_PKEY_CTX_new_from_name")
         }
-        defer { EVP_PKEY_CTX_free(context) }
+        defer { unsafe EVP_PKEY_CTX_free(context) }
         var raw: OpaquePointer?
-        guard EVP_PKEY_keygen_init(context) == 1, EVP_PKEY_CTX_set_group_name(context, "P-256") == 1,
-            EVP_PKEY_generate(context, &raw) == 1, let raw
+        guard unsafe EVP_PKEY_keygen_init(context) == 1, unsafe EVP_PKEY_CTX_set_group_name(context, "P-256") == 1,
+            unsafe EVP_PKEY_generate(context, &raw) == 1, let raw = unsafe raw
         else { throw .openSSL(.badKey, call: "EVP_PKEY_generate") }
-        return P256Key(owning: raw)
+        return unsafe P256Key(owning: raw)
     }
 
     fileprivate init(
         _ pem: UnsafeRawBufferPointer, _ place: String, call: String, read: (OpaquePointer) -> OpaquePointer?
     ) throws(LoopError) {
         // OpenSSL reads from `pem` itself, so the BIO must not outlive this call.
-        let found = BIO_new_mem_buf(pem.baseAddress, CInt(clamping: pem.count)).flatMap { bio in
-            defer { BIO_free(bio) }
-            return read(bio)
+        let found = unsafe BIO_new_mem_buf(pem.baseAddress, CInt(clamping: pem.count)).flatMap { bio in
+            defer { unsafe BIO_free(bio) }
+            return unsafe read(bio)
         }
-        guard let found else {
+        guard let found = unsafe found else {
             throw LoopError(
                 .badKey, call: call, place: place,
                 reason:
                     "not an unencrypted PEM key (\(OpenSSLErrors.take()?.text ?? "empty")); download it again, or restore it"
             )
         }
-        raw = found
-        guard P256Key.isP256(found) else {
+        unsafe raw = found
+        guard unsafe P256Key.isP256(found) else {
             throw LoopError(.badKey, call: call, place: place, reason: "the key is not for ES256 (curve P-256)")
         }
     }
 
-    deinit { EVP_PKEY_free(raw) }
+    deinit { unsafe EVP_PKEY_free(raw) }
 
     private static func isP256(_ key: OpaquePointer) -> Bool {
         var name = [UInt8](repeating: 0, count: 64)
         var count = 0
-        let isNamed = name.withUnsafeMutableBytes {
-            EVP_PKEY_get_group_name(key, $0.baseAddress?.assumingMemoryBound(to: CChar.self), $0.count, &count) == 1
+        let isNamed = unsafe name.withUnsafeMutableBytes {
+            unsafe EVP_PKEY_get_group_name(key, $0.baseAddress?.assumingMemoryBound(to: CChar.self), $0.count, &count)
+                == 1
         }
         ERR_clear_error()
         guard isNamed else { return false }
@@ -150,44 +151,44 @@ final class P256Key: @unchecked Sendable {
 /// Conversions between the two forms of an ECDSA signature.
 private enum P256Signature {
     static func raw(der: ArraySlice<UInt8>) throws(LoopError) -> [UInt8] {
-        let parsed = der.withUnsafeBufferPointer { der -> OpaquePointer? in
+        let parsed = unsafe der.withUnsafeBufferPointer { der -> OpaquePointer? in
             var position = der.baseAddress
-            return d2i_ECDSA_SIG(nil, &position, der.count)
+            return unsafe d2i_ECDSA_SIG(nil, &position, der.count)
         }
-        guard let parsed else { throw .openSSL(.other, call: "d2i_ECDSA_SIG") }
-        defer { ECDSA_SIG_free(parsed) }
+        guard let parsed = unsafe parsed else { throw .openSSL(.other, call: "d2i_ECDSA_SIG") }
+        defer { unsafe ECDSA_SIG_free(parsed) }
         var bytes = [UInt8](repeating: 0, count: 64)
-        bytes.withUnsafeMutableBufferPointer {
-            BN_bn2binpad(ECDSA_SIG_get0_r(parsed), $0.baseAddress, 32)
-            BN_bn2binpad(ECDSA_SIG_get0_s(parsed), $0.baseAddress?.advanced(by: 32), 32)
+        unsafe bytes.withUnsafeMutableBufferPointer {
+            unsafe BN_bn2binpad(ECDSA_SIG_get0_r(parsed), $0.baseAddress, 32)
+            unsafe BN_bn2binpad(ECDSA_SIG_get0_s(parsed), $0.baseAddress?.advanced(by: 32), 32)
         }
         return bytes
     }
 
     static func der(raw: [UInt8]) -> [UInt8]? {
-        guard raw.count == 64, let signature = ECDSA_SIG_new() else { return nil }
-        defer { ECDSA_SIG_free(signature) }
-        let numbers = raw.withUnsafeBufferPointer {
-            (BN_bin2bn($0.baseAddress, 32, nil), BN_bin2bn($0.baseAddress?.advanced(by: 32), 32, nil))
+        guard raw.count == 64, let signature = unsafe ECDSA_SIG_new() else { return nil }
+        defer { unsafe ECDSA_SIG_free(signature) }
+        let numbers = unsafe raw.withUnsafeBufferPointer {
+            unsafe (BN_bin2bn($0.baseAddress, 32, nil), BN_bin2bn($0.baseAddress?.advanced(by: 32), 32, nil))
         }
         // `ECDSA_SIG_set0` takes ownership of both numbers.
-        guard ECDSA_SIG_set0(signature, numbers.0, numbers.1) == 1 else { return nil }
+        guard unsafe ECDSA_SIG_set0(signature, numbers.0, numbers.1) == 1 else { return nil }
         var start: UnsafeMutablePointer<UInt8>?
-        let count = i2d_ECDSA_SIG(signature, &start)
-        guard let start, count > 0 else { return nil }
-        defer { CRYPTO_free(start, nil, 0) }
-        return Array(UnsafeBufferPointer(start: start, count: Int(count)))
+        let count = unsafe i2d_ECDSA_SIG(signature, &start)
+        guard let start = unsafe start, count > 0 else { return nil }
+        defer { unsafe CRYPTO_free(start, nil, 0) }
+        return unsafe Array(UnsafeBufferPointer(start: start, count: Int(count)))
     }
 }
 
 /// Returns the text that an OpenSSL PEM writer produces.
 func withPEM(_ call: String, _ write: (OpaquePointer) -> CInt) throws(LoopError) -> String {
-    guard let bio = BIO_new(BIO_s_mem()) else { throw .openSSL(.other, call: "BIO_new") }
-    defer { BIO_free(bio) }
-    guard write(bio) == 1 else { throw .openSSL(.badKey, call: call) }
+    guard let bio = unsafe BIO_new(BIO_s_mem()) else { throw .openSSL(.other, call: "BIO_new") }
+    defer { unsafe BIO_free(bio) }
+    guard unsafe write(bio) == 1 else { throw .openSSL(.badKey, call: call) }
     var text: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 4096)
-    while case let count = Int(BIO_read(bio, &chunk, CInt(chunk.count))), count > 0 {
+    while case let count = unsafe Int(BIO_read(bio, &chunk, CInt(chunk.count))), count > 0 {
         text.append(contentsOf: chunk[..<count])
     }
     return String(decoding: text, as: UTF8.self)

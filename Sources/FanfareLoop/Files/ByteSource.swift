@@ -12,7 +12,7 @@ internal import Glibc
 ///     source.resume()
 ///
 /// A chunk is delivered as soon as there are bytes, at most 64 KB at a time. Loop's thread only.
-package final class ByteSource {
+@safe package final class ByteSource {
     /// Called with each chunk, which is valid during the call.
     package var onBytes: ((UnsafeRawBufferPointer) -> Void)?
     /// Called at the end, when the source is closed: with `nil` at the end of the input, otherwise with the error that stopped reading.
@@ -75,7 +75,7 @@ package final class ByteSource {
 
     /// Closes the source. Safe at any time, also twice and from its own callbacks; no callback is called afterwards.
     package func close() {
-        onBytes = nil
+        unsafe onBytes = nil
         onEnd = nil
         switch backing {
         case .stream(let stream): stream.close()
@@ -102,16 +102,16 @@ private final class StreamBytes: ReadingHandle {
         self.name = name
         super.init(loop, UV_TTY)
         // libuv opens the terminal again, so making it non-blocking does not affect our standard error.
-        try check(uv_tty_init(loop.raw, pointer(), descriptor, 0), "uv_tty_init", at: name)
+        try unsafe check(uv_tty_init(loop.raw, pointer(), descriptor, 0), "uv_tty_init", at: name)
         adopt()
     }
 
     init(_ loop: Loop, pipe descriptor: CInt, _ name: String) throws(LoopError) {
         self.name = name
         super.init(loop, UV_NAMED_PIPE)
-        uv_pipe_init(loop.raw, pointer(), 0)  // cannot fail
+        unsafe uv_pipe_init(loop.raw, pointer(), 0)  // cannot fail
         adopt()
-        let code = uv_pipe_open(pointer(), descriptor)
+        let code = unsafe uv_pipe_open(pointer(), descriptor)
         guard code >= 0 else {
             close()
             throw LoopError(code: code, call: "uv_pipe_open", place: name)
@@ -126,7 +126,7 @@ private final class StreamBytes: ReadingHandle {
     }
 
     override func turnEnded() { if let failure { source?.ended(failure) } }
-    override func received(_ bytes: UnsafeRawBufferPointer) { source?.onBytes?(bytes) }
+    override func received(_ bytes: UnsafeRawBufferPointer) { unsafe source?.onBytes?(bytes) }
 
     override func ended(_ code: CInt) {
         source?.ended(uv_errno_t(code) == UV_EOF ? nil : LoopError(code: code, call: "read", place: name))
@@ -140,7 +140,7 @@ private final class StreamBytes: ReadingHandle {
 }
 
 /// Reads a file in the thread pool, one read at a time.
-private final class FileBytes: LoopRequest {
+@safe private final class FileBytes: LoopRequest {
     /// The source that gets the bytes. From the first `resume` to the end the loop retains this object, and this object
     /// retains the source.
     private var source: ByteSource?
@@ -164,8 +164,8 @@ private final class FileBytes: LoopRequest {
 
     deinit {
         if descriptor > STDERR_FILENO { Glibc.close(descriptor) }
-        request.deallocate()
-        buffer.deallocate()
+        unsafe request.deallocate()
+        unsafe buffer.deallocate()
     }
 
     func resume(for source: ByteSource) {
@@ -186,23 +186,23 @@ private final class FileBytes: LoopRequest {
 
     func cancel() {
         source?.close()
-        if isReading { request.withMemoryRebound(to: uv_req_t.self, capacity: 1) { _ = uv_cancel($0) } }
+        if isReading { unsafe request.withMemoryRebound(to: uv_req_t.self, capacity: 1) { _ = unsafe uv_cancel($0) } }
     }
 
     private func readOn() {
         guard !isPaused, !isClosed, !isReading else { return }
         isReading = true
         // A result that arrived after `pause` is delivered from the loop as well; a read of zero bytes brings us there.
-        var space = uv_buf_init(
+        var space = unsafe uv_buf_init(
             buffer.baseAddress?.assumingMemoryBound(to: CChar.self), arrived == nil ? UInt32(buffer.count) : 0)
         // Reads from the descriptor's current position, because standard input may have been read before.
-        request.pointee.data = Unmanaged.passUnretained(self).toOpaque()
-        uv_fs_read(loop.raw, request, descriptor, &space, 1, -1, fileRead)  // errors come back with the result
+        unsafe request.pointee.data = Unmanaged.passUnretained(self).toOpaque()
+        unsafe uv_fs_read(loop.raw, request, descriptor, &space, 1, -1, fileRead)  // errors come back with the result
     }
 
     fileprivate func finish() {
-        var result = request.pointee.result
-        uv_fs_req_cleanup(request)
+        var result = unsafe request.pointee.result
+        unsafe uv_fs_req_cleanup(request)
         isReading = false
         if let arrived, result >= 0 { result = arrived }
         arrived = nil
@@ -219,7 +219,7 @@ private final class FileBytes: LoopRequest {
         } else if result == 0 {
             source.ended(nil)
         } else {
-            source.onBytes?(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<result]))
+            unsafe source.onBytes?(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<result]))
             readOn()
         }
     }
@@ -227,5 +227,5 @@ private final class FileBytes: LoopRequest {
 
 private func fileRead(_ request: UnsafeMutablePointer<uv_fs_t>?) {
     // `readOn` set the data, and `Loop.requests` retains the object while a read is in flight.
-    Unmanaged<FileBytes>.fromOpaque(request!.pointee.data).takeUnretainedValue().finish()
+    unsafe Unmanaged<FileBytes>.fromOpaque(request!.pointee.data).takeUnretainedValue().finish()
 }

@@ -16,9 +16,9 @@ package func readFile(_ path: String, max: Int) throws(LoopError) -> [UInt8] {
         let left = max - bytes.count
         let room = left < 64 * 1024 ? left + 1 : 64 * 1024
         count = 0
-        bytes.append(
+        unsafe bytes.append(
             contentsOf: [UInt8](unsafeUninitializedCapacity: room) { buffer, initialized in
-                count = Glibc.read(descriptor, buffer.baseAddress, room)
+                count = unsafe Glibc.read(descriptor, buffer.baseAddress, room)
                 initialized = Swift.max(0, count)
             })
         if count < 0, errno != EINTR { throw LoopError(code: -errno, call: "read", place: path) }
@@ -31,7 +31,7 @@ package func readFile(_ path: String, max: Int) throws(LoopError) -> [UInt8] {
 
 /// Opens a file for reading; the caller owns the descriptor. Blocks at a named pipe until a writer opens it.
 func openForReading(_ path: String) throws(LoopError) -> CInt {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw LoopError(code: -errno, call: "open", place: path) }
     return descriptor
 }

@@ -1,5 +1,5 @@
 /// Output bytes, at a fixed address until the next append. Non-copyable, so that two streams cannot own one buffer.
-struct OutputBuffer: ~Copyable {
+@safe struct OutputBuffer: ~Copyable {
     fileprivate var base: UnsafeMutableRawPointer?
     fileprivate var capacity = 0
     private(set) var count = 0
@@ -7,25 +7,26 @@ struct OutputBuffer: ~Copyable {
     /// Largest memory that an emptied buffer keeps, in bytes.
     fileprivate static let keptBytesMax = 1 << 20
 
-    deinit { base?.deallocate() }
+    deinit { unsafe base?.deallocate() }
 
     var isEmpty: Bool { count == 0 }
 
     /// The buffer's bytes, valid until the next mutation.
-    var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: count) }
+    var bytes: UnsafeRawBufferPointer { unsafe UnsafeRawBufferPointer(start: base, count: count) }
 
     mutating func append(_ source: UnsafeRawBufferPointer) {
         guard let from = source.baseAddress, source.count > 0 else { return }
         if count + source.count > capacity { grow(toHold: count + source.count) }
-        base!.advanced(by: count).copyMemory(from: from, byteCount: source.count)  // `capacity` > 0, so there is memory
+        // `capacity` > 0, so there is memory.
+        unsafe base!.advanced(by: count).copyMemory(from: from, byteCount: source.count)
         count += source.count
     }
 
     mutating func removeAll() {
         count = 0
         if capacity > OutputBuffer.keptBytesMax {
-            base?.deallocate()
-            base = nil
+            unsafe base?.deallocate()
+            unsafe base = nil
             capacity = 0
         }
     }
@@ -33,38 +34,38 @@ struct OutputBuffer: ~Copyable {
     private mutating func grow(toHold needed: Int) {
         let grown = max(needed, capacity * 2, 4096)
         let moved = UnsafeMutableRawPointer.allocate(byteCount: grown, alignment: 16)
-        if let base {
-            moved.copyMemory(from: base, byteCount: count)
-            base.deallocate()
+        if let base = unsafe base {
+            unsafe moved.copyMemory(from: base, byteCount: count)
+            unsafe base.deallocate()
         }
-        base = moved
+        unsafe base = moved
         capacity = grown
     }
 }
 
 /// Memory of sent buffers, reused by the next ones, so that the output of all streams of a loop stays in the processor's
 /// cache, however many streams there are.
-struct SpareMemory: ~Copyable {
-    private var spares: [(base: UnsafeMutableRawPointer, capacity: Int)] = []
+@safe struct SpareMemory: ~Copyable {
+    private var spares: [(base: UnsafeMutableRawPointer, capacity: Int)] = unsafe []
 
     /// Maximum number of spare buffers: as many as streams usually write in one turn.
     private static let sparesMax = 16
 
     deinit {
-        for spare in spares { spare.base.deallocate() }
+        unsafe spares.forEach { unsafe $0.base.deallocate() }
     }
 
     /// Gives an empty buffer without memory the most recently used memory.
     mutating func lend(to buffer: inout OutputBuffer) {
-        guard buffer.base == nil, let spare = spares.popLast() else { return }
-        (buffer.base, buffer.capacity) = spare
+        guard unsafe buffer.base == nil, let spare = unsafe spares.popLast() else { return }
+        unsafe (buffer.base, buffer.capacity) = spare
     }
 
     /// Empties the buffer and takes its memory as a spare.
     mutating func takeBack(_ buffer: inout OutputBuffer) {
         buffer.removeAll()
-        guard let base = buffer.base, spares.count < SpareMemory.sparesMax else { return }
-        spares.append((base, buffer.capacity))
-        (buffer.base, buffer.capacity) = (nil, 0)
+        guard let base = unsafe buffer.base, unsafe spares.count < SpareMemory.sparesMax else { return }
+        unsafe spares.append((base, buffer.capacity))
+        unsafe (buffer.base, buffer.capacity) = (nil, 0)
     }
 }

@@ -11,7 +11,7 @@ package class ReadingHandle: Handle {
 
     final func startReading() -> CInt {
         guard !isClosed, !isReading else { return 0 }
-        let code = uv_read_start(pointer(), lendReadBuffer, streamWasRead)
+        let code = unsafe uv_read_start(pointer(), lendReadBuffer, streamWasRead)
         isReading = code == 0
         return code
     }
@@ -19,13 +19,13 @@ package class ReadingHandle: Handle {
     final func stopReading() {
         guard !isClosed, isReading else { return }
         isReading = false
-        uv_read_stop(pointer())
+        unsafe uv_read_stop(pointer())
     }
 
     fileprivate func read(_ count: Int, _ base: UnsafeRawPointer?) {
         guard !isClosed else { return }
         if count > 0 {
-            received(UnsafeRawBufferPointer(start: base, count: count))
+            unsafe received(UnsafeRawBufferPointer(start: base, count: count))
         } else if count < 0 {
             stopReading()
             ended(CInt(count))
@@ -37,12 +37,12 @@ package class ReadingHandle: Handle {
 private func lendReadBuffer(
     _ handle: UnsafeMutablePointer<uv_handle_t>?, _: Int, _ buffer: UnsafeMutablePointer<uv_buf_t>?
 ) {
-    guard let bytes = owner(handle, as: Handle.self).loop?.readBuffer else { return }
-    buffer?.pointee = uv_buf_init(bytes.baseAddress?.assumingMemoryBound(to: CChar.self), UInt32(bytes.count))
+    guard let bytes = unsafe owner(handle, as: Handle.self).loop?.readBuffer else { return }
+    unsafe buffer?.pointee = uv_buf_init(bytes.baseAddress?.assumingMemoryBound(to: CChar.self), UInt32(bytes.count))
 }
 
 private func streamWasRead(
     _ handle: UnsafeMutablePointer<uv_stream_t>?, _ count: Int, _ buffer: UnsafePointer<uv_buf_t>?
 ) {
-    owner(handle, as: ReadingHandle.self).read(count, UnsafeRawPointer(buffer?.pointee.base))
+    unsafe owner(handle, as: ReadingHandle.self).read(count, UnsafeRawPointer(buffer?.pointee.base))
 }

@@ -114,24 +114,26 @@ package final class Resolver: Sendable {
     static func askSystem(host: String, port: UInt16) throws(LoopError) -> [SocketAddress] {
         if let address = SocketAddress(ip: host, port: port) { return [address] }
         let place = "\(host):\(port)"
-        var hints = addrinfo()
-        hints.ai_family = AF_UNSPEC
-        hints.ai_socktype = CInt(SOCK_STREAM.rawValue)  // otherwise each address comes once per socket type
+        var hints = unsafe addrinfo()
+        unsafe hints.ai_family = AF_UNSPEC
+        unsafe hints.ai_socktype = CInt(SOCK_STREAM.rawValue)  // otherwise each address comes once per socket type
         var list: UnsafeMutablePointer<addrinfo>?
-        let code = getaddrinfo(host, String(port), &hints, &list)
-        defer { if list != nil { freeaddrinfo(list) } }
+        let code = unsafe getaddrinfo(host, String(port), &hints, &list)
+        defer { if unsafe list != nil { unsafe freeaddrinfo(list) } }
         guard code == 0 else {
             let isOfSystem = code == EAI_SYSTEM
-            throw LoopError(
+            throw unsafe LoopError(
                 isOfSystem && [EMFILE, ENFILE].contains(errno) ? .tooManyFiles : .nameNotFound, call: "getaddrinfo",
                 place: place,
                 reason: isOfSystem ? String(cString: strerror(errno)) : reason(of: code))
         }
         var addresses: [SocketAddress] = []
-        var next = list
-        while let entry = next {
-            if let address = entry.pointee.ai_addr.flatMap({ SocketAddress($0) }) { addresses.append(address) }
-            next = entry.pointee.ai_next
+        var next = unsafe list
+        while let entry = unsafe next {
+            if let address = unsafe entry.pointee.ai_addr.flatMap({ unsafe SocketAddress($0) }) {
+                addresses.append(address)
+            }
+            unsafe next = entry.pointee.ai_next
         }
         guard !addresses.isEmpty else {
             throw LoopError(.nameNotFound, call: "getaddrinfo", place: place, reason: "no address")
@@ -143,7 +145,7 @@ package final class Resolver: Sendable {
         switch code {
         case EAI_NONAME: "no such host"
         case EAI_AGAIN: "the name server does not answer"
-        default: String(cString: gai_strerror(code))
+        default: unsafe String(cString: gai_strerror(code))
         }
     }
 }

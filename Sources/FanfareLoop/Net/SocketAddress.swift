@@ -16,9 +16,9 @@ package struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
     package init?(ip: String, port: UInt16) {
         var v4 = sockaddr_in()
         var v6 = sockaddr_in6()
-        if uv_ip4_addr(ip, CInt(port), &v4) == 0 {
+        if unsafe uv_ip4_addr(ip, CInt(port), &v4) == 0 {
             self.init(v4)
-        } else if uv_ip6_addr(ip, CInt(port), &v6) == 0 {
+        } else if unsafe uv_ip6_addr(ip, CInt(port), &v6) == 0 {
             self.init(v6)
         } else {
             return nil
@@ -26,22 +26,22 @@ package struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
     }
 
     private init(_ address: sockaddr_in) {
-        bytes = withUnsafeBytes(of: address.sin_addr) { Array($0) }
+        bytes = unsafe withUnsafeBytes(of: address.sin_addr) { unsafe Array($0) }
         scope = 0
         port = UInt16(bigEndian: address.sin_port)
     }
 
     private init(_ address: sockaddr_in6) {
-        bytes = withUnsafeBytes(of: address.sin6_addr) { Array($0) }
+        bytes = unsafe withUnsafeBytes(of: address.sin6_addr) { unsafe Array($0) }
         scope = address.sin6_scope_id
         port = UInt16(bigEndian: address.sin6_port)
     }
 
     /// Reads a system address; `nil` for families other than IPv4 and IPv6.
     init?(_ address: UnsafePointer<sockaddr>) {
-        switch CInt(address.pointee.sa_family) {
-        case AF_INET: self.init(UnsafeRawPointer(address).loadUnaligned(as: sockaddr_in.self))
-        case AF_INET6: self.init(UnsafeRawPointer(address).loadUnaligned(as: sockaddr_in6.self))
+        switch unsafe CInt(address.pointee.sa_family) {
+        case AF_INET: unsafe self.init(UnsafeRawPointer(address).loadUnaligned(as: sockaddr_in.self))
+        case AF_INET6: unsafe self.init(UnsafeRawPointer(address).loadUnaligned(as: sockaddr_in6.self))
         default: return nil
         }
     }
@@ -50,34 +50,34 @@ package struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
 
     func withSocketAddress<Result>(_ body: (UnsafePointer<sockaddr>) -> Result) -> Result {
         var storage = sockaddr_storage()
-        return withUnsafeMutableBytes(of: &storage) { storage in
+        return unsafe withUnsafeMutableBytes(of: &storage) { storage in
             if isIPv6 {
                 var address = sockaddr_in6()
                 address.sin6_family = sa_family_t(AF_INET6)
                 address.sin6_port = port.bigEndian
                 address.sin6_scope_id = scope
-                withUnsafeMutableBytes(of: &address.sin6_addr) { $0.copyBytes(from: bytes) }
-                storage.storeBytes(of: address, as: sockaddr_in6.self)
+                unsafe withUnsafeMutableBytes(of: &address.sin6_addr) { unsafe $0.copyBytes(from: bytes) }
+                unsafe storage.storeBytes(of: address, as: sockaddr_in6.self)
             } else {
                 var address = sockaddr_in()
                 address.sin_family = sa_family_t(AF_INET)
                 address.sin_port = port.bigEndian
-                withUnsafeMutableBytes(of: &address.sin_addr) { $0.copyBytes(from: bytes) }
-                storage.storeBytes(of: address, as: sockaddr_in.self)
+                unsafe withUnsafeMutableBytes(of: &address.sin_addr) { unsafe $0.copyBytes(from: bytes) }
+                unsafe storage.storeBytes(of: address, as: sockaddr_in.self)
             }
             // `sockaddr_storage` has 128 bytes, so it has a base address, which is aligned for every kind of address.
-            return body(UnsafePointer(storage.baseAddress!.assumingMemoryBound(to: sockaddr.self)))
+            return unsafe body(UnsafePointer(storage.baseAddress!.assumingMemoryBound(to: sockaddr.self)))
         }
     }
 
     /// Address without the port: `127.0.0.1`, `::1`.
     package var ip: String {
-        withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(INET6_ADDRSTRLEN)) { text in
+        unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(INET6_ADDRSTRLEN)) { text in
             // The call cannot fail, because the buffer is long enough for both families.
-            bytes.withUnsafeBytes {
-                _ = uv_inet_ntop(isIPv6 ? AF_INET6 : AF_INET, $0.baseAddress, text.baseAddress, text.count)
+            unsafe bytes.withUnsafeBytes {
+                _ = unsafe uv_inet_ntop(isIPv6 ? AF_INET6 : AF_INET, $0.baseAddress, text.baseAddress, text.count)
             }
-            return String(cString: text.baseAddress!)  // the allocation above is not empty
+            return unsafe String(cString: text.baseAddress!)  // the allocation above is not empty
         }
     }
 

@@ -20,7 +20,7 @@ package final class TCPListener: Handle {
         place = "\(host):\(port)"
         self.onConnection = onConnection
         super.init(loop, UV_TCP)
-        try check(uv_tcp_init(loop.raw, pointer()), "uv_tcp_init", at: place)
+        try unsafe check(uv_tcp_init(loop.raw, pointer()), "uv_tcp_init", at: place)
         adopt()
         do {
             try listen(on: Resolver.askSystem(host: host, port: port)[0], backlog)
@@ -32,9 +32,9 @@ package final class TCPListener: Handle {
 
     private func listen(on address: SocketAddress, _ backlog: Int32) throws(LoopError) {
         // libuv reports a failed bind only at `listen`.
-        try check(address.withSocketAddress { uv_tcp_bind(pointer(), $0, 0) }, "bind", at: place)
-        try check(uv_listen(pointer(), backlog, connectionArrived), "listen", at: place)
-        port = SocketAddress.name(of: pointer(), uv_tcp_getsockname)?.port ?? 0
+        try unsafe check(address.withSocketAddress { unsafe uv_tcp_bind(pointer(), $0, 0) }, "bind", at: place)
+        try unsafe check(uv_listen(pointer(), backlog, connectionArrived), "listen", at: place)
+        port = unsafe SocketAddress.name(of: pointer(), uv_tcp_getsockname)?.port ?? 0
     }
 
     override func willClose() {
@@ -47,7 +47,7 @@ package final class TCPListener: Handle {
         do {
             try check(status, "accept", at: place)
             let stream = try TCPStream(loop: loop)
-            try stream.accept(from: pointer(), place)
+            try unsafe stream.accept(from: pointer(), place)
             onConnection?(stream)
         } catch {
             onError?(error)
@@ -56,5 +56,5 @@ package final class TCPListener: Handle {
 }
 
 private func connectionArrived(_ listener: UnsafeMutablePointer<uv_stream_t>?, _ status: CInt) {
-    owner(listener, as: TCPListener.self).accept(status)
+    unsafe owner(listener, as: TCPListener.self).accept(status)
 }

@@ -9,7 +9,7 @@ internal import Glibc
 /// Writes are copied and leave together at the end of the loop's turn, so many small writes cost one system call. The program sets
 /// the callbacks before `connect` or `resumeReading`. Both directions end together: when the peer ends its direction, the stream
 /// tries once to send its queue and drops the rest; `close()` drops it, too. No callback is called after `onClose` or `close()`.
-package final class TCPStream: ReadingHandle {
+@safe package final class TCPStream: ReadingHandle {
     /// Called when the connection is established; only after `connect`, and before anything is read.
     package var onConnect: (() -> Void)?
     /// Called with the bytes of each read, which are valid during the call.
@@ -61,19 +61,19 @@ package final class TCPStream: ReadingHandle {
 
     package init(loop: Loop) throws(LoopError) {
         super.init(loop, UV_TCP)
-        try check(uv_tcp_init(loop.raw, pointer()), "uv_tcp_init")
+        try unsafe check(uv_tcp_init(loop.raw, pointer()), "uv_tcp_init")
         adopt()
         // The requests complete before the handle's close callback, so the handle's retain covers them.
-        let unretained = Unmanaged.passUnretained(self as Handle).toOpaque()
-        connectRequest.pointee.data = unretained
-        writeRequest.pointee.data = unretained
-        shutdownRequest.pointee.data = unretained
+        let unretained = unsafe Unmanaged.passUnretained(self as Handle).toOpaque()
+        unsafe connectRequest.pointee.data = unretained
+        unsafe writeRequest.pointee.data = unretained
+        unsafe shutdownRequest.pointee.data = unretained
     }
 
     deinit {
-        connectRequest.deallocate()
-        writeRequest.deallocate()
-        shutdownRequest.deallocate()
+        unsafe connectRequest.deallocate()
+        unsafe writeRequest.deallocate()
+        unsafe shutdownRequest.deallocate()
     }
 
     // MARK: Beginning
@@ -84,19 +84,21 @@ package final class TCPStream: ReadingHandle {
         guard !isClosed, phase == .idle else { return }
         phase = .connecting
         peer = name.map { "\($0):\(address.port)" } ?? address.description
-        uv_tcp_nodelay(pointer(), 1)
-        let code = address.withSocketAddress { uv_tcp_connect(connectRequest, pointer(), $0, streamConnected) }
+        unsafe uv_tcp_nodelay(pointer(), 1)
+        let code = unsafe address.withSocketAddress {
+            unsafe uv_tcp_connect(connectRequest, pointer(), $0, streamConnected)
+        }
         if code < 0 { failLater(LoopError(code: code, call: "connect", place: peer)) }
     }
 
     func accept(from listener: UnsafeMutablePointer<uv_stream_t>, _ place: String) throws(LoopError) {
-        let code = uv_accept(listener, pointer())
+        let code = unsafe uv_accept(listener, pointer())
         guard code >= 0 else {
             close()
             throw LoopError(code: code, call: "accept", place: place)
         }
-        peer = SocketAddress.name(of: pointer(), uv_tcp_getpeername)?.description ?? "peer of \(place)"
-        uv_tcp_nodelay(pointer(), 1)
+        peer = unsafe SocketAddress.name(of: pointer(), uv_tcp_getpeername)?.description ?? "peer of \(place)"
+        unsafe uv_tcp_nodelay(pointer(), 1)
         phase = .open
         isPaused = true
     }
@@ -104,7 +106,7 @@ package final class TCPStream: ReadingHandle {
     fileprivate func connected(_ code: CInt) {
         guard !isClosed else { return }
         guard code >= 0 else { return end(LoopError(code: code, call: "connect", place: peer)) }
-        uv_tcp_keepalive(pointer(), 1, TCPStream.keepaliveSeconds)
+        unsafe uv_tcp_keepalive(pointer(), 1, TCPStream.keepaliveSeconds)
         phase = .open
         if !isPaused { readNow() }
         atTurnEnd()  // sends the bytes written meanwhile
@@ -131,7 +133,7 @@ package final class TCPStream: ReadingHandle {
         if code < 0 { failLater(LoopError(code: code, call: "uv_read_start", place: peer)) }
     }
 
-    override func received(_ bytes: UnsafeRawBufferPointer) { onRead?(bytes) }
+    override func received(_ bytes: UnsafeRawBufferPointer) { unsafe onRead?(bytes) }
 
     override func ended(_ code: CInt) {
         if uv_errno_t(code) == UV_EOF {
@@ -150,13 +152,13 @@ package final class TCPStream: ReadingHandle {
     /// Bytes written that the system has not accepted, exact to the byte for the write in flight; for a closed stream, the
     /// bytes that never left.
     var unsentBytes: Int {
-        unsentAtEnd ?? filling.count + (isSending ? uv_stream_get_write_queue_size(pointer()) : sending.count)
+        unsafe unsentAtEnd ?? filling.count + (isSending ? uv_stream_get_write_queue_size(pointer()) : sending.count)
     }
 
     /// Queues bytes; never blocks and never refuses. A program that writes without limit checks `writeQueueBytes` and waits
     /// for `onDrain`.
     package func write(_ bytes: UnsafeRawBufferPointer) {
-        guard !isClosed, !isFinishing, failure == nil, !bytes.isEmpty else { return }
+        guard !isClosed, !isFinishing, failure == nil, unsafe !bytes.isEmpty else { return }
         guard writeQueueBytes + bytes.count <= writeQueueBytesMax else {
             return failLater(
                 LoopError(
@@ -164,13 +166,13 @@ package final class TCPStream: ReadingHandle {
                     reason: "the peer does not read: \(writeQueueBytes) bytes wait, \(writeQueueBytesMax) may"))
         }
         if filling.isEmpty { loop?.spareMemory.lend(to: &filling) }
-        filling.append(bytes)
+        unsafe filling.append(bytes)
         owesDrain = true
         atTurnEnd()
         if filling.count >= TCPStream.gatheredBytesMax { transmit() }
     }
 
-    package func write(_ bytes: [UInt8]) { bytes.withUnsafeBytes { write($0) } }
+    package func write(_ bytes: [UInt8]) { unsafe bytes.withUnsafeBytes { unsafe write($0) } }
 
     /// Ends in order: the queued bytes leave, then the peer learns that no more follow. Reading goes on, unless paused, and
     /// `onClose` is called when the peer has ended too. `close` ends the wait.
@@ -185,8 +187,8 @@ package final class TCPStream: ReadingHandle {
         guard !isClosed, phase == .open, !isSending, failure == nil else { return }
         guard !filling.isEmpty else { return }
         swap(&filling, &sending)
-        var buffer = TCPStream.buffer(sending.bytes)
-        let taken = uv_try_write(pointer(), &buffer, 1)
+        var buffer = unsafe TCPStream.buffer(sending.bytes)
+        let taken = unsafe uv_try_write(pointer(), &buffer, 1)
         if taken < 0, uv_errno_t(taken) != UV_EAGAIN {
             return failToWrite(taken)
         }
@@ -196,15 +198,15 @@ package final class TCPStream: ReadingHandle {
             sentBytes = 0
             return
         }
-        var rest = TCPStream.buffer(UnsafeRawBufferPointer(rebasing: sending.bytes[sentBytes...]))
-        let code = uv_write(writeRequest, pointer(), &rest, 1, streamWritten)
+        var rest = unsafe TCPStream.buffer(UnsafeRawBufferPointer(rebasing: sending.bytes[sentBytes...]))
+        let code = unsafe uv_write(writeRequest, pointer(), &rest, 1, streamWritten)
         guard code >= 0 else { return failToWrite(code) }
         isSending = true
     }
 
     private static func buffer(_ bytes: UnsafeRawBufferPointer) -> uv_buf_t {
         // libuv declares the bytes as mutable, although it only reads them.
-        uv_buf_init(
+        unsafe uv_buf_init(
             UnsafeMutableRawPointer(mutating: bytes.baseAddress)?.assumingMemoryBound(to: CChar.self),
             UInt32(bytes.count))
     }
@@ -238,7 +240,7 @@ package final class TCPStream: ReadingHandle {
         guard !isShutDown else { return }
         isShutDown = true
         // A failure here means that the connection has already ended; a read reports that.
-        uv_shutdown(shutdownRequest, pointer(), streamShutDown)
+        unsafe uv_shutdown(shutdownRequest, pointer(), streamShutDown)
     }
 
     // MARK: End
@@ -269,13 +271,13 @@ package final class TCPStream: ReadingHandle {
     /// error left the connection alive.
     private func readRest() {
         var socket: uv_os_fd_t = -1
-        guard let buffer = loop?.readBuffer, uv_fileno(pointer(), &socket) == 0 else { return }
+        guard let buffer = unsafe loop?.readBuffer, unsafe uv_fileno(pointer(), &socket) == 0 else { return }
         var left = TCPStream.restBytesMax
         while left > 0, !isClosed, !isPaused {
-            let count = recv(socket, buffer.baseAddress, buffer.count, CInt(MSG_DONTWAIT))
+            let count = unsafe recv(socket, buffer.baseAddress, buffer.count, CInt(MSG_DONTWAIT))
             guard count > 0 else { return }
             left -= count
-            received(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+            unsafe received(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
         }
     }
 
@@ -289,7 +291,7 @@ package final class TCPStream: ReadingHandle {
     override func willClose() {
         unsentAtEnd = unsentBytes
         onConnect = nil
-        onRead = nil
+        unsafe onRead = nil
         onDrain = nil
         onClose = nil
         onTurnEnd = nil
@@ -307,9 +309,9 @@ extension SocketAddress {
     ) -> SocketAddress? {
         var storage = sockaddr_storage()
         var size = CInt(MemoryLayout<sockaddr_storage>.size)
-        return withUnsafeMutablePointer(to: &storage) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                get(socket, $0, &size) == 0 ? SocketAddress($0) : nil
+        return unsafe withUnsafeMutablePointer(to: &storage) {
+            unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe get(socket, $0, &size) == 0 ? SocketAddress($0) : nil
             }
         }
     }
@@ -317,15 +319,15 @@ extension SocketAddress {
 
 private func stream(of data: UnsafeMutableRawPointer?) -> TCPStream {
     // `TCPStream.init` set the data of its requests to itself.
-    unsafeDowncast(Unmanaged<Handle>.fromOpaque(data!).takeUnretainedValue(), to: TCPStream.self)
+    unsafe unsafeDowncast(Unmanaged<Handle>.fromOpaque(data!).takeUnretainedValue(), to: TCPStream.self)
 }
 
 private func streamConnected(_ request: UnsafeMutablePointer<uv_connect_t>?, _ status: CInt) {
-    stream(of: request?.pointee.data).connected(status)
+    unsafe stream(of: request?.pointee.data).connected(status)
 }
 
 private func streamWritten(_ request: UnsafeMutablePointer<uv_write_t>?, _ status: CInt) {
-    stream(of: request?.pointee.data).written(status)
+    unsafe stream(of: request?.pointee.data).written(status)
 }
 
 /// Ignores the result: the peer's behaviour shows whether the shutdown arrived.

@@ -17,10 +17,10 @@ enum OpenSSLErrors {
         defer { ERR_clear_error() }
         // ERR_GET_REASON is an inline function over these 23 bits (ERR_REASON_MASK, openssl/err.h).
         let reason = CInt(code & 0x7F_FFFF)
-        guard let text = ERR_reason_error_string(code) else {
+        guard let text = unsafe ERR_reason_error_string(code) else {
             return Failure(reason: reason, text: "OpenSSL error \(String(code, radix: 16))")
         }
-        return Failure(reason: reason, text: String(cString: text))
+        return unsafe Failure(reason: reason, text: String(cString: text))
     }
 }
 

@@ -1,10 +1,10 @@
 internal import CFanfareOpenSSL
 
 /// OpenSSL's transport: it reads from the loop's read buffer and writes to the connection's output buffer, without a copy in between.
-final class TLSConnectionBIO {
+@safe final class TLSConnectionBIO {
     private let tcp: TCPStream
     /// Bytes that OpenSSL may read now; they lie in memory that is valid during `TLSStream.received`, or in `kept`.
-    private var input = UnsafeRawBufferPointer(start: nil, count: 0)
+    private var input = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
     /// Bytes that were unread when reading was paused; at most one read of the loop.
     private var kept = OutputBuffer()
     private var isLendingKept = false
@@ -13,37 +13,37 @@ final class TLSConnectionBIO {
 
     /// Gives OpenSSL a BIO that refers to this object, unretained: the owner of both frees the SSL first.
     func attach(to ssl: OpaquePointer) -> Bool {
-        guard let method = TLSConnectionBIO.method, let bio = BIO_new(method) else { return false }
-        BIO_set_data(bio, Unmanaged.passUnretained(self).toOpaque())
-        BIO_set_init(bio, 1)
-        SSL_set_bio(ssl, bio, bio)  // takes the one reference, for both directions
+        guard let method = unsafe TLSConnectionBIO.method, let bio = unsafe BIO_new(method) else { return false }
+        unsafe BIO_set_data(bio, Unmanaged.passUnretained(self).toOpaque())
+        unsafe BIO_set_init(bio, 1)
+        unsafe SSL_set_bio(ssl, bio, bio)  // takes the one reference, for both directions
         return true
     }
 
     /// Lends received bytes to OpenSSL until `takeBack`.
     func lend(_ bytes: UnsafeRawBufferPointer) {
-        input = bytes
+        unsafe input = bytes
     }
 
     func lendKept() {
-        input = kept.bytes
+        unsafe input = kept.bytes
         isLendingKept = true
     }
 
     /// Keeps the bytes that OpenSSL has not read, because reading was paused.
     func takeBack() {
         var rest = OutputBuffer()
-        if !input.isEmpty { rest.append(input) }
-        input = UnsafeRawBufferPointer(start: nil, count: 0)
+        if unsafe !input.isEmpty { unsafe rest.append(input) }
+        unsafe input = UnsafeRawBufferPointer(start: nil, count: 0)
         if isLendingKept || !rest.isEmpty { kept = rest }
         isLendingKept = false
     }
 
     fileprivate func read(_ bytes: UnsafeMutableRawPointer, _ count: Int) -> Int {
-        let taken = min(count, input.count)
-        guard taken > 0, let base = input.baseAddress else { return 0 }
-        bytes.copyMemory(from: base, byteCount: taken)
-        input = UnsafeRawBufferPointer(rebasing: input[taken...])
+        let taken = unsafe min(count, input.count)
+        guard taken > 0, let base = unsafe input.baseAddress else { return 0 }
+        unsafe bytes.copyMemory(from: base, byteCount: taken)
+        unsafe input = UnsafeRawBufferPointer(rebasing: input[taken...])
         return taken
     }
 
@@ -52,7 +52,7 @@ final class TLSConnectionBIO {
 
     fileprivate func write(_ bytes: UnsafeRawBufferPointer) {
         writtenBytes += bytes.count
-        tcp.write(bytes)
+        unsafe tcp.write(bytes)
     }
 
     /// Flags that the macro `BIO_clear_retry_flags` clears.
@@ -61,33 +61,33 @@ final class TLSConnectionBIO {
 
     /// Method table, made once; OpenSSL only reads it. `BIO_TYPE_SOURCE_SINK` is 0x0400 (openssl/bio.h). `nil` only without memory.
     nonisolated(unsafe) private static let method: OpaquePointer? = {
-        let method = BIO_meth_new(BIO_get_new_index() | 0x0400, "fanfare connection")
-        BIO_meth_set_read(method, bioRead)
-        BIO_meth_set_write(method, bioWrite)
-        BIO_meth_set_ctrl(method, bioControl)
-        return method
+        let method = unsafe BIO_meth_new(BIO_get_new_index() | 0x0400, "fanfare connection")
+        unsafe BIO_meth_set_read(method, bioRead)
+        unsafe BIO_meth_set_write(method, bioWrite)
+        unsafe BIO_meth_set_ctrl(method, bioControl)
+        return unsafe method
     }()
 }
 
 private func connection(of bio: OpaquePointer?) -> TLSConnectionBIO {
     // `attach` set the data before OpenSSL saw the BIO.
-    Unmanaged<TLSConnectionBIO>.fromOpaque(BIO_get_data(bio)!).takeUnretainedValue()
+    unsafe Unmanaged<TLSConnectionBIO>.fromOpaque(BIO_get_data(bio)!).takeUnretainedValue()
 }
 
 private func bioRead(_ bio: OpaquePointer?, _ bytes: UnsafeMutablePointer<CChar>?, _ count: CInt) -> CInt {
-    BIO_clear_flags(bio, TLSConnectionBIO.retryFlags)
-    guard let bytes, count > 0 else { return 0 }
-    let taken = connection(of: bio).read(bytes, Int(count))
+    unsafe BIO_clear_flags(bio, TLSConnectionBIO.retryFlags)
+    guard let bytes = unsafe bytes, count > 0 else { return 0 }
+    let taken = unsafe connection(of: bio).read(bytes, Int(count))
     if taken > 0 { return CInt(taken) }
-    BIO_set_flags(bio, BIO_FLAGS_READ | BIO_FLAGS_SHOULD_RETRY)
+    unsafe BIO_set_flags(bio, BIO_FLAGS_READ | BIO_FLAGS_SHOULD_RETRY)
     return -1
 }
 
 /// Accepts all bytes: the owner of the connection and `TCPStream.writeQueueBytesMax` bound its queue.
 private func bioWrite(_ bio: OpaquePointer?, _ bytes: UnsafePointer<CChar>?, _ count: CInt) -> CInt {
-    BIO_clear_flags(bio, TLSConnectionBIO.retryFlags)
-    guard let bytes, count > 0 else { return 0 }
-    connection(of: bio).write(UnsafeRawBufferPointer(start: bytes, count: Int(count)))
+    unsafe BIO_clear_flags(bio, TLSConnectionBIO.retryFlags)
+    guard let bytes = unsafe bytes, count > 0 else { return 0 }
+    unsafe connection(of: bio).write(UnsafeRawBufferPointer(start: bytes, count: Int(count)))
     return count
 }
 

@@ -5,7 +5,7 @@ internal import CFanfareOpenSSL
 ///
 /// Read-only after `init`, so loops on several threads may share one. `Sendable` is unchecked because the compiler knows nothing of a
 /// C pointer.
-package final class TLSContext: @unchecked Sendable {
+@safe package final class TLSContext: @unchecked Sendable {
     /// The OpenSSL context. Owned. OpenSSL counts its references with atomics and locks the parts that connections change.
     let raw: OpaquePointer
     let isServer: Bool
@@ -13,20 +13,20 @@ package final class TLSContext: @unchecked Sendable {
     let caFile: String?
 
     private init(isServer: Bool, caFile: String? = nil) throws(LoopError) {
-        guard let raw = SSL_CTX_new(isServer ? TLS_server_method() : TLS_client_method()) else {
+        guard let raw = unsafe SSL_CTX_new(isServer ? TLS_server_method() : TLS_client_method()) else {
             throw .openSSL(.tls, call: "SSL_CTX_new")
         }
-        self.raw = raw
+        unsafe self.raw = raw
         self.isServer = isServer
         self.caFile = caFile
-        SSL_CTX_ctrl(raw, SSL_CTRL_SET_MIN_PROTO_VERSION, Int(TLS1_2_VERSION), nil)
-        SSL_CTX_set_options(raw, TLSContext.noRenegotiation)
-        guard SSL_CTX_set_cipher_list(raw, TLSContext.cipherList) == 1 else {
+        unsafe SSL_CTX_ctrl(raw, SSL_CTRL_SET_MIN_PROTO_VERSION, Int(TLS1_2_VERSION), nil)
+        unsafe SSL_CTX_set_options(raw, TLSContext.noRenegotiation)
+        guard unsafe SSL_CTX_set_cipher_list(raw, TLSContext.cipherList) == 1 else {
             throw .openSSL(.tls, call: "SSL_CTX_set_cipher_list")
         }
     }
 
-    deinit { SSL_CTX_free(raw) }
+    deinit { unsafe SSL_CTX_free(raw) }
 
     /// `SSL_OP_NO_RENEGOTIATION`, a macro that Swift does not import: SSL_OP_BIT(30), openssl/ssl.h. It ensures that a write
     /// never waits for a read.
@@ -42,17 +42,17 @@ package final class TLSContext: @unchecked Sendable {
     package static func client(caFile: String? = nil) throws(LoopError) -> TLSContext {
         let context = try TLSContext(isServer: false, caFile: caFile)
         if let caFile {
-            guard SSL_CTX_load_verify_file(context.raw, caFile) == 1 else {
+            guard unsafe SSL_CTX_load_verify_file(context.raw, caFile) == 1 else {
                 throw .openSSL(.badKey, call: "SSL_CTX_load_verify_file", place: caFile, "no certificate in it")
             }
         } else {
-            guard SSL_CTX_set_default_verify_paths(context.raw) == 1 else {
+            guard unsafe SSL_CTX_set_default_verify_paths(context.raw) == 1 else {
                 throw .openSSL(.tls, call: "SSL_CTX_set_default_verify_paths")
             }
         }
-        SSL_CTX_set_verify(context.raw, SSL_VERIFY_PEER, nil)
+        unsafe SSL_CTX_set_verify(context.raw, SSL_VERIFY_PEER, nil)
         // This function returns zero on success, unlike all others.
-        guard SSL_CTX_set_alpn_protos(context.raw, http2, UInt32(http2.count)) == 0 else {
+        guard unsafe SSL_CTX_set_alpn_protos(context.raw, http2, UInt32(http2.count)) == 0 else {
             throw .openSSL(.tls, call: "SSL_CTX_set_alpn_protos")
         }
         return context
@@ -65,17 +65,17 @@ package final class TLSContext: @unchecked Sendable {
     package static func server(certificateFile: String, keyFile: String) throws(LoopError) -> TLSContext {
         let context = try TLSContext(isServer: true)
         // OpenSSL would otherwise ask for a passphrase on the terminal.
-        SSL_CTX_set_default_passwd_cb(context.raw, noPassphrase)
-        guard SSL_CTX_use_certificate_chain_file(context.raw, certificateFile) == 1 else {
+        unsafe SSL_CTX_set_default_passwd_cb(context.raw, noPassphrase)
+        guard unsafe SSL_CTX_use_certificate_chain_file(context.raw, certificateFile) == 1 else {
             throw .openSSL(.badKey, call: "SSL_CTX_use_certificate_chain_file", place: certificateFile)
         }
-        guard SSL_CTX_use_PrivateKey_file(context.raw, keyFile, SSL_FILETYPE_PEM) == 1 else {
+        guard unsafe SSL_CTX_use_PrivateKey_file(context.raw, keyFile, SSL_FILETYPE_PEM) == 1 else {
             throw .openSSL(.badKey, call: "SSL_CTX_use_PrivateKey_file", place: keyFile)
         }
-        guard SSL_CTX_check_private_key(context.raw) == 1 else {
+        guard unsafe SSL_CTX_check_private_key(context.raw) == 1 else {
             throw .openSSL(.badKey, call: "SSL_CTX_check_private_key", place: keyFile)
         }
-        SSL_CTX_set_alpn_select_cb(context.raw, chooseHTTP2, nil)
+        unsafe SSL_CTX_set_alpn_select_cb(context.raw, chooseHTTP2, nil)
         return context
     }
 }
@@ -86,14 +86,14 @@ private func chooseHTTP2(
     _ chosenCount: UnsafeMutablePointer<UInt8>?,
     _ offered: UnsafePointer<UInt8>?, _ offeredCount: UInt32, _: UnsafeMutableRawPointer?
 ) -> CInt {
-    let offers = UnsafeBufferPointer(start: offered, count: Int(offeredCount))
+    let offers = unsafe UnsafeBufferPointer(start: offered, count: Int(offeredCount))
     var position = 0
     while position < offers.count {
         // OpenSSL has checked that the lengths add up; a truncated name would end the search in any case.
-        let name = position + 1..<min(position + 1 + Int(offers[position]), offers.count)
-        if offers[name].elementsEqual("h2".utf8) {
-            chosen?.pointee = offered?.advanced(by: name.lowerBound)
-            chosenCount?.pointee = 2
+        let name = unsafe position + 1..<min(position + 1 + Int(offers[position]), offers.count)
+        if unsafe offers[name].elementsEqual("h2".utf8) {
+            unsafe chosen?.pointee = offered?.advanced(by: name.lowerBound)
+            unsafe chosenCount?.pointee = 2
             return SSL_TLSEXT_ERR_OK
         }
         position = name.upperBound

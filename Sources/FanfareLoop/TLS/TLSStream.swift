@@ -6,7 +6,7 @@ internal import CFanfareUV
 /// Writes gather into records of 16 KB, and the records of a turn leave with one system call. OpenSSL reads directly from
 /// the loop's read buffer and writes directly into the connection's output buffer. The program sets the callbacks directly
 /// after `init`; none is called before the next turn. No callback is called after `close()` or after `onClose`.
-package final class TLSStream {
+@safe package final class TLSStream {
     /// Called when the handshake is complete and the peer is authenticated, with the protocol that ALPN selected, `h2`, or `nil`.
     package var onReady: ((_ alpn: String?) -> Void)?
     /// Called with decrypted bytes, which are valid during the call.
@@ -51,20 +51,20 @@ package final class TLSStream {
     package init(
         over tcp: TCPStream, context: TLSContext, host: String? = nil, wallSeconds: Int64? = nil
     ) throws(LoopError) {
-        guard let ssl = SSL_new(context.raw) else { throw .openSSL(.tls, call: "SSL_new", place: tcp.peer) }
-        self.ssl = ssl
+        guard let ssl = unsafe SSL_new(context.raw) else { throw .openSSL(.tls, call: "SSL_new", place: tcp.peer) }
+        unsafe self.ssl = ssl
         self.tcp = tcp
         bio = TLSConnectionBIO(tcp)
         caFile = context.caFile
-        guard bio.attach(to: ssl) else { throw .openSSL(.tls, call: "BIO_new", place: tcp.peer) }
+        guard unsafe bio.attach(to: ssl) else { throw .openSSL(.tls, call: "BIO_new", place: tcp.peer) }
         if context.isServer {
-            SSL_set_accept_state(ssl)
+            unsafe SSL_set_accept_state(ssl)
         } else {
-            SSL_set_connect_state(ssl)
-            try expect(host ?? "", ssl)
-            if let wallSeconds { X509_VERIFY_PARAM_set_time(SSL_get0_param(ssl), time_t(wallSeconds)) }
+            unsafe SSL_set_connect_state(ssl)
+            try unsafe expect(host ?? "", ssl)
+            if let wallSeconds { unsafe X509_VERIFY_PARAM_set_time(SSL_get0_param(ssl), time_t(wallSeconds)) }
         }
-        tcp.onRead = { self.received($0) }
+        unsafe tcp.onRead = { unsafe self.received($0) }
         tcp.onClose = { self.tcpClosed($0) }
         tcp.onDrain = { if self.isReady { self.onDrain?() } }
         tcp.onTurnEnd = { self.turnEnded() }
@@ -76,24 +76,25 @@ package final class TLSStream {
         }
     }
 
-    deinit { SSL_free(ssl) }
+    deinit { unsafe SSL_free(ssl) }
 
     /// Makes the handshake fail unless the certificate is valid for this host, and sends the host's name to the server.
     private func expect(_ host: String, _ ssl: OpaquePointer) throws(LoopError) {
         let isNumeric = SocketAddress(ip: host, port: 0) != nil
         // A wildcard must be a whole label, and only a subject alternative name counts (RFC 9525 §6.3 and §6.4).
-        SSL_set_hostflags(ssl, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT))
+        unsafe SSL_set_hostflags(
+            ssl, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT))
         let isSet =
-            isNumeric
+            unsafe isNumeric
             ? X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), host) == 1
             : !host.isEmpty && SSL_set1_host(ssl, host) == 1
         guard isSet else {
             throw .openSSL(.tls, call: "SSL_set1_host", place: tcp.peer, "not a host's name: \"\(host)\"")
         }
         guard !isNumeric else { return }  // a server name must not be an address (RFC 6066 §3)
-        _ = host.withCString { name in
+        _ = unsafe host.withCString { name in
             // Expansion of the macro SSL_set_tlsext_host_name; OpenSSL copies the name.
-            SSL_ctrl(
+            unsafe SSL_ctrl(
                 ssl, SSL_CTRL_SET_TLSEXT_HOSTNAME, Int(TLSEXT_NAMETYPE_host_name),
                 UnsafeMutableRawPointer(mutating: name))
         }
@@ -103,7 +104,7 @@ package final class TLSStream {
     package var peer: String { tcp.peer }
     /// `true` once TCP has connected, even if the TLS handshake is incomplete.
     package var isConnected: Bool { tcp.isConnected }
-    package var isClosed: Bool { ssl == nil || tcp.isClosed }
+    package var isClosed: Bool { unsafe ssl == nil || tcp.isClosed }
 
     // MARK: Writing
 
@@ -127,31 +128,31 @@ package final class TLSStream {
                     .tooLarge, call: "write", place: peer,
                     reason: "\(plain.count) bytes wait for the handshake, \(tcp.writeQueueBytesMax) may"))
         }
-        var rest = bytes
+        var rest = unsafe bytes
         // Full records leave as they fill, so only the last record of the turn is shorter.
         while isReady, plain.count + rest.count >= TLSStream.recordBytesMax {
             let room = TLSStream.recordBytesMax - plain.count
-            let piece = UnsafeRawBufferPointer(rebasing: rest[..<room])
-            rest = UnsafeRawBufferPointer(rebasing: rest[room...])
+            let piece = unsafe UnsafeRawBufferPointer(rebasing: rest[..<room])
+            unsafe rest = UnsafeRawBufferPointer(rebasing: rest[room...])
             if plain.isEmpty {
-                encrypt(piece)
+                unsafe encrypt(piece)
             } else {
-                plain.append(piece)
+                unsafe plain.append(piece)
                 encryptGathered()
             }
         }
-        plain.append(rest)
+        unsafe plain.append(rest)
         tcp.atTurnEnd()
     }
 
-    package func write(_ bytes: [UInt8]) { bytes.withUnsafeBytes { write($0) } }
+    package func write(_ bytes: [UInt8]) { unsafe bytes.withUnsafeBytes { unsafe write($0) } }
 
     private func encryptGathered() {
         guard isReady, !plain.isEmpty else { return }
-        var rest = plain.bytes[...]
-        while !rest.isEmpty {
-            encrypt(UnsafeRawBufferPointer(rebasing: rest.prefix(TLSStream.recordBytesMax)))
-            rest = rest.dropFirst(TLSStream.recordBytesMax)
+        var rest = unsafe plain.bytes[...]
+        while unsafe !rest.isEmpty {
+            unsafe encrypt(UnsafeRawBufferPointer(rebasing: rest.prefix(TLSStream.recordBytesMax)))
+            unsafe rest = rest.dropFirst(TLSStream.recordBytesMax)
         }
         plain.removeAll()
     }
@@ -159,11 +160,11 @@ package final class TLSStream {
     /// Encrypts the bytes as one record. The BIO accepts everything and nothing renegotiates, so either all bytes are
     /// written or TLS is broken.
     private func encrypt(_ bytes: UnsafeRawBufferPointer) {
-        guard let ssl else { return }
+        guard let ssl = unsafe ssl else { return }
         recordsOfKey += 1
-        if recordsOfKey > recordsPerKeyMax { updateKey(ssl) }
+        if recordsOfKey > recordsPerKeyMax { unsafe updateKey(ssl) }
         var written = 0
-        guard SSL_write_ex(ssl, bytes.baseAddress, bytes.count, &written) != 1 else {
+        guard unsafe SSL_write_ex(ssl, bytes.baseAddress, bytes.count, &written) != 1 else {
             records.append(plain: bytes.count, wire: bio.writtenBytes, unsent: tcp.unsentBytes)
             bio.writtenBytes = 0
             return
@@ -174,8 +175,8 @@ package final class TLSStream {
     private func updateKey(_ ssl: OpaquePointer) {
         recordsOfKey = 0
         // TLS 1.2 has no key update, only the renegotiation that HTTP/2 forbids.
-        guard SSL_version(ssl) == TLS1_3_VERSION else { return }
-        if SSL_key_update(ssl, SSL_KEY_UPDATE_REQUESTED) == 1 { keyUpdates += 1 } else { ERR_clear_error() }
+        guard unsafe SSL_version(ssl) == TLS1_3_VERSION else { return }
+        if unsafe SSL_key_update(ssl, SSL_KEY_UPDATE_REQUESTED) == 1 { keyUpdates += 1 } else { ERR_clear_error() }
     }
 
     /// Ends in order: the queued bytes leave, then TLS's close_notify and TCP's end. Reading goes on, unless paused, and
@@ -187,11 +188,11 @@ package final class TLSStream {
     }
 
     private func sayFarewell() {
-        guard let ssl, isReady, !saidFarewell else { return }
+        guard let ssl = unsafe ssl, isReady, !saidFarewell else { return }
         saidFarewell = true
         encryptGathered()
         // Zero means that the peer's close_notify has not arrived, which reading handles.
-        if SSL_shutdown(ssl) < 0 { ERR_clear_error() }
+        if unsafe SSL_shutdown(ssl) < 0 { ERR_clear_error() }
     }
 
     /// Does the work that writes and `resumeReading` have deferred.
@@ -228,7 +229,7 @@ package final class TLSStream {
     }
 
     private func received(_ bytes: UnsafeRawBufferPointer) {
-        bio.lend(bytes)
+        unsafe bio.lend(bytes)
         advance()
         bio.takeBack()
     }
@@ -241,39 +242,41 @@ package final class TLSStream {
     }
 
     private func shakeHands() {
-        guard let ssl else { return }
-        let result = SSL_do_handshake(ssl)
+        guard let ssl = unsafe ssl else { return }
+        let result = unsafe SSL_do_handshake(ssl)
         guard result == 1 else {
-            guard SSL_get_error(ssl, result) != SSL_ERROR_WANT_READ else { return }
-            return fail(.handshake(ssl, peer, caFile: caFile))
+            guard unsafe SSL_get_error(ssl, result) != SSL_ERROR_WANT_READ else { return }
+            return unsafe fail(.handshake(ssl, peer, caFile: caFile))
         }
         isReady = true
         encryptGathered()  // less than a record gathers from here on
         tcp.atTurnEnd()
-        onReady?(TLSStream.agreedProtocol(ssl))
+        unsafe onReady?(TLSStream.agreedProtocol(ssl))
     }
 
     private static func agreedProtocol(_ ssl: OpaquePointer) -> String? {
         var name: UnsafePointer<UInt8>?
         var count: UInt32 = 0
-        SSL_get0_alpn_selected(ssl, &name, &count)
-        return name.map { String(decoding: UnsafeBufferPointer(start: $0, count: Int(count)), as: UTF8.self) }
+        unsafe SSL_get0_alpn_selected(ssl, &name, &count)
+        return unsafe name.map {
+            unsafe String(decoding: UnsafeBufferPointer(start: $0, count: Int(count)), as: UTF8.self)
+        }
     }
 
     /// Decrypts as much as fits the loop's buffer and delivers it. Returns `false` when no more bytes are available.
     private func readOnce() -> Bool {
-        guard let ssl, let buffer = tcp.loop?.plainBuffer else { return false }
+        guard let ssl = unsafe ssl, let buffer = unsafe tcp.loop?.plainBuffer else { return false }
         var filled = 0
         var stop: CInt = SSL_ERROR_NONE
         while filled < buffer.count, stop == SSL_ERROR_NONE {
             var count = 0
-            let result = SSL_read_ex(
+            let result = unsafe SSL_read_ex(
                 ssl, buffer.baseAddress?.advanced(by: filled), buffer.count - filled, &count)
-            if result == 1 { filled += count } else { stop = SSL_get_error(ssl, result) }
+            if result == 1 { filled += count } else { stop = unsafe SSL_get_error(ssl, result) }
         }
         // The reason is taken before the callback, which may itself cause OpenSSL errors.
         let reason = stop == SSL_ERROR_SSL || stop == SSL_ERROR_SYSCALL ? OpenSSLErrors.take()?.text : nil
-        if filled > 0 { onRead?(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<filled])) }
+        if filled > 0 { unsafe onRead?(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<filled])) }
         guard !isClosed else { return false }
         switch stop {
         case SSL_ERROR_NONE: return true
@@ -320,12 +323,12 @@ package final class TLSStream {
     /// Releases everything, so that callbacks that capture this stream do not keep it alive.
     private func release() {
         onReady = nil
-        onRead = nil
+        unsafe onRead = nil
         onDrain = nil
         onClose = nil
         tcp.close()
-        SSL_free(ssl)
-        ssl = nil
+        unsafe SSL_free(ssl)
+        unsafe ssl = nil
     }
 }
 
@@ -333,9 +336,9 @@ extension LoopError {
     /// Makes the error of a failed handshake, with advice if a cause is known.
     fileprivate static func handshake(_ ssl: OpaquePointer, _ peer: String, caFile: String?) -> LoopError {
         let failure = OpenSSLErrors.take()
-        let verdict = SSL_get_verify_result(ssl)
+        let verdict = unsafe SSL_get_verify_result(ssl)
         if verdict != X509_V_OK {
-            let what = String(cString: X509_verify_cert_error_string(verdict))
+            let what = unsafe String(cString: X509_verify_cert_error_string(verdict))
             let advice =
                 switch CInt(verdict) {
                 case X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH:
