@@ -103,7 +103,11 @@ private final class Rush: EngineCoreDelegate {
         again = try Wakeup(loop: loop) { [unowned self] in step() }
         core = try EngineCore(
             loop: loop, shards: 1,
-            makeTransports: [{ [board] loop, shard, context in try BoardTransport(loop, shard, context.clock, board) }],
+            makeTransports: [
+                { [board] loop, shard, context in
+                    try WatchedTransport(loop, shard, context.clock) { board.note($0, at: $1) }
+                }
+            ],
             load: { [ids] shard, _, moment in
                 shard.reserve(activities: ids.count)
                 for (number, id) in ids.enumerated() {
@@ -205,6 +209,7 @@ private final class Board: @unchecked Sendable {
     // Written by the shard's thread; read when everybody has everything, or that thread has ended.
     private(set) var pushes = 0
     private(set) var latency = Histogram()
+    private var checksum: UInt64 = 0
 
     init(orders: Int) {
         self.orders = orders
@@ -216,58 +221,14 @@ private final class Board: @unchecked Sendable {
 
     func note(_ order: Int, at now: Int64) { sentAt[order] = now }
 
-    func notePush(to slot: ActivitySlot, at now: Int64) {
-        pushes += 1
-        // Slots are given out in the order in which followers were loaded.
-        let order = Int(slot.rawValue)
-        guard order < orders, sentAt[order] > 0 else { return }
-        latency.record(now - sentAt[order])
-    }
-}
-
-/// What `discard` does, and notes when each push left.
-private final class BoardTransport: Transport {
-    private unowned let source: any DeliverySource
-    private let clock: () -> Moment
-    private let board: Board
-    private var nextPull: Wakeup?
-    private var batch = DeliveryBatch()
-    private var completions: [Completion] = []
-    private var checksum: UInt64 = 0
-
-    private static let batchMax = 1024
-    private static let batchesPerTurn = 64
-
-    init(_ loop: Loop, _ source: any DeliverySource, _ clock: @escaping () -> Moment, _ board: Board) throws {
-        self.source = source
-        self.clock = clock
-        self.board = board
-        nextPull = try Wakeup(loop: loop) { [unowned self] in workAvailable() }
-    }
-
-    var isReady: Bool { true }
-
-    func workAvailable() {
-        let moment = clock()
-        for _ in 0..<BoardTransport.batchesPerTurn {
-            source.pull(limit: BoardTransport.batchMax, at: moment, into: &batch)
-            guard !batch.deliveries.isEmpty else { return }
-            checksum &+= batch.tokenSum
-            let now = Clock.monotonicNanoseconds()
-            for delivery in batch.deliveries {
-                board.notePush(to: delivery.slot, at: now)
-                completions.append(
-                    Completion(slot: delivery.slot, generation: delivery.generation, outcome: .accepted))
-            }
-            batch.removeAll()
-            source.complete(completions, at: moment)
-            completions.removeAll(keepingCapacity: true)
+    func note(_ batch: DeliveryBatch, at now: Int64) {
+        pushes += batch.deliveries.count
+        checksum &+= batch.tokenSum
+        for delivery in batch.deliveries {
+            // Slots are given out in the order in which followers were loaded.
+            let order = Int(delivery.slot.rawValue)
+            guard order < orders, sentAt[order] > 0 else { continue }
+            latency.record(now - sentAt[order])
         }
-        nextPull?.signal.signal()
-    }
-
-    func close(_ closed: @escaping () -> Void) {
-        nextPull?.close()
-        closed()
     }
 }

@@ -1,0 +1,52 @@
+import FanfareFanOut
+import FanfareLoop
+import FanfareModel
+
+/// What `TransportChoice.discard` does, and tells of each batch when it has left.
+final class WatchedTransport: Transport {
+    private unowned let source: any DeliverySource
+    private let clock: () -> Moment
+    private let note: (_ batch: DeliveryBatch, _ now: Int64) -> Void
+    private var nextPull: Wakeup?
+    private var batch = DeliveryBatch()
+    private var completions: [Completion] = []
+
+    private static let batchMax = 1024
+    private static let batchesPerTurn = 64
+
+    /// - Parameter note: called on the shard's thread with each batch and the monotonic nanosecond at which it left. It reads the tokens, so
+    ///   that copying them is not optimised away.
+    init(
+        _ loop: Loop, _ source: any DeliverySource, _ clock: @escaping () -> Moment,
+        note: @escaping (_ batch: DeliveryBatch, _ now: Int64) -> Void
+    ) throws {
+        self.source = source
+        self.clock = clock
+        self.note = note
+        nextPull = try Wakeup(loop: loop) { [unowned self] in workAvailable() }
+    }
+
+    var isReady: Bool { true }
+
+    func workAvailable() {
+        let moment = clock()
+        for _ in 0..<WatchedTransport.batchesPerTurn {
+            source.pull(limit: WatchedTransport.batchMax, at: moment, into: &batch)
+            guard !batch.deliveries.isEmpty else { return }
+            note(batch, Clock.monotonicNanoseconds())
+            for delivery in batch.deliveries {
+                completions.append(
+                    Completion(slot: delivery.slot, generation: delivery.generation, outcome: .accepted))
+            }
+            batch.removeAll()
+            source.complete(completions, at: moment)
+            completions.removeAll(keepingCapacity: true)
+        }
+        nextPull?.signal.signal()
+    }
+
+    func close(_ closed: @escaping () -> Void) {
+        nextPull?.close()
+        closed()
+    }
+}
