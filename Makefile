@@ -12,7 +12,7 @@ DISTANCE ?= 0
 SCENARIO ?= goal-burst
 
 .PHONY: help setup build release test test-quick test-tsan test-asan faults fuzz soak season mutants demo lint format browser site proto bench \
-	bench-smoke bench-compare bench-beside bench-apns bench-apns-smoke load load-smoke clean
+	bench-smoke bench-store bench-compare bench-beside bench-apns bench-apns-smoke load load-smoke clean
 
 help: ## Print this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' Makefile
@@ -103,6 +103,11 @@ bench: ## Micro-benchmarks beside their peers (OUTPUT=FILE keeps the result; LAR
 bench-smoke: ## The same at tiny sizes: shows that they work, not how fast
 	@scripts/setup bench
 	@Benchmarks/bench run --smoke
+	@Benchmarks/bench store --smoke
+
+bench-store: ## An engine with a store, up to 10 M people (ONLY=PART, FOLDER=PATH on the disk to be measured, OUTPUT=FILE)
+	@scripts/setup bench
+	@Benchmarks/bench store $(if $(ONLY),--only $(ONLY)) $(if $(FOLDER),--folder $(FOLDER)) $(if $(OUTPUT),--output $(OUTPUT))
 
 bench-compare: ## Ratios of two results, with noise bounds (OLD=FILE NEW=FILE)
 	@Benchmarks/bench compare $(OLD) $(NEW)

@@ -10,6 +10,8 @@
 //   --lineups=N      instead: makes N different lineups of five topics and prints their memory and the cost of payloads
 //   --orders=N       instead: publishes a rush of N orders with a follower each and prints its cost; --deliveries=N: with alerts and ends
 //   --restart=N      instead: restarts a core of N topics from its whole log and from a checkpoint, and prints the times
+//   --store=PART     instead: an engine with a store, durability, people, cost; sizes by --people, --seconds, --sweeps, --rounds, and
+//                    --folder=PATH for the folder in which stores are made
 // `Benchmarks/bench` is the script that runs it.
 
 import CFanfareBench
@@ -28,11 +30,30 @@ func takeOption(_ name: String, atLeast least: Int = 2000, from arguments: inout
     return value
 }
 
-/// Takes the name of a feed out of the arguments.
-func takeFeed(from arguments: inout [String]) -> String? {
-    let prefix = "--feed="
+/// Takes a name out of the arguments.
+func takeText(_ name: String, from arguments: inout [String]) -> String? {
+    let prefix = "--\(name)="
     guard let index = arguments.firstIndex(where: { $0.hasPrefix(prefix) }) else { return nil }
     return String(arguments.remove(at: index).dropFirst(prefix.count))
+}
+
+/// Takes the part of the benchmarks of stores that is to run, out of the arguments, and the sizes of it.
+func takeStores(from arguments: inout [String]) -> (part: Stores.Part, sizes: Stores.Sizes)? {
+    guard let name = takeText("store", from: &arguments) else { return nil }
+    guard let part = Stores.Part(rawValue: name) else {
+        let names = Stores.Part.allCases.map(\.rawValue).joined(separator: ", ")
+        let line = Array("fanfare-bench: --store=\(name): expected one of \(names)\n".utf8)
+        write(STDERR_FILENO, line, line.count)
+        exit(2)
+    }
+    var sizes = Stores.Sizes()
+    for (name, size) in [
+        ("people", \Stores.Sizes.people), ("seconds", \.seconds), ("sweeps", \.sweeps), ("rounds", \.rounds),
+    ] {
+        if let value = takeOption(name, atLeast: 1, from: &arguments) { sizes[keyPath: size] = value }
+    }
+    if let folder = takeText("folder", from: &arguments) { sizes.folder = folder }
+    return (part, sizes)
 }
 
 var arguments = CommandLine.arguments
@@ -40,7 +61,7 @@ let items = takeOption("items", from: &arguments) ?? 4_000_000
 let activities = takeOption("activities", from: &arguments) ?? 1_000_000
 // Set before anything is timed.
 FanOut.slower = Double(takeOption("slower", atLeast: 1, from: &arguments) ?? 0) / 100
-let feed = takeFeed(from: &arguments)
+let feed = takeText("feed", from: &arguments)
 if let activities = takeOption("memory", from: &arguments) {
     Memory.report(activities: activities)
 } else if let activities = takeOption("fairness", from: &arguments) {
@@ -57,6 +78,8 @@ if let activities = takeOption("memory", from: &arguments) {
     Orders.report(orders: orders, plain: false)
 } else if let topics = takeOption("restart", from: &arguments) {
     Restarts.report(topics: topics)
+} else if let stores = takeStores(from: &arguments) {
+    Stores.report(stores.part, stores.sizes)
 } else {
     QueueRaces.register(items: items)
     FanOut.register(activities: activities)

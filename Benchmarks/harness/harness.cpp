@@ -1,9 +1,11 @@
 #include "bench.h"
 
 #include <benchmark/benchmark.h>
+#include <linux/magic.h>
 #include <pthread.h>
 #include <sched.h>
 #include <sys/resource.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -86,4 +88,9 @@ int64_t bench_resident_bytes(void) {
 int64_t bench_peak_resident_bytes(void) {
     rusage usage{};
     return getrusage(RUSAGE_SELF, &usage) == 0 ? int64_t(usage.ru_maxrss) * 1024 : 0;
+}
+
+bool bench_is_in_memory(const char *folder) {
+    struct statfs system{};
+    return statfs(folder, &system) == 0 && (system.f_type == TMPFS_MAGIC || system.f_type == RAMFS_MAGIC);
 }

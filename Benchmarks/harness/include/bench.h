@@ -81,6 +81,9 @@ void bench_register_concurrent_queue(const char *name, bench_queue_work work, ui
 int64_t bench_resident_bytes(void);
 int64_t bench_peak_resident_bytes(void);
 
+/// Returns true if a folder is in memory, as tmpfs is, where nothing is durable.
+bool bench_is_in_memory(const char *folder);
+
 #ifdef __cplusplus
 }
 #endif
