@@ -7,6 +7,8 @@ enum Stores {
     enum Part: String, CaseIterable {
         /// Events until they are durable.
         case durability
+        /// New people until they are durable, imported and loaded.
+        case people
     }
 
     /// Sizes of all parts; each part uses some of them.
@@ -36,6 +38,7 @@ enum Stores {
     private static func measure(_ part: Part, _ sizes: Sizes) throws -> Figures {
         switch part {
         case .durability: try Durability.measure(sizes)
+        case .people: try NewPeople.measure(sizes)
         }
     }
 }
