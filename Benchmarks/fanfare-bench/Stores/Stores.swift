@@ -9,6 +9,10 @@ enum Stores {
         case durability
         /// New people until they are durable, imported and loaded.
         case people
+        /// Sweeps with a store and without one.
+        case cost
+        /// One engine's sweeps, for `cost`, in a process of its own.
+        case sweeps
     }
 
     /// Sizes of all parts; each part uses some of them.
@@ -39,6 +43,8 @@ enum Stores {
         switch part {
         case .durability: try Durability.measure(sizes)
         case .people: try NewPeople.measure(sizes)
+        case .cost: try StoreCost.measure(sizes)
+        case .sweeps: try Sweeps.measure(sizes)
         }
     }
 }
