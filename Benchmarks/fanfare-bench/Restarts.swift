@@ -50,7 +50,7 @@ enum Restarts {
             """)
     }
 
-    private struct Written {
+    struct Written {
         var bytes = 0
         var seconds = 0.0
         var longest = 0.0
@@ -58,7 +58,7 @@ enum Restarts {
     }
 
     /// A core with a shard that nobody follows.
-    private static func makeCore(_ loop: Loop) throws -> EngineCore {
+    static func makeCore(_ loop: Loop) throws -> EngineCore {
         try EngineCore(loop: loop, shards: 1, makeTransports: TransportChoice.discard.makeFactories(shards: 1))
     }
 
@@ -77,7 +77,8 @@ enum Restarts {
                     change: .patch(change)), wall: nil))
     }
 
-    private static func write(_ core: EngineCore, _ log: LMDBLog) throws -> Written {
+    /// Writes a checkpoint of a core that has decided the whole log.
+    static func write(_ core: EngineCore, _ log: LMDBLog) throws -> Written {
         var written = Written()
         let clock = ContinuousClock()
         let rules = LogRules(text: Rules.builtInText(of: log))

@@ -1,14 +1,18 @@
 #include "bench.h"
 
 #include <benchmark/benchmark.h>
+#include <fcntl.h>
 #include <linux/magic.h>
 #include <pthread.h>
 #include <sched.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <thread>
@@ -93,4 +97,38 @@ int64_t bench_peak_resident_bytes(void) {
 bool bench_is_in_memory(const char *folder) {
     struct statfs system{};
     return statfs(folder, &system) == 0 && (system.f_type == TMPFS_MAGIC || system.f_type == RAMFS_MAGIC);
+}
+
+namespace {
+
+int64_t cached_bytes(int file) {
+    struct stat status{};
+    if (fstat(file, &status) != 0) return -1;
+    if (status.st_size == 0) return 0;
+    const auto length = size_t(status.st_size);
+    const auto page = size_t(sysconf(_SC_PAGESIZE));
+    void *mapped = mmap(nullptr, length, PROT_READ, MAP_SHARED, file, 0);
+    if (mapped == MAP_FAILED) return -1;
+    std::vector<unsigned char> pages((length + page - 1) / page);
+    const int code = mincore(mapped, length, pages.data());
+    munmap(mapped, length);
+    if (code != 0) return -1;
+    int64_t cached = 0;
+    for (const auto each : pages) cached += each & 1 ? int64_t(page) : 0;
+    return cached;
+}
+
+}  // namespace
+
+int64_t bench_drop_pages(const char *path) {
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return -1;
+    int64_t cached = -1;
+    // Pages that are not on the disk yet would stay.
+    if (fsync(file) == 0) {
+        errno = posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
+        if (errno == 0) cached = cached_bytes(file);
+    }
+    close(file);
+    return cached;
 }

@@ -11,6 +11,10 @@ enum Stores {
         case people
         /// Sweeps with a store and without one.
         case cost
+        /// A whole engine that is created on a store of which nothing is in the page cache.
+        case restart
+        /// One such engine, for `restart`, in a process of its own.
+        case start
         /// One engine's sweeps, for `cost`, in a process of its own.
         case sweeps
     }
@@ -18,6 +22,9 @@ enum Stores {
     /// Sizes of all parts; each part uses some of them.
     struct Sizes: Sendable {
         var people = 100_000
+        var topics = 5_000
+        /// Entries of the log.
+        var entries = 100_000
         /// Seconds for which events are handed in.
         var seconds = 10
         /// Sweeps with alerts and as many without, of each engine.
@@ -44,6 +51,8 @@ enum Stores {
         case .durability: try Durability.measure(sizes)
         case .people: try NewPeople.measure(sizes)
         case .cost: try StoreCost.measure(sizes)
+        case .restart: try EngineRestart.measure(sizes)
+        case .start: try EngineStart.measure(sizes)
         case .sweeps: try Sweeps.measure(sizes)
         }
     }

@@ -59,6 +59,44 @@ struct TemporaryStore: Sendable {
         if let fault { throw fault }
     }
 
+    /// Makes all files durable, and asks the kernel to forget their pages.
+    ///
+    /// - Returns: bytes that are in the page cache all the same.
+    func leavePageCache() throws -> Int {
+        try files.reduce(0) { sum, path in
+            let cached = bench_drop_pages(path)
+            guard cached >= 0 else { throw BenchmarkFault("\(path): \(String(cString: strerror(errno)))") }
+            return sum + Int(cached)
+        }
+    }
+
+    /// Moves all checkpoints to a folder in which no engine looks.
+    func setCheckpointsAside() throws {
+        try FileManager.default.createDirectory(atPath: aside, withIntermediateDirectories: false)
+        for name in try checkpoints(in: folder) {
+            try FileManager.default.moveItem(atPath: folder + "/" + name, toPath: aside + "/" + name)
+        }
+    }
+
+    /// Puts the checkpoints that were set aside in the place of those that an engine has written since, and removes its claims. The log
+    /// must still have all its entries.
+    func putCheckpointsBack() throws {
+        for name in try checkpoints(in: folder) + ["claims"] {
+            try FileManager.default.removeItem(atPath: folder + "/" + name)
+        }
+        for name in try checkpoints(in: aside) {
+            try FileManager.default.moveItem(atPath: aside + "/" + name, toPath: folder + "/" + name)
+        }
+        let log = try LMDBLog(folder: folder, isReadOnly: true)
+        guard log.start == 1 else { throw BenchmarkFault("the log has lost its entries before \(log.start)") }
+    }
+
+    private var aside: String { folder + "/aside" }
+
+    private func checkpoints(in folder: String) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasPrefix("checkpoint-") }
+    }
+
     /// Bytes of all files.
     var bytes: Int {
         get throws {

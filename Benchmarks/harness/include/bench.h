@@ -84,6 +84,10 @@ int64_t bench_peak_resident_bytes(void);
 /// Returns true if a folder is in memory, as tmpfs is, where nothing is durable.
 bool bench_is_in_memory(const char *folder);
 
+/// Makes a file durable and its pages leave the page cache (posix_fadvise). Returns the bytes that are in the cache all the same, by mincore;
+/// negative on an error, which is in errno.
+int64_t bench_drop_pages(const char *path);
+
 #ifdef __cplusplus
 }
 #endif
