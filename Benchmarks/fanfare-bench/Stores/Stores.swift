@@ -7,6 +7,8 @@ enum Stores {
     enum Part: String, CaseIterable {
         /// Events until they are durable.
         case durability
+        /// The same while rows of the people are rewritten.
+        case rewriting
         /// New people until they are durable, imported and loaded.
         case people
         /// Sweeps with a store and without one.
@@ -25,6 +27,8 @@ enum Stores {
         var topics = 5_000
         /// Entries of the log.
         var entries = 100_000
+        /// Rows that are rewritten each second.
+        var rate = 30_000
         /// Seconds for which events are handed in.
         var seconds = 10
         /// Sweeps with alerts and as many without, of each engine.
@@ -49,6 +53,7 @@ enum Stores {
     private static func measure(_ part: Part, _ sizes: Sizes) throws -> Figures {
         switch part {
         case .durability: try Durability.measure(sizes)
+        case .rewriting: try Rewriting.measure(sizes)
         case .people: try NewPeople.measure(sizes)
         case .cost: try StoreCost.measure(sizes)
         case .restart: try EngineRestart.measure(sizes)
