@@ -10,8 +10,8 @@
 //   --lineups=N      instead: makes N different lineups of five topics and prints their memory and the cost of payloads
 //   --orders=N       instead: publishes a rush of N orders with a follower each and prints its cost; --deliveries=N: with alerts and ends
 //   --restart=N      instead: restarts a core of N topics from its whole log and from a checkpoint, and prints the times
-//   --store=PART     instead: an engine with a store, durability, rewriting, people, restart, cost; sizes by --people, --topics,
-//                    --entries, --rate, --seconds, --sweeps, --rounds, and
+//   --store=PART     instead: an engine with a store, durability, rewriting, people, ends, restart, cost; sizes by --people,
+//                    --topics, --followers, --entries, --rate, --seconds, --sweeps, --rounds, and
 //                    --folder=PATH for the folder in which stores are made
 // `Benchmarks/bench` is the script that runs it.
 
@@ -49,7 +49,8 @@ func takeStores(from arguments: inout [String]) -> (part: Stores.Part, sizes: St
     }
     var sizes = Stores.Sizes()
     for (name, size) in [
-        ("people", \Stores.Sizes.people), ("topics", \.topics), ("entries", \.entries), ("rate", \.rate),
+        ("people", \Stores.Sizes.people), ("topics", \.topics), ("followers", \.followers), ("entries", \.entries),
+        ("rate", \.rate),
         ("seconds", \.seconds),
         ("sweeps", \.sweeps), ("rounds", \.rounds),
     ] {

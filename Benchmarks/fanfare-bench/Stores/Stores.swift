@@ -13,6 +13,8 @@ enum Stores {
         case people
         /// Sweeps with a store and without one.
         case cost
+        /// Goals beside the ends of everybody else's cards.
+        case ends
         /// A whole engine that is created on a store of which nothing is in the page cache.
         case restart
         /// One such engine, for `restart`, in a process of its own.
@@ -25,6 +27,8 @@ enum Stores {
     struct Sizes: Sendable {
         var people = 100_000
         var topics = 5_000
+        /// People whose matches have goals, beside `people`, whose match ends.
+        var followers = 5_000
         /// Entries of the log.
         var entries = 100_000
         /// Rows that are rewritten each second.
@@ -56,6 +60,7 @@ enum Stores {
         case .rewriting: try Rewriting.measure(sizes)
         case .people: try NewPeople.measure(sizes)
         case .cost: try StoreCost.measure(sizes)
+        case .ends: try Ends.measure(sizes)
         case .restart: try EngineRestart.measure(sizes)
         case .start: try EngineStart.measure(sizes)
         case .sweeps: try Sweeps.measure(sizes)
