@@ -178,7 +178,8 @@ var targets: [Target] = [
         swiftSettings: swiftOfTests),
     .testTarget(
         name: "FanfareCLITests",
-        dependencies: stages("FanfareCLI", "FanfarePresentation", "FanfareReplay", "Fanfare", "FanfareFeeds"),
+        dependencies: stages(
+            "FanfareCLI", "FanfarePresentation", "FanfareReplay", "Fanfare", "FanfareFeeds", "FanfareLog"),
         path: "Tests/Unit/FanfareCLITests",
         exclude: ["Storyboards"], swiftSettings: swiftOfTests),
 ]

@@ -209,11 +209,12 @@ extension LogEntry {
     }
 
     /// The entry as one line of JSON. An event's values are left out, because they may be about people; the feed has them.
-    fileprivate func line(at position: LogPosition) -> String {
+    func line(at position: LogPosition) -> String {
         var object: JSONObject = [
             "position": .int(Int64(clamping: position)), "now": .string("\(now)"), "kind": .string(kind),
         ]
         if skippedAt != nil { object["skipped"] = .bool(true) }
+        if let key { object["key"] = .string(key.key.description) }
         if place > 0 { object["place"] = .int(Int64(clamping: place)) }
         switch body {
         case .rules(let text, let version):

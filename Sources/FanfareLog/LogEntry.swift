@@ -24,13 +24,16 @@ package struct LogEntry: Sendable, Equatable {
     package var now: FeedTime
     /// Number of the item in the recorded feed that it came from, from 1; 0 for an entry that comes from no recorded feed.
     package var place: UInt64
+    /// Key of the call that made the entry; `nil` if the caller gave none.
+    package var key: CallKey?
     package var body: Body
     /// Position of the entry in whose place this one was read, because operators have set it aside (`fanfare log skip`); never written.
     package internal(set) var skippedAt: LogPosition?
 
-    package init(now: FeedTime, place: UInt64 = 0, _ body: Body) {
+    package init(now: FeedTime, place: UInt64 = 0, key: CallKey? = nil, _ body: Body) {
         self.now = now
         self.place = place
+        self.key = key
         self.body = body
     }
 }
@@ -38,8 +41,10 @@ package struct LogEntry: Sendable, Equatable {
 // MARK: - Serial form
 
 extension LogEntry {
-    /// Number of the serial form that this release writes.
-    package static let form: UInt8 = 1
+    /// Number of the newest serial form that this release reads.
+    package static let form: UInt8 = 2
+    /// Forms of an entry without a key and of one with a key. A folder without keys stays one that earlier releases read.
+    private static let (keylessForm, keyedForm): (UInt8, UInt8) = (1, 2)
     /// Greatest size of an entry. LMDB takes more; a feed's line is at most a megabyte by default.
     package static let bytesMax = 64 << 20
 
@@ -54,10 +59,11 @@ extension LogEntry {
     /// Returns the entry's serial form. Its checksum covers the position as well, so that an entry in a wrong place is noticed.
     package func bytes(at position: LogPosition) -> [UInt8] {
         var writer = SerialWriter()
-        writer.write(byte: LogEntry.form)
+        writer.write(byte: key == nil ? LogEntry.keylessForm : LogEntry.keyedForm)
         writer.write(byte: tag.rawValue)
         writer.write(now)
         writer.write(place)
+        if let key { writer.write(key) }
         switch body {
         case .rules(let text, let version):
             writer.write(text)
@@ -99,6 +105,7 @@ extension LogEntry {
         guard form > 0, let tag = Tag(rawValue: try reader.byte()) else { throw .malformed("kind") }
         now = try reader.time()
         place = try reader.unsigned()
+        key = form == LogEntry.keyedForm ? try reader.callKey() : nil
         switch tag {
         case .rules:
             let text = try reader.text()

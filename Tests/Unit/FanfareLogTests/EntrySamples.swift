@@ -43,8 +43,20 @@ enum EntrySamples {
         return entries
     }()
 
+    /// Entries of calls with keys, which have the second form.
+    static let keyed: [LogEntry] = {
+        let texts = ["k", "9f1c2f64-job/7", String(repeating: "☂", count: 21) + "!"]
+        let event = LogEntry.Body.event(
+            FeedEvent(topic: TopicID("m/1"), at: at, kind: "k", change: .contentState(state)), wall: at)
+        let rejection = LogEntry.Body.rejection(FeedRejection(place: "f", reason: "too deep"))
+        return zip([event, .tick, rejection], texts).enumerated().compactMap { number, pair in
+            guard let key = try? IdempotencyKey(pair.1) else { return nil }
+            return LogEntry(now: at, key: CallKey(key, content: .max >> (8 * UInt64(number))), pair.0)
+        }
+    }()
+
     static func random(using random: inout some RandomNumberGenerator) -> LogEntry {
-        var entry = all.randomElement(using: &random)!
+        var entry = (all + keyed).randomElement(using: &random)!
         entry.now = FeedTime(
             milliseconds: Int64.random(in: .min ... .max, using: &random) >> Int64.random(in: 0...63, using: &random))
         entry.place = UInt64.random(in: 0...(.max), using: &random) >> UInt64.random(in: 0...63, using: &random)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct LogEntryTests {
     @Test func eachEntryComesBackAsItWas() throws {
-        for entry in EntrySamples.all { #expect(try LogEntry(entry.bytes(at: 5), at: 5) == entry) }
+        for entry in EntrySamples.all + EntrySamples.keyed { #expect(try LogEntry(entry.bytes(at: 5), at: 5) == entry) }
     }
 
     /// `==` of numbers does not see the sign of zero, nor `3` beside `3.0` where a patch does.
@@ -78,10 +78,25 @@ import Testing
 
     /// Logs of this release must stay readable: these bytes never change. A new form gets a golden list of its own beside them.
     @Test func theFirstFormIsAsItWas() throws {
-        let hex = EntrySamples.all.enumerated().map { index, entry in
+        #expect(Self.hex(EntrySamples.all) == Golden.form1)
+        #expect(Golden.form1.count == EntrySamples.all.count)
+    }
+
+    /// Calls with keys make entries of the second form, and only they: a release from before keys reads a folder without keys.
+    @Test func theSecondFormIsAsItWas() throws {
+        #expect(Self.hex(EntrySamples.keyed) == Golden.form2)
+        #expect(EntrySamples.keyed.allSatisfy { $0.bytes(at: 1)[0] == 2 })
+        #expect(EntrySamples.all.allSatisfy { $0.bytes(at: 1)[0] == 1 })
+    }
+
+    /// What is read in place of an entry that was set aside has its key: the call that is repeated stays one that was taken.
+    @Test func anEntryThatIsSetAsideKeepsItsKey() {
+        for entry in EntrySamples.keyed { #expect(entry.skipped(at: 1).key == entry.key) }
+    }
+
+    private static func hex(_ entries: [LogEntry]) -> [String] {
+        entries.enumerated().map { index, entry in
             entry.bytes(at: UInt64(index + 1)).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
         }
-        #expect(hex == Golden.form1)
-        #expect(Golden.form1.count == EntrySamples.all.count)
     }
 }
