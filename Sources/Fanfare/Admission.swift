@@ -76,6 +76,8 @@ public struct Refusal: Sendable, Hashable, CustomStringConvertible {
         public static let correction = Cause(code: 4)
         /// A phone could not read the content state back.
         public static let contentState = Cause(code: 5)
+        /// The idempotency key is that of another call with another content.
+        public static let key = Cause(code: 6)
     }
 
     /// Cause for programs.

@@ -6,6 +6,11 @@ extension Engine {
     /// out in the order of their receipts.
     ///
     /// A command is a value, so a program can keep it and hand it in again. The engine checks it when it is handed in, not when it is made.
+    ///
+    /// A command with an `IdempotencyKey` is carried out once within 24 hours of log time, however often it is handed in, also by the next
+    /// process with the same store. With the same key and another content it is refused (`Refusal.Cause.key`), and an offered one, which is
+    /// answered before the engine knows, is reported to operators and not carried out. Calls for a card say what is to be and need no key,
+    /// but for `start`.
     public struct Command: Sendable {
         enum Body: Sendable {
             case event(FeedEvent)
@@ -20,10 +25,12 @@ extension Engine {
         let body: Body
         /// App that the command concerns; `nil` stands for the first one.
         let app: AppID?
+        let key: IdempotencyKey?
 
-        init(_ body: Body, of app: AppID? = nil) {
+        init(_ body: Body, of app: AppID? = nil, key: IdempotencyKey? = nil) {
             self.body = body
             self.app = app
+            self.key = key
         }
     }
 }
@@ -31,12 +38,16 @@ extension Engine {
 // MARK: - Feeds and operators
 
 extension Engine.Command {
-    /// Hands in a feed event. The core decides it in its turn and reports the outcome in a `DecisionRecord`.
-    public static func ingest(_ event: FeedEvent) -> Self { Self(.event(event)) }
+    /// Hands in a feed event. The core decides it in its turn and reports the outcome in a `DecisionRecord`. An event with an `id` needs no key
+    /// while its topic knows that id.
+    public static func ingest(_ event: FeedEvent, key: IdempotencyKey? = nil) -> Self { Self(.event(event), key: key) }
 
     /// Gives an operator's order, which the decision log records like any event. An order for an app that the engine does not push to is
     /// refused. With an `id` the order may be handed in again, as after a crash: it is taken once.
-    public static func order(_ operation: FeedEvent.Operation, for scope: Scope, id: String? = nil) -> Self {
+    /// With a `key` it is, too, and the caller learns of it.
+    public static func order(
+        _ operation: FeedEvent.Operation, for scope: Scope, id: String? = nil, key: IdempotencyKey? = nil
+    ) -> Self {
         let (topic, kind, app): (TopicID, TopicKind?, AppID?) =
             switch scope {
             case .topic(let topic): (topic, nil, nil)
@@ -49,13 +60,16 @@ extension Engine.Command {
                 topic: topic, topicKind: kind, at: $0, id: id, kind: operation.rawValue, change: .operation(operation),
                 app: app)
         }
-        return Self(body, of: app)
+        return Self(body, of: app, key: key)
     }
 
     /// Corrects the feed on an operator's behalf, by a fact it missed, the retraction of one, or a patch. People see the correction at once;
     /// the topic's rules decide if it alerts. An operation is refused, because it is an `order` and not a correction.
-    /// With an `id` the correction may be handed in again, as after a crash: the topic takes it once.
-    public static func correct(_ topic: TopicID, _ change: FeedEvent.Change, id: String? = nil) -> Self {
+    /// With an `id` the correction may be handed in again, as after a crash: the topic takes it once. With a `key` it may, too, and the caller
+    /// learns of it.
+    public static func correct(
+        _ topic: TopicID, _ change: FeedEvent.Change, id: String? = nil, key: IdempotencyKey? = nil
+    ) -> Self {
         if case .operation(let operation) = change {
             return Self(.refused(Refusal(.correction, "\(operation) is an order, not a correction")))
         }
@@ -64,7 +78,7 @@ extension Engine.Command {
                 var at = now
                 if case .fact(let fact) = change { at = fact.at }
                 return FeedEvent(topic: topic, at: at, id: id, kind: "correct", change: change, isCorrection: true)
-            })
+            }, key: key)
     }
 
     /// Confirms that tokens answered as dead are dead: their activities are removed as they are found. Without it the engine keeps the
@@ -144,8 +158,12 @@ extension Engine.Command {
     /// after an outage that is later than the system has ended the old card. For an activity that the app has started itself, `start` after
     /// `follow` only tells the engine how to renew it; nothing is started then. The id of an activity that is being ended cannot be started
     /// again until that activity is gone; an `ActivityEvent` reports such a start.
-    public static func start(_ audience: AudienceKey, _ request: StartRequest, subscriber: SubscriberID) -> Self {
-        card(.start(request, audience), of: subscriber)
+    ///
+    /// With a `key` the start may be handed in again, also to the engine that follows a crash: the phone gets one start.
+    public static func start(
+        _ audience: AudienceKey, _ request: StartRequest, subscriber: SubscriberID, key: IdempotencyKey? = nil
+    ) -> Self {
+        card(.start(request, audience), of: subscriber, key: key)
     }
 
     /// Ends one activity privately: it gets one end that dismisses it at once, and is removed. If its update token is unknown, the end waits
@@ -154,7 +172,9 @@ extension Engine.Command {
         card(.unfollow(activity), of: subscriber)
     }
 
-    private static func card(_ command: ShardCommand, of subscriber: SubscriberID) -> Self {
-        Self(.card(command, subscriber), of: subscriber.app)
+    private static func card(
+        _ command: ShardCommand, of subscriber: SubscriberID, key: IdempotencyKey? = nil
+    ) -> Self {
+        Self(.card(command, subscriber), of: subscriber.app, key: key)
     }
 }

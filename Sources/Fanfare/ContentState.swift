@@ -29,10 +29,12 @@ extension Engine.Command {
     ///   - lifecycle: `.end` makes this the last state.
     ///   - alert: request for attention. The topic's budget may demote it; the decision record says so. It also says if the state has more
     ///     bytes than the topic's rules allow.
+    ///   - key: makes the command safe to be handed in again, too, for 24 hours, and tells the caller that it was.
     /// - Throws: `ContentStateFault` if a phone could not read the state back.
     public static func publish(
         _ state: some Codable & Hashable & Sendable, for topic: TopicID, kind: TopicKind? = nil, at: FeedTime? = nil,
-        id: String? = nil, lifecycle: FeedEvent.Lifecycle? = nil, alert: AlertText? = nil
+        id: String? = nil, lifecycle: FeedEvent.Lifecycle? = nil, alert: AlertText? = nil,
+        key: IdempotencyKey? = nil
     ) throws(ContentStateFault) -> Self {
         let content: JSONObject
         do throws(ContentStateFault.Problem) { content = try JSONObject(contentState: state) } catch {
@@ -43,21 +45,22 @@ extension Engine.Command {
                 FeedEvent(
                     topic: topic, topicKind: kind, at: at ?? now, id: id, kind: "state", lifecycle: lifecycle,
                     change: .contentState(content), alert: alert)
-            })
+            }, key: key)
     }
 }
 
 extension Engine {
-    /// Publishes the whole content state of a topic: `Command.publish(_:for:kind:at:id:lifecycle:alert:)`. A state that a phone could not read
+    /// Publishes the whole content state of a topic: `Command.publish(_:for:kind:at:id:lifecycle:alert:key:)`. A state that a phone could not read
     /// back is refused with `Refusal.Cause.contentState`.
     public func publish(
         _ state: some Codable & Hashable & Sendable, for topic: TopicID, kind: TopicKind? = nil, at: FeedTime? = nil,
-        id: String? = nil, lifecycle: FeedEvent.Lifecycle? = nil, alert: AlertText? = nil
+        id: String? = nil, lifecycle: FeedEvent.Lifecycle? = nil, alert: AlertText? = nil,
+        key: IdempotencyKey? = nil
     ) async throws(EngineError) -> Receipt {
         let command: Command
         do throws(ContentStateFault) {
             command = try .publish(
-                state, for: topic, kind: kind, at: at, id: id, lifecycle: lifecycle, alert: alert)
+                state, for: topic, kind: kind, at: at, id: id, lifecycle: lifecycle, alert: alert, key: key)
         } catch { throw .refused(Refusal(.contentState, error.description)) }
         return try await send(command)
     }

@@ -27,7 +27,8 @@ extension CoreTurn {
             if core.isCongested, !isLate { break }
             guard let item = intake.take() else { break }
             switch item {
-            case .entry(let entry, _): decide(entry)
+            case .entry: break  // becomes one that is durable
+            case .durable(let entry, let position): decide(entry, at: position)
             case .person(_, let request, _): if let request { carryOut(request, now, moment) }
             case .request(let request): carryOut(request, now, moment)
             }
@@ -68,47 +69,52 @@ extension CoreTurn {
             guard intake.hasRoom else { return .none }
             // A producer that has claimed a slot and is about to write it will signal.
             guard let request = inbox.requests.pop() else { return inbox.requests.isExhausted ? .exhausted : .none }
-            hold(request, nil, through: intake, now, FeedTime(milliseconds: moment.wallMilliseconds))
+            hold(request, nil, under: nil, through: intake, now, FeedTime(milliseconds: moment.wallMilliseconds))
         }
         return .more
     }
 
-    private func hold(
-        _ request: Request, _ acknowledge: Intake.Acknowledge?, through intake: Intake, _ now: FeedTime,
-        _ wall: FeedTime
+    func hold(
+        _ request: Request, _ acknowledge: Intake.Acknowledge?, under key: CallKey?, through intake: Intake,
+        _ now: FeedTime, _ wall: FeedTime
     ) {
         switch request {
-        case .acknowledged(let request, let acknowledge): hold(request, acknowledge, through: intake, now, wall)
+        case .acknowledged(let request, let acknowledge):
+            hold(request, acknowledge, under: key, through: intake, now, wall)
+        case .keyed(let key, let request, let answer): hold(request, under: key, answer, through: intake, now, wall)
         case .person(let entry, let request, let acknowledge):
             // Log time that no entry has reached yet may come once more after a restart.
             intake.hold(.person(entry.taken(at: max(core.now, intake.newestEntry)), request, acknowledge))
-        case .event(let event): intake.hold(.entry(entry(of: event, now, wall: wall), acknowledge))
+        case .event(let event): intake.hold(.entry(entry(of: event, under: key, now, wall: wall), acknowledge))
         case .eventNow(let make):
             let event = happening(make, now, wall)
-            intake.hold(.entry(entry(of: event, now, wall: event.at == now ? nil : wall), acknowledge))
+            let entry = entry(of: event, under: key, now, wall: event.at == now ? nil : wall)
+            intake.hold(.entry(entry, acknowledge))
         default: intake.hold(.request(request))
         }
     }
 
     /// Returns an event's entry; its rejection if no log reads it back or takes it. No feed reader accepts such an event either.
-    private func entry(of event: FeedEvent, _ now: FeedTime, wall: FeedTime?) -> LogEntry {
+    private func entry(of event: FeedEvent, under key: CallKey?, _ now: FeedTime, wall: FeedTime?) -> LogEntry {
         func rejected(_ reason: String) -> LogEntry {
             let place = String("event \(event.id ?? event.kind)".prefix(CoreTurn.placeMax))
             return LogEntry(
-                now: now, .rejection(FeedRejection(place: place, reason: reason, topic: event.topic, at: event.at)))
+                now: now, key: key,
+                .rejection(FeedRejection(place: place, reason: reason, topic: event.topic, at: event.at)))
         }
         guard event.isNested(within: LogEntry.depthMax) else {
             return rejected("its values are nested more than \(LogEntry.depthMax) deep")
         }
-        let entry = LogEntry(now: now, .event(event, wall: wall))
+        let entry = LogEntry(now: now, key: key, .event(event, wall: wall))
         guard entry.bytes(at: 0).count <= CoreTurn.eventBytesMax else {
             return rejected("it has more than \(CoreTurn.eventBytesMax >> 20) MB")
         }
         return entry
     }
 
-    private func decide(_ entry: LogEntry) {
+    private func decide(_ entry: LogEntry, at position: LogPosition) {
         defer { checkpointer?.noteDecided(entry) }
+        core.note(entry, at: position)
         guard case .feedEnd = entry.body else { return core.apply(entry) }
         finishFeed()
     }
@@ -134,7 +140,7 @@ extension CoreTurn {
 
     /// Ends a stop without the store, which takes nothing: questions are answered, and what is not durable is given up.
     private func abandon(_ intake: Intake, _ now: FeedTime, _ moment: Moment) {
-        while let request = inbox.requests.pop() { hold(request, nil, through: intake, now, now) }
+        while let request = inbox.requests.pop() { hold(request, nil, under: nil, through: intake, now, now) }
         // A producer that has claimed a slot and is about to write it will signal.
         guard inbox.requests.isExhausted else { return }
         for request in intake.abandon() { carryOut(request, now, moment) }

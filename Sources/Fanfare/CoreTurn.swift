@@ -16,6 +16,10 @@ final class CoreTurn {
         indirect case acknowledged(Request, Intake.Acknowledge)
         /// Request that changes a card, and its entry. Only an engine with a store takes it.
         indirect case person(PeopleEntry, Request, Intake.AcknowledgePerson?)
+        /// Request whose caller has given a key, and waits for the answer if there is one.
+        indirect case keyed(CallKey, Request, AnswerKeyed?)
+        /// Call whose key another one has had before. Only the core makes this request.
+        case repeated(KnownKeys.Call, AnswerKeyed?)
         /// Event that happens when the core takes it.
         case eventNow(@Sendable (_ now: FeedTime) -> FeedEvent)
         case command(ShardCommand, subscriber: UInt64, app: Int)
@@ -245,6 +249,8 @@ final class CoreTurn {
             carryOut(request, now, moment)
             acknowledge(nil)
         case .person(_, let request, _): carryOut(request, now, moment)
+        case .keyed(let key, let request, let answer): carryOut(request, under: key, answer, now, moment)
+        case .repeated(let call, let answer): if let answer { self.answer(repeated: call, answer) }
         case .event(let event):
             core.apply(event, now: now, wall: FeedTime(milliseconds: moment.wallMilliseconds))
         case .eventNow(let make):
@@ -334,8 +340,9 @@ extension CoreTurn.Request {
     /// Is `true` if a store keeps what the request changes.
     var isLogged: Bool {
         switch self {
-        case .event, .eventNow, .acknowledged, .person: true
-        case .command, .follow, .trustDeadAnswers, .counts, .freshness, .disposition, .settle, .topicState: false
+        case .event, .eventNow, .acknowledged, .person, .keyed: true
+        case .command, .follow, .trustDeadAnswers, .counts, .freshness, .disposition, .settle, .topicState, .repeated:
+            false
         }
     }
 
@@ -345,8 +352,10 @@ extension CoreTurn.Request {
         case .command(let command, _, _): command.fault(topicIDBytesMax: topicIDBytesMax)
         case .follow(let new, _):
             ShardCommand.follow(new.activity, new.audience, token: new.token).fault(topicIDBytesMax: topicIDBytesMax)
-        case .acknowledged(let request, _), .person(_, let request, _): request.fault(topicIDBytesMax: topicIDBytesMax)
-        case .event, .eventNow, .trustDeadAnswers, .counts, .freshness, .disposition, .settle, .topicState: nil
+        case .acknowledged(let request, _), .person(_, let request, _), .keyed(_, let request, _):
+            request.fault(topicIDBytesMax: topicIDBytesMax)
+        case .event, .eventNow, .trustDeadAnswers, .counts, .freshness, .disposition, .settle, .topicState, .repeated:
+            nil
         }
     }
 }

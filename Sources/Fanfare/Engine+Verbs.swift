@@ -5,24 +5,27 @@ public import FanfareModel
 ///
 /// Every verb throws `EngineError.stopped` if the engine stops before there is room, `.cancelled` if the task is cancelled before that, and
 /// `.refused` for a command that can never be carried out. Nothing has been taken if a verb throws.
+///
+/// A verb with an `IdempotencyKey` waits for the core in an engine without a store, too: its receipt says if it repeats another call.
 extension Engine {
-    /// Hands in a feed event: `Command.ingest(_:)`.
-    public func ingest(_ event: FeedEvent) async throws(EngineError) -> Receipt {
-        try await hand(in: .event(event), until: .max)
+    /// Hands in a feed event: `Command.ingest(_:key:)`.
+    public func ingest(_ event: FeedEvent, key: IdempotencyKey? = nil) async throws(EngineError) -> Receipt {
+        guard key != nil else { return try await hand(in: .event(event), until: .max) }
+        return try await send(.ingest(event, key: key))
     }
 
-    /// Gives an operator's order: `Command.order(_:for:id:)`.
+    /// Gives an operator's order: `Command.order(_:for:id:key:)`.
     public func order(
-        _ operation: FeedEvent.Operation, for scope: Scope, id: String? = nil
+        _ operation: FeedEvent.Operation, for scope: Scope, id: String? = nil, key: IdempotencyKey? = nil
     ) async throws(EngineError) -> Receipt {
-        try await send(.order(operation, for: scope, id: id))
+        try await send(.order(operation, for: scope, id: id, key: key))
     }
 
-    /// Corrects the feed on an operator's behalf: `Command.correct(_:_:id:)`.
+    /// Corrects the feed on an operator's behalf: `Command.correct(_:_:id:key:)`.
     public func correct(
-        _ topic: TopicID, _ change: FeedEvent.Change, id: String? = nil
+        _ topic: TopicID, _ change: FeedEvent.Change, id: String? = nil, key: IdempotencyKey? = nil
     ) async throws(EngineError) -> Receipt {
-        try await send(.correct(topic, change, id: id))
+        try await send(.correct(topic, change, id: id, key: key))
     }
 
     /// Confirms that tokens answered as dead are dead: `Command.trustDeadAnswers`.
@@ -67,11 +70,11 @@ extension Engine {
         try await send(.prefer(preferences, activity: activity, subscriber: subscriber))
     }
 
-    /// Starts an activity on a phone by a push: `Command.start(_:_:subscriber:)`.
+    /// Starts an activity on a phone by a push: `Command.start(_:_:subscriber:key:)`.
     public func start(
-        _ audience: AudienceKey, _ request: StartRequest, subscriber: SubscriberID
+        _ audience: AudienceKey, _ request: StartRequest, subscriber: SubscriberID, key: IdempotencyKey? = nil
     ) async throws(EngineError) -> Receipt {
-        try await send(.start(audience, request, subscriber: subscriber))
+        try await send(.start(audience, request, subscriber: subscriber, key: key))
     }
 
     /// Ends an activity for one subscriber: `Command.unfollow(activity:subscriber:)`.

@@ -186,6 +186,9 @@ public final class Engine: Sendable {
         if case .person(let entry, let change, nil) = request {
             return try await hand(in: change, keeping: entry, until: until)
         }
+        if case .keyed(let key, let change, nil) = request {
+            return try await hand(in: change, under: key, until: until)
+        }
         guard inbox.hasStore, request.isLogged else {
             return try await queue(request, until: until)
         }
@@ -215,6 +218,26 @@ public final class Engine: Sendable {
         return Receipt(position: receipt.position, durability: isKept ? .durable : .memory)
     }
 
+    /// Hands in a call with a key, and waits until the core has found the key and the store keeps the call.
+    private func hand(
+        in change: CoreTurn.Request, under key: CallKey, until: Int64
+    ) async throws(EngineError) -> Receipt {
+        let reply = Reply<CoreTurn.KeyedAnswer>()
+        let receipt = try await queue(.keyed(key, change) { reply.give($0) }, until: until)
+        guard let answer = await reply.value() else { return receipt }
+        func keeping(_ entry: LogPosition?, of position: UInt64? = nil, isRepeat: Bool = false) -> Receipt {
+            Receipt(
+                position: position ?? receipt.position, durability: entry == nil ? .memory : .durable, entry: entry,
+                isRepeat: isRepeat)
+        }
+        switch answer {
+        case .taken(let entry): return keeping(entry)
+        case .repeated(let first): return keeping(first.entry, of: first.position, isRepeat: true)
+        case .differs(let first): throw .refused(Refusal(key.key, isOf: first))
+        case .stopped: throw .stopped
+        }
+    }
+
     func post(_ request: CoreTurn.Request) -> Admission {
         let admission = inbox.post(request)
         if case .taken = admission { signal.signal() }
@@ -222,6 +245,12 @@ public final class Engine: Sendable {
     }
 
     func request(for command: Command) -> Result<CoreTurn.Request, EngineError> {
+        let request = keylessRequest(for: command)
+        guard let key = command.key else { return request }
+        return request.map { .keyed(CallKey(key, content: command.content), $0, nil) }
+    }
+
+    private func keylessRequest(for command: Command) -> Result<CoreTurn.Request, EngineError> {
         index(of: command.app).flatMap { app in
             switch command.body {
             case .event(let event): .success(.event(event))

@@ -1,7 +1,7 @@
 import FanfareDecisions
 package import FanfareModel
 
-/// Checkpoints of a core: the decision core's rows, behind one with what the core itself keeps.
+/// Checkpoints of a core: the decision core's rows, behind one with what the core itself keeps, with rows of alerts and keys between them.
 extension EngineCore {
     /// First byte of the core's own row; no row of the decision core begins with it.
     private static let ownRow: UInt8 = 64
@@ -14,6 +14,7 @@ extension EngineCore {
 
     /// Begins a checkpoint of this moment.
     func beginCheckpoint() -> [UInt8] {
+        keys.beginRows(at: decisionCore.now)
         decisionCore.beginCheckpoint()
         alertsToWrite = recentAlerts.map { $0.kept(at: decisionCore.now)[...] } ?? []
         var writer = SerialWriter()
@@ -32,24 +33,29 @@ extension EngineCore {
     func continueCheckpoint(bytes: Int) { decisionCore.continueCheckpoint(bytes: bytes) }
 
     func takeCheckpointRows() -> [[UInt8]] {
-        guard !alertsToWrite.isEmpty else { return decisionCore.takeCheckpointRows() }
+        [takeAlertRow(), keys.takeRow()].compactMap(\.self) + decisionCore.takeCheckpointRows()
+    }
+
+    private func takeAlertRow() -> [UInt8]? {
+        guard !alertsToWrite.isEmpty else { return nil }
         let part = alertsToWrite.prefix(EngineCore.alertsPerRow)
         alertsToWrite.removeFirst(part.count)
         var writer = SerialWriter()
         writer.write(byte: EngineCore.alertRow)
         writer.write(all: part) { $0.write($1) }
-        return [writer.bytes] + decisionCore.takeCheckpointRows()
+        return writer.bytes
     }
 
     func endCheckpoint() {
         decisionCore.endCheckpoint()
         alertsToWrite = []
+        keys.endRows()
     }
 
     var hasGivenUpCheckpoint: Bool { decisionCore.hasGivenUpCheckpoint }
     /// Is `true` once the rows taken next complete the checkpoint.
     var isCheckpointWhole: Bool {
-        decisionCore.isCheckpointWhole && alertsToWrite.count <= EngineCore.alertsPerRow
+        decisionCore.isCheckpointWhole && alertsToWrite.count <= EngineCore.alertsPerRow && keys.rowsLeft <= 1
     }
     var unwritableTopic: TopicID? { decisionCore.unwritableTopic }
 
@@ -61,6 +67,10 @@ extension EngineCore {
         case EngineCore.alertRow:
             let entries = try reader.all { (reader) throws(SerialError) in try reader.recentAlert() }
             for entry in entries { recentAlerts?.restore(entry) }
+            guard reader.isAtEnd else { throw .malformed("length") }
+            return
+        case KnownKeys.row:
+            try keys.restore(&reader)
             guard reader.isAtEnd else { throw .malformed("length") }
             return
         default: return try decisionCore.restore(row)

@@ -4,6 +4,11 @@ package import FanfareModel
 import FanfareRules
 
 extension EngineCore {
+    /// Notes the key of the call that made an entry, before the entry is decided.
+    func note(_ entry: LogEntry, at position: LogPosition) {
+        if let key = entry.key { keys.noteDecided(key, at: entry.now, entry: position) }
+    }
+
     /// Decides an entry of a log: one that has become durable, or one of an earlier run.
     package func apply(_ entry: LogEntry) {
         recalling?.hasDecided = true
@@ -71,7 +76,10 @@ package struct CoreRecall: RecallTarget {
 
     package func restore(_ row: [UInt8]) throws(SerialError) { try core.restore(row) }
     package func endRestoring() throws(SerialError) { try core.endRestoring() }
-    package func decide(_ entry: LogEntry, at position: LogPosition) { core.apply(entry) }
+    package func decide(_ entry: LogEntry, at position: LogPosition) {
+        core.note(entry, at: position)
+        core.apply(entry)
+    }
     package func report(_ line: String) { tell(line) }
 }
 

@@ -18,6 +18,8 @@ package final class EngineCore {
     let apps: [AppID]
     @safe @exclusivity(unchecked) var appOrders: [AppOrders]
     @safe @exclusivity(unchecked) var absentApps = AbsentApps()
+    /// Calls with idempotency keys.
+    @safe @exclusivity(unchecked) var keys = KnownKeys()
     private let shards: ShardLinks
     private var unreadyShards: Int
     /// Waits until the stopping shards have ended, and hands over their remaining feedback.

@@ -15,6 +15,8 @@ final class Intake {
 
     enum Item {
         case entry(LogEntry, Acknowledge?)
+        /// Entry that is durable and acknowledged.
+        case durable(LogEntry, LogPosition)
         /// Entry about a person, and the request to carry out when it is durable.
         case person(PeopleEntry, CoreTurn.Request?, AcknowledgePerson?)
         case request(CoreTurn.Request)
@@ -65,7 +67,7 @@ final class Intake {
             newestEntry = entry.now
         case .person: holdsEntry = true
         case .request(.settle(let until, _)): settleDeadline = min(settleDeadline, until)
-        case .request: break
+        case .request, .durable: break
         }
         held.append(item)
     }
@@ -101,7 +103,7 @@ final class Intake {
             switch item {
             case .entry(let entry, _): entries.append(entry)
             case .person(let entry, _, _): people.append(entry)
-            case .request: break
+            case .request, .durable: break
             }
         }
         swap(&committing, &held)
@@ -118,14 +120,16 @@ final class Intake {
         var kept = kept[...]
         for item in committing {
             switch item {
-            case .entry(_, let acknowledge):
+            case .entry(let entry, let acknowledge):
                 acknowledge?(position)
+                ready.append(.durable(entry, position))
                 position += 1
+                continue
             case .person(_, _, let acknowledge): acknowledge?(kept.popFirst() ?? false)
-            case .request: break
+            case .request, .durable: break
             }
+            ready.append(item)
         }
-        ready += committing
         committing.removeAll(keepingCapacity: true)
     }
 
@@ -171,6 +175,7 @@ final class Intake {
                 acknowledge?(nil)
                 if entry.isRequest { lost += 1 }
                 return nil
+            case .durable: return nil
             case .person(_, let request, let acknowledge):
                 acknowledge?(nil)
                 if request != nil { lost += 1 }

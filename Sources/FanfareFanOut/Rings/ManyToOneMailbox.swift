@@ -61,6 +61,9 @@ public import Synchronization
         return tail.value.load(ordering: .acquiring) >= head + capacity
     }
 
+    /// Number of elements that were popped: one more than the position of the last one. Only for the consumer's thread.
+    package var popped: UInt64 { head.value.load(ordering: .relaxed) }
+
     /// Elements that may be pushed before the mailbox is full; fewer if producers push meanwhile. Only for the consumer's thread.
     package var room: Int {
         let claimed = tail.value.load(ordering: .relaxed) & ~ManyToOneMailbox.closed

@@ -9,7 +9,7 @@ internal import Glibc
 /// thread at a time.
 package final class CheckpointFolder: CheckpointStore, @unchecked Sendable {
     /// Number of the form that this release writes, of the file and of its rows.
-    static let form: UInt8 = 2
+    static let form: UInt8 = 3
     private static let prefix = "checkpoint-"
     private static let partialPrefix = "checkpoint.partial"
     /// Bytes after which the system is made to write, so that a sync at the end, which the log's commits may have to wait for, is short.

@@ -5,10 +5,7 @@ import FanfareModel
 
 /// Disk of an engine in one thread: entries and checkpoints are durable when a test lets it sync.
 final class ManualDisk: CheckpointSink {
-    private(set) lazy var intake = Intake { [unowned self] entries, _ in
-        precondition(waiting.isEmpty, "entries are being made durable")
-        waiting = entries
-    }
+    private(set) lazy var intake = makeIntake()
     /// Entries of the commit that waits for a sync.
     private(set) var waiting: [LogEntry] = []
     private(set) var durable: [LogEntry] = []
@@ -20,6 +17,20 @@ final class ManualDisk: CheckpointSink {
     private var ended: Result<LogPosition, LogError>?
 
     init(seed: UInt64 = 0) { random = SplitMix64(seed: seed) }
+
+    private func makeIntake() -> Intake {
+        Intake { [unowned self] entries, _ in
+            precondition(waiting.isEmpty, "entries are being made durable")
+            waiting = entries
+        }
+    }
+
+    /// Loses power: what waits for a sync is lost.
+    func crash() {
+        (waiting, ended, isStuck) = ([], nil, false)
+        store.abandon()
+        intake = makeIntake()
+    }
 
     /// Claims that wait for a sync, those that are durable, and the answers that the core has not heard.
     private var claims: [(claims: StoredClaims, ticket: UInt64, shard: Int)] = []
@@ -58,7 +69,7 @@ final class ManualDisk: CheckpointSink {
             claims = []
         }
         guard !waiting.isEmpty, !isStuck else { return hasClaims }
-        let first = LogPosition(durable.count + 1)
+        let first = log.end + 1
         durable += waiting
         log.append(waiting)
         for case .event(let event, _) in waiting.map(\.body) {

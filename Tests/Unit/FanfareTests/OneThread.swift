@@ -1,6 +1,7 @@
 import EngineTestSupport
 import FanfareDecisions
 import FanfareFanOut
+import FanfareLog
 import FanfareModel
 import Synchronization
 
@@ -8,7 +9,7 @@ import Synchronization
 
 /// Core and one shard in one thread; they run only when a test tells them to.
 final class OneThread: EngineCoreDelegate {
-    let clock = ManualClock()
+    let clock: ManualClock
     let inbox: CoreTurn.Inbox
     let core: EngineCore
     let turn: CoreTurn
@@ -22,6 +23,7 @@ final class OneThread: EngineCoreDelegate {
     private let proof: WallProof
     /// Disk under the engine; `nil` without a store.
     let disk: ManualDisk?
+    private let checkpointer: Checkpointer?
 
     /// Threads that were woken and have not run since.
     final class Wakeups {
@@ -29,8 +31,13 @@ final class OneThread: EngineCoreDelegate {
         var shard = false
     }
 
-    init(rules: Rules = .builtIn, mailbox: Int = 1 << 14, disk: ManualDisk? = nil) {
+    /// - Parameter checkpoints: number of entries between two checkpoints; `nil`: the engine begins without what the disk has, and writes none.
+    init(
+        rules: Rules = .builtIn, mailbox: Int = 1 << 14, disk: ManualDisk? = nil, checkpoints: LogPosition? = nil,
+        clock: ManualClock = ManualClock()
+    ) {
         self.disk = disk
+        self.clock = clock
         let wakeups = Wakeups()
         self.wakeups = wakeups
         let rings = ShardRings()
@@ -47,7 +54,19 @@ final class OneThread: EngineCoreDelegate {
         core = EngineCore(rules: rules, shards: [link], perApp: 1)
         inbox = CoreTurn.Inbox(capacity: mailbox, hasStore: disk != nil)
         var tell: ((String) -> Void)?
-        turn = CoreTurn(core, inbox, clock: ThreadClock(source), intake: disk?.intake) { tell?($0) }
+        let core = core
+        checkpointer = checkpoints.flatMap { interval in
+            guard let disk else { return nil }
+            do {
+                try core.recall(disk.log, under: rules)
+                return try Checkpointer(core, disk.log, sink: disk, rules: LogRules(rules), interval: interval)
+            } catch { preconditionFailure("a store in memory fails: \(error)") }
+        }
+        disk?.onCheckpoint = { [weak checkpointer] in checkpointer?.end($0) }
+        checkpointer?.onTrim = { [weak disk] in disk?.log.trim(through: $0) }
+        turn = CoreTurn(
+            core, inbox, clock: ThreadClock(source), intake: disk?.intake, checkpointer: checkpointer
+        ) { tell?($0) }
         tell = { [unowned self] in reports.append($0) }
         core.delegate = self
     }

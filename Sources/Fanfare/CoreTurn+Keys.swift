@@ -1,0 +1,94 @@
+import FanfareLog
+import FanfareModel
+
+/// Calls with idempotency keys: the core carries out one call of a key, and the others get its place.
+extension CoreTurn {
+    /// Answer to a caller that has given a key.
+    enum KeyedAnswer: Sendable {
+        /// The call was taken; with a store, the entry is durable.
+        case taken(LogPosition?)
+        case repeated(KnownKeys.Call)
+        /// The call that has had the key had another content.
+        case differs(KnownKeys.Call)
+        /// The engine stops before the entry is known to be durable.
+        case stopped
+    }
+
+    typealias AnswerKeyed = @Sendable (KeyedAnswer) -> Void
+
+    /// Carries out a call without a store.
+    func carryOut(_ request: Request, under key: CallKey, _ answer: AnswerKeyed?, _ now: FeedTime, _ moment: Moment) {
+        guard takes(key, answer, at: now, isDecided: true, else: { answer?(.repeated($0)) }) else { return }
+        carryOut(request, now, moment)
+        answer?(.taken(nil))
+    }
+
+    /// Makes a call an entry with its key.
+    func hold(
+        _ request: Request, under key: CallKey, _ answer: AnswerKeyed?, through intake: Intake, _ now: FeedTime,
+        _ wall: FeedTime
+    ) {
+        // Behind the entry of the first call, so that the repeated one is answered when that is durable.
+        let isNew = takes(key, answer, at: now, isDecided: false) { intake.hold(.request(.repeated($0, answer))) }
+        guard isNew else { return }
+        let acknowledge: Intake.Acknowledge = { entry in answer?(entry.map { .taken($0) } ?? .stopped) }
+        switch request {
+        case .event, .eventNow: hold(request, acknowledge, under: key, through: intake, now, wall)
+        default:
+            // A change of a card makes no entry of the log, but its key does. The store keeps the card first: a card without its key has not
+            // left the engine when the process dies, and the repeated call starts it.
+            hold(request, nil, under: nil, through: intake, now, wall)
+            intake.hold(.entry(LogEntry(now: now, key: key, .tick), acknowledge))
+        }
+    }
+
+    /// Answers a repeated call, behind the entry of the first one.
+    func answer(repeated call: KnownKeys.Call, _ answer: AnswerKeyed) {
+        // The first call may have been forgotten meanwhile, and another one may have its key.
+        guard !call.isDecided, let known = core.keys[call.key.key], known.position == call.position else {
+            return answer(.repeated(call))
+        }
+        answer(known.isDecided ? .repeated(known) : .stopped)
+    }
+
+    /// Finds a call's key.
+    ///
+    /// - Returns: `true` if the call is to be carried out.
+    private func takes(
+        _ key: CallKey, _ answer: AnswerKeyed?, at now: FeedTime, isDecided: Bool,
+        else isRepeated: (KnownKeys.Call) -> Void
+    ) -> Bool {
+        let dropped = core.keys.dropped
+        let finding = core.keys.take(key, at: now, position: inbox.requests.popped, isDecided: isDecided)
+        if core.keys.dropped > dropped {
+            report(
+                "more than \(KnownKeys.callsMax) calls with idempotency keys came within 24 hours, and the oldest keys are forgotten: a call "
+                    + "that repeats one of them is carried out again")
+        }
+        switch finding {
+        case .new: return true
+        case .repeated(let call): isRepeated(call)
+        case .differs(let call):
+            guard answer == nil else {
+                answer?(.differs(call))
+                break
+            }
+            report(
+                "a call has the idempotency key of another one with another content, so it is not carried out",
+                with: ": key \(String(reflecting: key.key.description))")
+        }
+        return false
+    }
+}
+
+extension Refusal {
+    /// - Parameter call: the call that has had the key.
+    init(_ key: IdempotencyKey, isOf call: KnownKeys.Call) {
+        let place = call.entry.map { "entry \($0) of the store" } ?? call.position.map { "position \($0)" }
+        let first = place.map { ", at \($0)" } ?? ""
+        self.init(
+            .key,
+            "the idempotency key \(String(reflecting: key.description)) is that of another call with another content, taken at \(call.at)"
+                + "\(first); give each call a key of its own")
+    }
+}

@@ -1,0 +1,137 @@
+import FanfareModel
+import Testing
+
+@testable import Fanfare
+
+@Suite struct KnownKeysTests {
+    private static let start = FeedTime(seconds: 1_790_000_000)
+    private static let day = Duration.seconds(24 * 3600)
+
+    private static func key(_ number: Int, content: UInt64 = 0) throws -> CallKey {
+        CallKey(try IdempotencyKey("k\(number)"), content: content)
+    }
+
+    @Test func aKeyIsKnownFor24Hours() throws {
+        var keys = KnownKeys()
+        let (key, other) = (try Self.key(1), try Self.key(1, content: 1))
+        #expect(keys.take(key, at: Self.start, position: 7, isDecided: true) == .new)
+        let last = Self.start + (Self.day - .milliseconds(1))
+        guard case .repeated(let call) = keys.take(key, at: last, position: 8, isDecided: true),
+            case .differs(let same) = keys.take(other, at: last, position: 9, isDecided: true)
+        else { return #expect(Bool(false), "the key is not known") }
+        #expect(call == same && call.position == 7 && call.at == Self.start && call.entry == nil)
+        #expect(keys.take(other, at: Self.start + Self.day, position: 10, isDecided: true) == .new)
+        #expect(keys.count == 1)
+    }
+
+    /// Whoever repeats a call whose entry the disk has not taken yet waits for that entry.
+    @Test func aCallWhoseEntryIsOnItsWayIsNotForgotten() throws {
+        var keys = KnownKeys()
+        let key = try Self.key(1)
+        _ = keys.take(key, at: Self.start, position: 1, isDecided: false)
+        let late = Self.start + Self.day + Self.day
+        guard case .repeated(let call) = keys.take(key, at: late, position: 2, isDecided: false) else {
+            return #expect(Bool(false), "the key is not known")
+        }
+        #expect(!call.isDecided)
+        keys.noteDecided(key, at: Self.start, entry: 5)
+        #expect(keys[key.key]?.entry == 5 && keys[key.key]?.isDecided == true)
+        #expect(keys.take(key, at: late, position: 3, isDecided: false) == .new)
+    }
+
+    @Test func tooManyKeysForgetTheOldestAndCountIt() throws {
+        var keys = KnownKeys(callsMax: 1000)
+        for number in 0..<2500 {
+            _ = keys.take(try Self.key(number), at: Self.start, position: UInt64(number), isDecided: true)
+            #expect(keys.count == min(number + 1, 1000))
+        }
+        #expect(keys.dropped == 1500)
+        let (gone, oldest) = (try Self.key(1499).key, try Self.key(1500).key)
+        #expect(keys[gone] == nil && keys[oldest]?.position == 1500)
+    }
+
+    /// Beside an array, at random, across the chunks' borders.
+    @Test(arguments: [UInt64(1), 2, 3]) func theKeysAreThoseOfTheLast24Hours(seed: UInt64) throws {
+        var random = SplitMix64(seed: seed)
+        var keys = KnownKeys(callsMax: 1500)
+        var model: [(key: CallKey, at: FeedTime, position: UInt64)] = []
+        var now = Self.start
+        for position in 0..<UInt64(20_000) {
+            now = now + .seconds(random.chance(0.001) ? 80_000 : Int.random(in: 0...100, using: &random))
+            model.removeAll { now - $0.at >= Self.day }
+            let key = try Self.key(Int.random(in: 0..<3000, using: &random), content: random.chance(0.1) ? 1 : 0)
+            let found = keys.take(key, at: now, position: position, isDecided: true)
+            switch model.first(where: { $0.key.key == key.key }) {
+            case nil:
+                #expect(found == .new)
+                if model.count == 1500 { model.removeFirst() }
+                model.append((key, now, position))
+            case let first?:
+                let call = keys[key.key]
+                #expect(call?.position == first.position && call?.at == first.at)
+                #expect(found == call.map { first.key == key ? .repeated($0) : .differs($0) })
+            }
+            #expect(keys.count == model.count)
+        }
+    }
+
+    /// A checkpoint has the calls of its moment whose entries are decided, whatever comes while it is written.
+    @Test func aCheckpointHasTheCallsOfItsMoment() throws {
+        var keys = KnownKeys()
+        let total = 3 * KnownKeys.callsPerChunk + 10
+        for number in 0..<total {
+            let key = try Self.key(number)
+            let at = Self.start + .seconds(number)
+            _ = keys.take(key, at: at, position: UInt64(number), isDecided: false)
+            if number != total - 1 { keys.noteDecided(key, at: at, entry: UInt64(number + 100)) }
+        }
+        let now = Self.start + .seconds(total)
+        keys.beginRows(at: now)
+        keys.noteDecided(try Self.key(total - 1), at: now, entry: 9000)
+        for number in total..<(total + 600) {
+            _ = keys.take(try Self.key(number), at: now, position: 1, isDecided: false)
+            keys.noteDecided(try Self.key(number), at: now, entry: UInt64(9001 + number))
+        }
+        var restored = KnownKeys()
+        var rows = 0
+        while keys.rowsLeft > 0 {
+            guard let row = keys.takeRow() else { continue }
+            rows += 1
+            #expect(row.first == KnownKeys.row)
+            var reader = SerialReader(row.dropFirst())
+            try restored.restore(&reader)
+            #expect(reader.isAtEnd)
+        }
+        #expect(rows == 4)
+        #expect(restored.count == total - 1)
+        for number in 0..<(total - 1) {
+            let call = restored[try Self.key(number).key]
+            #expect(call?.entry == UInt64(number + 100) && call?.position == nil && call?.isDecided == true)
+            #expect(call?.at == Self.start + .seconds(number))
+        }
+        // Those whose time is over when it is written are in none.
+        keys.beginRows(at: now + Self.day)
+        while keys.rowsLeft > 0 { #expect(keys.takeRow() == nil) }
+    }
+
+    /// A row is another process's: whatever its bytes are, reading it ends.
+    @Test(arguments: [UInt64(1), 2, 3]) func aStrangeRowIsRefusedOrTaken(seed: UInt64) throws {
+        var random = SplitMix64(seed: seed)
+        var keys = KnownKeys()
+        for number in 0..<5 { keys.noteDecided(try Self.key(number), at: Self.start, entry: UInt64(number + 1)) }
+        keys.beginRows(at: Self.start)
+        let written = keys.takeRow()
+        let row = try #require(written)
+        for _ in 0..<5000 {
+            var bytes = row
+            for _ in 0..<Int.random(in: 1...4, using: &random) {
+                bytes[Int.random(in: 0..<bytes.count, using: &random)] = UInt8.random(in: 0...255, using: &random)
+            }
+            bytes.removeLast(Int.random(in: 0...3, using: &random))
+            var restored = KnownKeys()
+            var reader = SerialReader(bytes.dropFirst())
+            do throws(SerialError) { try restored.restore(&reader) } catch { continue }
+            #expect(restored.count <= 5)
+        }
+    }
+}
