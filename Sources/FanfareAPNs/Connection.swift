@@ -146,10 +146,8 @@ final class Connection: Candidate {
 
     /// Returns `true` if the connection has been open for longer than the longest wait for a connection: its end is
     /// unrelated to earlier ends, whatever it carried.
-    func hasLasted(at now: Int64) -> Bool { hasOutlasted(ConnectionPool.seatWaitMax, at: now) }
-
-    func hasOutlasted(_ time: Duration, at now: Int64) -> Bool {
-        openedAt.map { now - $0 >= time.nanoseconds } ?? false
+    func hasLasted(at now: Int64) -> Bool {
+        openedAt.map { now - $0 >= ConnectionPool.seatWaitMax.nanoseconds } ?? false
     }
 
     var inFlight: Int { requests.count }

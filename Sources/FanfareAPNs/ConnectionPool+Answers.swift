@@ -306,7 +306,6 @@ extension ConnectionPool {
 
     /// Clears the trouble about useless connections, because one has been open for a while and takes requests.
     func stays() {
-        share.endLack()
         guard trouble?.kind != .configuration else { return }
         connectionsInVain = 0
         if trouble == troubleInVain { trouble = nil }

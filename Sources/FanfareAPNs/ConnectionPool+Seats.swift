@@ -15,12 +15,13 @@ extension ConnectionPool {
         }
     }
 
-    /// Maximum number of concurrent handshakes. The app's pools share four, so that connections that ended together return a few at a
-    /// time; a pool has two at least, so that one unanswered handshake does not block the others.
+    /// Maximum number of concurrent handshakes. The app's pools share four if they choose their sizes, so that connections that
+    /// ended together return a few at a time; a pool has two at least, so that one unanswered handshake does not block the others.
     var dialsMax: Int { max(2, 4 / share.pools) }
 
     /// Returns `true` if the seat may dial now. Only a few seats dial while no connection is open: those that have already begun.
     func mayDial(_ index: Int) -> Bool {
+        guard choosesSize else { return true }
         if connectionsOpen > 0 { return seats.count { $0.connection?.isDialing == true } < dialsMax }
         // Seats that have dialled go on in order, up to the maximum: an outage in which connections ended one after the
         // other leaves many of them.
@@ -48,7 +49,6 @@ extension ConnectionPool {
         connectionSerial += 1
         let connection = Connection(pool: self, serial: connectionSerial)
         seats[index].connection = connection
-        seats[index].rests = false
         connection.open(at: moment.monotonicNanoseconds)
     }
 
@@ -87,9 +87,7 @@ extension ConnectionPool {
         if let address = connection.address { addressDoubts.forget(address) }
         guard let index = seats.firstIndex(where: { $0.connection === connection }) else { return }
         seats[index].forgetTrouble()
-        seats[index].restBackoff.reset()
         share.isStale = true
-        share.endLack()
     }
 
     /// - Parameter reason: `nil` for an ordinary end, which is not reported if the connection was of use.
@@ -122,16 +120,12 @@ extension ConnectionPool {
     /// Drains a connection and frees its seat for another one, which opens soon if the old one was of use.
     func replace(_ connection: Connection, at moment: Moment) {
         guard let index = seats.firstIndex(where: { $0.connection === connection }) else { return }
-        let now = moment.monotonicNanoseconds
-        var wait = Duration.zero
-        if connection.wasEndedAtRest || !connection.wasWorthwhile && !connection.hasLasted(at: now) {
-            wait = nextWait(index, at: now)
-        }
-        if connection.wasWorthwhile || connection.hasLasted(at: now) {
+        if connection.wasWorthwhile || connection.hasLasted(at: moment.monotonicNanoseconds) {
             // A server that shuts down notifies all its clients, and each of them on all its connections.
-            wait = max(wait, .nanoseconds(Int64.random(in: 0...spread(of: index), using: &random)))
+            vacate(index, for: .nanoseconds(Int64.random(in: 0...spread(of: index), using: &random)), at: moment)
+        } else {
+            vacate(index, for: nextWait(index, at: moment.monotonicNanoseconds), at: moment)
         }
-        vacate(index, for: wait, at: moment)
         leave(connection, at: moment)
     }
 
@@ -168,30 +162,8 @@ extension ConnectionPool {
             seats[index].forgetTrouble()
             share.isStale = true
         }
-        guard let connection = seats[index].connection, connection.wasEndedAtRest else {
-            return seats[index].backoff.next(using: &random)
-        }
-        if connection.wasWorthwhile || connection.hasOutlasted(ConnectionPool.restWaitMax, at: now) {
-            seats[index].restBackoff.reset()
-        }
-        let wait = seats[index].restBackoff.next(using: &random)
-        // The first connections are wanted for the next push, whenever it comes; a load calls the others.
-        guard index >= size.limits.leastHad else { return min(wait, ConnectionPool.leastRestWaitMax) }
-        seats[index].rests = true
-        return wait
-    }
-
-    /// Maximum wait after connections that ended while they were idle, for the minimum number of connections.
-    private static let leastRestWaitMax = Duration.seconds(5)
-
-    /// Opens the connections that wait because former ones ended while they were idle: a load fills the others.
-    func callThoseAtRest(at now: Int64) {
-        guard seats.contains(where: \.rests), mayGrow(at: now) else { return }
-        for index in seats.indices where seats[index].rests && seats[index].connection == nil {
-            seats[index].rests = false
-            let wait = Duration.nanoseconds(Int64.random(in: 0...ConnectionPool.growthPause, using: &random))
-            seats[index].opensAt = replacementOpens(index, after: wait, at: now)
-        }
+        if seats[index].connection?.wasEndedAtRest == true { return seats[index].restBackoff.next(using: &random) }
+        return seats[index].backoff.next(using: &random)
     }
 
     /// Tells the quota how many connections the peer has taken.

@@ -27,7 +27,11 @@ extension ConnectionPool {
 
     private static let reviewInterval: Int64 = 250_000_000
     /// Maximum pause before the next connection is opened, in nanoseconds.
-    static let growthPause: Int64 = 20_000_000
+    private static let growthPause: Int64 = 20_000_000
+    /// Refusals in a row, over at least `refusalTime`, after which a peer that is heard on another connection is assumed to want no more.
+    private static let refusalsMax = 3
+    /// Minimum time of refusals in a row, in nanoseconds: longer than a dead connection passes for a live one while a PING is pending.
+    private static let refusalTime: Int64 = 10 * 1_000_000_000
     /// Minimum time of refusals in the seat of a connection that was of use, in nanoseconds: an obstacle on the way may pass.
     private static let returnTime: Int64 = 600 * 1_000_000_000
     /// Share of time asleep below which the shard's thread is the limit, or the machine, which does not run it.
@@ -45,7 +49,7 @@ extension ConnectionPool {
     var isLargeEnough: Bool {
         if !choosesSize || source.demand == 0 { return true }
         let now = now().monotonicNanoseconds
-        return plannedPath != nil && !(size.isGrowing(at: now) && mayGrow(at: now) && share.mayGrow(at: now))
+        return plannedPath != nil && !(size.isGrowing(at: now) && mayGrow(at: now) && !share.isStopped(at: now))
     }
 
     /// Returns `true` if the pool may grow. More connections make it worse while the service is in trouble or wants us to be slower.
@@ -71,23 +75,7 @@ extension ConnectionPool {
         judgeLoad(path, at: moment)
         guard choosesSize else { return }
         if size.shrinks(at: now) { removeSeat(at: moment) }
-        giveUpForAnother(at: moment)
         grow(at: now)
-    }
-
-    /// Gives up a connection if another pool has none and is refused, while the peer serves this one, which has more than its share.
-    private func giveUpForAnother(at moment: Moment) {
-        let now = moment.monotonicNanoseconds
-        guard share.pools > 1, let since = share.giveUpDemand(at: now) else { return }
-        let open = seats.compactMap(\.connection).filter(\.isOpen)
-        guard let witness = open.max(by: { $0.lastHeard < $1.lastHeard }) else { return }
-        guard witness.lastHeard > since else { return witness.askForSignOfLife(at: now) }
-        guard size.refuse() else { return }
-        share.giveUp(at: now, using: &random)
-        removeSeat(at: moment)
-        report(
-            "\(configuration.endpoint) refuses every connection of another shard; this one gives one of its own up for it",
-            at: now)
     }
 
     /// Begins connections one after the other, with as many concurrent handshakes as for replacements: at a great distance, growing
@@ -122,7 +110,7 @@ extension ConnectionPool {
 
     /// Returns the time of the next review if no event occurs before it.
     func nextReview(at now: Int64) -> Int64? {
-        if size.isGrowing(at: now), mayGrow(at: now), share.mayGrow(at: now) { return reviews.due }
+        if size.isGrowing(at: now), mayGrow(at: now), !share.isStopped(at: now) { return reviews.due }
         return size.shrinksAt.map { max($0, reviews.due) }
     }
 
@@ -223,11 +211,9 @@ extension ConnectionPool {
 
     /// Removes the seat that is worth least.
     private func removeSeat(at moment: Moment) {
-        // A seat whose connections are refused takes no other one's place.
         let index =
-            seats.firstIndex { $0.connection == nil && $0.isTaken } ?? seats.firstIndex { $0.isInDoubt }
-            ?? seats.firstIndex { $0.connection?.isSlow == true } ?? seats.lastIndex(where: \.isTaken) ?? seats.count
-            - 1
+            seats.firstIndex { $0.connection == nil } ?? seats.firstIndex { $0.isInDoubt }
+            ?? seats.firstIndex { $0.connection?.isSlow == true } ?? seats.count - 1
         if let connection = remove(index) { leave(connection, at: moment) }
     }
 
@@ -242,17 +228,14 @@ extension ConnectionPool {
             return false
         }
         let others = seats.indices.filter { $0 != index }.compactMap { seats[$0].connection }.filter(\.isOpen)
-        guard let witness = others.max(by: { $0.lastHeard < $1.lastHeard }) else {
-            share.noteLack(at: now)
-            return false
-        }
+        guard let witness = others.max(by: { $0.lastHeard < $1.lastHeard }) else { return false }
         let since = seats[index].refusedSince ?? now
         seats[index].refusedSince = since
         seats[index].refusals += 1
         share.isStale = true
-        let time = seats[index].hasCarried ? ConnectionPool.returnTime : ConnectionLedger.refusalTime
+        let time = seats[index].hasCarried ? ConnectionPool.returnTime : ConnectionPool.refusalTime
         witness.askForSignOfLife(at: now)
-        guard seats[index].refusals >= ConnectionLedger.refusalsMax, now - since >= time,
+        guard seats[index].refusals >= ConnectionPool.refusalsMax, now - since >= time,
             witness.lastHeard > since, size.refuse()
         else { return false }
         remove(index)
@@ -266,11 +249,7 @@ extension ConnectionPool {
     /// - Returns: `true` if the seat is gone.
     func doWithout(_ index: Int, at moment: Moment) -> Bool {
         let now = moment.monotonicNanoseconds
-        guard choosesSize else { return false }
-        guard connectionsOpen > 0 else {
-            share.noteLack(at: now)
-            return false
-        }
+        guard choosesSize, connectionsOpen > 0 else { return false }
         let failed = seats[index].connection
         // Connections that were begun together with this one would fail alike.
         for other in seats.indices.reversed() where other != index && seats[other].isUntried {

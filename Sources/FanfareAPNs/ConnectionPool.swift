@@ -14,8 +14,6 @@ package import FanfareModel
 package final class ConnectionPool: Transport {
     /// Maximum wait between connections that opened and were of little use.
     static let seatWaitMax = Duration.seconds(60)
-    /// Maximum wait after connections that ended while they were idle. Some 64 seats so open a dozen connections a minute at most.
-    static let restWaitMax = Duration.seconds(600)
 
     let loop: Loop
     let configuration: Configuration
@@ -123,16 +121,12 @@ package final class ConnectionPool: Transport {
         self.proof = proof
         self.onReport = onReport
         context = try TLSContext.client(caFile: configuration.endpoint.caFile)
-        share = try configuration.quota.join(loop)
+        share = configuration.quota.join()
         size = PoolSize(configuration.sizeLimits(share))
         seats = Array(repeating: Seat(), count: size.count)
         requestFields = RequestFields(endpoint: configuration.endpoint, bundleID: bundleID)
         timer = LoopTimer(loop: loop) { [unowned self] in self.timerFired() }
         timer?.onTurnEnd = { [unowned self] in armTimer(at: now().monotonicNanoseconds) }
-        share.onDemand = { [unowned self] in
-            reviews.due = .min
-            turn(at: now())
-        }
         let moment = clock()
         credentials.note(moment)
         turn(at: moment)
@@ -210,11 +204,7 @@ package final class ConnectionPool: Transport {
         complete(at: moment)
         // A pool with nothing in flight is not full; its connections wait for a sign of life.
         let isIdle = inFlight == 0 && mayGrow(at: moment.monotonicNanoseconds)
-        if !sourceMayHaveWork || isClosing || isIdle {
-            load.hadRoom = true
-        } else if candidates.isEmpty {
-            callThoseAtRest(at: moment.monotonicNanoseconds)
-        }
+        if !sourceMayHaveWork || isClosing || isIdle { load.hadRoom = true }
         if share.isStale { noteSeats() }
         isTurning = false
         finishClosing()

@@ -88,6 +88,10 @@ struct PoolSize {
     /// Earlier observation with all connections full, which later ones are compared with, however old it is: goals are far apart, and
     /// connections that are never compared would become more with each of them.
     private var reference: (count: Int, rate: Double, path: Path)?
+    /// Time at which the rates over another path began, which do not compare with those before.
+    private var pathChangedAt: Int64?
+    /// Time for which a path is the same before connections are tried over it, in nanoseconds.
+    private static let steadyTime: Int64 = 10 * 1_000_000_000
     /// Minimum number of measurements before a rate is believed. Answers arrive in reads, so one measurement says little.
     private static let spansMin = 4
     /// Minimum number of measurements before connections are closed for having brought nothing: few show a low rate by chance.
@@ -182,7 +186,7 @@ struct PoolSize {
         noteFull(at: now)
         guard !isStopped(at: now) else { return 0 }
         if let known = reference, !known.path.isComparable(to: path, within: PoolSize.comparableRatio) {
-            (reference, seen) = (nil, (count, 0, 0))
+            (reference, seen, pathChangedAt) = (nil, (count, 0, 0), now)
         }
         if seen.count != count { seen = (count, 0, 0) }
         seen.rates += rate
@@ -205,7 +209,8 @@ struct PoolSize {
         } else {
             reference = (count, mean, path)
         }
-        tried = min(limits.most, count + 1)
+        // A path that changes with each goal would add a connection with each of them.
+        if pathChangedAt.map({ now - $0 >= PoolSize.steadyTime }) ?? true { tried = min(limits.most, count + 1) }
         return 0
     }
 

@@ -7,11 +7,8 @@ extension ConnectionPool {
         /// Wait between attempts that did not open. It stays short, because such attempts are no burden, and people wait for
         /// the next one when APNs is back after an outage.
         var dialBackoff = Backoff(first: .milliseconds(100), most: .seconds(5))
-        /// Wait between connections that ended while they were idle. A peer that keeps ending them has no use for so many, and the pool
-        /// does not need them before the next load.
-        var restBackoff = Backoff(first: .milliseconds(100), most: ConnectionPool.restWaitMax)
-        /// `true` if the seat waits because its last connection ended while it was idle.
-        var rests = false
+        /// Wait between connections that ended while they were idle.
+        var restBackoff = Backoff(first: .milliseconds(100), most: .seconds(5))
         /// Time at which the next connection may open, in monotonic nanoseconds; used if there is no connection, or one in doubt.
         var opensAt: Int64 = 0
         /// `true` if the connection gives way to another one at `opensAt`.
@@ -31,6 +28,7 @@ extension ConnectionPool {
 
         mutating func forgetTrouble() {
             backoff.reset()
+            restBackoff.reset()
             (refusals, refusedSince) = (0, nil)
         }
     }

@@ -105,60 +105,6 @@ import Testing
         harness.close()
     }
 
-    /// The peer ends each connection that was idle for that long, all day: those that nothing is due for are opened ever more seldom. A load
-    /// calls all of them at once.
-    @Test(arguments: [10, 65]) func whoAlwaysEndsQuietConnectionsIsSeldomDialled(lifetime: Int) throws {
-        let wanted = 16
-        var waiting: [AnsweringServer.Request] = []
-        let (server, harness) = try scratch.growingWorld(
-            activities: 20_000, demand: 10_000_000, connectionsMax: wanted,
-            answer: {
-                waiting.append($0)
-                return []
-            }, settles: { _ in false })
-        var opened: [Int: Duration] = [:]
-        let ending = LoopTimer(loop: harness.loop) {
-            let now = harness.time.passed
-            for connection in 0..<server.connections {
-                let since = opened[connection] ?? now
-                opened[connection] = since
-                if now - since >= .seconds(lifetime) { server.end(connection: connection) }
-            }
-        }
-        let leaps = harness.leaps(of: .seconds(1), every: .milliseconds(1))
-        harness.run("being as many as there may be") { harness.pool.connectionsOpen == wanted }
-        ending.start(after: .zero, repeating: .milliseconds(1))
-        func pass(_ duration: Duration) {
-            let ends = harness.time.passed + duration
-            harness.run("\(duration)") { harness.time.passed >= ends }
-        }
-        pass(.seconds(900))
-        let before = server.connections
-        pass(.seconds(900))
-        // The two that every pool has are dialled within seconds.
-        let least = 2 * 900 / lifetime
-        #expect(server.connections - before <= least + (wanted - 2) * 900 / 200, "\(server.connections - before)")
-        ending.close()
-        leaps.close()
-        #expect(harness.pool.connectionsOpen < wanted)
-        let answering = LoopTimer(loop: harness.loop) {
-            for request in waiting { server.write(AnsweringServer.accepted(request), on: request.connection) }
-            waiting = []
-        }
-        answering.start(after: .zero, repeating: .milliseconds(50))
-        harness.source.mayHandOut = .max
-        harness.pool.workAvailable()
-        let begins = harness.time.passed
-        harness.run("all of them") {
-            harness.pool.connectionsOpen == wanted || harness.time.passed - begins > .seconds(10)
-        }
-        #expect(harness.pool.connectionsOpen == wanted, "\(harness.pool.connectionsOpen)")
-        harness.source.mayHandOut = 0
-        harness.run("the last answers") { harness.source.inFlight == 0 }
-        answering.close()
-        harness.close()
-    }
-
     /// Four connections that got GOAWAYs young are trouble; their successors that stay end it, even without a push.
     @Test func troubleWithConnectionsIsOverWhenOneStays() throws {
         let (server, harness) = try scratch.growingWorld(activities: 1, demand: 0)

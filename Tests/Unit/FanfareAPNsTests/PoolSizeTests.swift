@@ -267,7 +267,7 @@ import Testing
         var size = PoolSize(PoolSize.Limits())
         var path = Self.path(20)
         size.note(demand: 10_000, at: 0)
-        for step in 1..<160 {
+        for step in 1..<240 {
             let now = Int64(step) * Self.second / 4
             if step == 80 {
                 if isLonger { path.roundTrip *= 10 } else { path.requestBytes *= 10 }
@@ -281,21 +281,22 @@ import Testing
         #expect(size.count > 30, "\(size.count)")
     }
 
-    /// Goals come every twenty minutes and are over in two seconds. The peer has a fixed throughput.
-    @Test(arguments: 0..<10) func goalsFarApartDoNotAddUpConnections(seed: UInt64) {
+    /// Goals come every twenty minutes and are over in two seconds. The peer has a fixed throughput; its distance is another one with each goal.
+    @Test(arguments: 0..<10, [100, 130]) func goalsFarApartDoNotAddUpConnections(seed: UInt64, other: Int64) {
         var random = SplitMix64(seed: seed)
         var size = PoolSize(PoolSize.Limits(most: 256))
         size.note(demand: 10_000, at: 0)
-        size.review(Self.path(100), at: 0)
+        size.review(Self.path(other), at: 0)
         while size.isGrowing(at: 0) { size.grow() }
         let planned = size.count
         for goal in 1...60 as ClosedRange<Int64> {
+            let path = Self.path(goal % 2 == 0 ? 100 : other)
             for step in 0..<8 {
                 let now = goal * 1200 * Self.second + Int64(step) * Self.second / 4
                 size.note(demand: 10_000, at: now)
-                size.review(Self.path(100), at: now)
+                size.review(path, at: now)
                 let rate = 20_000 * Double.random(in: 0.9...1.1, using: &random)
-                if size.fill(rate: rate, over: Self.path(100), at: now, using: &random) > 0 { continue }
+                if size.fill(rate: rate, over: path, at: now, using: &random) > 0 { continue }
                 if size.isGrowing(at: now) { size.grow() }
             }
             #expect(size.count <= planned * 5 / 4 + 2, "goal \(goal): \(planned) planned, \(size.count) open")

@@ -319,6 +319,9 @@ final class CrashWorld {
         }
     }
 
+    /// Alerts of a class that wait at most, in an audience (`AlertHistory.perClassMax`).
+    private static let alertsKept = 8
+
     /// Greatest number of claimed members that a shard has not sent a push: one and a half blocks, of which the largest has two members.
     private static let claimedMax = 3
 
@@ -438,9 +441,13 @@ final class CrashWorld {
                 let at = happenedAt[newest],
                 clock.truth - at < .seconds(200)
             else { continue }
+            // Newer ones of another topic may have displaced it in a lineup.
+            let newer = Self.topics.flatMap(durableAlerts).filter { granted[$0].map { $0.at > at } ?? false }
+            let isDisplaced = newer.count >= Self.alertsKept
             let cards = cards()
             for (index, phone) in phones.enumerated()
             where phone.audience.topics.contains(topic) && !phone.alerts.contains(newest) {
+                if phone.isLineup && isDisplaced { continue }
                 guard let card = cards[index], !phone.hasMoved, !phone.isSick, let at = granted[newest]?.at,
                     card.joinedAt.map({ $0 < at }) ?? true
                 else { continue }
