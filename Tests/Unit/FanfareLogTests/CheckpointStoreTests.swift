@@ -115,19 +115,20 @@ import Testing
         let folder = Folder()
         let store = CheckpointFolder(folder: folder.path)
         let rows = "06000000010225535dfb" + "0500000003926df651" + "060000000003cf82b491"
-        let golden = "13000000" + "0207b06d" + "04030201" + "0572756c657301" + "53cdae7e" + rows
+        let golden = "13000000" + "0307b06d" + "04030201" + "0572756c657301" + "bb1655c7" + rows
         _ = try Self.write(7, [[1, 2], [3]], to: store)
         let file = URL(fileURLWithPath: folder.path + "/checkpoint-7")
         let bytes = try Data(contentsOf: file)
         #expect(bytes.map { String(format: "%02x", $0) }.joined() == golden)
-        // The form before, whose rows have no hash of what topics show.
-        let former = "13000000" + "0107b06d" + "04030201" + "0572756c657301" + "2aa7d36f" + rows
-        let digits = Array(former.utf8)
-        let written = stride(from: 0, to: digits.count, by: 2).compactMap {
-            UInt8(String(decoding: digits[$0...$0 + 1], as: UTF8.self), radix: 16)
+        // The forms before: one without rows of keys, and one whose rows have no hash of what topics show.
+        for (head, checksum) in [("0207b06d", "53cdae7e"), ("0107b06d", "2aa7d36f")] {
+            let digits = Array(("13000000" + head + "04030201" + "0572756c657301" + checksum + rows).utf8)
+            let written = stride(from: 0, to: digits.count, by: 2).compactMap {
+                UInt8(String(decoding: digits[$0...$0 + 1], as: UTF8.self), radix: 16)
+            }
+            try Data(written).write(to: file)
+            #expect(try store.head(at: 7).position == 7)
         }
-        try Data(written).write(to: file)
-        #expect(try store.head(at: 7).position == 7)
     }
 
     // MARK: - Trimming
