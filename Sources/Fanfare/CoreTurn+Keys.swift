@@ -43,12 +43,9 @@ extension CoreTurn {
     }
 
     /// Answers a repeated call, behind the entry of the first one.
-    func answer(repeated call: KnownKeys.Call, _ answer: AnswerKeyed) {
-        // The first call may have been forgotten meanwhile, and another one may have its key.
-        guard !call.isDecided, let known = core.keys[call.key.key], known.position == call.position else {
-            return answer(.repeated(call))
-        }
-        answer(known.isDecided ? .repeated(known) : .stopped)
+    func answer(repeated call: KnownKeys.Call, _ answer: AnswerKeyed?) {
+        let first = core.keys.endWait(for: call)
+        answer?(first.isDecided ? .repeated(first) : .stopped)
     }
 
     /// Finds a call's key.

@@ -250,7 +250,7 @@ final class CoreTurn {
             acknowledge(nil)
         case .person(_, let request, _): carryOut(request, now, moment)
         case .keyed(let key, let request, let answer): carryOut(request, under: key, answer, now, moment)
-        case .repeated(let call, let answer): if let answer { self.answer(repeated: call, answer) }
+        case .repeated(let call, let answer): self.answer(repeated: call, answer)
         case .event(let event):
             core.apply(event, now: now, wall: FeedTime(milliseconds: moment.wallMilliseconds))
         case .eventNow(let make):

@@ -16,12 +16,19 @@ struct KnownKeys {
         fileprivate(set) var entry: LogPosition?
         /// Is `false` while the call's entry is on its way through the store.
         fileprivate(set) var isDecided: Bool
+        /// Number of repeated calls that wait for the entry.
+        fileprivate var waiting = 0
+
+        fileprivate init(_ key: CallKey, at now: FeedTime, position: UInt64?, entry: LogPosition?, isDecided: Bool) {
+            (self.key, at, self.position, self.entry, self.isDecided) = (key, now, position, entry, isDecided)
+        }
     }
 
     /// What is known of a key.
     enum Finding: Equatable {
         /// No call has had the key, and now one has.
         case new
+        /// The first call; `endWait(for:)` has its entry when it is the repeated call's turn.
         case repeated(Call)
         /// The call that had the key had another content.
         case differs(Call)
@@ -62,16 +69,30 @@ struct KnownKeys {
     ///   - isDecided: `false` if the call gets an entry, which `noteDecided` names.
     mutating func take(_ key: CallKey, at now: FeedTime, position: UInt64, isDecided: Bool) -> Finding {
         forget(at: now)
-        if let call = self[key.key] { return call.key == key ? .repeated(call) : .differs(call) }
-        append(Call(key: key, at: now, position: position, entry: nil, isDecided: isDecided))
-        return .new
+        guard let number = numbers[key.key] else {
+            append(Call(key, at: now, position: position, entry: nil, isDecided: isDecided))
+            return .new
+        }
+        guard self[number].key == key else { return .differs(self[number]) }
+        if !self[number].isDecided { self[number].waiting += 1 }
+        return .repeated(self[number])
+    }
+
+    /// Ends the wait of a repeated call.
+    ///
+    /// - Parameter call: first call, as `take` has found it.
+    /// - Returns: the first call as it is now.
+    mutating func endWait(for call: Call) -> Call {
+        guard !call.isDecided, let number = numbers[call.key.key] else { return call }
+        self[number].waiting -= 1
+        return self[number]
     }
 
     /// Notes that the entry of a call was decided, by this process or an earlier one.
     mutating func noteDecided(_ key: CallKey, at now: FeedTime, entry: LogPosition) {
         forget(at: now)
         guard let number = numbers[key.key] else {
-            return append(Call(key: key, at: now, position: nil, entry: entry, isDecided: true))
+            return append(Call(key, at: now, position: nil, entry: entry, isDecided: true))
         }
         self[number].entry = entry
         self[number].isDecided = true
@@ -109,9 +130,11 @@ struct KnownKeys {
         if first.isMultiple(of: UInt64(KnownKeys.callsPerChunk)) { chunks.removeFirst() }
     }
 
-    /// Forgets the calls whose time is over. One whose entry is still on its way stays, because those who repeat it wait for the entry.
+    /// Forgets the calls whose time is over. One whose entry is on its way, or waited for by those who repeat it, stays until they are answered.
     private mutating func forget(at now: FeedTime) {
-        while count > 0, self[first].isDecided, KnownKeys.isOver(self[first], at: now) { removeFirst() }
+        while count > 0, self[first].isDecided, self[first].waiting == 0, KnownKeys.isOver(self[first], at: now) {
+            removeFirst()
+        }
     }
 
     private static func isOver(_ call: Call, at now: FeedTime) -> Bool { now - call.at >= lifetime }

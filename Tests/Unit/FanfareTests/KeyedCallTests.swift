@@ -4,6 +4,7 @@ import FanfareFanOut
 import FanfareLog
 import FanfareLoop
 import FanfareModel
+import Foundation
 import Testing
 
 @testable import Fanfare
@@ -134,8 +135,10 @@ import Testing
     /// Calls at random, and crashes at any moment: a key is carried out once within 24 hours of log time, who repeats it gets the place of
     /// the first one, and what was acknowledged stays acknowledged.
     @Test func whateverTheMomentOfACrashACallIsCarriedOutOnce() throws {
+        func asked(_ name: String) -> UInt64? { ProcessInfo.processInfo.environment[name].flatMap { UInt64($0) } }
         var met = KeyWorld.Met()
-        for seed in UInt64(1)...100 {
+        let first = asked("FANFARE_CRASH_SEED") ?? 1
+        for seed in first..<first + (asked("FANFARE_CRASH_WORLDS") ?? 100) {
             let world = KeyWorld(seed: seed)
             if let violation = try world.play(steps: 300) { Issue.record("seed \(seed): \(violation)") }
             met += world.met
