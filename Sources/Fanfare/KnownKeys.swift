@@ -36,7 +36,7 @@ struct KnownKeys {
 
     /// Time for which a key is known.
     static let lifetime = Duration.seconds(24 * 3600)
-    /// Greatest number of calls, some 50 MB with keys of 36 bytes: three calls a second.
+    /// Greatest number of calls: three a second.
     static let callsMax = 1 << 18
     /// Calls in a row of a checkpoint, some 30 KB.
     static let callsPerChunk = 512

@@ -455,24 +455,26 @@ import Testing
         for pool in pools { pool.close() }
     }
 
-    /// The peer takes eight connections of a client: once it has refused one to a shard, the others do not ask.
+    /// The peer has refused another connection to one shard: a second one, which comes later and wants as many, has its first and does not ask.
     @Test func shardsShareWhatAPeerRefuses() throws {
         let loop = try Loop()
         let server = try AnsweringServer(loop: loop, scratch: scratch, answer: AnsweringServer.accepted)
         server.pongsAfter = .milliseconds(50)
-        server.connectionsMax = 8
-        let make = try shards(4, of: server, on: loop, connectionsMax: 16)
-        let pools = try (0..<4).map { _ in try make(100_000) }
-        let leaps = pools.enumerated().map { $1.leaps(of: $0 == 0 ? .milliseconds(20) : .zero) }
-        func wanted() -> Int { pools.map(\.pool.figures.connectionsWanted).reduce(0, +) }
-        pools[0].run("being refused") {
-            wanted() == 8 && pools.contains { $0.reports.contains { $0.contains("takes no more") } }
-        }
-        let (turnedAway, begins) = (server.turnedAway, pools[0].time.passed)
-        pools[0].run("a while") { pools[0].time.passed - begins > .seconds(15) }
-        #expect(server.turnedAway == turnedAway && wanted() == 8, "\(server.turnedAway), \(turnedAway) before")
-        for timer in leaps { timer.close() }
-        for pool in pools { pool.close() }
+        server.connectionsMax = 4
+        let make = try shards(2, of: server, on: loop, connectionsMax: 16)
+        let first = try make(100_000)
+        let leaps = first.leaps(of: .milliseconds(20))
+        first.run("being refused") { first.reports.contains { $0.hasSuffix("takes no more than 4 connections") } }
+        server.connectionsMax = 5
+        let turnedAway = server.turnedAway
+        let second = try make(100_000)
+        let nudges = second.leaps(of: .zero)
+        let begins = first.time.passed
+        first.run("a while") { first.time.passed - begins > .seconds(15) }
+        #expect(server.turnedAway == turnedAway)
+        #expect(first.pool.figures.connections == 4 && second.pool.figures.connectionsWanted == 1)
+        for timer in [leaps, nudges] { timer.close() }
+        for pool in [first, second] { pool.close() }
     }
 
     /// The peer reduces the streams that it allows to one: it wants less traffic, and more connections would bring more.
