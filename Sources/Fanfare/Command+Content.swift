@@ -2,7 +2,8 @@ import FanfareFanOut
 import FanfareModel
 
 extension Engine.Command {
-    /// Hash of what the caller has given, but for the time at which the command is handed in. It is compared with hashes in a store, so
+    /// Hash of what the caller has given, but for the time at which the command is handed in, and the token of a start, which the system
+    /// replaces at any time. It is compared with hashes in a store, so
     /// another release must make the same one of the same call.
     var content: UInt64 {
         var writer = SerialWriter()
@@ -29,7 +30,6 @@ extension Engine.Command {
 extension SerialWriter {
     fileprivate mutating func write(_ request: StartRequest) {
         write(request.activity)
-        write(bytes: request.token)
         write(request.attributesType)
         write(request.attributes)
         write(request.activityKey)

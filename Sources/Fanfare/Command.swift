@@ -3,7 +3,8 @@ public import FanfareModel
 
 extension Engine {
     /// Change of what the engine does. `offer(_:)` hands it in at once or not at all; `send(_:within:)` waits for room. Commands are carried
-    /// out in the order of their receipts.
+    /// out in the order of their receipts. An event in an engine with a store does not wait for the rows of all cards, though: a command for a
+    /// card is carried out behind the events before it, and before those that are handed in after its receipt says `durable`.
     ///
     /// A command is a value, so a program can keep it and hand it in again. The engine checks it when it is handed in, not when it is made.
     ///
@@ -159,7 +160,9 @@ extension Engine.Command {
     /// `follow` only tells the engine how to renew it; nothing is started then. The id of an activity that is being ended cannot be started
     /// again until that activity is gone; an `ActivityEvent` reports such a start.
     ///
-    /// With a `key` the start may be handed in again, also to the engine that follows a crash: the phone gets one start.
+    /// With a `key` the start may be handed in again, also to the engine that follows a crash: the phone gets one start at most, whatever token
+    /// the repeated call has. A start that `ActivityFate.notStarted` tells of is over, also where it had not left before a restart: another one
+    /// needs another key.
     public static func start(
         _ audience: AudienceKey, _ request: StartRequest, subscriber: SubscriberID, key: IdempotencyKey? = nil
     ) -> Self {

@@ -10,8 +10,6 @@ extension CoreTurn {
 
     /// Least time between two entries that only advance time. Timers fire at their own deadlines all the same.
     private static let tickInterval: Int64 = 100_000_000
-    /// Time after which operators are told that the store takes nothing.
-    private static let commitMax: Int64 = 2_000_000_000
     /// Greatest event, far above a feed's line and below what the log takes. One that the log refused would hold up all behind it.
     static let eventBytesMax = 16 << 20
     /// Characters of an event's name in a rejection.
@@ -27,23 +25,28 @@ extension CoreTurn {
             if core.isCongested, !isLate { break }
             guard let item = intake.take() else { break }
             switch item {
-            case .entry: break  // becomes one that is durable
             case .durable(let entry, let position): decide(entry, at: position)
-            case .person(_, let request, _): if let request { carryOut(request, now, moment) }
+            case .kept(let request, _):
+                inbox.noteChanged()
+                carryOut(request, now, moment)
             case .request(let request): carryOut(request, now, moment)
             }
         }
-        // No timer that is due is left to fire, or time stands at the last entry.
-        askShards(at: core.nextDeadline.map { $0 > now } ?? true ? now : core.now)
+        // Time stands at the last entry while a timer is due, and before that timer: an order releases changes at once, by a timer of its
+        // own time.
+        let due = core.nextDeadline.flatMap { $0 > now ? nil : $0 }
+        askShards(at: due.map { min(core.now, $0 + .milliseconds(-1)) } ?? now)
         let supply = hold(through: intake, now, moment)
         if supply == .exhausted, intake.isEmpty { finish(through: intake, isLate: isLate) }
         tick(through: intake, now, clock)
-        intake.send(at: clock)
+        // Before entries are sent on: those that wait for slow rows go on when operators know of it.
+        reportSlowness(of: intake, clock)
+        intake.send(at: clock, now: core.now)
+        core.joining = intake.joining
         if isLate, intake.isCommitting, !intake.hasReady, clock >= CoreTurn.storeDeadline(of: stopsBy) {
             abandon(intake, now, moment)
             return .again
         }
-        reportSlowness(of: intake, clock)
         // Nothing waits for a checkpoint: what has come meanwhile goes first in the next turn.
         let writesOn = !isLate && checkpointer?.run() == true
         return supply == .more || writesOn ? .again : next(through: intake, now, moment)
@@ -83,14 +86,12 @@ extension CoreTurn {
             hold(request, acknowledge, under: key, through: intake, now, wall)
         case .keyed(let key, let request, let answer): hold(request, under: key, answer, through: intake, now, wall)
         case .person(let entry, let request, let acknowledge):
-            // Log time that no entry has reached yet may come once more after a restart.
-            intake.hold(.person(entry.taken(at: max(core.now, intake.newestEntry)), request, acknowledge))
-        case .event(let event): intake.hold(.entry(entry(of: event, under: key, now, wall: wall), acknowledge))
+            intake.hold(Intake.Change(entry: entry, request: request, acknowledge: acknowledge))
+        case .event(let event): intake.hold(entry(of: event, under: key, now, wall: wall), acknowledge)
         case .eventNow(let make):
             let event = happening(make, now, wall)
-            let entry = entry(of: event, under: key, now, wall: event.at == now ? nil : wall)
-            intake.hold(.entry(entry, acknowledge))
-        default: intake.hold(.request(request))
+            intake.hold(entry(of: event, under: key, now, wall: event.at == now ? nil : wall), acknowledge)
+        default: intake.hold(request)
         }
     }
 
@@ -121,11 +122,12 @@ extension CoreTurn {
 
     /// Lets time pass when a timer is due and nothing else has come: time passes by entries only.
     private func tick(through intake: Intake, _ now: FeedTime, _ clock: Int64) {
-        guard !intake.hasReady, !intake.isCommitting, !intake.holdsEntry, !hasFinished, let due = core.nextDeadline,
+        guard !intake.hasReady, !intake.isCommittingEntries, !intake.holdsEntry, !hasFinished,
+            let due = core.nextDeadline,
             due <= now, clock >= intake.nextTick
         else { return }
         intake.nextTick = clock + CoreTurn.tickInterval
-        intake.hold(.entry(LogEntry(now: now.isPlausible ? now : due, .tick), nil))
+        intake.hold(LogEntry(now: now.isPlausible ? now : due, .tick), nil)
     }
 
     /// Publishes pending changes once everything taken is durable and decided.
@@ -134,7 +136,7 @@ extension CoreTurn {
             if isLate { end() }
         } else if !intake.isFeedOver {
             intake.isFeedOver = true
-            intake.hold(.entry(LogEntry(now: core.now, .feedEnd), nil))
+            intake.hold(LogEntry(now: core.now, .feedEnd), nil)
         }
     }
 
@@ -154,15 +156,20 @@ extension CoreTurn {
 
     private func reportSlowness(of intake: Intake, _ clock: Int64) {
         // A turn that takes what has become durable may begin the next commit at once.
-        if let slow = intake.slowCommit, !intake.isCommitting || intake.committingSince != slow {
-            intake.slowCommit = nil
-            report("the store answers again")
+        while let news = intake.entryCommit.news(at: clock) {
+            switch news {
+            case .isSlow:
+                report("the store has taken nothing for 2 s; new events wait for it, and pushes of earlier ones go on")
+            case .answersAgain: report("the store answers again")
+            }
         }
-        guard intake.isCommitting, intake.slowCommit == nil, clock >= intake.committingSince + CoreTurn.commitMax else {
-            return
+        while let news = intake.rowCommit.news(at: clock) {
+            switch news {
+            case .isSlow:
+                report("the store has taken no changes of cards for 2 s; new ones wait for it, and events go on")
+            case .answersAgain: report("the store takes changes of cards again")
+            }
         }
-        intake.slowCommit = intake.committingSince
-        report("the store has taken nothing for 2 s; new events wait for it, and pushes of earlier ones go on")
     }
 
     /// Time of the next timer, or of the next change that a `settle` waits for.
@@ -180,9 +187,8 @@ extension CoreTurn {
         } else if intake.isCommitting {
             deadline = min(deadline, CoreTurn.storeDeadline(of: stopsBy))
         }
-        if intake.isCommitting {
-            if intake.slowCommit == nil { deadline = min(deadline, intake.committingSince + CoreTurn.commitMax) }
-        } else if intake.isEmpty, !hasFinished, let due = nextFlush {
+        deadline = min(deadline, intake.entryCommit.deadline, intake.rowCommit.deadline)
+        if !intake.isCommittingEntries, !intake.holdsEntry, !intake.hasReady, !hasFinished, let due = nextFlush {
             // Log time may run slower than the monotonic clock; a turn that comes too early waits once more.
             let (wait, isFar) = (due - now).milliseconds.multipliedReportingOverflow(by: 1_000_000)
             if !isFar, wait < .max - clock { deadline = min(deadline, max(clock + wait, intake.nextTick)) }

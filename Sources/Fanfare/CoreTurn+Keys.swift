@@ -5,7 +5,7 @@ import FanfareModel
 extension CoreTurn {
     /// Answer to a caller that has given a key.
     enum KeyedAnswer: Sendable {
-        /// The call was taken; with a store, the entry is durable.
+        /// The call was taken, and its entry is durable; `nil` if the store does not keep what it changes.
         case taken(LogPosition?)
         case repeated(KnownKeys.Call)
         /// The call that has had the key had another content.
@@ -29,16 +29,28 @@ extension CoreTurn {
         _ wall: FeedTime
     ) {
         // Behind the entry of the first call, so that the repeated one is answered when that is durable.
-        let isNew = takes(key, answer, at: now, isDecided: false) { intake.hold(.request(.repeated($0, answer))) }
-        guard isNew else { return }
+        let isNew = takes(key, answer, at: now, isDecided: false) { intake.hold(.repeated($0, answer)) }
+        guard isNew else {
+            if request.changesCard { inbox.noteChanged() }
+            return
+        }
         let acknowledge: Intake.Acknowledge = { entry in answer?(entry.map { .taken($0) } ?? .stopped) }
         switch request {
         case .event, .eventNow: hold(request, acknowledge, under: key, through: intake, now, wall)
+        // A change of a card makes no entry of the log, but its key does.
+        case .person(let entry, let change, _):
+            intake.hold(
+                Intake.Change(
+                    entry: entry, request: change, acknowledge: nil,
+                    key: (
+                        LogEntry(now: now, key: key, .tick),
+                        { entry, isKept in
+                            answer?(entry.map { .taken(isKept ? $0 : nil) } ?? .stopped)
+                        }
+                    )))
         default:
-            // A change of a card makes no entry of the log, but its key does. The store keeps the card first: a card without its key has not
-            // left the engine when the process dies, and the repeated call starts it.
             hold(request, nil, under: nil, through: intake, now, wall)
-            intake.hold(.entry(LogEntry(now: now, key: key, .tick), acknowledge))
+            intake.hold(LogEntry(now: now, key: key, .tick), acknowledge)
         }
     }
 

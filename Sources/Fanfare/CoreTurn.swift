@@ -34,75 +34,6 @@ final class CoreTurn {
         case topicState(TopicID, @Sendable (TopicState?) -> Void)
     }
 
-    /// Entrance for other threads.
-    final class Inbox: Sendable {
-        let requests: ManyToOneMailbox<Request>
-        /// Callers that wait for room in the mailbox.
-        let line = RoomLine<Request>()
-        /// Deadline of a stop, in monotonic nanoseconds; `.max` while no stop is requested. It is separate from the mailbox, so a full
-        /// mailbox cannot prevent a stop.
-        let stopsBy = Atomic(Int64.max)
-        private let topicIDBytesMax: Int
-        /// Is `true` if requests that change decisions go through a log.
-        let hasStore: Bool
-
-        init(capacity: Int, topicIDBytesMax: Int = Rules.Limits().topicIDBytesMax, hasStore: Bool = false) {
-            requests = ManyToOneMailbox(capacity: capacity)
-            self.topicIDBytesMax = topicIDBytesMax
-            self.hasStore = hasStore
-        }
-
-        /// Durability of a request that has just been taken.
-        private func durability(of request: Request) -> Receipt.Durability {
-            hasStore && request.isLogged ? .prompt : .memory
-        }
-
-        func post(_ request: Request) -> Admission {
-            if let fault = request.fault(topicIDBytesMax: topicIDBytesMax) { return .refused(Refusal(fault)) }
-            guard let position = requests.push(request) else { return requests.isClosed ? .stopped : .full }
-            return .taken(Receipt(position: position + 1, durability: durability(of: request)))
-        }
-
-        /// Posts a request behind callers that wait for room already; waits in line with them if there is no room.
-        ///
-        /// - Parameters:
-        ///   - until: deadline of the wait, in monotonic nanoseconds.
-        ///   - wake: makes the core take a turn.
-        func post(
-            _ request: Request, until: Int64, wake: @Sendable () -> Void
-        ) async throws(EngineError) -> Receipt {
-            if line.count == 0 || requests.isClosed {
-                switch post(request) {
-                case .full: break
-                case let admission:
-                    let receipt = try admission.get()
-                    wake()
-                    return receipt
-                }
-            } else if let fault = request.fault(topicIDBytesMax: topicIDBytesMax) {
-                throw .refused(Refusal(fault))
-            }
-            switch await line.wait(with: request, until: until, wake: wake) {
-            case .admitted(let position):
-                return Receipt(position: (position ?? 0) + 1, durability: durability(of: request))
-            case .late: throw .full
-            case .stopped: throw .stopped
-            case .cancelled: throw .cancelled
-            }
-        }
-
-        /// Is `true` if a request would be taken now. Any thread.
-        var hasRoom: Bool { line.count == 0 && !requests.isFull }
-
-        /// Closes the inbox. The work for everything taken before ends by the deadline, in monotonic nanoseconds.
-        func stop(by deadline: Int64) {
-            // First, because the core may end as soon as the inbox is closed, and takes the time that is left from here.
-            stopsBy.min(deadline, ordering: .sequentiallyConsistent)
-            requests.close()
-            line.close()
-        }
-    }
-
     /// Due time of the next turn.
     enum Next: Equatable {
         /// The next turn runs soon, after the loop has served its other handles.
@@ -162,9 +93,9 @@ final class CoreTurn {
         defer { core.turnIsOver() }
         let moment = clock.now()
         let next = run(at: moment)
-        let patience = inbox.line.withdraw(at: moment.monotonicNanoseconds)
-        guard inbox.line.count > 0 else { return next }
-        if inbox.line.admit(room: inbox.requests.room, push: inbox.requests.push) { return .again }
+        let patience = inbox.withdraw(at: moment.monotonicNanoseconds)
+        guard inbox.hasCallers else { return next }
+        if inbox.admit() { return .again }
         guard let patience, case .after(let wait) = next else { return next }
         let left = Duration.nanoseconds(max(0, patience - moment.monotonicNanoseconds))
         return .after(min(wait ?? left, left))
@@ -346,8 +277,19 @@ extension CoreTurn.Request {
         }
     }
 
+    /// Is `true` if the request changes a card that a store keeps.
+    var changesCard: Bool {
+        switch self {
+        case .person: true
+        case .acknowledged(let request, _), .keyed(_, let request, _): request.changesCard
+        case .event, .eventNow, .command, .follow, .trustDeadAnswers, .counts, .freshness, .disposition, .settle,
+            .topicState, .repeated:
+            false
+        }
+    }
+
     /// Returns the reason why the request cannot be carried out; `nil` if it can.
-    fileprivate func fault(topicIDBytesMax: Int) -> CommandFault? {
+    func fault(topicIDBytesMax: Int) -> CommandFault? {
         switch self {
         case .command(let command, _, _): command.fault(topicIDBytesMax: topicIDBytesMax)
         case .follow(let new, _):

@@ -117,7 +117,7 @@ extension Engine {
         /// Reports a start that an earlier engine may have sent. It is not sent again.
         private func giveUp(_ card: Card) {
             coreDidLearn(.notStarted(.uncertain), of: card.id)
-            coreDidRemove(card.id.rawValue, token: card.token.keyedHash)
+            store?.intake.ends.remove(card.id.rawValue, token: card.token.keyedHash)
         }
 
         private func connectStore() {
@@ -130,8 +130,12 @@ extension Engine {
             store?.checkpoints.onRoom = { [unowned self] in signal.signal() }
             store?.commits.onReport = { [unowned self] in turn.report($0) }
             store?.commits.onDurable = { [unowned self] _, first in
-                guard let store else { return }
-                store.intake.entriesAreDurable(from: first, kept: store.commits.keptPeople)
+                store?.intake.entriesAreDurable(from: first)
+                work()
+            }
+            store?.people.onReport = { [unowned self] in turn.report($0) }
+            store?.people.onDurable = { [unowned self] kept in
+                store?.intake.rowsAreDurable(kept: kept)
                 work()
             }
         }
@@ -161,10 +165,14 @@ extension Engine {
             if decisions.isHeard { announcer.decisions.say(record) }
         }
         func coreDidLoseToken(of activity: ActivityID) { announcer.deadTokens.say(activity) }
-        func coreDidRemove(_ activity: UInt64, token: UInt64) {
+        func coreDidRemove(_ activity: UInt64, token: UInt64) -> Bool {
+            store?.intake.ends.shardRemoved(activity, token: token) ?? false
+        }
+        func coreDidCheckRemoval(_ activity: UInt64, token: UInt64, isOver: Bool) {
             guard let intake = store?.intake else { return }
-            if !intake.hasRemovals { signal.signal() }
-            intake.note(removal: .removed(activity, token: token))
+            let count = intake.ends.count
+            intake.ends.answer(activity, token: token, isOver: isOver)
+            if count == 0, intake.ends.count > 0 { signal.signal() }
         }
         func coreDidLearn(_ fate: ActivityFate, of activity: ActivityID) {
             announcer.activityEvents.say(ActivityEvent(activity: activity, fate: fate))
@@ -193,6 +201,7 @@ extension Engine.Driver {
     private struct Store {
         let intake: Intake
         let commits: CommitQueue
+        let people: PeopleQueue
         let claims: ClaimQueue
         let checkpoints: CheckpointQueue
         let checkpointer: Checkpointer
@@ -200,15 +209,22 @@ extension Engine.Driver {
         private let serials: UInt64
 
         init(
-            _ log: any Log, people: PeopleRegister, _ claimed: any ClaimStore, _ stamps: StampMark,
+            _ log: any Log, people register: PeopleRegister, _ claimed: any ClaimStore, _ stamps: StampMark,
             _ core: EngineCore, _ rules: LogRules, _ options: Engine.Options, loop: Loop
         ) throws {
-            serials = people.nextSerial
-            let commits = try CommitQueue(log, people: people, loop: loop)
+            serials = register.nextSerial
+            let commits = try CommitQueue(log, loop: loop)
             self.commits = commits
-            intake = Intake { commits.append($0, people: $1) }
+            let people: PeopleQueue
+            do { people = try PeopleQueue(register, loop: loop) } catch {
+                commits.close()
+                throw error
+            }
+            self.people = people
+            intake = Intake(commit: { commits.append($0) }, write: { people.append($0) })
             let claims: ClaimQueue
             do { claims = try ClaimQueue(claimed, stamps: stamps, loop: loop) } catch {
+                people.close()
                 commits.close()
                 throw error
             }
@@ -226,6 +242,7 @@ extension Engine.Driver {
                 }
             } catch {
                 claims.close()
+                people.close()
                 commits.close()
                 throw error
             }
@@ -250,6 +267,7 @@ extension Engine.Driver {
             // The folder's lock goes with the log.
             claims.close(within: seconds)
             checkpoints.close(within: checkpoint)
+            people.close(within: .seconds(seconds))
             commits.close(within: .seconds(seconds))
         }
     }

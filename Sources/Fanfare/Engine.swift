@@ -173,8 +173,7 @@ public final class Engine: Sendable {
     ///
     /// - Throws: `.stopped` or `.cancelled`.
     public func room() async throws(EngineError) {
-        guard !inbox.hasRoom else { return }
-        switch await inbox.line.wait(with: nil, until: .max, wake: { signal.signal() }) {
+        switch await inbox.room(wake: { signal.signal() }) {
         case .admitted: return
         case .late: throw .full
         case .stopped: throw .stopped

@@ -39,6 +39,10 @@ package final class EngineCore {
     @safe @exclusivity(unchecked) private var topicCompletions: ShardTopicCompletions
     /// Log time at which people's commands were sent that the shards do not know to be all.
     @safe @exclusivity(unchecked) private var followedAt: FeedTime?
+    /// Log time before which all cards joined that are still to be sent; `nil` if none are on their way.
+    @safe @exclusivity(unchecked) var joining: FeedTime?
+    /// Log time of the last `ShardCommand.followed`.
+    @safe @exclusivity(unchecked) private var followedBefore = FeedTime.plausible.lowerBound
     private var keepsCompletions = false
     /// Places of completions in the store that are not of what topics show at the end of the recall.
     private(set) var outdatedCompletions: [CompletionKey] = []
@@ -369,10 +373,14 @@ package final class EngineCore {
 
     /// Makes the shards take the commands sent to them. The driver of a core calls it before it waits; a loop does that by itself.
     func turnIsOver() {
-        // Those that were taken at that log time may have been followed by others.
-        if let followed = followedAt, now > followed {
-            followedAt = nil
-            shards.send(.followed(before: now))
+        if let followed = followedAt {
+            // Others may join at that log time, and those whose rows are being written have joined before that of the newest entry.
+            let before = min(now, joining ?? now)
+            if before > followedBefore {
+                followedBefore = before
+                shards.send(.followed(before: before))
+            }
+            if before > followed { followedAt = nil }
         }
         shards.ring()
     }
@@ -432,7 +440,11 @@ package final class EngineCore {
             delegate?.coreDidComplete(serial, of: completion.topic, at: completion.at)
         case .overtaken(let serial): overtake(serial)
         case .deadToken(let id): delegate?.coreDidLoseToken(of: id)
-        case .removed(let id, let token): delegate?.coreDidRemove(id, token: token)
+        case .removed(let id, let token):
+            guard delegate?.coreDidRemove(id, token: token) ?? false else { return }
+            shards[index].send(.checkRemoval(id, token: token))
+        case .removalChecked(let id, let token, let isOver):
+            delegate?.coreDidCheckRemoval(id, token: token, isOver: isOver)
         case .fate(let id, let fate): delegate?.coreDidLearn(fate, of: id)
         case .disposition(let number, let disposition): questions.close(number)?(disposition)
         case .quiet(let question, let isComplete): settling.answer(question, isComplete: isComplete, from: index)

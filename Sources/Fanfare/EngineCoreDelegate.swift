@@ -40,7 +40,10 @@ package protocol EngineCoreDelegate: AnyObject {
     /// - Parameters:
     ///   - activity: bits of its id.
     ///   - token: `keyedHash` of the token that it had.
-    func coreDidRemove(_ activity: UInt64, token: UInt64)
+    /// - Returns: `true` to ask the shard whether that holds; `coreDidCheckRemoval` follows.
+    func coreDidRemove(_ activity: UInt64, token: UInt64) -> Bool
+    /// Called with the answer: `true` if the shard has no activity with that id and that token.
+    func coreDidCheckRemoval(_ activity: UInt64, token: UInt64, isOver: Bool)
     func coreDidLearn(_ fate: ActivityFate, of activity: ActivityID)
     /// Called with claims to be made durable, if the shards make any; `EngineCore.confirmClaims` follows.
     func coreDidClaim(_ claims: StoredClaims, _ ticket: UInt64, shard: Int)
@@ -65,7 +68,8 @@ extension EngineCoreDelegate {
     package func coreWillShowAgain() {}
     package func coreDidOvertake(_ serial: UInt64, of topic: TopicID) {}
     package func coreDidLoseToken(of activity: ActivityID) {}
-    package func coreDidRemove(_ activity: UInt64, token: UInt64) {}
+    package func coreDidRemove(_ activity: UInt64, token: UInt64) -> Bool { false }
+    package func coreDidCheckRemoval(_ activity: UInt64, token: UInt64, isOver: Bool) {}
     package func coreDidLearn(_ fate: ActivityFate, of activity: ActivityID) {}
     package func coreDidClaim(_ claims: StoredClaims, _ ticket: UInt64, shard: Int) {}
     package func coreDidReach(stamp: Int64) {}

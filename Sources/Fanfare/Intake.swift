@@ -3,9 +3,13 @@ import FanfareFanOut
 import FanfareLog
 import FanfareModel
 
-/// Requests of an engine with a store, on their way from the mailbox through the store to the core. A request that changes decisions or
-/// people is an entry, and is carried out when that entry is durable; the others keep their place between the entries. Has neither thread nor loop.
-/// Confined to the core's thread.
+/// Requests of an engine with a store, on their way from the mailbox through the store to the core. A request that changes decisions is an
+/// entry of the log, one that changes a card is a row of the people, and both are carried out when the store has them.
+///
+/// Entries and rows are written side by side. An entry is decided before all rows that wait, and behind those that are being written: few, so
+/// that a goal hardly waits, however many people follow meanwhile. Hence a card has joined, as its row says, before each entry that is decided
+/// behind it, unless the rows take longer than an entry waits. Every other request is carried out behind all that came before it. Has neither
+/// thread nor loop. Confined to the core's thread.
 final class Intake {
     /// Answer to a caller that waits for its entry: the entry's position, or `nil` if the engine stops before the entry is durable.
     typealias Acknowledge = @Sendable (LogPosition?) -> Void
@@ -14,129 +18,252 @@ final class Intake {
     typealias AcknowledgePerson = @Sendable (Bool?) -> Void
 
     enum Item {
-        case entry(LogEntry, Acknowledge?)
         /// Entry that is durable and acknowledged.
         case durable(LogEntry, LogPosition)
-        /// Entry about a person, and the request to carry out when it is durable.
-        case person(PeopleEntry, CoreTurn.Request?, AcknowledgePerson?)
+        /// Change of a card that is durable and acknowledged, and `PeopleEntry.revivedCard`.
+        case kept(CoreTurn.Request, revives: UInt64?)
         case request(CoreTurn.Request)
     }
 
-    private var held: [Item] = []
-    private var committing: [Item] = []
+    private struct Entry {
+        let entry: LogEntry
+        let acknowledge: Acknowledge?
+    }
+
+    /// Change of a card, with the request to carry out when it is durable.
+    struct Change {
+        let entry: PeopleEntry
+        let request: CoreTurn.Request
+        var acknowledge: AcknowledgePerson?
+        /// Entry with the idempotency key of the call, and the answer to its caller, who learns if the store keeps the card. The entry is held
+        /// when the card is durable: a card without its key has not left the engine when the process dies, and the repeated call starts it.
+        var key: (entry: LogEntry, acknowledge: @Sendable (LogPosition?, _ isKept: Bool) -> Void)?
+    }
+
+    /// Request that makes no entry.
+    private struct Waiting {
+        enum Kind {
+            /// Change that the store does not have yet.
+            case change(Change)
+            /// Change that the store has, if it keeps it.
+            case kept(CoreTurn.Request, AcknowledgePerson?, Bool, revives: UInt64?)
+            case request(CoreTurn.Request)
+        }
+
+        var kind: Kind
+        /// Number of entries that are carried out before it.
+        let entries: UInt64
+        /// Number of entries that have to be durable before it is carried out.
+        var key: UInt64 = 0
+    }
+
+    /// Entries for the next commit, and those of the present one.
+    private var entries: [Entry] = []
+    private var committing: [Entry] = []
+    /// Entries that are durable, and wait for the rows that are being written.
+    private var durable: [(entry: LogEntry, position: LogPosition)] = []
+    /// Number of entries that were ever held, of those that are durable, and of those that have become ready.
+    private var entriesHeld: UInt64 = 0
+    private var entriesDurable: UInt64 = 0
+    private var entriesReady: UInt64 = 0
+    /// Requests in the order of the mailbox, some of which have been taken.
+    private var waiting: [Waiting] = []
+    private var waitingTaken = 0
+    /// Number of changes that are being made durable, the first of those that wait; `nil` if no rows are being written.
+    private var changesWriting: Int?
+    /// Changes that were sent to the store and are not ready.
+    private var changesSent = 0
+    /// Changes that were sent to the store and are not carried out: the log times at which their cards count as joined, and their numbers.
+    private var joins: [(joinedAt: FeedTime, count: Int)] = []
     private var ready: [Item] = []
     private var readyTaken = 0
-    /// Cards that are over and whose rows are to be removed: entries of the next commits, a part in each.
-    private var removals: [PeopleEntry] = []
-    private var removalsTaken = 0
+    /// Cards that are over, whose rows are removed, a part with each commit of rows. A card is lost to nobody if that does not happen: after
+    /// a restart it ends once more.
+    var ends = CardEnds()
     /// Earliest deadline among the settles, in monotonic nanoseconds.
     private(set) var settleDeadline = Int64.max
-    private let commit: ([LogEntry], [PeopleEntry]) -> Void
-    /// Time of the last `commit`, in monotonic nanoseconds.
-    private(set) var committingSince: Int64 = 0
-    /// Time of the commit of which operators have been told that it is slow, in monotonic nanoseconds.
-    var slowCommit: Int64?
+    private let commit: ([LogEntry]) -> Void
+    private let write: ([PeopleEntry]) -> Void
+    /// Commits of entries and of rows, for operators. An entry waits for rows until operators are told that they are slow.
+    var entryCommit = CommitWatch()
+    var rowCommit = CommitWatch()
     /// Earliest time of the next entry that only advances time, in monotonic nanoseconds.
     var nextTick = Int64.min
-    /// Log time of the newest entry that was held.
-    private(set) var newestEntry = FeedTime.plausible.lowerBound
+    /// Log time of the newest entry that was held, and of the newest one that is ready.
+    private var newestHeld = FeedTime.plausible.lowerBound
+    private var newestReady = FeedTime.plausible.lowerBound
     /// Is `true` once the feed's end is held.
     var isFeedOver = false
     /// Requests that changed decisions and were given up, because the store did not answer.
     private(set) var lost = 0
+    /// Requests that wait without being entries.
+    private let waitingMax: Int
 
-    /// Removals in a commit: some 10 ms, for which a goal may have to wait. A million cards may be over at once.
-    static let removalsMax = 512
-    /// Items in hand. Beyond that number requests stay in the mailbox.
+    /// Rows in a commit: some 25 ms among ten million, for which a goal may have to wait.
+    static let rowsMax = 512
+    /// Rows of cards that are over in a commit, beside those of calls. A million cards may be over at once.
+    private static let removalsMin = 128
+    /// Entries and ready items in hand. Beyond that number requests stay in the mailbox.
     static let itemsMax = 1 << 12
 
-    /// - Parameter commit: makes entries durable; `entriesAreDurable` follows, later. It is not called again before that.
-    init(commit: @escaping ([LogEntry], [PeopleEntry]) -> Void) { self.commit = commit }
-
-    var isCommitting: Bool { !committing.isEmpty }
-    /// Is `true` if an entry waits for the next commit.
-    private(set) var holdsEntry = false
-    var isEmpty: Bool { held.isEmpty && !isCommitting && !hasReady }
-    var hasReady: Bool { readyTaken < ready.count }
-    var hasRoom: Bool { held.count + committing.count + ready.count - readyTaken < Intake.itemsMax }
-
-    func hold(_ item: Item) {
-        switch item {
-        case .entry(let entry, _):
-            holdsEntry = true
-            newestEntry = entry.now
-        case .person: holdsEntry = true
-        case .request(.settle(let until, _)): settleDeadline = min(settleDeadline, until)
-        case .request, .durable: break
-        }
-        held.append(item)
-    }
-
-    /// Notes that a card is over, so that its row is removed soon. The card is lost to nobody if that does not happen: after a restart it
-    /// ends once more.
-    func note(removal: PeopleEntry) { removals.append(removal) }
-
-    var hasRemovals: Bool { removalsTaken < removals.count }
-
-    private func holdRemovals() {
-        guard hasRemovals else { return }
-        let part = removals[removalsTaken...].prefix(Intake.removalsMax)
-        for removal in part { hold(.person(removal, nil, nil)) }
-        removalsTaken += part.count
-        guard !hasRemovals else { return }
-        removals = []
-        removalsTaken = 0
-    }
-
-    /// Begins to make durable what is held, unless something is being made durable. What needs no entry is ready if no entry precedes it.
-    func send(at now: Int64) {
-        guard !isCommitting else { return }
-        holdRemovals()
-        guard !held.isEmpty else { return }
-        let first = held.firstIndex { if case .request = $0 { false } else { true } } ?? held.endIndex
-        ready += held[..<first]
-        held.removeFirst(first)
-        guard !held.isEmpty else { return }
-        var entries: [LogEntry] = []
-        var people: [PeopleEntry] = []
-        for item in held {
-            switch item {
-            case .entry(let entry, _): entries.append(entry)
-            case .person(let entry, _, _): people.append(entry)
-            case .request, .durable: break
-            }
-        }
-        swap(&committing, &held)
-        holdsEntry = false
-        committingSince = now
-        commit(entries, people)
-    }
-
     /// - Parameters:
-    ///   - first: position of the first entry.
-    ///   - kept: for each entry about people, if the store keeps it.
-    func entriesAreDurable(from first: LogPosition, kept: [Bool] = []) {
-        var position = first
-        var kept = kept[...]
-        for item in committing {
-            switch item {
-            case .entry(let entry, let acknowledge):
-                acknowledge?(position)
-                ready.append(.durable(entry, position))
-                position += 1
-                continue
-            case .person(_, _, let acknowledge): acknowledge?(kept.popFirst() ?? false)
-            case .request, .durable: break
-            }
-            ready.append(item)
-        }
-        committing.removeAll(keepingCapacity: true)
+    ///   - waitingMax: number of waiting requests beyond which all stay in the mailbox. Changes alone do not reach it (`CoreTurn.Inbox`).
+    ///   - commit: makes entries durable; `entriesAreDurable` follows, later. It is not called again before that.
+    ///   - write: makes rows durable; `rowsAreDurable` follows, later. It is not called again before that.
+    init(
+        waitingMax: Int = 1 << 14, commit: @escaping ([LogEntry]) -> Void, write: @escaping ([PeopleEntry]) -> Void
+    ) {
+        (self.waitingMax, self.commit, self.write) = (waitingMax, commit, write)
     }
 
-    /// Returns the next item to carry out, in the order of the mailbox.
+    var isCommittingEntries: Bool { !committing.isEmpty }
+    /// Is `true` while the store owes an answer.
+    var isCommitting: Bool { isCommittingEntries || changesWriting != nil }
+    /// Is `true` if an entry waits for the next commit, or for rows.
+    var holdsEntry: Bool { !entries.isEmpty || !durable.isEmpty }
+    var isEmpty: Bool { !holdsEntry && waitingCount == 0 && !isCommitting && !hasReady }
+    var hasReady: Bool { readyTaken < ready.count }
+    /// Log time at which a card counts as joined whose change is not carried out: the earliest one; `nil` if there is none.
+    var joining: FeedTime? { joins.first?.joinedAt }
+    private var waitingCount: Int { waiting.count - waitingTaken }
+
+    var hasRoom: Bool {
+        entries.count + committing.count + durable.count + ready.count - readyTaken < Intake.itemsMax
+            && waitingCount < waitingMax
+    }
+
+    func hold(_ entry: LogEntry, _ acknowledge: Acknowledge?) {
+        entriesHeld += 1
+        newestHeld = entry.now
+        entries.append(Entry(entry: entry, acknowledge: acknowledge))
+    }
+
+    func hold(_ change: Change) {
+        if let id = change.entry.revivedCard { ends.noteCall(id) }
+        waiting.append(Waiting(kind: .change(change), entries: entriesHeld))
+    }
+
+    /// Holds a request that needs no entry.
+    func hold(_ request: CoreTurn.Request) {
+        if case .settle(let until, _) = request { settleDeadline = min(settleDeadline, until) }
+        waiting.append(Waiting(kind: .request(request), entries: entriesHeld))
+    }
+
+    /// Begins to make durable what waits, as far as the store owes no answer. What waits for nothing is ready.
+    ///
+    /// - Parameters:
+    ///   - clock: monotonic nanoseconds.
+    ///   - now: log time that the core has reached.
+    func send(at clock: Int64, now: FeedTime) {
+        release()
+        if !isCommittingEntries, !entries.isEmpty { sendEntries(at: clock) }
+        // Entries wait for one commit of rows, and for the keys of its calls.
+        if changesWriting == nil, changesSent == 0 { sendRows(at: clock, joinedAt: max(now, newestReady)) }
+    }
+
+    private func sendEntries(at clock: Int64) {
+        swap(&entries, &committing)
+        entryCommit.since = clock
+        commit(committing.map(\.entry))
+    }
+
+    /// - Parameter joinedAt: a log time that an entry has reached. One that none has may come once more after a restart.
+    private func sendRows(at clock: Int64, joinedAt: FeedTime) {
+        var rows: [PeopleEntry] = []
+        let most = Intake.rowsMax - min(ends.count, Intake.removalsMin)
+        for request in waiting[waitingTaken...] {
+            guard rows.count < most, request.entries <= entriesReady else { break }
+            if case .change(let change) = request.kind { rows.append(change.entry.taken(at: joinedAt)) }
+        }
+        let count = rows.count
+        while rows.count < Intake.rowsMax, let removal = ends.popFirst() { rows.append(removal) }
+        guard !rows.isEmpty else { return }
+        if count > 0 { joins.append((joinedAt, count)) }
+        (changesWriting, changesSent) = (count, count)
+        rowCommit.since = clock
+        write(rows)
+    }
+
+    /// - Parameter first: position of the first entry of the commit.
+    func entriesAreDurable(from first: LogPosition) {
+        entryCommit.since = nil
+        for (index, entry) in committing.enumerated() {
+            let position = first + LogPosition(index)
+            entry.acknowledge?(position)
+            durable.append((entry.entry, position))
+        }
+        entriesDurable += UInt64(committing.count)
+        committing.removeAll(keepingCapacity: true)
+        release()
+    }
+
+    /// - Parameter kept: for each row of the commit, if the store keeps it.
+    func rowsAreDurable(kept: [Bool]) {
+        rowCommit.since = nil
+        guard let count = changesWriting.take() else { return }
+        changesAreDurable(kept.prefix(count))
+        release()
+    }
+
+    private func changesAreDurable(_ kept: ArraySlice<Bool>) {
+        var kept = kept
+        for index in waitingTaken..<waiting.count {
+            guard let isKept = kept.first else { break }
+            guard case .change(let change) = waiting[index].kind else { continue }
+            kept.removeFirst()
+            waiting[index].kind = .kept(
+                change.request, change.acknowledge, isKept, revives: change.entry.revivedCard)
+            guard let (entry, acknowledge) = change.key else { continue }
+            hold(LogEntry(now: max(entry.now, newestHeld), key: entry.key, entry.body)) { acknowledge($0, isKept) }
+            waiting[index].key = entriesHeld
+        }
+    }
+
+    /// Makes ready what waits for nothing, requests before the entries that are behind them.
+    private func release() {
+        var entriesTaken = 0
+        while true {
+            if waitingCount > 0, takeWaiting() { continue }
+            let areRowsWritten = changesSent > 0 && !rowCommit.isKnownSlow
+            // Who is being written joins before the entries that are decided from here on.
+            guard entriesTaken < durable.count, !areRowsWritten else { break }
+            let (entry, position) = durable[entriesTaken]
+            ready.append(.durable(entry, position))
+            newestReady = entry.now
+            entriesReady += 1
+            entriesTaken += 1
+        }
+        durable.removeFirst(entriesTaken)
+        guard waitingTaken == waiting.count || waitingTaken > 1024 && 2 * waitingTaken > waiting.count else { return }
+        waiting.removeFirst(waitingTaken)
+        waitingTaken = 0
+    }
+
+    /// - Returns: `false` if the first request waits for something.
+    private func takeWaiting() -> Bool {
+        let first = waiting[waitingTaken]
+        guard first.entries <= entriesReady, first.key <= entriesDurable else { return false }
+        switch first.kind {
+        case .change: return false
+        case .kept(let request, let acknowledge, let isKept, let revived):
+            // What is handed in after the answer is carried out behind the change.
+            acknowledge?(isKept)
+            ready.append(.kept(request, revives: revived))
+            changesSent -= 1
+        case .request(let request): ready.append(.request(request))
+        }
+        waitingTaken += 1
+        return true
+    }
+
+    /// Returns the next item to carry out.
     func take() -> Item? {
         guard hasReady else { return nil }
         defer {
+            if case .kept(_, let revived) = ready[readyTaken] {
+                noteJoined()
+                if let revived { ends.noteCarriedOut(revived) }
+            }
             readyTaken += 1
             if !hasReady {
                 ready.removeAll(keepingCapacity: true)
@@ -146,43 +273,88 @@ final class Intake {
         return ready[readyTaken]
     }
 
+    private func noteJoined() {
+        joins[0].count -= 1
+        if joins[0].count == 0 { joins.removeFirst() }
+    }
+
     /// Answers callers of `settle` whose time is over, even if the disk takes nothing for hours.
     func withdrawSettles(at now: Int64) {
         guard settleDeadline <= now else { return }
         settleDeadline = .max
-        func withdraw(_ item: Item) -> Bool {
-            guard case .request(.settle(let until, let settled)) = item else { return false }
+        func withdraw(_ request: CoreTurn.Request) -> Bool {
+            guard case .settle(let until, let settled) = request else { return false }
             if until > now { settleDeadline = min(settleDeadline, until) } else { settled(.unknown) }
             return until <= now
         }
         ready.removeFirst(readyTaken)
-        readyTaken = 0
-        ready.removeAll(where: withdraw)
-        committing.removeAll(where: withdraw)
-        held.removeAll(where: withdraw)
+        waiting.removeFirst(waitingTaken)
+        (readyTaken, waitingTaken) = (0, 0)
+        ready.removeAll { if case .request(let request) = $0 { withdraw(request) } else { false } }
+        waiting.removeAll { if case .request(let request) = $0.kind { withdraw(request) } else { false } }
     }
 
-    /// Gives up what is not known to be durable. The store may still write the commit that it has begun.
+    /// Gives up what is not known to be durable. The store may still write the commits that it has begun.
     ///
-    /// - Returns: the requests that need no entry.
+    /// - Returns: the requests that need no entry, and those whose card is durable.
     func abandon() -> [CoreTurn.Request] {
-        let items = ready.dropFirst(readyTaken) + committing + held
-        (ready, committing, held, readyTaken, settleDeadline, holdsEntry) = ([], [], [], 0, .max, false)
-        return items.compactMap { item in
+        var requests: [CoreTurn.Request] = []
+        for item in ready[readyTaken...] {
             switch item {
-            case .request(let request): return request
-            case .entry(let entry, let acknowledge):
-                acknowledge?(nil)
-                if entry.isRequest { lost += 1 }
-                return nil
-            case .durable: return nil
-            case .person(_, let request, let acknowledge):
-                acknowledge?(nil)
-                if request != nil { lost += 1 }
-                return nil
+            case .request(let request), .kept(let request, _): requests.append(request)
+            case .durable: break
             }
         }
+        for entry in committing + entries {
+            entry.acknowledge?(nil)
+            if entry.entry.isRequest { lost += 1 }
+        }
+        for request in waiting[waitingTaken...] {
+            switch request.kind {
+            case .request(let request): requests.append(request)
+            case .change(let change):
+                change.acknowledge?(nil)
+                change.key?.acknowledge(nil, false)
+                lost += 1
+            case .kept(_, let acknowledge, let isKept, _):
+                acknowledge?(isKept)
+                // A call whose key is not known to be durable may be repeated. Others wait behind such a one.
+                if request.key > entriesDurable { lost += 1 }
+            }
+        }
+        (ready, readyTaken, entries, committing, durable, joins) = ([], 0, [], [], [], [])
+        (waiting, waitingTaken, changesWriting, changesSent, settleDeadline) = ([], 0, nil, 0, .max)
+        return requests
     }
+}
+
+/// Commit that is on its way to a disk, and what operators know of it. All times are monotonic nanoseconds.
+struct CommitWatch {
+    /// Time at which the commit began; `nil` if there is none.
+    var since: Int64?
+    /// Time at which the commit began of which operators know that it is slow.
+    private var told: Int64?
+    /// Time after which operators are told.
+    private static let slow: Int64 = 2_000_000_000
+
+    enum News { case isSlow, answersAgain }
+
+    /// Returns what operators are to be told; called until it is nothing.
+    mutating func news(at clock: Int64) -> News? {
+        if let told, told != since {
+            self.told = nil
+            return .answersAgain
+        }
+        guard told == nil, let since, clock >= since + CommitWatch.slow else { return nil }
+        told = since
+        return .isSlow
+    }
+
+    /// Is `true` while operators have been told that the commit is slow.
+    var isKnownSlow: Bool { told != nil && told == since }
+
+    /// Time at which there will be news unless the disk answers; `.max` if never.
+    var deadline: Int64 { told == nil ? since.map { $0 + CommitWatch.slow } ?? .max : .max }
 }
 
 extension LogEntry {

@@ -35,11 +35,14 @@ struct ClaimBook {
     private(set) var isKept = false
     /// Names of the activities in claims, by slot.
     private var marks: [ActivityMark] = []
-    /// Ticket of the last request that names the activity, by slot; 0 for none.
-    private var tickets: [UInt64] = []
+    /// Lower half of the ticket of the last request that names the activity, by slot; 0 for none. The upper half follows from that of the newest
+    /// request, because older tickets are forgotten in time.
+    private var tickets: [UInt32] = []
     private var new = UnrequestedClaims()
-    private var requested: UInt64 = 0
-    private var durable: UInt64 = 0
+    private var requested: UInt64
+    private var durable: UInt64
+    /// Number of requests after which tickets that are older are forgotten, in rounds of as many.
+    private let ticketAgeMax: UInt64
     /// Requests without an answer: their tickets, when they were made in monotonic nanoseconds, and their names.
     private var open: [(ticket: UInt64, at: Int64, named: Int)] = []
     /// Names of those requests.
@@ -69,6 +72,13 @@ struct ClaimBook {
     private var unclaimed: [TopicID: FreshAlerts] = [:]
     private static let unclaimedMax = 1 << 14
     private(set) var limits = ClaimLimits()
+
+    /// - Parameters:
+    ///   - requested: number of requests so far.
+    ///   - ticketAgeMax: at most 2^31. No alert is fresh for so many requests.
+    init(requested: UInt64 = 0, ticketAgeMax: UInt64 = 1 << 31) {
+        (self.requested, durable, self.ticketAgeMax) = (requested, requested, ticketAgeMax)
+    }
 
     /// Makes alerts need claims. Called before there are activities.
     mutating func keep(_ limits: ClaimLimits) {
@@ -104,16 +114,22 @@ struct ClaimBook {
     /// Name of the activity, also beside claims.
     func mark(of slot: ActivitySlot) -> ActivityMark { marks[Int(slot.rawValue)] }
 
-    /// Ticket of the claims that are made now. Earlier ones are not for alerts that are published now.
-    var next: UInt64 { requested + 1 }
+    /// Ticket of the claims that are made now. Earlier ones are not for alerts that are published now. Its lower half is never 0.
+    var next: UInt64 { requested + (UInt32(truncatingIfNeeded: requested) == .max ? 2 : 1) }
+
+    /// Returns the ticket of the last request that names the activity; 0 for none.
+    private func ticket(of slot: ActivitySlot) -> UInt64 {
+        let half = tickets[Int(slot.rawValue)]
+        return half == 0 ? 0 : next - UInt64(UInt32(truncatingIfNeeded: next) &- half)
+    }
 
     func isClaimed(_ slot: ActivitySlot, since first: UInt64) -> Bool {
-        let ticket = tickets[Int(slot.rawValue)]
+        let ticket = ticket(of: slot)
         return ticket >= first && ticket <= durable
     }
 
     /// Returns whether a claim names the activity that may not be durable yet.
-    func isNamed(_ slot: ActivitySlot, since first: UInt64) -> Bool { tickets[Int(slot.rawValue)] >= first }
+    func isNamed(_ slot: ActivitySlot, since first: UInt64) -> Bool { ticket(of: slot) >= first }
 
     /// Returns the number of activities that may be named now: what is claimed and not sent is lost to a crash, and there may be a million
     /// audiences of one. An audience that goes on counts as one.
@@ -137,7 +153,7 @@ struct ClaimBook {
         activities.reserveCapacity(slots.count)
         for slot in slots where !isNamed(slot, since: first) && lacks(slot) {
             activities.append(marks[Int(slot.rawValue)])
-            tickets[Int(slot.rawValue)] = next
+            tickets[Int(slot.rawValue)] = UInt32(truncatingIfNeeded: next)
         }
         guard !activities.isEmpty else { return }
         new.add(alerts, for: activities)
@@ -146,7 +162,7 @@ struct ClaimBook {
     /// Claims alerts for the member of a lineup of one, which no claim names yet.
     mutating func claim(_ alerts: FreshAlerts, for slot: ActivitySlot) {
         new.add(alerts, forLineupOf: marks[Int(slot.rawValue)])
-        tickets[Int(slot.rawValue)] = next
+        tickets[Int(slot.rawValue)] = UInt32(truncatingIfNeeded: next)
     }
 
     /// Notes that alerts leave without claims.
@@ -176,7 +192,7 @@ struct ClaimBook {
     mutating func await(_ slot: ActivitySlot, of audience: Audience, since first: UInt64) {
         let waiting = Waiting(audience)
         if isNamed(slot, since: first) {
-            self.waiting[tickets[Int(slot.rawValue)], default: []].append(waiting)
+            self.waiting[ticket(of: slot), default: []].append(waiting)
         } else if !audience.claimFront.isUnnamed {
             audience.claimFront.isUnnamed = true
             unnamed.append(waiting)
@@ -185,7 +201,7 @@ struct ClaimBook {
 
     /// Makes a lineup of one member wait for the claim that names this activity, or for room to name it.
     mutating func await(_ slot: ActivitySlot, inRow row: Int, since first: UInt64) {
-        lineups.append(row, ticket: isNamed(slot, since: first) ? tickets[Int(slot.rawValue)] : nil)
+        lineups.append(row, ticket: isNamed(slot, since: first) ? ticket(of: slot) : nil)
     }
 
     /// Removes and returns the lineups of one member that need not wait any more.
@@ -222,10 +238,18 @@ struct ClaimBook {
     /// Removes and returns what is to be made durable; `nil` if there is nothing.
     mutating func takeRequest(at now: Int64) -> ClaimRequest? {
         guard !new.isEmpty else { return nil }
-        requested += 1
+        requested = next
+        if requested % ticketAgeMax == 1 { forgetOldTickets() }
         open.append((requested, now, new.named))
         requestedNames += new.named
         return ClaimRequest(ticket: requested, claims: new.takeAll())
+    }
+
+    private mutating func forgetOldTickets() {
+        for index in tickets.indices where tickets[index] != 0 {
+            let age = UInt32(truncatingIfNeeded: next) &- tickets[index]
+            if UInt64(age) >= ticketAgeMax { tickets[index] = 0 }
+        }
     }
 
     /// Notes that all requests up to that one are durable.

@@ -47,6 +47,10 @@ final class FeedbackReporter {
         feedback.append(.removed(id.rawValue, token: token().keyedHash))
     }
 
+    func reportRemovalCheck(of id: ActivityID, token: UInt64, isOver: Bool) {
+        feedback.append(.removalChecked(id.rawValue, token: token, isOver: isOver))
+    }
+
     func report(_ fate: ActivityFate, of id: ActivityID) {
         if !surrogates.contains(id) { feedback.append(.fate(id, fate)) }
     }

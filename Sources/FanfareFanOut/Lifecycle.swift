@@ -155,6 +155,12 @@ final class Lifecycle {
     /// Returns the activity with a name, or the one that has taken its place.
     func slot(of id: ActivityID) -> ActivitySlot? { membership.slot(of: renewals.card(of: id)) }
 
+    /// Reports whether an activity that was removed is known, because a follow or a start has come since.
+    func checkRemoval(of id: ActivityID, token: UInt64) {
+        let known = membership.slot(of: id).map { membership.store.tokens[membership.store[$0].token].keyedHash }
+        reporter.reportRemovalCheck(of: id, token: token, isOver: known != token)
+    }
+
     /// Removes the renewal record of an activity that is being removed, and hands its name over or cancels its successor.
     private func forgetRenewal(_ slot: ActivitySlot, at moment: Moment) {
         if let audience = lastStates.removeValue(forKey: slot) { membership.releaseAudience(audience, at: moment) }

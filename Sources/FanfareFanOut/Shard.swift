@@ -198,6 +198,7 @@ package final class Shard: DeliverySource {
             }
         case .tellDisposition(let number, let id, let topic, let cause):
             reporter.tell(disposition(of: cause, in: topic, for: id, at: moment), number)
+        case .checkRemoval(let bits, let token): lifecycle.checkRemoval(of: ActivityID(bits), token: token)
         case .trustDeadAnswers: reporter.report(retries.quarantine.overrule())
         case .reportQuiet(let request):
             settling.ask(request)

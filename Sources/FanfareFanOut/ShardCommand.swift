@@ -34,6 +34,8 @@ package enum ShardCommand: Sendable {
     indirect case replaceToken(ActivityID, token: [UInt8])
     /// Requests a `disposition` with the same number for the alert with this cause.
     indirect case tellDisposition(UInt64, ActivityID, TopicID, cause: String)
+    /// Requests a `removalChecked` for an activity that was `removed`: a follow or a start may have come since.
+    case checkRemoval(UInt64, token: UInt64)
     /// Confirms that the tokens answered as dead are dead, so that the guard no longer keeps their activities from being removed.
     case trustDeadAnswers
     /// Requests a `quiet` with the same number once each activity has everything sent so far or newer content, or was refused it for good.
@@ -68,6 +70,8 @@ package enum ShardFeedback: Sendable {
     /// The shard has removed the activity, whatever the reason: bits of its id, and hash of the token that it had. Reported if the
     /// engine's store keeps people.
     case removed(UInt64, token: UInt64)
+    /// Answer to `ShardCommand.checkRemoval`: `isOver` if the shard has no activity with that id and that token.
+    case removalChecked(UInt64, token: UInt64, isOver: Bool)
     indirect case disposition(UInt64, AlertDisposition)
     /// The followers of these topics, in this shard, have the topics' versions. Sent if the engine's store keeps people.
     indirect case topicsCompleted([TopicCompletion])

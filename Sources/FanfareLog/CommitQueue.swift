@@ -4,7 +4,6 @@ package import FanfareLoop
 /// that it has not got back: so no push leaves before its entry is durable. Confined to the loop's thread.
 package final class CommitQueue {
     private let log: any Log
-    private let people: PeopleRegister?
     private let writer: LogWriter
     private let reports = Locked<[String]>([])
     private let wakeup: Wakeup
@@ -15,22 +14,17 @@ package final class CommitQueue {
     package private(set) var isCommitting = false
     /// Called on the loop with entries that have become durable, in order, and the position of the first one.
     package var onDurable: ([LogEntry], LogPosition) -> Void = { _, _ in }
-    /// For each entry about people of the last append: `true` if the store keeps it. Read in `onDurable`.
-    package var keptPeople: [Bool] { people?.kept ?? [] }
     /// Called on the loop with lines for operators.
     package var onReport: (String) -> Void = { _ in }
 
-    /// - Parameters:
-    ///   - log: a log that nobody else uses while entries are being made durable.
-    ///   - people: the same; takes the entries about people.
-    package init(_ log: any Log, people: PeopleRegister? = nil, loop: Loop) throws(LoopError) {
+    /// - Parameter log: a log that nobody else uses while entries are being made durable.
+    package init(_ log: any Log, loop: Loop) throws(LoopError) {
         self.log = log
-        self.people = people
         var wake: () -> Void = {}
         wakeup = try Wakeup(loop: loop) { wake() }
         let signal = wakeup.signal
         do throws(LoopError) {
-            writer = try LogWriter(log, people: people) { [reports] line in
+            writer = try LogWriter(log) { [reports] line in
                 reports.withLock { $0.append(line) }
                 signal.signal()
             }
@@ -42,13 +36,13 @@ package final class CommitQueue {
     }
 
     /// Makes entries durable; `onDurable` follows. Nothing else may be appended before that.
-    package func append(_ entries: [LogEntry], people: [PeopleEntry] = []) {
-        guard !entries.isEmpty || !people.isEmpty else { return }
+    package func append(_ entries: [LogEntry]) {
+        guard !entries.isEmpty else { return }
         precondition(!isCommitting, "entries are being made durable")
         pending = entries
         isCommitting = true
         let signal = wakeup.signal
-        writer.append(entries, people: people) { [isDurable] in
+        writer.append(entries) { [isDurable] in
             isDurable.withLock { $0 = true }
             signal.signal()
         }

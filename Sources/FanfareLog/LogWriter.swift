@@ -8,7 +8,6 @@ package import FanfareLoop
 package final class LogWriter: Sendable {
     private struct Waiting {
         var entries: [LogEntry]
-        var people: [PeopleEntry]
         var then: @Sendable () -> Void
         var refused: @Sendable (LogError) -> Void
     }
@@ -35,12 +34,9 @@ package final class LogWriter: Sendable {
 
     /// - Parameters:
     ///   - log: used by the writer's thread alone from here on.
-    ///   - people: the same; gets the entries about people.
     ///   - report: called on the writer's thread with a line for operators when writing fails, and when it works again.
-    package init(
-        _ log: any Log, people: PeopleRegister? = nil, report: @escaping @Sendable (String) -> Void
-    ) throws(LoopError) {
-        try DetachedThread.run(name: "log") { [shared] in LogWriter.run(log, people, shared, report) }
+    package init(_ log: any Log, report: @escaping @Sendable (String) -> Void) throws(LoopError) {
+        try DetachedThread.run(name: "log") { [shared] in LogWriter.run(log, shared, report) }
     }
 
     deinit { close() }
@@ -48,15 +44,14 @@ package final class LogWriter: Sendable {
     /// Appends entries behind all earlier ones.
     ///
     /// - Parameters:
-    ///   - people: entries for the register, which are durable by then as well.
     ///   - then: called on the writer's thread once the entries are durable; never if the writer is closed before.
     ///   - refused: called instead if the log refuses one of the entries for good. Those before it are durable.
     package func append(
-        _ entries: [LogEntry], people: [PeopleEntry] = [], then: @escaping @Sendable () -> Void,
+        _ entries: [LogEntry], then: @escaping @Sendable () -> Void,
         refused: @escaping @Sendable (LogError) -> Void = { _ in }
     ) {
         shared.state.withLock {
-            $0.waiting.append(Waiting(entries: entries, people: people, then: then, refused: refused))
+            $0.waiting.append(Waiting(entries: entries, then: then, refused: refused))
         }
         shared.work.signal()
     }
@@ -86,12 +81,11 @@ package final class LogWriter: Sendable {
     }
 
     private static func run(
-        _ log: any Log, _ people: PeopleRegister?, _ shared: Shared, _ report: @Sendable (String) -> Void
+        _ log: any Log, _ shared: Shared, _ report: @Sendable (String) -> Void
     ) {
         // A caller of `join` may open the folder again.
         defer {
             log.close()
-            people?.close()
             shared.hasEnded.signal()
         }
         while true {
@@ -106,7 +100,6 @@ package final class LogWriter: Sendable {
             if trimmed > 0 { log.trim(through: trimmed) }
             if isClosed { return }
             guard !batch.isEmpty else { continue }
-            if let people, !keep(batch.flatMap(\.people), in: people, shared, report) { return }
             guard write(batch, to: log, shared, report) else { return }
         }
     }
@@ -134,24 +127,6 @@ package final class LogWriter: Sendable {
             return write(Array(batch[(index + 1)...]), to: log, shared, report)
         }
         return true
-    }
-
-    /// - Returns: `false` if the writer was closed before the entries could be written.
-    private static func keep(
-        _ entries: [PeopleEntry], in people: PeopleRegister, _ shared: Shared, _ report: @Sendable (String) -> Void
-    ) -> Bool {
-        var hasFailed = false
-        while true {
-            do throws(LogError) {
-                try people.apply(entries)
-                if hasFailed { report("the store takes entries again") }
-                return true
-            } catch {
-                if !hasFailed { report("\(error); new calls wait until it takes them") }
-                hasFailed = true
-            }
-            if shared.closing.wait(timeout: .now() + retryWait) == .success { return false }
-        }
     }
 
     private enum Outcome {

@@ -85,11 +85,14 @@ struct SkippedEntries {
 
 extension LogEntry {
     /// Returns what a reader takes in place of an entry that was set aside: time passes as it did, and the topic is paused, because what it
-    /// shows may be wrong from here on. Its kind, the event's id and the call's key are remembered. What is for all topics leaves nothing behind.
+    /// shows may be wrong from here on. Its kind, the event's id and the call's key are remembered. What is for all topics leaves nothing behind, so that it may be
+    /// said again.
     package func skipped(at position: LogPosition) -> LogEntry {
-        var entry = LogEntry(now: now, place: place, key: key, .tick)
+        var isOfAll = false
+        if case .event(let event, _) = body { isOfAll = event.topic == .every }
+        var entry = LogEntry(now: now, place: place, key: isOfAll ? nil : key, .tick)
         entry.skippedAt = position
-        guard case .event(let event, let wall) = body, event.topic != .every else { return entry }
+        guard case .event(let event, let wall) = body, !isOfAll else { return entry }
         let pause = FeedEvent.Operation.pause
         entry.body = .event(
             FeedEvent(

@@ -343,6 +343,7 @@ package final class World {
                 phones[index].prefers(subscriber)
                 if let successor = successor(of: index) { phones[successor].prefers(subscriber) }
             }
+        case .checkRemoval: break
         case .trustDeadAnswers: node.deadTokens.overrule()
         case .forget(let topic): node.forgotten.insert(topic)
         case .reportQuiet(let question): noteQuestion(question, to: node)
@@ -624,7 +625,7 @@ package final class World {
                 falsehood = falsehood ?? judgeAnswer(to: question, isComplete: isComplete, from: node)
             case .claims(let request): node.send(.claimed(request.ticket))
             case .stampsReach(let mark): node.clock.stamps.mark = max(node.clock.stamps.mark, mark)
-            case .disposition, .counted, .fresh, .ready, .removed, .topicsCompleted, .showsAgain: break
+            case .disposition, .counted, .fresh, .ready, .removed, .removalChecked, .topicsCompleted, .showsAgain: break
             }
         }
         if !tell(node), heard < limit {

@@ -23,6 +23,8 @@ package final class LMDBPeopleStore: PeopleStore, @unchecked Sendable {
     /// Lock of the folder; `nil` for a reader.
     private let lock: StoreFolder?
     private var head: Head
+    /// Is `true` from a write that failed to the next one that does not.
+    private var hasFailed = false
 
     package var position: LogPosition { head.position }
     package var nextSerial: UInt64 { head.nextSerial }
@@ -106,7 +108,8 @@ package final class LMDBPeopleStore: PeopleStore, @unchecked Sendable {
         }
         rows.append(.init(key: 0, row: LMDBPeopleStore.bytes(head)))
         do throws(LMDBEnvironment.Failure) {
-            if environment == nil, position > self.head.position, try isWritten(position) {
+            // A commit that has failed may have been written all the same.
+            if hasFailed, position > self.head.position, try isWritten(position) {
                 try opened().sync()
             } else {
                 try opened().write(rows)
@@ -114,9 +117,11 @@ package final class LMDBPeopleStore: PeopleStore, @unchecked Sendable {
         } catch {
             // LMDB refuses all further writes of an environment after some failures, so the next try opens it anew.
             environment = nil
+            hasFailed = true
             throw LogError("\(folder): cannot be written: \(error.reason) (\(error.call))")
         }
         self.head = head
+        hasFailed = false
     }
 
     /// Is `true` if a commit that reported a failure has been written all the same; it is not durable yet.
@@ -148,6 +153,11 @@ package final class LMDBPeopleStore: PeopleStore, @unchecked Sendable {
             )
         }
         return .init(table: key.slice + 1, key: key.serial, row: bytes, isLast: isLast)
+    }
+
+    package func readAhead() {
+        // A store that cannot be opened says so when it is read.
+        do throws(LMDBEnvironment.Failure) { try opened().readAhead() } catch {}
     }
 
     package func count(slice: Int) throws(LogError) -> Int {

@@ -2,13 +2,15 @@ package import FanfareModel
 
 /// All cards of an engine's people by name, on top of a store: it loads them, and makes entries durable as changes of rows.
 ///
-/// It keeps 16 bytes for each card in memory, some 27 with the room of its table. Its calls block. `Sendable` is unchecked because one
+/// It keeps some 9 bytes for each card in memory (`CardIndex`). Its calls block. `Sendable` is unchecked because one
 /// thread at a time uses it: the one that loads, then a `LogWriter`'s.
 package final class PeopleRegister: @unchecked Sendable {
     /// `nil` once closed.
     private var store: (any PeopleStore)?
-    /// Key of each card by the bits of its `ActivityID`: the serial in steps of 64, and the slice.
-    private var keys: [UInt64: UInt64] = [:]
+    /// Keys of the cards by the bits of their `ActivityID`s.
+    private var index = CardIndex()
+    /// Keys of the cards whose rows have another id by now: one that is named by its token has got a new token since it was loaded.
+    private var renamed: [UInt64: CardKey] = [:]
     /// For each entry of the last `apply`: `true` if the store keeps it. An entry about a card that the store does not have is not kept.
     package private(set) var kept: [Bool] = []
 
@@ -28,11 +30,12 @@ package final class PeopleRegister: @unchecked Sendable {
     /// - Parameter body: called with each card and its place, or with a line about a row that cannot be read.
     package func load(_ body: (Result<(CardKey, Card), LogError>) -> Void) throws(LogError) {
         guard let store else { return }
-        keys.reserveCapacity(try store.count())
+        store.readAhead()
+        (index, renamed) = (CardIndex(), [:])
         try store.read { (key, found) throws(LogError) in
             switch found {
             case .success(let card):
-                keys[card.id.rawValue] = PeopleRegister.packed(key)
+                index.insert(card.id.rawValue, at: key)
                 body(.success((key, card)))
             case .failure(let error):
                 body(
@@ -73,13 +76,13 @@ package final class PeopleRegister: @unchecked Sendable {
         }
     }
 
-    private static func packed(_ key: CardKey) -> UInt64 { key.serial << 6 | UInt64(key.slice) }
-
     private func change(of id: UInt64, in batch: Batch, _ store: any PeopleStore) throws(LogError) -> Batch.Change {
         if let change = batch.changes[id] { return change }
-        guard let packed = keys[id] else { return Batch.Change() }
-        let key = CardKey(slice: Int(packed & 63), serial: packed >> 6)
-        return Batch.Change(key: key, card: try store.card(key))
+        if let key = renamed[id] { return Batch.Change(key: key, card: try store.card(key)) }
+        for key in index.candidates(id) {
+            if let card = try store.card(key), card.id.rawValue == id { return Batch.Change(key: key, card: card) }
+        }
+        return Batch.Change()
     }
 
     /// - Returns: `true` if the store will keep the entry.
@@ -92,8 +95,8 @@ package final class PeopleRegister: @unchecked Sendable {
         case .follow(let card): change.card = change.card.map { card.following($0) } ?? card
         case .start(let card):
             // A start of a card that exists says how to renew it, which the store does not keep.
-            if let known = change.card { return known.phase == .starting }
-            change.card = card
+            if let known = change.card, known.phase != .starting { return false }
+            change.card = change.card.map { card.following($0) } ?? card
         case .removed(_, let token):
             guard let card = change.card, card.token.keyedHash == token else { return true }
             change.card = nil
@@ -115,30 +118,43 @@ package final class PeopleRegister: @unchecked Sendable {
     private func commit(_ batch: Batch, _ store: any PeopleStore) throws(LogError) {
         var changes: [PeopleChange] = []
         var added: [(id: UInt64, key: CardKey)] = []
-        var removed: [UInt64] = []
+        var removed: [(id: UInt64, key: CardKey)] = []
+        var renamed: [(id: UInt64, key: CardKey)] = []
         var serial = store.nextSerial
         for id in batch.order {
             guard let change = batch.changes[id] else { continue }
             guard let card = change.card else {
-                if let key = change.key { changes.append(.remove(key)) }
-                removed.append(id)
+                guard let key = change.key else { continue }
+                changes.append(.remove(key))
+                removed.append((id, key))
                 continue
             }
             let slice = Card.slice(ofSubscriber: card.subscriber, token: card.token)
             // A card that has got another subscriber may belong to another slice. One without a subscriber stays where it is.
             if let key = change.key, key.slice == slice || card.subscriber == nil {
                 changes.append(.replace(key, card))
+                if card.id.rawValue != id { renamed.append((id, key)) }
                 continue
             }
-            if let key = change.key { changes.append(.remove(key)) }
+            if let key = change.key {
+                changes.append(.remove(key))
+                removed.append((id, key))
+            }
             changes.append(.insert(card))
-            added.append((id, CardKey(slice: slice, serial: serial)))
+            added.append((card.id.rawValue, CardKey(slice: slice, serial: serial)))
             serial += 1
         }
         guard !changes.isEmpty else { return }
         try store.apply(changes, upTo: store.position + 1)
-        for id in removed { keys[id] = nil }
-        for (id, key) in added { keys[id] = PeopleRegister.packed(key) }
+        for (id, key) in removed {
+            index.remove(id, at: key)
+            self.renamed[id] = nil
+        }
+        for (id, key) in renamed {
+            index.remove(id, at: key)
+            self.renamed[id] = key
+        }
+        for (id, key) in added { index.insert(id, at: key) }
     }
 }
 

@@ -106,6 +106,25 @@ import Testing
                 }())
     }
 
+    /// The id of a card without a name is made of its token, and stays what it was when that is replaced.
+    @Test func aCardThatIsNamedByItsTokenIsFoundUnderItsFirstId() throws {
+        let store = MemoryPeopleStore()
+        var card = Self.card("", [1])
+        (card.activity, card.subscriber) = (nil, nil)
+        try store.apply([.insert(card)])
+        let register = PeopleRegister(store)
+        try register.load { _ in }
+        let id = ActivityID([UInt8]([1]).keyedHash)
+        for token in 2...4 {
+            try register.apply([.replaceToken(id, [UInt8(token)])])
+            #expect(register.kept == [true])
+        }
+        try register.apply([.unfollow(id), .removed(id.rawValue, token: [UInt8]([4]).keyedHash)])
+        #expect(try register.kept == [true, true] && store.count() == 0)
+        try register.apply([.unfollow(id)])
+        #expect(register.kept == [false])
+    }
+
     @Test func anUnfollowedCardKeepsItsTokenUntilItIsOver() throws {
         let entries: [PeopleEntry] = [.follow(Self.card("card", [1])), .unfollow("card")]
         #expect(try applied(entries).card?.phase == .leaving)
@@ -117,6 +136,17 @@ import Testing
         let over = PeopleEntry.removed(ActivityID("card").rawValue, token: [UInt8]([1]).keyedHash)
         let card = try applied([.follow(Self.card("card", [1])), .replaceToken("card", [2]), over]).card
         #expect(card?.token == [2])
+    }
+
+    /// A start that has not left may be repeated with another token, or for another match.
+    @Test func theLastOfTwoStartsHolds() throws {
+        var first = Self.card("card", [1])
+        first.phase = .starting
+        var second = first
+        (second.token, second.audience) = ([2], .topic(TopicID("m/2")))
+        let (card, kept) = try applied([.start(first), .start(second)])
+        #expect(kept == [true, true])
+        #expect(card?.token == [2] && card?.audience == .topic(TopicID("m/2")) && card?.phase == .starting)
     }
 
     @Test func aStartIsACardOnceItsTokenIsKnown() throws {

@@ -4,7 +4,7 @@ import FanfareModel
 
 @testable import Fanfare
 
-/// A store in memory, of which a crash leaves what was synced: entries and people together, claims, completions and marks of stamps apart.
+/// A store in memory, of which a crash leaves what was synced: entries, people, and claims with completions and marks of stamps, each apart.
 final class CrashDisk: CheckpointSink {
     let log = MemoryLog()
     let claims = MemoryClaims()
@@ -16,7 +16,7 @@ final class CrashDisk: CheckpointSink {
     private var stampMark: Int64?
     private(set) var stamps = StampMark()
     private var requests: [(claims: StoredClaims, ticket: UInt64, shard: Int)] = []
-    private(set) var intake = Intake { _, _ in }
+    private(set) var intake = Intake(commit: { _ in }, write: { _ in })
     private var isFinishing = false
     var onCheckpoint: (Result<LogPosition, LogError>) -> Void = { _ in }
     var onClaimed: (UInt64, Int) -> Void = { _, _ in }
@@ -30,7 +30,8 @@ final class CrashDisk: CheckpointSink {
         completions = CompletionChanges()
         register = PeopleRegister(people)
         abandon()
-        intake = Intake { [unowned self] in (entries, peopleEntries) = ($0, $1) }
+        intake = Intake(
+            commit: { [unowned self] in entries = $0 }, write: { [unowned self] in peopleEntries = $0 })
     }
 
     func change(_ change: (inout CompletionChanges) -> Void) { change(&completions) }
@@ -38,9 +39,13 @@ final class CrashDisk: CheckpointSink {
 
     func claim(_ claims: StoredClaims, _ ticket: UInt64, shard: Int) { requests.append((claims, ticket, shard)) }
 
+    /// Parts of a store, of which each is written by a thread of its own.
+    enum Part: CaseIterable { case log, people, claims }
+
     /// - Returns: whether anything has become durable.
-    func sync(entries isOfEntries: Bool) -> Bool {
-        guard isOfEntries else {
+    func sync(_ part: Part) -> Bool {
+        switch part {
+        case .claims:
             guard !requests.isEmpty || !completions.isEmpty || stampMark != nil else { return false }
             claims.append(requests.map(\.claims), completions, stampMark: stampMark)
             if let mark = stampMark.take() { stamps.raise(to: mark) }
@@ -48,18 +53,22 @@ final class CrashDisk: CheckpointSink {
             let answers = requests
             requests = []
             for answer in answers { onClaimed(answer.ticket, answer.shard) }
-            return true
+        case .people:
+            guard !peopleEntries.isEmpty else { return false }
+            do { try register.apply(peopleEntries) } catch { preconditionFailure("a store in memory fails: \(error)") }
+            peopleEntries = []
+            intake.rowsAreDurable(kept: register.kept)
+        case .log:
+            if isFinishing {
+                isFinishing = false
+                onCheckpoint(.success(log.memoryCheckpoints.finish()))
+            }
+            guard !entries.isEmpty else { return false }
+            let first = log.end + 1
+            log.append(entries)
+            entries = []
+            intake.entriesAreDurable(from: first)
         }
-        if isFinishing {
-            isFinishing = false
-            onCheckpoint(.success(log.memoryCheckpoints.finish()))
-        }
-        guard !entries.isEmpty || !peopleEntries.isEmpty else { return false }
-        let first = log.end + 1
-        log.append(entries)
-        do { try register.apply(peopleEntries) } catch { preconditionFailure("a store in memory fails: \(error)") }
-        (entries, peopleEntries) = ([], [])
-        intake.entriesAreDurable(from: first, kept: register.kept)
         return true
     }
 

@@ -277,7 +277,8 @@ final class CrashWorld {
             default: happen()
             }
         case 1..<5: _ = runCore()
-        case 5..<7: _ = sync()
+        // Each part of the store has a thread of its own.
+        case 5..<7: _ = sync(CrashDisk.Part.allCases.filter { _ in random.chance(0.6) })
         case 7: clock.pass(.milliseconds(Int.random(in: 1...300, using: &random)))
         case 8..<14: _ = life.nodes.randomElement(using: &random)!.run()
         default:
@@ -396,11 +397,11 @@ final class CrashWorld {
         return life.turn.run() == .again
     }
 
-    private func sync() -> Bool {
-        let (entries, claims) = (disk.sync(entries: true), disk.sync(entries: false))
-        if entries || claims { tell("a sync: log to \(disk.log.end), \(disk.claims.claims.count) claims") }
-        if claims { life?.core.turnIsOver() }
-        return entries || claims
+    private func sync(_ parts: [CrashDisk.Part] = CrashDisk.Part.allCases) -> Bool {
+        let synced = parts.filter { disk.sync($0) }
+        if !synced.isEmpty { tell("a sync of \(synced): log to \(disk.log.end), \(disk.claims.claims.count) claims") }
+        if synced.contains(.claims) { life?.core.turnIsOver() }
+        return !synced.isEmpty
     }
 
     /// Lets everything arrive, and checks who has what.

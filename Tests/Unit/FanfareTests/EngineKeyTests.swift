@@ -175,6 +175,22 @@ import Testing
         #expect(starts.withLock { $0 } == 1)
     }
 
+    /// The store has no way to renew a card, so the receipt says that the call is in memory.
+    @Test func aStartOfACardThatExistsSaysThatItIsNotKept() async throws {
+        let (log, people) = (MemoryLog(), MemoryPeopleStore())
+        let request = StartRequest(
+            activity: "card", token: [7], attributesType: "Match", alert: AlertText(title: "Kick-off", body: ""))
+        let engine = try Engine(
+            Engine.Options(transport: .discard, store: StoreChoice(place: .log(log, people))),
+            observer: Engine.Observer(), apps: [],
+            makeTransports: [{ _, shard, _ in NotingTransport(shard) { _, _ in } }])
+        _ = try await engine.follow(.topic(Self.match), activity: "card", subscriber: "anna", token: [1])
+        let receipt = try await engine.start(
+            .topic(Self.match), request, subscriber: "anna", key: try IdempotencyKey("k"))
+        #expect(receipt.durability == .memory && !receipt.isRepeat)
+        _ = await engine.shutdown()
+    }
+
     /// The hash of a call is in stores: another release makes the same one of the same call.
     @Test func theContentOfACallIsAsItWas() throws {
         let request = StartRequest(
@@ -188,10 +204,15 @@ import Testing
         let contents = commands.map(\.content)
         #expect(contents == commands.map(\.content))
         #expect(Set(contents).count == contents.count)
+        // The system replaces a phone's token at any time, and the call stays the same.
+        let rotated = StartRequest(
+            activity: request.activity, token: [8], attributesType: request.attributesType,
+            attributes: request.attributes, alert: request.alert)
+        #expect(Engine.Command.start(.topic(Self.match), rotated, subscriber: "anna").content == contents[4])
         #expect(
             contents == [
                 0x4438_c193_1fae_ee18, 0xcfab_6ee2_d209_aaf9, 0x3e45_f6db_8fe9_710c, 0x57a5_48d8_6616_7f3e,
-                0xf33f_3f4a_ce45_8c84, 0x86e1_fad4_889b_d751,
+                0x2f70_375e_d160_3d49, 0x9044_d45a_dfa0_4152,
             ])
     }
 }

@@ -100,18 +100,54 @@ import Testing
         let place = Place()
         let engine = try place.engine()
         _ = try await engine.ingest(Self.event(0))
-        let cards = (0..<Intake.removalsMax + 1).map { (ActivityID("\($0)"), [1, UInt8($0 & 255), UInt8($0 >> 8)]) }
+        let cards = (0..<Intake.rowsMax + 1).map { (ActivityID("\($0)"), [1, UInt8($0 & 255), UInt8($0 >> 8)]) }
         for (card, token) in cards {
             _ = engine.offer(.follow(.topic(Self.match), activity: card, subscriber: "anna", token: token))
         }
         for (card, _) in cards { _ = engine.offer(.unfollow(activity: card, subscriber: "anna")) }
-        // By then the shard has told which cards are over.
-        #expect(await engine.settle(within: .seconds(300)))
+        // By then the shard has told which cards are over, and that they are so still.
+        for _ in 0..<2 { #expect(await engine.settle(within: .seconds(300))) }
         // Each of these is a commit at least, which takes a part of the removals with it.
         for _ in 0..<3 { try await Self.follow(engine, "stays", [1]) }
         _ = await engine.shutdown()
         let (start, goal) = try await place.goal(1)
         #expect(start.map(\.token) == [[1]] && goal.map(\.token) == [[1]])
+        #expect(try place.people.count() == 1)
+    }
+
+    private static func start(_ number: Int) -> StartRequest {
+        StartRequest(
+            activity: "card \(number)", token: [7, UInt8(number & 255), UInt8(number >> 8)],
+            attributesType: "Match",
+            alert: AlertText(title: "Kick-off", body: ""))
+    }
+
+    /// A backend starts its people anew while those of the engine before are given up.
+    @Test(.timeLimit(.minutes(10))) func aStartThatIsRepeatedAfterARestartIsKept() async throws {
+        let place = Place()
+        let count = 2 * Intake.rowsMax
+        for _ in 0..<2 {
+            let engine = try place.engine()
+            for number in 0..<count {
+                _ = engine.offer(.start(.topic(Self.match), Self.start(number), subscriber: "anna"))
+            }
+            #expect(await engine.settle(within: .seconds(300)))
+            _ = await engine.shutdown()
+            #expect(try place.people.count() == count)
+        }
+    }
+
+    /// The shard says that the first start is over when the second one is in the store and on its way to it.
+    @Test(.timeLimit(.minutes(10))) func aStartBehindItsOwnEndIsKept() async throws {
+        let place = Place()
+        let engine = try place.engine()
+        for _ in 0..<20 {
+            _ = try await engine.start(.topic(Self.match), Self.start(1), subscriber: "anna")
+            _ = try await engine.unfollow(activity: "card 1", subscriber: "anna")
+        }
+        _ = try await engine.start(.topic(Self.match), Self.start(1), subscriber: "anna")
+        #expect(await engine.settle(within: .seconds(300)))
+        _ = await engine.shutdown()
         #expect(try place.people.count() == 1)
     }
 

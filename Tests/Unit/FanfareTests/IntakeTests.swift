@@ -137,6 +137,54 @@ import Testing
         #expect(!engine.records.isEmpty)
     }
 
+    /// A timer that is due waits for an entry that waits for rows, and no turn is wasted on it meanwhile.
+    @Test func nothingRunsWhileAnEntryWaitsForRows() {
+        let disk = ManualDisk()
+        let engine = OneThread(disk: disk)
+        engine.begin()
+        for number in 1...3 { engine.card(number) }
+        engine.settle()
+        let card = Card(
+            subscriber: "anna", activity: "card", token: [1], audience: .topic(OneThread.match),
+            startedAt: engine.clock.truth)
+        #expect(engine.ask(.person(.follow(card), .follow(card.subscription(), app: 0), nil)))
+        engine.goal(1)
+        while engine.turn.run() == .again {}
+        #expect(disk.waiting.count == 1 && disk.rows.count == 1)
+        disk.keepsRows = false
+        #expect(disk.sync())
+        engine.clock.pass(.seconds(60))
+        var turns = 0
+        while turns < 10, engine.turn.run() == .again { turns += 1 }
+        // Two seconds are over: operators are told, and the entry goes on.
+        #expect(turns < 10 && engine.records.contains { $0.kind == "goal" }, "\(turns) turns")
+    }
+
+    /// An order releases changes by a timer that fires with the next entry.
+    @Test func aSettleWaitsForWhatTheOrderBeforeItReleases() {
+        let disk = ManualDisk()
+        let engine = OneThread(disk: disk)
+        engine.begin()
+        engine.card(1)
+        engine.pass(.seconds(60))
+        engine.card(2)
+        engine.settle()
+        engine.card(3)
+        _ = engine.ask(
+            .eventNow { FeedEvent(topic: OneThread.match, at: $0, kind: "republish", change: .operation(.republish)) })
+        let answers = Locked(0)
+        _ = engine.ask(.settle(until: .max) { _ in answers.withLock { $0 += 1 } })
+        _ = engine.turn.run()
+        #expect(disk.sync())
+        _ = engine.turn.run()
+        engine.runShard()
+        engine.hear()
+        #expect(answers.withLock { $0 } == 0)
+        engine.settle()
+        #expect(answers.withLock { $0 } == 1)
+        #expect(engine.transport.accepted.last?.state.contains(#""homeYellow":3"#) == true)
+    }
+
     // MARK: Trouble
 
     @Test func aSettleIsAnsweredInTimeAlthoughTheDiskTakesNothing() {

@@ -8,6 +8,8 @@ final class ManualDisk: CheckpointSink {
     private(set) lazy var intake = makeIntake()
     /// Entries of the commit that waits for a sync.
     private(set) var waiting: [LogEntry] = []
+    /// Rows of the commit that waits for a sync. The disk keeps none of them.
+    private(set) var rows: [PeopleEntry] = []
     private(set) var durable: [LogEntry] = []
     /// Entries that are durable, and checkpoints.
     let log = MemoryLog()
@@ -19,15 +21,20 @@ final class ManualDisk: CheckpointSink {
     init(seed: UInt64 = 0) { random = SplitMix64(seed: seed) }
 
     private func makeIntake() -> Intake {
-        Intake { [unowned self] entries, _ in
-            precondition(waiting.isEmpty, "entries are being made durable")
-            waiting = entries
-        }
+        Intake(
+            commit: { [unowned self] entries in
+                precondition(waiting.isEmpty && !entries.isEmpty, "entries are being made durable")
+                waiting = entries
+            },
+            write: { [unowned self] changes in
+                precondition(rows.isEmpty && !changes.isEmpty, "rows are being made durable")
+                rows = changes
+            })
     }
 
     /// Loses power: what waits for a sync is lost.
     func crash() {
-        (waiting, ended, isStuck) = ([], nil, false)
+        (waiting, rows, ended, isStuck) = ([], [], nil, false)
         store.abandon()
         intake = makeIntake()
     }
@@ -68,7 +75,9 @@ final class ManualDisk: CheckpointSink {
             confirmed += claims.map { ($0.ticket, $0.shard) }
             claims = []
         }
-        guard !waiting.isEmpty, !isStuck else { return hasClaims }
+        guard !isStuck else { return hasClaims }
+        let hasRows = syncRows()
+        guard !waiting.isEmpty else { return hasClaims || hasRows }
         let first = log.end + 1
         durable += waiting
         log.append(waiting)
@@ -77,6 +86,17 @@ final class ManualDisk: CheckpointSink {
         }
         waiting = []
         intake.entriesAreDurable(from: first)
+        return true
+    }
+
+    /// Is `false` if the disk takes no rows.
+    var keepsRows = true
+
+    private func syncRows() -> Bool {
+        guard !rows.isEmpty, keepsRows else { return false }
+        let kept = rows.map { _ in true }
+        rows = []
+        intake.rowsAreDurable(kept: kept)
         return true
     }
 

@@ -1,0 +1,72 @@
+import FanfareLog
+import FanfareModel
+
+/// Cards that are over, until their rows are removed. A row outlives the card if a call follows or starts a card under the same id meanwhile,
+/// wherever that call is: on its way to the store, from there to the shard, or taken by the shard. Confined to the core's thread.
+///
+/// Ids are the bits of activities' ids, tokens are `keyedHash`es.
+struct CardEnds {
+    /// Number of calls on their way to the core that follow or start a card, by its id.
+    private var calls: [UInt64: Int] = [:]
+    /// Tokens of the cards of which shards were asked if they are over still. A call that was carried out may not have come to the shard when it
+    /// said so.
+    private var asked: [UInt64: UInt64] = [:]
+    /// Tokens of the cards whose rows are to be removed, and their ids in order, among them those of cards that live on.
+    private var over: [UInt64: UInt64] = [:]
+    private var order = Queue<UInt64>()
+
+    var count: Int { over.count }
+
+    /// Notes a call that follows or starts a card.
+    mutating func noteCall(_ id: UInt64) {
+        calls[id, default: 0] += 1
+        over[id] = nil
+    }
+
+    /// Notes that such a call goes to its shard.
+    mutating func noteCarriedOut(_ id: UInt64) {
+        asked[id] = nil
+        guard let count = calls[id] else { return }
+        calls[id] = count > 1 ? count - 1 : nil
+    }
+
+    /// Notes that a shard has removed an activity.
+    ///
+    /// - Returns: `true` if the shard is to be asked whether that holds; `answer` follows.
+    mutating func shardRemoved(_ id: UInt64, token: UInt64) -> Bool {
+        guard calls[id] == nil else { return false }
+        asked[id] = token
+        return true
+    }
+
+    /// Notes the shard's answer.
+    mutating func answer(_ id: UInt64, token: UInt64, isOver: Bool) {
+        guard asked[id] == token else { return }
+        asked[id] = nil
+        if isOver { remove(id, token: token) }
+    }
+
+    /// Lets the row of a card be removed that no shard has, unless a call follows or starts it.
+    mutating func remove(_ id: UInt64, token: UInt64) {
+        guard calls[id] == nil else { return }
+        if over.updateValue(token, forKey: id) == nil { order.append(id) }
+    }
+
+    /// Removes and returns the next row to be removed.
+    mutating func popFirst() -> PeopleEntry? {
+        while let id = order.popFirst() {
+            if let token = over.removeValue(forKey: id) { return .removed(id, token: token) }
+        }
+        return nil
+    }
+}
+
+extension PeopleEntry {
+    /// Bits of the id of the card that lives on by this change; `nil` if the change concerns a card that exists.
+    var revivedCard: UInt64? {
+        switch self {
+        case .follow(let card), .start(let card): card.id.rawValue
+        case .move, .replaceToken, .prefer, .unfollow, .removed: nil
+        }
+    }
+}

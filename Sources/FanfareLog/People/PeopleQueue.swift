@@ -1,0 +1,125 @@
+internal import Dispatch
+package import FanfareLoop
+internal import FanfareModel
+
+/// Changes of cards between a loop and the disk: a thread of its own makes rows of them, so that no event waits for a row. Confined to the
+/// loop's thread.
+///
+/// What cannot be written is tried again each second, for as long as it takes: a full disk may be freed.
+package final class PeopleQueue {
+    private struct State {
+        /// Changes that are to be written; `nil` if there are none.
+        var entries: [PeopleEntry]?
+        /// For each change of the last commit, if the store keeps it; `nil` until the commit is durable.
+        var kept: [Bool]?
+        var lines: [String] = []
+        var isClosed = false
+    }
+
+    /// State that the thread shares with the owner.
+    private final class Shared: Sendable {
+        let state = Locked(State())
+        /// Signalled when changes wait or the queue is closed.
+        let work = DispatchSemaphore(value: 0)
+        /// Signalled when the queue is closed.
+        let closing = DispatchSemaphore(value: 0)
+        let hasEnded = DispatchSemaphore(value: 0)
+    }
+
+    private let shared = Shared()
+    private let wakeup: Wakeup
+    private var isWriting = false
+    private static let retryWait = DispatchTimeInterval.seconds(1)
+    /// Called on the loop when changes have become durable: for each of them, if the store keeps it.
+    package var onDurable: ([Bool]) -> Void = { _ in }
+    /// Called on the loop with lines for operators.
+    package var onReport: (String) -> Void = { _ in }
+
+    /// - Parameter register: used by the queue's thread alone from here on.
+    package init(_ register: PeopleRegister, loop: Loop) throws(LoopError) {
+        var wake: () -> Void = {}
+        wakeup = try Wakeup(loop: loop) { wake() }
+        let signal = wakeup.signal
+        do throws(LoopError) {
+            try DetachedThread.run(name: "people") { [shared] in
+                PeopleQueue.run(register, shared) { signal.signal() }
+            }
+        } catch {
+            wakeup.close()
+            throw error
+        }
+        wake = { [unowned self] in hear() }
+    }
+
+    /// Makes changes durable; `onDurable` follows. Nothing else may be appended before that.
+    package func append(_ entries: [PeopleEntry]) {
+        guard !entries.isEmpty else { return }
+        precondition(!isWriting, "changes are being made durable")
+        isWriting = true
+        shared.state.withLock { $0.entries = entries }
+        shared.work.signal()
+    }
+
+    /// Ends the thread after the commit that it is making and waits for it, because the folder may be used again. Changes that are not durable
+    /// yet are dropped.
+    package func close(within timeout: Duration = .seconds(5)) {
+        shared.state.withLock { $0.isClosed = true }
+        shared.closing.signal()
+        shared.work.signal()
+        _ = shared.hasEnded.wait(timeout: .now() + .milliseconds(Int(timeout.milliseconds)))
+        hear()
+        wakeup.close()
+        // Their owners may own this queue.
+        onDurable = { _ in }
+        onReport = { _ in }
+    }
+
+    private func hear() {
+        let (kept, lines) = shared.state.withLock { state in
+            defer { (state.kept, state.lines) = (nil, []) }
+            return (state.kept, state.lines)
+        }
+        for line in lines { onReport(line) }
+        guard let kept else { return }
+        isWriting = false
+        onDurable(kept)
+    }
+
+    private static func run(_ register: PeopleRegister, _ shared: Shared, _ wake: () -> Void) {
+        defer {
+            register.close()
+            shared.hasEnded.signal()
+        }
+        while true {
+            shared.work.wait()
+            let (entries, isClosed) = shared.state.withLock { ($0.entries.take(), $0.isClosed) }
+            if isClosed { return }
+            guard let entries else { continue }
+            guard write(entries, to: register, shared, wake) else { return }
+            shared.state.withLock { $0.kept = register.kept }
+            wake()
+        }
+    }
+
+    /// - Returns: `false` if the queue was closed before the disk took the changes.
+    private static func write(
+        _ entries: [PeopleEntry], to register: PeopleRegister, _ shared: Shared, _ wake: () -> Void
+    ) -> Bool {
+        func tell(_ line: String) {
+            shared.state.withLock { $0.lines.append(line) }
+            wake()
+        }
+        var hasFailed = false
+        while true {
+            do throws(LogError) {
+                try register.apply(entries)
+                if hasFailed { tell("the store takes changes of cards again") }
+                return true
+            } catch {
+                if !hasFailed { tell("\(error); new changes of cards wait until it takes them, and events go on") }
+                hasFailed = true
+            }
+            if shared.closing.wait(timeout: .now() + retryWait) == .success { return false }
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import FanfareLog
+import FanfareModel
+import Testing
+
+@testable import Fanfare
+
+@Suite struct CardEndsTests {
+    /// Box, because an expectation changes no value.
+    private final class Ends {
+        private var ends = CardEnds()
+
+        var count: Int { ends.count }
+        func noteCall(_ id: UInt64) { ends.noteCall(id) }
+        func noteCarriedOut(_ id: UInt64) { ends.noteCarriedOut(id) }
+        func shardRemoved(_ id: UInt64, token: UInt64) -> Bool { ends.shardRemoved(id, token: token) }
+        func answer(_ id: UInt64, token: UInt64, isOver: Bool) { ends.answer(id, token: token, isOver: isOver) }
+        func remove(_ id: UInt64, token: UInt64) { ends.remove(id, token: token) }
+        func take() -> [PeopleEntry] {
+            var entries: [PeopleEntry] = []
+            while let entry = ends.popFirst() { entries.append(entry) }
+            return entries
+        }
+    }
+
+    @Test func aRowGoesWhenItsShardSaysTwiceThatTheCardIsOver() {
+        let ends = Ends()
+        #expect(ends.shardRemoved(1, token: 7))
+        #expect(ends.take().isEmpty)
+        ends.answer(1, token: 7, isOver: true)
+        #expect(ends.take() == [.removed(1, token: 7)] && ends.count == 0)
+        ends.answer(1, token: 7, isOver: true)
+        #expect(ends.take().isEmpty)
+    }
+
+    /// A start is repeated while the former one is being given up, as all are after a restart.
+    @Test func aCallThatHasComeBeforeOrAfterItKeepsTheRow() {
+        let ends = Ends()
+        ends.noteCall(1)
+        #expect(!ends.shardRemoved(1, token: 7))
+        ends.remove(1, token: 7)
+        ends.noteCarriedOut(1)
+        #expect(ends.take().isEmpty)
+        ends.remove(1, token: 7)
+        ends.remove(2, token: 8)
+        ends.noteCall(1)
+        #expect(ends.take() == [.removed(2, token: 8)])
+    }
+
+    /// What a shard has said may be older than the start that is on its way to it.
+    @Test func aCallThatGoesToTheShardBeforeItsAnswerKeepsTheRow() {
+        let ends = Ends()
+        ends.noteCall(1)
+        ends.noteCarriedOut(1)
+        #expect(ends.shardRemoved(1, token: 7))
+        ends.answer(1, token: 7, isOver: false)
+        #expect(ends.take().isEmpty)
+        #expect(ends.shardRemoved(1, token: 7))
+        ends.noteCall(1)
+        ends.answer(1, token: 7, isOver: true)
+        ends.noteCarriedOut(1)
+        #expect(ends.take().isEmpty)
+        #expect(ends.shardRemoved(1, token: 7))
+        ends.noteCall(1)
+        ends.noteCarriedOut(1)
+        ends.answer(1, token: 7, isOver: true)
+        #expect(ends.take().isEmpty)
+    }
+
+    @Test func aCardThatIsOverAgainIsRemovedOnce() {
+        let ends = Ends()
+        ends.remove(1, token: 7)
+        ends.noteCall(1)
+        ends.noteCarriedOut(1)
+        ends.remove(1, token: 9)
+        ends.remove(2, token: 8)
+        #expect(ends.take() == [.removed(1, token: 9), .removed(2, token: 8)])
+    }
+}
