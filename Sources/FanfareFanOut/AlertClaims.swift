@@ -57,11 +57,14 @@ final class AlertClaims {
     func admit(
         _ run: ArraySlice<ActivitySlot>, of audience: Audience, at moment: Moment
     ) -> ArraySlice<ActivitySlot> {
-        guard let slot = run.first, let alerts = alerts(of: audience, at: moment) else { return run }
+        guard membership.claims.isKept, let slot = run.first else { return run }
         let (newest, first) = (audience.alerts.newest, audience.claimFront.firstTicket)
         let admitted = run.prefix {
             membership.store[$0].alerted >= newest || membership.claims.isClaimed($0, since: first)
         }
+        // Most runs are claimed, and so are those behind them.
+        if admitted.count == run.count, audience.claimFront.wanted == nil { return run }
+        guard let alerts = alerts(of: audience, at: moment) else { return run }
         if admitted.isEmpty {
             if membership.claims.isNamed(slot, since: first) {
                 audience.claimFront.widen()

@@ -288,7 +288,7 @@ extension StoredClaims {
             writer.write(claim.topic.rawValue)
             writer.write(claim.through)
             writer.write(claim.expires)
-            writer.write(all: claim.activities) { $0.write(fixed: $1.rawValue) }
+            writer.write(all: claim.activities.map { $0.rawValue })
         }
         return LogEntry.sealed(writer.bytes[...], at: key)
     }

@@ -75,6 +75,18 @@
     package mutating func write(fixed value: UInt32) {
         unsafe withUnsafeBytes(of: value.littleEndian) { unsafe bytes.append(contentsOf: $0) }
     }
+
+    /// Appends a list of values of four bytes, as `write(all:)` and `write(fixed:)` would, at the price of a copy.
+    package mutating func write(all values: [UInt32]) {
+        write(UInt64(values.count))
+        let start = bytes.count
+        bytes.append(contentsOf: repeatElement(0, count: 4 * values.count))
+        unsafe bytes.withUnsafeMutableBytes { room in
+            for (index, value) in values.enumerated() {
+                unsafe room.storeBytes(of: value.littleEndian, toByteOffset: start + 4 * index, as: UInt32.self)
+            }
+        }
+    }
 }
 
 /// Reads values back from their serial form. Takes any bytes: it never reads beyond them, and allocates no more than in proportion
