@@ -4,7 +4,7 @@ import FanfareFanOut
 public enum Admission: Sendable, Hashable {
     /// The engine will carry it out, even if it is stopped before that.
     case taken(Receipt)
-    /// There is no room, and nothing was taken. `Engine.room()` waits for room.
+    /// There is no room, and nothing was taken. `Engine.room(for:)` waits for room.
     case full
     /// The engine is stopping, or has stopped, and takes nothing more.
     case stopped

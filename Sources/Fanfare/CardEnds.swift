@@ -11,6 +11,8 @@ struct CardEnds {
     /// Tokens of the cards of which shards were asked if they are over still. A call that was carried out may not have come to the shard when it
     /// said so.
     private var asked: [UInt64: UInt64] = [:]
+    /// Tokens of the cards that a shard has removed while such a call was on its way.
+    private var deferred: [UInt64: UInt64] = [:]
     /// Tokens of the cards whose rows are to be removed, and their ids in order, among them those of cards that live on.
     private var over: [UInt64: UInt64] = [:]
     private var order = Queue<UInt64>()
@@ -18,23 +20,33 @@ struct CardEnds {
     var count: Int { over.count }
 
     /// Notes a call that follows or starts a card.
-    mutating func noteCall(_ id: UInt64) {
+    ///
+    /// - Returns: removal of the row of the card before it, which is over, to be written before that of the call; `nil` if there is none.
+    mutating func noteCall(_ id: UInt64) -> PeopleEntry? {
         calls[id, default: 0] += 1
-        over[id] = nil
+        let token = over.removeValue(forKey: id) ?? asked.removeValue(forKey: id)
+        return token.map { .removed(id, token: $0) }
     }
 
     /// Notes that such a call goes to its shard.
-    mutating func noteCarriedOut(_ id: UInt64) {
+    ///
+    /// - Parameter isKept: `true` if its row is that of the card; otherwise that of the card before it is there still.
+    mutating func noteCarriedOut(_ id: UInt64, isKept: Bool) {
         asked[id] = nil
+        if isKept { deferred[id] = nil }
         guard let count = calls[id] else { return }
         calls[id] = count > 1 ? count - 1 : nil
+        if count == 1, let token = deferred.removeValue(forKey: id) { remove(id, token: token) }
     }
 
     /// Notes that a shard has removed an activity.
     ///
     /// - Returns: `true` if the shard is to be asked whether that holds; `answer` follows.
     mutating func shardRemoved(_ id: UInt64, token: UInt64) -> Bool {
-        guard calls[id] == nil else { return false }
+        guard calls[id] == nil else {
+            deferred[id] = token
+            return false
+        }
         asked[id] = token
         return true
     }

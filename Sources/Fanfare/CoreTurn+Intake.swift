@@ -26,7 +26,7 @@ extension CoreTurn {
             guard let item = intake.take() else { break }
             switch item {
             case .durable(let entry, let position): decide(entry, at: position)
-            case .kept(let request, _):
+            case .kept(let request, _, _):
                 inbox.noteChanged()
                 carryOut(request, now, moment)
             case .request(let request): carryOut(request, now, moment)

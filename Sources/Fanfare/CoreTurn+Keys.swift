@@ -29,9 +29,14 @@ extension CoreTurn {
         _ wall: FeedTime
     ) {
         // Behind the entry of the first call, so that the repeated one is answered when that is durable.
-        let isNew = takes(key, answer, at: now, isDecided: false) { intake.hold(.repeated($0, answer)) }
+        let isChange = request.changesCard
+        var isHeld = false
+        let isNew = takes(key, answer, at: now, isDecided: false) {
+            intake.hold(.repeated($0, answer, isChange: isChange))
+            isHeld = true
+        }
         guard isNew else {
-            if request.changesCard { inbox.noteChanged() }
+            if isChange, !isHeld { inbox.noteChanged() }
             return
         }
         let acknowledge: Intake.Acknowledge = { entry in answer?(entry.map { .taken($0) } ?? .stopped) }

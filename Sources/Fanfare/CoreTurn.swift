@@ -19,7 +19,8 @@ final class CoreTurn {
         /// Request whose caller has given a key, and waits for the answer if there is one.
         indirect case keyed(CallKey, Request, AnswerKeyed?)
         /// Call whose key another one has had before. Only the core makes this request.
-        case repeated(KnownKeys.Call, AnswerKeyed?)
+        /// Only an engine with a store has one.
+        case repeated(KnownKeys.Call, AnswerKeyed?, isChange: Bool)
         /// Event that happens when the core takes it.
         case eventNow(@Sendable (_ now: FeedTime) -> FeedEvent)
         case command(ShardCommand, subscriber: UInt64, app: Int)
@@ -181,7 +182,9 @@ final class CoreTurn {
             acknowledge(nil)
         case .person(_, let request, _): carryOut(request, now, moment)
         case .keyed(let key, let request, let answer): carryOut(request, under: key, answer, now, moment)
-        case .repeated(let call, let answer): self.answer(repeated: call, answer)
+        case .repeated(let call, let answer, let isChange):
+            if isChange { inbox.noteChanged() }
+            self.answer(repeated: call, answer)
         case .event(let event):
             core.apply(event, now: now, wall: FeedTime(milliseconds: moment.wallMilliseconds))
         case .eventNow(let make):

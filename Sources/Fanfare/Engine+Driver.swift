@@ -67,7 +67,9 @@ extension Engine {
                         report: { early.reports.say($0) })
                     if let line = earlier.report(unfinished, wall: wall()) { early.reports.say(line) }
                     if claims.start == nil { try claims.begin(at: core.now) }
-                    store = try Store(log, people: people.register, claims, stamps, core, rules, options, loop: loop)
+                    store = try Store(
+                        log, people: people.register, claims, stamps, core, rules, options, waitingMax: inbox.capacity,
+                        loop: loop)
                 }
                 var work: () -> Void = {}
                 wakeup = try Wakeup(loop: loop) { work() }
@@ -210,7 +212,7 @@ extension Engine.Driver {
 
         init(
             _ log: any Log, people register: PeopleRegister, _ claimed: any ClaimStore, _ stamps: StampMark,
-            _ core: EngineCore, _ rules: LogRules, _ options: Engine.Options, loop: Loop
+            _ core: EngineCore, _ rules: LogRules, _ options: Engine.Options, waitingMax: Int, loop: Loop
         ) throws {
             serials = register.nextSerial
             let commits = try CommitQueue(log, loop: loop)
@@ -221,7 +223,7 @@ extension Engine.Driver {
                 throw error
             }
             self.people = people
-            intake = Intake(commit: { commits.append($0) }, write: { people.append($0) })
+            intake = Intake(waitingMax: waitingMax, commit: { commits.append($0) }, write: { people.append($0) })
             let claims: ClaimQueue
             do { claims = try ClaimQueue(claimed, stamps: stamps, loop: loop) } catch {
                 people.close()

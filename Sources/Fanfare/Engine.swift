@@ -171,9 +171,13 @@ public final class Engine: Sendable {
     /// Waits until an offer that was answered with `full` may be repeated. There is room for one command then, which another caller may take
     /// first.
     ///
-    /// - Throws: `.stopped` or `.cancelled`.
-    public func room() async throws(EngineError) {
-        switch await inbox.room(wake: { signal.signal() }) {
+    /// - Parameter command: the command that was offered; `nil` waits until there is room for any. In an engine with a store, changes of
+    ///   cards may have to wait for a disk that has room for events.
+    /// - Throws: `.stopped` or `.cancelled`; `.refused` for a command that can never be carried out.
+    public func room(for command: Command? = nil) async throws(EngineError) {
+        var offered: CoreTurn.Request?
+        if let command { offered = try request(for: command).get() }
+        switch await inbox.room(for: offered, wake: { signal.signal() }) {
         case .admitted: return
         case .late: throw .full
         case .stopped: throw .stopped

@@ -10,6 +10,7 @@ extension CoreTurn {
     /// so that no event waits behind them.
     final class Inbox: Sendable {
         let requests: ManyToOneMailbox<Request>
+        let capacity: Int
         /// Callers that wait for room in the mailbox.
         let line = RoomLine<Request>()
         /// Callers that wait until the store has rows of others.
@@ -28,6 +29,7 @@ extension CoreTurn {
 
         init(capacity: Int, topicIDBytesMax: Int = Rules.Limits().topicIDBytesMax, hasStore: Bool = false) {
             requests = ManyToOneMailbox(capacity: capacity)
+            self.capacity = capacity
             changesMax = capacity / 2
             self.topicIDBytesMax = topicIDBytesMax
             self.hasStore = hasStore
@@ -98,9 +100,11 @@ extension CoreTurn {
         /// Room for changes of cards.
         private var roomForChanges: Int { changesMax - changes.load(ordering: .relaxed) }
 
-        /// Waits until there is room for a request of any kind; returns at once if there is. Any thread.
-        func room(wake: @Sendable () -> Void) async -> RoomLine<Request>.Answer {
-            guard isFull || roomForChanges <= 0 else { return .admitted(nil) }
+        /// Waits until there is room for a request; returns at once if there is. Any thread.
+        ///
+        /// - Parameter request: `nil`: there is to be room for a change of a card, and so for every request.
+        func room(for request: Request? = nil, wake: @Sendable () -> Void) async -> RoomLine<Request>.Answer {
+            guard isFull || request.map(isChange) ?? true && roomForChanges <= 0 else { return .admitted(nil) }
             return await (isFull ? line : watchers).wait(with: nil, until: .max, wake: wake)
         }
 

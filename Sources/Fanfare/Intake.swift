@@ -21,7 +21,7 @@ final class Intake {
         /// Entry that is durable and acknowledged.
         case durable(LogEntry, LogPosition)
         /// Change of a card that is durable and acknowledged, and `PeopleEntry.revivedCard`.
-        case kept(CoreTurn.Request, revives: UInt64?)
+        case kept(CoreTurn.Request, revives: UInt64?, isKept: Bool)
         case request(CoreTurn.Request)
     }
 
@@ -38,6 +38,8 @@ final class Intake {
         /// Entry with the idempotency key of the call, and the answer to its caller, who learns if the store keeps the card. The entry is held
         /// when the card is durable: a card without its key has not left the engine when the process dies, and the repeated call starts it.
         var key: (entry: LogEntry, acknowledge: @Sendable (LogPosition?, _ isKept: Bool) -> Void)?
+        /// Removal of the row of a card that is over, and under whose id the call makes another one.
+        fileprivate(set) var removal: PeopleEntry?
     }
 
     /// Request that makes no entry.
@@ -69,8 +71,9 @@ final class Intake {
     /// Requests in the order of the mailbox, some of which have been taken.
     private var waiting: [Waiting] = []
     private var waitingTaken = 0
-    /// Number of changes that are being made durable, the first of those that wait; `nil` if no rows are being written.
-    private var changesWriting: Int?
+    /// For each row that is being written, if it is that of a change, the first of which are the first of those that wait; `nil` if no rows are
+    /// being written.
+    private var rowsWriting: [Bool]?
     /// Changes that were sent to the store and are not ready.
     private var changesSent = 0
     /// Changes that were sent to the store and are not carried out: the log times at which their cards count as joined, and their numbers.
@@ -84,7 +87,8 @@ final class Intake {
     private(set) var settleDeadline = Int64.max
     private let commit: ([LogEntry]) -> Void
     private let write: ([PeopleEntry]) -> Void
-    /// Commits of entries and of rows, for operators. An entry waits for rows until operators are told that they are slow.
+    /// Commits of entries and of rows, for operators. An entry waits for rows, and for the keys of their calls, until operators
+    /// are told that one of both is slow.
     var entryCommit = CommitWatch()
     var rowCommit = CommitWatch()
     /// Earliest time of the next entry that only advances time, in monotonic nanoseconds.
@@ -118,7 +122,7 @@ final class Intake {
 
     var isCommittingEntries: Bool { !committing.isEmpty }
     /// Is `true` while the store owes an answer.
-    var isCommitting: Bool { isCommittingEntries || changesWriting != nil }
+    var isCommitting: Bool { isCommittingEntries || rowsWriting != nil }
     /// Is `true` if an entry waits for the next commit, or for rows.
     var holdsEntry: Bool { !entries.isEmpty || !durable.isEmpty }
     var isEmpty: Bool { !holdsEntry && waitingCount == 0 && !isCommitting && !hasReady }
@@ -139,7 +143,8 @@ final class Intake {
     }
 
     func hold(_ change: Change) {
-        if let id = change.entry.revivedCard { ends.noteCall(id) }
+        var change = change
+        if let id = change.entry.revivedCard { change.removal = ends.noteCall(id) }
         waiting.append(Waiting(kind: .change(change), entries: entriesHeld))
     }
 
@@ -158,7 +163,7 @@ final class Intake {
         release()
         if !isCommittingEntries, !entries.isEmpty { sendEntries(at: clock) }
         // Entries wait for one commit of rows, and for the keys of its calls.
-        if changesWriting == nil, changesSent == 0 { sendRows(at: clock, joinedAt: max(now, newestReady)) }
+        if rowsWriting == nil, changesSent == 0 { sendRows(at: clock, joinedAt: max(now, newestReady)) }
     }
 
     private func sendEntries(at clock: Int64) {
@@ -170,16 +175,23 @@ final class Intake {
     /// - Parameter joinedAt: a log time that an entry has reached. One that none has may come once more after a restart.
     private func sendRows(at clock: Int64, joinedAt: FeedTime) {
         var rows: [PeopleEntry] = []
+        var areChanges: [Bool] = []
         let most = Intake.rowsMax - min(ends.count, Intake.removalsMin)
         for request in waiting[waitingTaken...] {
             guard rows.count < most, request.entries <= entriesReady else { break }
-            if case .change(let change) = request.kind { rows.append(change.entry.taken(at: joinedAt)) }
+            guard case .change(let change) = request.kind else { continue }
+            if let removal = change.removal {
+                rows.append(removal)
+                areChanges.append(false)
+            }
+            rows.append(change.entry.taken(at: joinedAt))
+            areChanges.append(true)
         }
-        let count = rows.count
+        let count = areChanges.count(where: \.self)
         while rows.count < Intake.rowsMax, let removal = ends.popFirst() { rows.append(removal) }
         guard !rows.isEmpty else { return }
         if count > 0 { joins.append((joinedAt, count)) }
-        (changesWriting, changesSent) = (count, count)
+        (rowsWriting, changesSent) = (areChanges, count)
         rowCommit.since = clock
         write(rows)
     }
@@ -200,8 +212,8 @@ final class Intake {
     /// - Parameter kept: for each row of the commit, if the store keeps it.
     func rowsAreDurable(kept: [Bool]) {
         rowCommit.since = nil
-        guard let count = changesWriting.take() else { return }
-        changesAreDurable(kept.prefix(count))
+        guard let areChanges = rowsWriting.take() else { return }
+        changesAreDurable(zip(kept, areChanges).compactMap { $1 ? $0 : nil }[...])
         release()
     }
 
@@ -224,7 +236,7 @@ final class Intake {
         var entriesTaken = 0
         while true {
             if waitingCount > 0, takeWaiting() { continue }
-            let areRowsWritten = changesSent > 0 && !rowCommit.isKnownSlow
+            let areRowsWritten = changesSent > 0 && !rowCommit.isKnownSlow && !entryCommit.isKnownSlow
             // Who is being written joins before the entries that are decided from here on.
             guard entriesTaken < durable.count, !areRowsWritten else { break }
             let (entry, position) = durable[entriesTaken]
@@ -248,7 +260,7 @@ final class Intake {
         case .kept(let request, let acknowledge, let isKept, let revived):
             // What is handed in after the answer is carried out behind the change.
             acknowledge?(isKept)
-            ready.append(.kept(request, revives: revived))
+            ready.append(.kept(request, revives: revived, isKept: isKept))
             changesSent -= 1
         case .request(let request): ready.append(.request(request))
         }
@@ -260,9 +272,9 @@ final class Intake {
     func take() -> Item? {
         guard hasReady else { return nil }
         defer {
-            if case .kept(_, let revived) = ready[readyTaken] {
+            if case .kept(_, let revived, let isKept) = ready[readyTaken] {
                 noteJoined()
-                if let revived { ends.noteCarriedOut(revived) }
+                if let revived { ends.noteCarriedOut(revived, isKept: isKept) }
             }
             readyTaken += 1
             if !hasReady {
@@ -301,7 +313,7 @@ final class Intake {
         var requests: [CoreTurn.Request] = []
         for item in ready[readyTaken...] {
             switch item {
-            case .request(let request), .kept(let request, _): requests.append(request)
+            case .request(let request), .kept(let request, _, _): requests.append(request)
             case .durable: break
             }
         }
@@ -323,7 +335,7 @@ final class Intake {
             }
         }
         (ready, readyTaken, entries, committing, durable, joins) = ([], 0, [], [], [], [])
-        (waiting, waitingTaken, changesWriting, changesSent, settleDeadline) = ([], 0, nil, 0, .max)
+        (waiting, waitingTaken, rowsWriting, changesSent, settleDeadline) = ([], 0, nil, 0, .max)
         return requests
     }
 }

@@ -11,6 +11,8 @@ package final class PeopleRegister: @unchecked Sendable {
     private var index = CardIndex()
     /// Keys of the cards whose rows have another id by now: one that is named by its token has got a new token since it was loaded.
     private var renamed: [UInt64: CardKey] = [:]
+    /// Transaction of an `apply` that has failed.
+    private var failed: Transaction?
     /// For each entry of the last `apply`: `true` if the store keeps it. An entry about a card that the store does not have is not kept.
     package private(set) var kept: [Bool] = []
 
@@ -47,15 +49,29 @@ package final class PeopleRegister: @unchecked Sendable {
         }
     }
 
-    /// Makes the entries durable, in order, in one transaction. After an error the same call may be repeated.
+    /// Makes the entries durable, in order, in one transaction. After an error nothing else may be called but the same once more.
     package func apply(_ entries: [PeopleEntry]) throws(LogError) {
         kept = []
         guard !entries.isEmpty, let store else { return }
+        // A transaction that has failed may have been written all the same, so the repeated call must not begin with what is there.
+        let transaction: Transaction
+        if let former = failed.take() {
+            transaction = former
+        } else {
+            transaction = try self.transaction(of: entries, store)
+        }
+        do throws(LogError) { try commit(transaction, store) } catch {
+            failed = transaction
+            throw error
+        }
+        kept = transaction.kept
+    }
+
+    private func transaction(of entries: [PeopleEntry], _ store: any PeopleStore) throws(LogError) -> Transaction {
         var batch = Batch()
         var kept: [Bool] = []
         for entry in entries { kept.append(try take(entry, into: &batch, store)) }
-        try commit(batch, store)
-        self.kept = kept
+        return transaction(of: batch, kept: kept, store)
     }
 
     /// Cards that the entries of one transaction have changed.
@@ -115,46 +131,56 @@ package final class PeopleRegister: @unchecked Sendable {
         return true
     }
 
-    private func commit(_ batch: Batch, _ store: any PeopleStore) throws(LogError) {
+    /// Changes of rows, and what they change in the register.
+    private struct Transaction {
+        var kept: [Bool]
         var changes: [PeopleChange] = []
         var added: [(id: UInt64, key: CardKey)] = []
         var removed: [(id: UInt64, key: CardKey)] = []
         var renamed: [(id: UInt64, key: CardKey)] = []
+    }
+
+    private func transaction(of batch: Batch, kept: [Bool], _ store: any PeopleStore) -> Transaction {
+        var transaction = Transaction(kept: kept)
         var serial = store.nextSerial
         for id in batch.order {
             guard let change = batch.changes[id] else { continue }
             guard let card = change.card else {
                 guard let key = change.key else { continue }
-                changes.append(.remove(key))
-                removed.append((id, key))
+                transaction.changes.append(.remove(key))
+                transaction.removed.append((id, key))
                 continue
             }
             let slice = Card.slice(ofSubscriber: card.subscriber, token: card.token)
             // A card that has got another subscriber may belong to another slice. One without a subscriber stays where it is.
             if let key = change.key, key.slice == slice || card.subscriber == nil {
-                changes.append(.replace(key, card))
-                if card.id.rawValue != id { renamed.append((id, key)) }
+                transaction.changes.append(.replace(key, card))
+                if card.id.rawValue != id { transaction.renamed.append((id, key)) }
                 continue
             }
             if let key = change.key {
-                changes.append(.remove(key))
-                removed.append((id, key))
+                transaction.changes.append(.remove(key))
+                transaction.removed.append((id, key))
             }
-            changes.append(.insert(card))
-            added.append((card.id.rawValue, CardKey(slice: slice, serial: serial)))
+            transaction.changes.append(.insert(card))
+            transaction.added.append((card.id.rawValue, CardKey(slice: slice, serial: serial)))
             serial += 1
         }
-        guard !changes.isEmpty else { return }
-        try store.apply(changes, upTo: store.position + 1)
-        for (id, key) in removed {
+        return transaction
+    }
+
+    private func commit(_ transaction: Transaction, _ store: any PeopleStore) throws(LogError) {
+        guard !transaction.changes.isEmpty else { return }
+        try store.apply(transaction.changes, upTo: store.position + 1)
+        for (id, key) in transaction.removed {
             index.remove(id, at: key)
-            self.renamed[id] = nil
+            renamed[id] = nil
         }
-        for (id, key) in renamed {
+        for (id, key) in transaction.renamed {
             index.remove(id, at: key)
-            self.renamed[id] = key
+            renamed[id] = key
         }
-        for (id, key) in added { index.insert(id, at: key) }
+        for (id, key) in transaction.added { index.insert(id, at: key) }
     }
 }
 

@@ -138,6 +138,52 @@ import Testing
         #expect(card?.token == [2])
     }
 
+    /// Store whose next transaction is written, and reported as failed, like one of LMDB's on a full disk.
+    private final class DoubtfulStore: PeopleStore, @unchecked Sendable {
+        let memory = MemoryPeopleStore()
+        var fails = false
+        private var written: LogPosition?
+
+        var position: LogPosition { written == nil ? memory.position : memory.position - 1 }
+        var nextSerial: UInt64 { memory.nextSerial }
+        func apply(_ changes: [PeopleChange], upTo position: LogPosition) throws(LogError) {
+            guard written != position else {
+                written = nil
+                return
+            }
+            try memory.apply(changes, upTo: position)
+            guard fails else { return }
+            (fails, written) = (false, position)
+            throw LogError("the disk is full")
+        }
+        func card(_ key: CardKey) throws(LogError) -> Card? { memory.card(key) }
+        func count(slice: Int) throws(LogError) -> Int { memory.count(slice: slice) }
+        func read(
+            slice: Int, from serial: UInt64,
+            _ body: (CardKey, Result<Card, SerialError>) throws(LogError) -> Bool
+        ) throws(LogError) { try memory.read(slice: slice, from: serial, body) }
+    }
+
+    /// The repeated call finds its own changes in the store, and is not to take them for those of another one.
+    @Test func aTransactionThatFailedAndWasWrittenIsRepeatedAsItWas() throws {
+        for entries in [
+            [PeopleEntry.removed(ActivityID("old").rawValue, token: [UInt8]([1]).keyedHash)],
+            [.follow(Self.card("new", [2]))], [.unfollow("old")],
+        ] {
+            let store = DoubtfulStore()
+            let register = PeopleRegister(store)
+            try register.apply([.follow(Self.card("old", [1]))])
+            store.fails = true
+            #expect(throws: LogError.self) { try register.apply(entries) }
+            try register.apply(entries)
+            #expect(register.kept == [true])
+            try register.apply([.follow(Self.card("other", [3]))])
+            let cards = try Self.loaded(store.memory)
+            #expect(cards["other"]?.token == [3])
+            #expect(try store.memory.count() == (entries.first == .follow(Self.card("new", [2])) ? 3 : cards.count))
+        }
+    }
+
     /// A start that has not left may be repeated with another token, or for another match.
     @Test func theLastOfTwoStartsHolds() throws {
         var first = Self.card("card", [1])

@@ -10,8 +10,8 @@ import Testing
         private var ends = CardEnds()
 
         var count: Int { ends.count }
-        func noteCall(_ id: UInt64) { ends.noteCall(id) }
-        func noteCarriedOut(_ id: UInt64) { ends.noteCarriedOut(id) }
+        @discardableResult func noteCall(_ id: UInt64) -> PeopleEntry? { ends.noteCall(id) }
+        func noteCarriedOut(_ id: UInt64, isKept: Bool = true) { ends.noteCarriedOut(id, isKept: isKept) }
         func shardRemoved(_ id: UInt64, token: UInt64) -> Bool { ends.shardRemoved(id, token: token) }
         func answer(_ id: UInt64, token: UInt64, isOver: Bool) { ends.answer(id, token: token, isOver: isOver) }
         func remove(_ id: UInt64, token: UInt64) { ends.remove(id, token: token) }
@@ -64,6 +64,29 @@ import Testing
         ends.noteCarriedOut(1)
         ends.answer(1, token: 7, isOver: true)
         #expect(ends.take().isEmpty)
+    }
+
+    /// The row of the card before it goes before that of the call is written.
+    @Test func aCallBeginsWithTheRemovalOfTheCardBeforeIt() {
+        let ends = Ends()
+        ends.remove(1, token: 7)
+        #expect(ends.noteCall(1) == .removed(1, token: 7))
+        #expect(ends.noteCall(1) == nil && ends.take().isEmpty)
+        #expect(ends.shardRemoved(2, token: 8))
+        #expect(ends.noteCall(2) == .removed(2, token: 8))
+        ends.answer(2, token: 8, isOver: true)
+        #expect(ends.take().isEmpty)
+    }
+
+    /// A call whose row is not kept leaves that of the card before it, which is over.
+    @Test func aCallThatIsNotKeptLeavesTheRemovalOfTheCardBeforeIt() {
+        for isKept in [false, true] {
+            let ends = Ends()
+            ends.noteCall(1)
+            #expect(!ends.shardRemoved(1, token: 7))
+            ends.noteCarriedOut(1, isKept: isKept)
+            #expect(ends.take() == (isKept ? [] : [.removed(1, token: 7)]))
+        }
     }
 
     @Test func aCardThatIsOverAgainIsRemovedOnce() {

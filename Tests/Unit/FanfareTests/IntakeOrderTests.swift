@@ -92,7 +92,7 @@ import Testing
                     newest.event = entry.now
                     if entry.now <= newest.join, !isImpatient { violation = "event \(number) is late" }
                     if writes.count != writesBefore[number] { violation = "event \(number) waited for rows" }
-                case .kept(.command(_, let number, _), _):
+                case .kept(.command(_, let number, _), _, _):
                     done.append(.change(Int(number)))
                     joins.removeFirst()
                     newest.join = joined["\(number)"] ?? newest.join
@@ -178,6 +178,41 @@ import Testing
         bench.syncRows()
         #expect(bench.done == [.entry(1), .entry(2), .change(1)] && bench.intake.joining == nil)
         #expect(bench.violation == nil)
+    }
+
+    /// The rows are written, and the log takes no key.
+    @Test func anEventDoesNotWaitForAKeyThatIsStuck() {
+        let bench = Bench()
+        bench.change(1, isKeyed: true)
+        bench.run()
+        bench.entry(1)
+        bench.run()
+        bench.intake.rowsAreDurable(kept: [true])
+        bench.syncEntries()
+        #expect(bench.done.isEmpty && bench.commits.count == 2)
+        _ = bench.intake.entryCommit.news(at: .max)
+        bench.run()
+        #expect(bench.done == [.entry(1)])
+    }
+
+    /// The row of a card that is over goes before that of the call that makes another one.
+    @Test func aRemovalPrecedesTheChangeThatRevivesTheCard() {
+        let bench = Bench()
+        bench.intake.ends.remove(ActivityID("card").rawValue, token: 7)
+        let card = Card(
+            subscriber: "anna", activity: "card", token: [1], audience: .topic(TopicID("match/1")),
+            startedAt: FeedTime(seconds: 1_790_000_000))
+        let answers = Locked<[Bool?]>([])
+        bench.intake.hold(
+            Intake.Change(
+                entry: .follow(card), request: .trustDeadAnswers,
+                acknowledge: { kept in answers.withLock { $0.append(kept) } }))
+        bench.change(1)
+        bench.run()
+        #expect(bench.writes.map(\.count) == [3])
+        #expect(bench.writes[0].first == .removed(ActivityID("card").rawValue, token: 7))
+        bench.intake.rowsAreDurable(kept: [true, false, true])
+        #expect(answers.withLock { $0 } == [false])
     }
 
     /// What is handed in after the answer is carried out behind the change.

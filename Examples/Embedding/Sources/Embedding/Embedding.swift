@@ -65,7 +65,7 @@ import Foundation
                 topic: match, topicKind: .football, at: fact.at, id: fact.id, kind: fact.kind,
                 lifecycle: fact.id == "1H" ? .start : nil, change: .fact(fact))
             // A feed's own loop offers events, and waits only while there is no room.
-            while engine.offer(event) == .full { try await engine.room() }
+            while engine.offer(event) == .full { try await engine.room(for: .ingest(event)) }
             // Settling makes the output reproducible: the goal may overtake the kick-off otherwise.
             guard await engine.settle(within: .seconds(120)) else { throw Trouble.undelivered(fact.id) }
         }

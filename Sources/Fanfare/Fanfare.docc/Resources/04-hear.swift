@@ -17,7 +17,7 @@ for fact in [teams, goal] {
     let event = FeedEvent(
         topic: match, topicKind: .football, at: fact.at, id: fact.id, kind: fact.kind,
         lifecycle: fact.id == "teams" ? .start : nil, change: .fact(fact))
-    while engine.offer(event) == .full { try await engine.room() }
+    while engine.offer(event) == .full { try await engine.room(for: .ingest(event)) }
 }
 
 if let state = try await engine.topicState(match) { print(state.contentState?.json ?? "nothing yet") }
