@@ -11,7 +11,7 @@ struct CardEnds {
     /// Tokens of the cards of which shards were asked if they are over still. A call that was carried out may not have come to the shard when it
     /// said so.
     private var asked: [UInt64: UInt64] = [:]
-    /// Tokens of the cards that a shard has removed while such a call was on its way.
+    /// Tokens of the cards that are over, as was learned while such a call was on its way.
     private var deferred: [UInt64: UInt64] = [:]
     /// Tokens of the cards whose rows are to be removed, and their ids in order, among them those of cards that live on.
     private var over: [UInt64: UInt64] = [:]
@@ -24,16 +24,14 @@ struct CardEnds {
     /// - Returns: removal of the row of the card before it, which is over, to be written before that of the call; `nil` if there is none.
     mutating func noteCall(_ id: UInt64) -> PeopleEntry? {
         calls[id, default: 0] += 1
-        let token = over.removeValue(forKey: id) ?? asked.removeValue(forKey: id)
-        return token.map { .removed(id, token: $0) }
+        return over.removeValue(forKey: id).map { .removed(id, token: $0) }
     }
 
     /// Notes that such a call goes to its shard.
     ///
     /// - Parameter isKept: `true` if its row is that of the card; otherwise that of the card before it is there still.
     mutating func noteCarriedOut(_ id: UInt64, isKept: Bool) {
-        asked[id] = nil
-        if isKept { deferred[id] = nil }
+        if isKept { (asked[id], deferred[id]) = (nil, nil) }
         guard let count = calls[id] else { return }
         calls[id] = count > 1 ? count - 1 : nil
         if count == 1, let token = deferred.removeValue(forKey: id) { remove(id, token: token) }
@@ -55,7 +53,7 @@ struct CardEnds {
     mutating func answer(_ id: UInt64, token: UInt64, isOver: Bool) {
         guard asked[id] == token else { return }
         asked[id] = nil
-        if isOver { remove(id, token: token) }
+        if isOver, calls[id] != nil { deferred[id] = token } else if isOver { remove(id, token: token) }
     }
 
     /// Lets the row of a card be removed that no shard has, unless a call follows or starts it.

@@ -57,7 +57,7 @@ final class AlertClaims {
     func admit(
         _ run: ArraySlice<ActivitySlot>, of audience: Audience, at moment: Moment
     ) -> ArraySlice<ActivitySlot> {
-        guard membership.claims.isKept, let slot = run.first else { return run }
+        guard membership.claims.isKept, !audience.alerts.pending.isEmpty, let slot = run.first else { return run }
         let (newest, first) = (audience.alerts.newest, audience.claimFront.firstTicket)
         let admitted = run.prefix {
             membership.store[$0].alerted >= newest || membership.claims.isClaimed($0, since: first)

@@ -1,4 +1,3 @@
-internal import Dispatch
 package import FanfareLoop
 
 /// Thread that appends to a log, so that no loop waits for a disk. What comes while a batch is being synced is the next batch.
@@ -22,21 +21,16 @@ package final class LogWriter: Sendable {
     /// State that the thread shares with the owner.
     private final class Shared: Sendable {
         let state = Locked(State())
-        /// Signalled when entries wait or the writer is closed.
-        let work = DispatchSemaphore(value: 0)
-        /// Signalled when the writer is closed.
-        let closing = DispatchSemaphore(value: 0)
-        let hasEnded = DispatchSemaphore(value: 0)
+        let thread = StoreThread()
     }
 
     private let shared = Shared()
-    private static let retryWait = DispatchTimeInterval.seconds(1)
 
     /// - Parameters:
     ///   - log: used by the writer's thread alone from here on.
     ///   - report: called on the writer's thread with a line for operators when writing fails, and when it works again.
     package init(_ log: any Log, report: @escaping @Sendable (String) -> Void) throws(LoopError) {
-        try DetachedThread.run(name: "log") { [shared] in LogWriter.run(log, shared, report) }
+        try shared.thread.start(name: "log") { [shared] in LogWriter.run(log, shared, report) }
     }
 
     deinit { close() }
@@ -53,7 +47,7 @@ package final class LogWriter: Sendable {
         shared.state.withLock {
             $0.waiting.append(Waiting(entries: entries, then: then, refused: refused))
         }
-        shared.work.signal()
+        shared.thread.wake()
     }
 
     /// Removes entries up to that position, with later appends.
@@ -65,31 +59,19 @@ package final class LogWriter: Sendable {
             defer { state.isClosed = true }
             return !state.isClosed
         }
-        guard isFirst else { return }
-        shared.closing.signal()
-        shared.work.signal()
+        if isFirst { shared.thread.close() }
     }
 
     /// Blocks until the thread has ended, after `close`.
     ///
     /// - Returns: `false` if it has not ended in that time, because the disk does not answer.
-    @discardableResult package func join(within timeout: Duration) -> Bool {
-        let (seconds, attoseconds) = timeout.components
-        let wait = DispatchTimeInterval.milliseconds(
-            Int(clamping: seconds) * 1000 + Int(attoseconds / 1_000_000_000_000_000))
-        return shared.hasEnded.wait(timeout: .now() + wait) == .success
-    }
+    @discardableResult package func join(within timeout: Duration) -> Bool { shared.thread.join(within: timeout) }
 
-    private static func run(
-        _ log: any Log, _ shared: Shared, _ report: @Sendable (String) -> Void
-    ) {
+    private static func run(_ log: any Log, _ shared: Shared, _ report: @Sendable (String) -> Void) {
         // A caller of `join` may open the folder again.
-        defer {
-            log.close()
-            shared.hasEnded.signal()
-        }
+        defer { log.close() }
         while true {
-            shared.work.wait()
+            shared.thread.waitForWork()
             let (batch, isClosed, trimmed) = shared.state.withLock { state in
                 defer {
                     state.waiting.removeAll(keepingCapacity: true)
@@ -153,7 +135,7 @@ package final class LogWriter: Sendable {
                 }
                 hasFailed = true
             }
-            if shared.closing.wait(timeout: .now() + retryWait) == .success { return .closed }
+            guard shared.thread.waitToRetry() else { return .closed }
         }
     }
 }

@@ -1,4 +1,3 @@
-internal import Dispatch
 package import FanfareLoop
 
 /// Checkpoints on their way from a loop to the disk, on a thread of their own: neither the loop nor the log's commits wait for them. A
@@ -21,8 +20,7 @@ package final class CheckpointQueue {
 
     private final class Shared: Sendable {
         let state = Locked(State())
-        let work = DispatchSemaphore(value: 0)
-        let hasEnded = DispatchSemaphore(value: 0)
+        let thread = StoreThread()
     }
 
     private let shared = Shared()
@@ -41,7 +39,7 @@ package final class CheckpointQueue {
         wakeup = try Wakeup(loop: loop) { wake() }
         let signal = wakeup.signal
         do throws(LoopError) {
-            try DetachedThread.run(name: "checkpoint") { [shared] in
+            try shared.thread.start(name: "checkpoint") { [shared] in
                 CheckpointQueue.run(store, shared) { signal.signal() }
             }
         } catch {
@@ -69,7 +67,7 @@ package final class CheckpointQueue {
     /// given up.
     package func close(within seconds: Int = 5) {
         put(.close)
-        _ = shared.hasEnded.wait(timeout: .now() + .seconds(seconds))
+        shared.thread.join(within: .seconds(seconds))
         wakeup.close()
         // Their owners may own this queue.
         onEnd = { _ in }
@@ -81,7 +79,7 @@ package final class CheckpointQueue {
             if case .rows(_, let bytes) = job { $0.bytes += bytes }
             $0.jobs.append(job)
         }
-        shared.work.signal()
+        shared.thread.wake()
     }
 
     private func hear() {
@@ -95,12 +93,9 @@ package final class CheckpointQueue {
 
     private static func run(_ store: any CheckpointStore, _ shared: Shared, _ wake: () -> Void) {
         var isBroken = true
-        defer {
-            store.abandon()
-            shared.hasEnded.signal()
-        }
+        defer { store.abandon() }
         while true {
-            shared.work.wait()
+            shared.thread.waitForWork()
             let jobs = shared.state.withLock { state in
                 defer { state.jobs = [] }
                 return state.jobs

@@ -1,4 +1,3 @@
-internal import Dispatch
 package import FanfareLoop
 package import FanfareModel
 
@@ -22,9 +21,7 @@ package final class ClaimQueue {
 
     private final class Shared: Sendable {
         let state = Locked(State())
-        let work = DispatchSemaphore(value: 0)
-        let closing = DispatchSemaphore(value: 0)
-        let hasEnded = DispatchSemaphore(value: 0)
+        let thread = StoreThread()
     }
 
     private let shared = Shared()
@@ -34,7 +31,6 @@ package final class ClaimQueue {
     /// Called on the loop with lines for operators.
     package var onReport: (String) -> Void = { _ in }
 
-    private static let retryWait = DispatchTimeInterval.seconds(1)
     /// Completions in a commit: a claim that comes meanwhile waits for some milliseconds.
     private static let completionsMax = 2048
 
@@ -46,7 +42,7 @@ package final class ClaimQueue {
         wakeup = try Wakeup(loop: loop) { wake() }
         let signal = wakeup.signal
         do throws(LoopError) {
-            try DetachedThread.run(name: "claims") { [shared] in
+            try shared.thread.start(name: "claims") { [shared] in
                 ClaimQueue.run(store, shared, stamps) { signal.signal() }
             }
         } catch {
@@ -59,7 +55,7 @@ package final class ClaimQueue {
     /// Makes claims durable; `onDurable` follows. Tickets of a shard count up.
     package func append(_ claims: StoredClaims, _ ticket: UInt64, shard: Int) {
         shared.state.withLock { $0.requests.append(Request(claims: claims, ticket: ticket, shard: shard)) }
-        shared.work.signal()
+        shared.thread.wake()
     }
 
     /// Makes changes of completions durable.
@@ -70,21 +66,20 @@ package final class ClaimQueue {
             change(&state.completions)
             return state.completions.count
         }
-        if isPressing || count >= ClaimQueue.completionsMax { shared.work.signal() }
+        if isPressing || count >= ClaimQueue.completionsMax { shared.thread.wake() }
     }
 
     /// Makes durable that stamps up to this one may have been used.
     package func reserve(stampsThrough mark: Int64) {
         shared.state.withLock { $0.stampMark = max($0.stampMark ?? mark, mark) }
-        shared.work.signal()
+        shared.thread.wake()
     }
 
     /// Ends the thread once it has written the completions, if the disk takes them, and waits for it, because the folder may be used again.
     package func close(within seconds: Int = 5) {
         shared.state.withLock { $0.isClosed = true }
-        shared.closing.signal()
-        shared.work.signal()
-        _ = shared.hasEnded.wait(timeout: .now() + .seconds(seconds))
+        shared.thread.close()
+        shared.thread.join(within: .seconds(seconds))
         wakeup.close()
         // Their owners may own this queue.
         onDurable = { _, _ in }
@@ -102,12 +97,9 @@ package final class ClaimQueue {
     }
 
     private static func run(_ store: any ClaimStore, _ shared: Shared, _ stamps: StampMark, _ wake: () -> Void) {
-        defer {
-            store.close()
-            shared.hasEnded.signal()
-        }
+        defer { store.close() }
         while true {
-            shared.work.wait()
+            shared.thread.waitForWork()
             var isClosed = false
             // One signal may stand for more completions than fit into a commit.
             while let work = shared.state.withLock({ state in
@@ -158,9 +150,7 @@ package final class ClaimQueue {
                     hasFailed = true
                 }
             }
-            if shared.state.withLock(\.isClosed) || shared.closing.wait(timeout: .now() + retryWait) == .success {
-                return false
-            }
+            if shared.state.withLock(\.isClosed) || !shared.thread.waitToRetry() { return false }
             // A claim that has come meanwhile goes with the next try.
             shared.state.withLock { state in
                 work.requests += state.requests

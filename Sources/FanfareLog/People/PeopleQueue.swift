@@ -1,6 +1,4 @@
-internal import Dispatch
 package import FanfareLoop
-internal import FanfareModel
 
 /// Changes of cards between a loop and the disk: a thread of its own makes rows of them, so that no event waits for a row. Confined to the
 /// loop's thread.
@@ -19,17 +17,12 @@ package final class PeopleQueue {
     /// State that the thread shares with the owner.
     private final class Shared: Sendable {
         let state = Locked(State())
-        /// Signalled when changes wait or the queue is closed.
-        let work = DispatchSemaphore(value: 0)
-        /// Signalled when the queue is closed.
-        let closing = DispatchSemaphore(value: 0)
-        let hasEnded = DispatchSemaphore(value: 0)
+        let thread = StoreThread()
     }
 
     private let shared = Shared()
     private let wakeup: Wakeup
     private var isWriting = false
-    private static let retryWait = DispatchTimeInterval.seconds(1)
     /// Called on the loop when changes have become durable: for each of them, if the store keeps it.
     package var onDurable: ([Bool]) -> Void = { _ in }
     /// Called on the loop with lines for operators.
@@ -41,7 +34,7 @@ package final class PeopleQueue {
         wakeup = try Wakeup(loop: loop) { wake() }
         let signal = wakeup.signal
         do throws(LoopError) {
-            try DetachedThread.run(name: "people") { [shared] in
+            try shared.thread.start(name: "people") { [shared] in
                 PeopleQueue.run(register, shared) { signal.signal() }
             }
         } catch {
@@ -57,16 +50,15 @@ package final class PeopleQueue {
         precondition(!isWriting, "changes are being made durable")
         isWriting = true
         shared.state.withLock { $0.entries = entries }
-        shared.work.signal()
+        shared.thread.wake()
     }
 
     /// Ends the thread after the commit that it is making and waits for it, because the folder may be used again. Changes that are not durable
     /// yet are dropped.
     package func close(within timeout: Duration = .seconds(5)) {
         shared.state.withLock { $0.isClosed = true }
-        shared.closing.signal()
-        shared.work.signal()
-        _ = shared.hasEnded.wait(timeout: .now() + .milliseconds(Int(timeout.milliseconds)))
+        shared.thread.close()
+        shared.thread.join(within: timeout)
         hear()
         wakeup.close()
         // Their owners may own this queue.
@@ -86,12 +78,9 @@ package final class PeopleQueue {
     }
 
     private static func run(_ register: PeopleRegister, _ shared: Shared, _ wake: () -> Void) {
-        defer {
-            register.close()
-            shared.hasEnded.signal()
-        }
+        defer { register.close() }
         while true {
-            shared.work.wait()
+            shared.thread.waitForWork()
             let (entries, isClosed) = shared.state.withLock { ($0.entries.take(), $0.isClosed) }
             if isClosed { return }
             guard let entries else { continue }
@@ -119,7 +108,7 @@ package final class PeopleQueue {
                 if !hasFailed { tell("\(error); new changes of cards wait until it takes them, and events go on") }
                 hasFailed = true
             }
-            if shared.closing.wait(timeout: .now() + retryWait) == .success { return false }
+            guard shared.thread.waitToRetry() else { return false }
         }
     }
 }

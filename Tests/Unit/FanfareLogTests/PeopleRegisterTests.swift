@@ -138,7 +138,8 @@ import Testing
         #expect(card?.token == [2])
     }
 
-    /// Store whose next transaction is written, and reported as failed, like one of LMDB's on a full disk.
+    /// Store whose next transaction is written, and reported as failed, like one of LMDB's on a full disk. `Sendable` is unchecked because
+    /// the test uses it on one thread.
     private final class DoubtfulStore: PeopleStore, @unchecked Sendable {
         let memory = MemoryPeopleStore()
         var fails = false

@@ -72,10 +72,6 @@ import Testing
         ends.remove(1, token: 7)
         #expect(ends.noteCall(1) == .removed(1, token: 7))
         #expect(ends.noteCall(1) == nil && ends.take().isEmpty)
-        #expect(ends.shardRemoved(2, token: 8))
-        #expect(ends.noteCall(2) == .removed(2, token: 8))
-        ends.answer(2, token: 8, isOver: true)
-        #expect(ends.take().isEmpty)
     }
 
     /// A call whose row is not kept leaves that of the card before it, which is over.
@@ -87,6 +83,18 @@ import Testing
             ends.noteCarriedOut(1, isKept: isKept)
             #expect(ends.take() == (isKept ? [] : [.removed(1, token: 7)]))
         }
+    }
+
+    /// The shard is asked, and answers before or after the call has gone to it.
+    @Test(arguments: [false, true], [false, true])
+    func aCallWhileTheShardIsAskedKeepsTheRowIfItIsItsOwn(isKept: Bool, answersFirst: Bool) {
+        let ends = Ends()
+        #expect(ends.shardRemoved(1, token: 7))
+        #expect(ends.noteCall(1) == nil)
+        if answersFirst { ends.answer(1, token: 7, isOver: true) }
+        ends.noteCarriedOut(1, isKept: isKept)
+        if !answersFirst { ends.answer(1, token: 7, isOver: true) }
+        #expect(ends.take() == (isKept ? [] : [.removed(1, token: 7)]))
     }
 
     @Test func aCardThatIsOverAgainIsRemovedOnce() {

@@ -11,6 +11,17 @@ import Testing
         return .person(.follow(card), .follow(card.subscription(), app: 0), nil)
     }
 
+    /// An engine whose disk takes nothing, with as many changes as may wait for it.
+    private static func fullOfChanges() throws -> OneThread {
+        let disk = ManualDisk()
+        let engine = OneThread(mailbox: 16, disk: disk)
+        disk.isStuck = true
+        for number in 0..<8 { #expect(engine.ask(change(number))) }
+        engine.settle()
+        try #require(engine.inbox.post(change(8)) == .full)
+        return engine
+    }
+
     /// A million people may follow while a goal falls.
     @Test func changesOfCardsLeaveHalfOfTheMailboxToEvents() {
         let disk = ManualDisk()
@@ -41,31 +52,23 @@ import Testing
     }
 
     @Test func changesWaitInALineOfTheirOwn() async throws {
-        let disk = ManualDisk()
-        let engine = OneThread(mailbox: 16, disk: disk)
+        let engine = try Self.fullOfChanges()
         let inbox = engine.inbox
-        disk.isStuck = true
-        for number in 0..<8 { #expect(engine.ask(Self.change(number))) }
-        engine.settle()
-        try #require(inbox.post(Self.change(8)) == .full)
+        #expect(await inbox.room(for: .event(.number(1))) {} == .admitted(nil))
         let late = Task { try await inbox.post(Self.change(8), until: .max) {} }
         let room = Task { await inbox.room {} }
         while inbox.lineOfChanges.count < 1 || inbox.watchers.count < 1 { await Task.yield() }
         #expect(inbox.line.count == 0)
         _ = try await inbox.post(.event(.number(1)), until: .max) {}
-        disk.isStuck = false
+        engine.disk?.isStuck = false
         while inbox.hasCallers { engine.settle() }
         _ = try await late.value
         #expect(await room.value == .admitted(nil))
     }
 
     @Test func aStopAnswersThoseWhoseChangesWait() async throws {
-        let disk = ManualDisk()
-        let engine = OneThread(mailbox: 16, disk: disk)
+        let engine = try Self.fullOfChanges()
         let inbox = engine.inbox
-        disk.isStuck = true
-        for number in 0..<8 { #expect(engine.ask(Self.change(number))) }
-        try #require(inbox.post(Self.change(8)) == .full)
         let late = Task { () async -> EngineError? in
             do throws(EngineError) { _ = try await inbox.post(Self.change(8), until: .max) {} } catch { return error }
             return nil

@@ -1,0 +1,28 @@
+/// Commit that is on its way to a disk, and what operators know of it. All times are monotonic nanoseconds.
+struct CommitWatch {
+    /// Time at which the commit began; `nil` if there is none.
+    var since: Int64?
+    /// Time at which the commit began of which operators know that it is slow.
+    private var told: Int64?
+    /// Time after which operators are told.
+    private static let slow: Int64 = 2_000_000_000
+
+    enum News { case isSlow, answersAgain }
+
+    /// Returns what operators are to be told; called until it is nothing.
+    mutating func news(at clock: Int64) -> News? {
+        if let told, told != since {
+            self.told = nil
+            return .answersAgain
+        }
+        guard told == nil, let since, clock >= since + CommitWatch.slow else { return nil }
+        told = since
+        return .isSlow
+    }
+
+    /// Is `true` while operators have been told that the commit is slow.
+    var isKnownSlow: Bool { told != nil && told == since }
+
+    /// Time at which there will be news unless the disk answers; `.max` if never.
+    var deadline: Int64 { told == nil ? since.map { $0 + CommitWatch.slow } ?? .max : .max }
+}
