@@ -122,22 +122,6 @@ internal import Glibc
         guard bytes >= needed else { throw Failure(call: "data.mdb is cut short", code: MDB_CORRUPTED) }
     }
 
-    /// Lets the system read the whole file from front to back, unless it would take more than half of the memory. A reader of all tables,
-    /// whose pages lie between each other's, would else wait for each page by itself.
-    func readAhead() {
-        var descriptor = mdb_filehandle_t()
-        let pages = sysconf(CInt(_SC_PHYS_PAGES)) * sysconf(CInt(_SC_PAGESIZE)) / 2
-        guard unsafe mdb_env_get_fd(environment, &descriptor) == 0 else { return }
-        let bytes = lseek(descriptor, 0, SEEK_END)
-        guard bytes > 0, bytes <= pages else { return }
-        // A larger piece may be cut by the system.
-        let piece = 1 << 20
-        // Advice that the system does not take costs time, and nothing else.
-        for offset in stride(from: 0, to: bytes, by: piece) {
-            _ = posix_fadvise(descriptor, off_t(offset), off_t(piece), CInt(POSIX_FADV_WILLNEED))
-        }
-    }
-
     /// Forgets readers whose process has ended. Each of them would keep LMDB from using again what it freed since, so the file would grow
     /// without bound.
     func forgetDeadReaders() throws(Failure) { try unsafe LMDBEnvironment.forgetDeadReaders(of: environment) }

@@ -1,4 +1,4 @@
-/// Places of cards by the bits of their ids, in little more than eight bytes a card: an id's upper 32 bits are kept beside the place, so that a few ids
+/// Places of cards by the bits of their ids, in some ten bytes a card: an id's upper 32 bits are kept beside the place, so that a few ids
 /// have more than one candidate, and whoever asks reads the cards to tell them apart. Confined to one thread at a time.
 ///
 /// A bucket for each value of the id's highest 14 bits has its cards in the order of the 18 bits behind them. 600 cards are in a bucket of ten
@@ -14,15 +14,6 @@ struct CardIndex {
     /// Tag and place of each card, in ascending order.
     private var buckets = [[UInt64]](repeating: [], count: 1 << bucketBits)
     private(set) var count = 0
-
-    init() {}
-
-    /// - Parameter cards: number of cards that come next. Buckets that grow with them leave holes behind.
-    init(expecting cards: Int) {
-        let mean = cards >> Int(CardIndex.bucketBits)
-        guard mean > 0 else { return }
-        for bucket in buckets.indices { buckets[bucket].reserveCapacity(mean + mean / 16 + 4) }
-    }
 
     private static func bucket(of id: UInt64) -> Int { Int(id >> (64 - bucketBits)) }
 

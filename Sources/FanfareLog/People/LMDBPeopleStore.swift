@@ -155,11 +155,6 @@ package final class LMDBPeopleStore: PeopleStore, @unchecked Sendable {
         return .init(table: key.slice + 1, key: key.serial, row: bytes, isLast: isLast)
     }
 
-    package func readAhead() {
-        // A store that cannot be opened says so when it is read.
-        do throws(LMDBEnvironment.Failure) { try opened().readAhead() } catch {}
-    }
-
     package func count(slice: Int) throws(LogError) -> Int {
         do throws(LMDBEnvironment.Failure) { return try opened().count(in: slice + 1) } catch {
             throw unreadable(error)

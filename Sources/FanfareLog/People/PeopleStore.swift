@@ -24,9 +24,6 @@ package protocol PeopleStore: AnyObject, Sendable {
     /// Returns the card with this key; `nil` if there is none, or its row cannot be read.
     func card(_ key: CardKey) throws(LogError) -> Card?
 
-    /// Prepares for a read of all slices, as far as that saves time.
-    func readAhead()
-
     /// Number of cards in a slice.
     func count(slice: Int) throws(LogError) -> Int
 
@@ -39,8 +36,6 @@ package protocol PeopleStore: AnyObject, Sendable {
 }
 
 extension PeopleStore {
-    package func readAhead() {}
-
     /// Makes changes that no entry of the people log speaks of.
     package func apply(_ changes: [PeopleChange]) throws(LogError) { try apply(changes, upTo: position) }
 
