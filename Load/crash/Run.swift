@@ -39,6 +39,8 @@ struct Run {
         // A run in which nothing of these was seen says nothing of them.
         let seen = [
             ("alert", findings.alerts), ("end", findings.ends), ("start", findings.starts),
+            ("start after a restart", findings.startsAfterRestarts),
+            ("start that was given up", findings.startsUncertain),
             ("comparison when everything had arrived", findings.checkedAtSettlements),
         ]
         for (name, count) in seen where count == 0 {
@@ -145,7 +147,8 @@ private struct Kills {
 extension Findings {
     fileprivate var text: String {
         var lines = [
-            "judged: \(pushes) pushes to \(checkedCards) cards, \(starts) starts, \(ends) ends (\(endsAgain) again), \(alerts) alerts; "
+            "judged: \(pushes) pushes to \(checkedCards) cards, \(starts) starts (\(startsAfterRestarts) after a restart; \(startsUncertain) "
+                + "given up, \(startsLost) of them had not left), \(ends) ends (\(endsAgain) again), \(alerts) alerts; "
                 + "\(checkedAtSettlements) cards compared when everything had arrived",
             "superfluous: \(superfluous) silent pushes for \(restartsOfCards) restarts of cards, "
                 + "\(CrashCosts.superfluousPerRestart) each may be",

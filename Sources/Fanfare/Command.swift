@@ -161,8 +161,8 @@ extension Engine.Command {
     /// again until that activity is gone; an `ActivityEvent` reports such a start.
     ///
     /// With a `key` the start may be handed in again, also to the engine that follows a crash: the phone gets one start at most, whatever token
-    /// the repeated call has. A start that `ActivityFate.notStarted` tells of is over, also where it had not left before a restart: another one
-    /// needs another key.
+    /// the repeated call has. A start that has not left goes on after a restart, of which nobody is told. One that `ActivityFate.notStarted` tells of
+    /// is over: another one needs another key.
     public static func start(
         _ audience: AudienceKey, _ request: StartRequest, subscriber: SubscriberID, key: IdempotencyKey? = nil
     ) -> Self {

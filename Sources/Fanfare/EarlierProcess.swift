@@ -8,6 +8,8 @@ package struct EarlierProcess: Sendable {
     let completions: EarlierCompletions
     /// Is `true` if the store has completions that count no more.
     let hasVoidCompletions: Bool
+    /// Is `true` if a claim names each start that has left and has no token.
+    let knowsStarts: Bool
     /// Log time of the last entry.
     private let now: FeedTime
     /// Newest wall clock time that is known from the log.
@@ -43,7 +45,10 @@ package struct EarlierProcess: Sendable {
         claimed = found.claimed
         // Without claims a replay, or a release that knows no completions, may have used the store last.
         // A damaged entry is the recall's to tell.
-        let areValid = found.start != nil && (try? found.head?.isOf(log)) == true
+        let isOfLog = try? found.head?.isOf(log)
+        let areValid = found.start != nil && isOfLog == true
+        // The people of a restored backup are older than the claims, which may have expired since. Without a head nothing tells.
+        knowsStarts = found.start != nil && isOfLog != false
         completions = areValid ? found.completions : EarlierCompletions()
         hasVoidCompletions = !areValid && !found.completions.isEmpty
     }
@@ -96,6 +101,13 @@ package struct EarlierProcess: Sendable {
         return
             "alerts of the process before this one go on to those whom they had not reached: \(unfinished.count) of \(topics) topics; "
             + "\(claimed.count) activities may have had one, and get the state without it"
+    }
+
+    /// Returns whether a claim names the card's start, so that it may have left.
+    ///
+    /// - Parameter app: app of the activity; `nil` if nothing is sent to APNs.
+    func isStartClaimed(_ card: Card, app: AppID?) -> Bool {
+        claimed.mayHaveStarted(ActivityMark(card.id, token: card.token), app: app)
     }
 
     /// Returns what the activity has had.

@@ -50,6 +50,7 @@ extension Engine {
                 clock.stamps = StampMark(bounds, at: clock.monotonicNanoseconds())
             }
             let stamps = clock.stamps
+            var givenUp: [(card: Card, failure: StartFailure)] = []
             core = try EngineCore(
                 loop: loop, rules: options.rules, limits: options.limits, shards: options.shards,
                 pinsShards: options.pinsShards, makeTransports: makeTransports, apps: apps, clock: clock,
@@ -66,6 +67,13 @@ extension Engine {
                         log, under: options.rules, rules, within: earlier.horizon(since: claims.start, wall: wall),
                         report: { early.reports.say($0) })
                     if let line = earlier.report(unfinished, wall: wall()) { early.reports.say(line) }
+                    let due: Int
+                    (due, givenUp) = try people.resumeStarts(in: core, after: earlier, claims)
+                    if due > 0 || !givenUp.isEmpty {
+                        early.reports.say(
+                            "starts of the process before this one: \(due) had not left, and go on; \(givenUp.count) are given up, most of "
+                                + "them because they may have left")
+                    }
                     if claims.start == nil { try claims.begin(at: core.now) }
                     store = try Store(
                         log, people: people.register, claims, stamps, core, rules, options, waitingMax: inbox.capacity,
@@ -89,7 +97,7 @@ extension Engine {
             connectStore()
             core.delegate = self
             report = { [unowned self] in announcer.reports.say($0) }
-            for card in people?.starting ?? [] { giveUp(card) }
+            for (card, failure) in givenUp { giveUp(card, failure) }
         }
 
         /// Reserves stamps behind those of the process before. A disk that takes nothing keeps no engine from starting.
@@ -116,9 +124,9 @@ extension Engine {
             if !gone.isEmpty { store?.claims.change { changes in for key in gone { changes.forget(key) } } }
         }
 
-        /// Reports a start that an earlier engine may have sent. It is not sent again.
-        private func giveUp(_ card: Card) {
-            coreDidLearn(.notStarted(.uncertain), of: card.id)
+        /// Reports a start that this engine does not send.
+        private func giveUp(_ card: Card, _ failure: StartFailure) {
+            coreDidLearn(.notStarted(failure), of: card.id)
             store?.intake.ends.remove(card.id.rawValue, token: card.token.keyedHash)
         }
 
@@ -180,7 +188,7 @@ extension Engine {
             announcer.activityEvents.say(ActivityEvent(activity: activity, fate: fate))
         }
         func coreDidClaim(_ claims: StoredClaims, _ ticket: UInt64, shard: Int) {
-            store?.claims.append(claims, ticket, shard: shard)
+            store?.claims.append(claims.made(at: turn.logTime), ticket, shard: shard)
         }
         func coreDidComplete(_ completions: [TopicCompletion], app: Int) {
             store?.note(completions, app: app, of: core)

@@ -23,7 +23,7 @@ extension Engine {
         switch command {
         case .start(let request, let audience):
             var card = card(of: subscriber, request.activity, audience, token: request.token, startedAt: nil)
-            card.phase = .starting
+            (card.phase, card.request) = (.starting, request)
             return .start(card)
         case .move(let id, let audience): return .move(id, audience)
         case .replaceToken(let id, let token): return .replaceToken(id, token)

@@ -76,7 +76,7 @@ package final class EngineCore {
     ///   - load: fills a shard before it starts, on its own thread.
     ///   - subscribers: loaded into the shards after `load`.
     ///   - earlier: what is known of the process before this one.
-    ///   - keepsPeople: `true` to hear of each activity that the shards remove, and of the claims of their alerts.
+    ///   - keepsPeople: `true` to hear of each activity that the shards remove, and of the claims of their alerts and starts.
     ///   - report: receives lines for operators about the loading, before the initialiser returns.
     package convenience init(
         loop: Loop, rules: Rules = .builtIn, limits: ActivityLimits = ActivityLimits(), shards count: Int,
@@ -459,7 +459,8 @@ package final class EngineCore {
             delegate?.coreWillShowAgain()
         case .claims(let request):
             let app = apps.isEmpty ? nil : apps[index / shards.perApp]
-            delegate?.coreDidClaim(StoredClaims(request.claims, app: app, now: now), request.ticket, shard: index)
+            let claims = StoredClaims(request.claims, starts: request.starts, app: app, now: now)
+            delegate?.coreDidClaim(claims, request.ticket, shard: index)
         case .stampsReach(let mark): delegate?.coreDidReach(stamp: mark)
         case .report(let text): delegate?.coreDidReport(text)
         }

@@ -36,7 +36,8 @@ final class Intake {
         let request: CoreTurn.Request
         var acknowledge: AcknowledgePerson?
         /// Entry with the idempotency key of the call, and the answer to its caller, who learns if the store keeps the card. The entry is held
-        /// when the card is durable: a card without its key has not left the engine when the process dies, and the repeated call starts it.
+        /// when the card is durable. If the process dies between them, the next one starts the card, and does not know the repeated call, which is a
+        /// start of the same card while that lives.
         var key: (entry: LogEntry, acknowledge: @Sendable (LogPosition?, _ isKept: Bool) -> Void)?
         /// Removal of the row of a card that is over, and under whose id the call makes another one.
         fileprivate(set) var removal: PeopleEntry?

@@ -8,7 +8,7 @@ import FanfareModel
 final class StoredCards: SubscriberSource {
     private struct Found {
         var leaving: [Card] = []
-        var starting: [Card] = []
+        var starting: [(key: CardKey, card: Card)] = []
         var damaged = 0
         var fault: LogError?
     }
@@ -32,7 +32,7 @@ final class StoredCards: SubscriberSource {
             switch row {
             case .success((let key, let card)):
                 switch card.phase {
-                case .starting: found.starting.append(card)
+                case .starting: found.starting.append((key, card))
                 case .leaving:
                     if take(card.subscription(key)) == nil { found.leaving.append(card) }
                 case .shown: _ = take(card.subscription(key))
@@ -46,8 +46,51 @@ final class StoredCards: SubscriberSource {
         self.found.withLock { $0 = result }
     }
 
-    /// Cards of starts that had no answer.
-    var starting: [Card] { found.withLock(\.starting) }
+    /// Makes the starts due again that have not left. Those of apps that the engine does not push to stay for one that does.
+    ///
+    /// - Returns: their number, and the cards of the others, which are not started again. Durable claims name these, so that no later process
+    ///   starts them if their rows are there still.
+    func resumeStarts(
+        in core: EngineCore, after earlier: EarlierProcess, _ claims: any ClaimStore
+    ) throws(LogError) -> (due: Int, givenUp: [(card: Card, failure: StartFailure)]) {
+        let cards = found.withLock { found in
+            defer { found.starting = [] }
+            return found.starting
+        }
+        var due: [Card] = []
+        var givenUp: [(card: Card, failure: StartFailure)] = []
+        var unnamed: [AppID?: [ActivityMark]] = [:]
+        for (key, card) in cards {
+            let app = core.apps.isEmpty ? nil : card.app ?? core.apps[0]
+            if let app, !core.apps.contains(app) { continue }
+            // Another card with its name counts, which an import has brought, for example.
+            guard try register.isNewest(card, at: key) else { continue }
+            let isClaimed = earlier.isStartClaimed(card, app: app)
+            if card.request != nil, earlier.knowsStarts, !isClaimed {
+                if isTooOld(card, at: core.now) { givenUp.append((card, .waitedTooLong)) } else { due.append(card) }
+            } else {
+                givenUp.append((card, .uncertain))
+                if !isClaimed { unnamed[app, default: []].append(ActivityMark(card.id, token: card.token)) }
+            }
+        }
+        try claims.append(unnamed.map { StoredClaims([], starts: $1, app: $0, now: core.now) })
+        for card in due { start(card, in: core) }
+        return (due.count, givenUp)
+    }
+
+    /// Goes by log time, because a wall clock that is wrong must not give all starts up.
+    private func isTooOld(_ card: Card, at now: FeedTime) -> Bool {
+        // Log time begins with the log's first event.
+        guard let asked = card.joinedAt, asked > FeedTime.plausible.lowerBound else { return false }
+        return now - asked >= StartRequest.patience
+    }
+
+    private func start(_ card: Card, in core: EngineCore) {
+        guard let request = card.request else { return }
+        StoredCards.send(.start(request, card.audience), for: card, to: core, apps: core.apps)
+        guard let preferences = card.preferences else { return }
+        StoredCards.send(.prefer(card.id, preferences), for: card, to: core, apps: core.apps)
+    }
 
     /// Lines for operators about rows that cannot be read.
     var faults: [String] {
@@ -58,10 +101,12 @@ final class StoredCards: SubscriberSource {
 
     /// Ends the cards whose end may not have left.
     func endLeaving(in core: EngineCore, apps: [AppID]) {
-        for card in found.withLock(\.leaving) {
-            let app = card.app.flatMap { apps.firstIndex(of: $0) } ?? 0
-            core.send(.unfollow(card.id), forSubscriber: card.subscription().subscriber, app: app)
-        }
+        for card in found.withLock(\.leaving) { StoredCards.send(.unfollow(card.id), for: card, to: core, apps: apps) }
         found.withLock { $0.leaving = [] }
+    }
+
+    private static func send(_ command: ShardCommand, for card: Card, to core: EngineCore, apps: [AppID]) {
+        let app = card.app.flatMap { apps.firstIndex(of: $0) } ?? 0
+        core.send(command, forSubscriber: card.subscription().subscriber, app: app)
     }
 }

@@ -34,7 +34,8 @@ public enum StartFailure: Sendable, Hashable, CustomStringConvertible {
     case over
     /// The activity that has this name is still being ended.
     case nameTaken
-    /// The engine stopped while the start waited or was unanswered, and the start is not sent again. A card may be there.
+    /// An engine with the same store stopped after the start may have left and before its card's token was reported. The start does not leave
+    /// again, and a card may be there.
     case uncertain
 
     /// The failure in a few words for people.
@@ -46,7 +47,7 @@ public enum StartFailure: Sendable, Hashable, CustomStringConvertible {
         case .waitedTooLong: "in seven days there was nothing to start it with"
         case .over: "what it was to show has ended"
         case .nameTaken: "the activity of this name is still being ended: start it under another one"
-        case .uncertain: "the engine stopped before the answer to its start was known"
+        case .uncertain: "its start may have left before the engine was started anew"
         }
     }
 }

@@ -5,16 +5,19 @@ package struct ClaimRequest: Sendable {
     /// Number of the request, counting up.
     package let ticket: UInt64
     package let claims: [AlertClaim]
+    /// Activities whose starts are about to leave.
+    package let starts: [ActivityMark]
 }
 
-/// What claims may cost an alert.
+/// What claims may cost an alert or a start.
 package struct ClaimLimits: Sendable {
     /// Time after which alerts leave without their claims, because the store takes nothing, in nanoseconds: a goal does not wait for a disk,
     /// and a crash before it answers may alert twice.
     let patience: Int64
     /// Bounds on the members of an audience that are claimed at a time.
     let blocks: ClosedRange<Int>
-    /// Number of names without an answer, and of audiences and lineups with one that no visit has come to, from which on nobody else is named.
+    /// Number of names without an answer, and of audiences and lineups with one that no visit has come to, from which on nobody else is named. So many
+    /// starts beside them may be named and not have left.
     let namedMax: Int
 
     package init(
@@ -26,12 +29,12 @@ package struct ClaimLimits: Sendable {
     }
 }
 
-/// Claims of a shard's alerts. With a store, an alert leaves for an activity only after the store has a claim that names the activity, so that
+/// Claims of a shard's alerts, and the requests for them and for those of starts (`StartClaims`). With a store, an alert leaves for an activity only after the store has a claim that names the activity, so that
 /// after a crash nobody is alerted twice, and those whom the alert has not reached still get it.
 ///
 /// Sweeps claim blocks of members ahead of their cursor. An activity's claim is durable once the request with its ticket was answered.
 struct ClaimBook {
-    /// Is `true` if alerts need claims.
+    /// Is `true` if alerts and starts need claims.
     private(set) var isKept = false
     /// Names of the activities in claims, by slot.
     private var marks: [ActivityMark] = []
@@ -165,6 +168,9 @@ struct ClaimBook {
         tickets[Int(slot.rawValue)] = UInt32(truncatingIfNeeded: next)
     }
 
+    /// Claims the starts of these activities.
+    mutating func claim(starts slots: [ActivitySlot]) { new.add(starts: slots.map { marks[Int($0.rawValue)] }) }
+
     /// Notes that alerts leave without claims.
     ///
     /// - Returns: `true` for the first ones since the store answered.
@@ -242,7 +248,7 @@ struct ClaimBook {
         if requested % ticketAgeMax == 1 { forgetOldTickets() }
         open.append((requested, now, new.named))
         requestedNames += new.named
-        return ClaimRequest(ticket: requested, claims: new.takeAll())
+        return new.takeAll(ticket: requested)
     }
 
     private mutating func forgetOldTickets() {

@@ -183,8 +183,20 @@ final class Dispatcher {
         }
     }
 
-    /// Asks for the claims of the pull's alerts.
+    /// Asks for claims of starts if some wait that no claim names: one that goes makes room for others.
+    func claimStarts(at moment: Moment) {
+        if starter.hasUnclaimed { requestClaims(at: moment) }
+    }
+
+    /// Notes that all claims up to that ticket are durable.
+    func confirmClaims(through ticket: UInt64, at moment: Moment) {
+        sender.claims.confirm(ticket, at: moment)
+        starter.confirmClaims(through: ticket)
+    }
+
+    /// Asks for the claims of the pull's alerts and starts.
     func requestClaims(at moment: Moment) {
+        starter.nameStarts(at: moment)
         sender.claims.request(at: moment)
     }
 

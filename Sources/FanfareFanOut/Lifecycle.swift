@@ -66,12 +66,14 @@ final class Lifecycle {
 
     func remove(_ slot: ActivitySlot, at moment: Moment) {
         if membership.store[slot].flags.intersection([.leaving, .tokenless]) == .leaving { leaving -= 1 }
+        // A store has the start token that came last, also if the start went to another one.
+        let startToken = starts[slot]?.request.token[...]
         forgetRenewal(slot, at: moment)
         forgetStart(slot, at: moment)
         membership.carriedAlerts.remove(slot)
         membership.leaveAudience(slot, at: moment)
         let id = membership.store[slot].id
-        reporter.reportRemoval(of: id, token: membership.store.tokens[membership.store[slot].token])
+        reporter.reportRemoval(of: id, token: startToken ?? membership.store.tokens[membership.store[slot].token])
         reporter.surrogates.remove(id)
         membership.store.remove(slot)
     }
@@ -281,7 +283,7 @@ final class Lifecycle {
             let isDue =
                 switch starts[slot]?.phase {
                 case .due: starts[slot].map { membership.awake($0.audience).target > 0 } ?? false
-                case .waiting: true
+                case .waiting, .claiming: true
                 case .sent: activity.flags.contains(.inFlight)
                 case nil: false
                 }

@@ -56,7 +56,7 @@ final class Moves {
         lifecycle.dequeueStart(slot)
         membership.retainAudience(index)
         lifecycle.starts.move(slot, to: index, at: membership.awake(index).target)
-        if start.phase == .due { lifecycle.enqueueStart(slot) }
+        if lifecycle.starts[slot]?.phase == .due { lifecycle.enqueueStart(slot) }
         membership.releaseAudience(start.audience, at: moment)
     }
 }

@@ -66,7 +66,7 @@ package final class Shard: DeliverySource {
     /// Makes the shard report each activity that it removes, for a store that keeps people.
     package func tellRemovals() { reporter.tellsRemovals = true }
 
-    /// Makes alerts wait for claims, for a store that keeps them. Called before there are activities.
+    /// Makes alerts and starts wait for claims, for a store that keeps them. Called before there are activities.
     ///
     /// - Parameter limits: others are for simulations.
     package func keepClaims(_ limits: ClaimLimits = ClaimLimits()) { membership.claims.keep(limits) }
@@ -153,13 +153,14 @@ package final class Shard: DeliverySource {
     package func takeFeedback() -> [ShardFeedback] { reporter.takeAll() }
 
     package func apply(_ command: ShardCommand, at moment: Moment) {
+        defer { dispatcher.claimStarts(at: moment) }
         switch command {
         case .publish(let publication): publisher.publish(publication, at: moment)
         case .publishResumed(let new):
             publisher.publish(new.publication, unfinished: new.alerts, isComplete: new.isComplete, at: moment)
         case .endRestart: publisher.earlier.end { [membership] in membership.isOfLineup($0) }
         case .followed(let before): reporter.completions.advance(to: before)
-        case .claimed(let ticket): sender.claims.confirm(ticket, at: moment)
+        case .claimed(let ticket): dispatcher.confirmClaims(through: ticket, at: moment)
         case .revokeAlert(let topic, let cause):
             guard let index = membership.topics.index(of: topic) else { return }
             if let followers = membership.topics[index].followers {
@@ -245,6 +246,7 @@ package final class Shard: DeliverySource {
     package func wakeDue(at moment: Moment) {
         dispatcher.cutShortAt = nil
         guard !isHeldUp else { return }
+        defer { dispatcher.claimStarts(at: moment) }
         retries.completionScan.run(at: moment)
         lifecycle.followClock(at: moment)
         publisher.showAgainAfterClockStep(at: moment)
@@ -282,7 +284,7 @@ package final class Shard: DeliverySource {
     /// Reports a publication that the command queue dropped for a newer one.
     package func reportOvertaken(_ serial: UInt64) { reporter.reportOvertaken(serial) }
 
-    /// Returns whether the activity waits for a claim, its own or another's, for simulations.
+    /// Returns whether the activity waits for the claim of an alert, its own or another's, for simulations.
     package func awaitsClaim(_ id: ActivityID) -> Bool {
         membership.slot(of: id).map(sender.claims.awaits) ?? false
     }

@@ -8,9 +8,26 @@ struct PendingStart {
         case due
         /// The start waits in the timing wheel, or is held by the dead-token guard.
         case waiting
+        /// The start waits until the store has its claim.
+        case claiming
         /// The start is in flight, was accepted, or has an unknown outcome: it is never sent again (rule L7).
         case sent
     }
+
+    /// What a store that keeps claims knows of the start.
+    enum Claim: Equatable {
+        case none
+        /// The request with this ticket names it.
+        case named(ticket: UInt64)
+        /// The claim is durable, and the start holds its room until it is visited.
+        case unused
+        /// The claim is durable. The start may have left.
+        case used
+    }
+
+    /// Age from which on a claim lets no start leave, in nanoseconds: the store keeps it for 24 hours of log time (`StoredClaims`), of which a card
+    /// without a token may take eight.
+    static let claimAgeMax: Int64 = 12 * 3600 * 1_000_000_000
 
     /// The newest request. Its token differs from the activity's if it was replaced after the start had left.
     var request: StartRequest
@@ -24,6 +41,11 @@ struct PendingStart {
     /// Index of the audience whose state it shows.
     var audience: Int
     var phase = Phase.due
+    fileprivate(set) var claim = Claim.none
+    /// Time at which the claim was asked for, monotonic nanoseconds.
+    fileprivate(set) var claimedAt: Int64 = 0
+    /// Is `true` while it waits for its claim with one start of its device's budget.
+    fileprivate(set) var hasBudget = false
     /// Starts that were certainly not accepted, but may be later: 429s, and errors between which other pushes were served.
     var refusals = 0
     var shown: Shown?
@@ -48,19 +70,25 @@ struct PendingStart {
     /// follow something now look for the card now.
     static let refusalsMax = 12
 
-    /// The time for which a start waits for something to show, or until it may be sent, nanoseconds: seven days, as long as a topic may
-    /// take to begin (`TopicRules.beginsWithin`).
-    static let patience: Int64 = 7 * 86_400 * 1_000_000_000
+    /// `StartRequest.patience` in nanoseconds.
+    static let patience = StartRequest.patience.boundedNanoseconds
+}
+
+extension PendingStart.Phase {
+    fileprivate var isWait: Bool { self == .waiting || self == .claiming }
 }
 
 /// Starts of activities that have no update token yet, each from its request until the token registers, and the start budgets of
 /// their devices.
 ///
-/// A start is due, or waits for a moment, or has been sent; the waiting ones are counted. The line of the due ones and the timers
-/// of the waiting ones are kept elsewhere.
+/// A start is due, or waits for a moment or for its claim, or has been sent; those that wait are counted. The line of the due ones and the
+/// timers of those that wait for a moment are kept elsewhere.
 struct StartCoordinator {
     private var starts: [ActivitySlot: PendingStart] = [:]
     private(set) var waitingCount = 0
+    private var claims = StartClaims()
+    /// Number of starts whose claims are unused.
+    private var unusedCount = 0
     private var budget = StartBudget()
 
     var count: Int { starts.count }
@@ -73,13 +101,15 @@ struct StartCoordinator {
     mutating func add(_ start: PendingStart, for slot: ActivitySlot) {
         remove(slot)
         starts[slot] = start
-        if start.phase == .waiting { waitingCount += 1 }
+        if start.phase.isWait { waitingCount += 1 }
     }
 
     @discardableResult
     mutating func remove(_ slot: ActivitySlot) -> PendingStart? {
         guard let start = starts.removeValue(forKey: slot) else { return nil }
-        if start.phase == .waiting { waitingCount -= 1 }
+        if start.phase.isWait { waitingCount -= 1 }
+        if start.claim == .unused { unusedCount -= 1 }
+        if start.hasBudget { budget.giveBack(start.request.token) }
         return start
     }
 
@@ -95,12 +125,75 @@ struct StartCoordinator {
     mutating func send(_ slot: ActivitySlot, showing shown: PendingStart.Shown) {
         setPhase(.sent, of: slot)
         starts[slot]?.shown = shown
+        starts[slot]?.hasBudget = false
     }
 
     private mutating func setPhase(_ phase: PendingStart.Phase, of slot: ActivitySlot) {
         guard let old = starts[slot]?.phase else { return }
         starts[slot]?.phase = phase
-        waitingCount += (phase == .waiting ? 1 : 0) - (old == .waiting ? 1 : 0)
+        waitingCount += (phase.isWait ? 1 : 0) - (old.isWait ? 1 : 0)
+    }
+
+    // MARK: Claims
+
+    /// Notes that a start is visited, so that it holds no room for a claim any more.
+    ///
+    /// - Returns: `true` if its claim is durable and lets it leave.
+    mutating func useClaim(of slot: ActivitySlot, at now: Int64) -> Bool {
+        giveUpRoom(of: slot)
+        guard let start = starts[slot], start.claim == .used else { return false }
+        guard now - start.claimedAt < PendingStart.claimAgeMax else {
+            starts[slot]?.claim = .none
+            return false
+        }
+        return true
+    }
+
+    private mutating func giveUpRoom(of slot: ActivitySlot) {
+        guard starts[slot]?.claim == .unused else { return }
+        starts[slot]?.claim = .used
+        unusedCount -= 1
+    }
+
+    /// Makes a start wait for its claim.
+    mutating func awaitClaim(of slot: ActivitySlot) {
+        setPhase(.claiming, of: slot)
+        claims.append(slot)
+    }
+
+    /// Is `true` if some may wait whom no claim names.
+    var hasUnclaimed: Bool { claims.unnamedCount > 0 }
+
+    /// Returns the next starts to be claimed, in the request with this ticket.
+    ///
+    /// - Parameter countMax: number of starts that may be claimed and not have left.
+    mutating func takeUnclaimed(upTo countMax: Int, ticket: UInt64, at now: Int64) -> [ActivitySlot] {
+        let taken = claims.takeNext(upTo: countMax, beside: unusedCount, ticket: ticket) { [starts] slot in
+            starts[slot].map { $0.phase == .claiming && $0.claim == .none } ?? false
+        }
+        for slot in taken {
+            starts[slot]?.claim = .named(ticket: ticket)
+            starts[slot]?.claimedAt = now
+        }
+        return taken
+    }
+
+    /// Notes that all claims up to that ticket are durable.
+    ///
+    /// - Returns: the starts that wait for them still.
+    mutating func confirmClaims(through ticket: UInt64) -> [ActivitySlot] {
+        var confirmed: [ActivitySlot] = []
+        for request in claims.takeDurable(through: ticket) {
+            // The slot may have another start by now.
+            for slot in request.slots where starts[slot]?.claim == .named(ticket: request.ticket) {
+                let waits = starts[slot]?.phase == .claiming
+                starts[slot]?.claim = waits ? .unused : .used
+                guard waits else { continue }
+                unusedCount += 1
+                confirmed.append(slot)
+            }
+        }
+        return confirmed
     }
 
     /// Counts a start that was certainly not accepted, for a reason that may be its own.
@@ -111,21 +204,35 @@ struct StartCoordinator {
 
     func isRefusedTooOften(_ slot: ActivitySlot) -> Bool { starts[slot]?.refusals == PendingStart.refusalsMax }
 
-    /// Takes one start from the device's budget.
+    /// Takes one start from the device's budget, unless it was taken before the start began to wait for its claim.
     ///
     /// - Returns: `nil` if there was one; otherwise the time at which there will be one, monotonic nanoseconds.
-    mutating func takeBudget(for token: [UInt8], at now: Int64) -> Int64? { budget.take(token, at: now) }
+    mutating func takeBudget(of slot: ActivitySlot, at now: Int64) -> Int64? {
+        guard let start = starts[slot], !start.hasBudget else { return nil }
+        if let due = budget.take(start.request.token, at: now) { return due }
+        starts[slot]?.hasBudget = true
+        return nil
+    }
 
     /// Gives a start back to the device's budget, because it was certainly not accepted.
     mutating func returnBudget(for token: [UInt8]) { budget.giveBack(token) }
 
     // MARK: Content
 
-    mutating func replaceRequest(of slot: ActivitySlot, with request: StartRequest) { starts[slot]?.request = request }
+    mutating func replaceRequest(of slot: ActivitySlot, with request: StartRequest) {
+        if let start = starts[slot], start.hasBudget, start.request.token != request.token {
+            budget.giveBack(start.request.token)
+            starts[slot]?.hasBudget = false
+        }
+        starts[slot]?.request = request
+    }
 
     /// Moves the activity to another audience. If its start has been sent, it misses the versions there after `version`.
     mutating func move(_ slot: ActivitySlot, to audience: Int, at version: UInt32) {
         guard let phase = starts[slot]?.phase else { return }
+        // The other topic may have nothing to show for days: the start is visited there before it waits for a claim again.
+        giveUpRoom(of: slot)
+        if phase == .claiming { setPhase(.due, of: slot) }
         starts[slot]?.audience = audience
         starts[slot]?.shown = phase == .sent ? PendingStart.Shown(version: version, display: nil) : nil
     }
@@ -146,13 +253,26 @@ struct StartCoordinator {
     mutating func takeRenewed(by slot: ActivitySlot) -> ActivityID? { starts[slot]?.renews.take() }
 
     func violation() -> String? {
-        let waiting = starts.values.count { $0.phase == .waiting }
+        let waiting = starts.values.count { $0.phase.isWait }
         guard waiting == waitingCount else {
             return "\(waitingCount) starts that wait are counted, there are \(waiting)"
         }
+        let unused = starts.values.count { $0.claim == .unused }
+        guard unused == unusedCount else {
+            return "\(unusedCount) unused claims of starts are counted, there are \(unused)"
+        }
+        let unnamed = starts.values.count { $0.phase == .claiming && $0.claim == .none }
+        guard unnamed <= claims.unnamedCount else { return "\(unnamed) starts wait for claims that nobody makes" }
         for (slot, start) in starts {
             guard start.phase != .sent || start.shown != nil else {
                 return "the start of slot \(slot.rawValue) has been sent, and nobody knows what it shows"
+            }
+            if start.phase == .claiming {
+                switch start.claim {
+                case .none: break
+                case .named(let ticket) where claims.isOpen(ticket): break
+                default: return "the start of slot \(slot.rawValue) waits for a claim that it has"
+                }
             }
             guard start.refusals <= PendingStart.refusalsMax else {
                 return "the start of slot \(slot.rawValue) has been refused \(start.refusals) times"

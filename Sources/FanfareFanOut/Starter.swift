@@ -74,7 +74,8 @@ final class Starter {
     func start(_ request: StartRequest, _ key: AudienceKey, at moment: Moment) {
         let id = ActivityID(hashing: request.activity)
         if let refusal = membership.refusal(of: request.token) ?? membership.refusal(of: key) {
-            return reporter.refuse(id, refusal)
+            reporter.refuse(id, refusal)
+            return reportUnused(request, as: id)
         }
         let index = publisher.audienceIndex(key, at: moment)
         defer { membership.freeAudience(index, at: moment) }
@@ -85,8 +86,9 @@ final class Starter {
         guard membership.store[slot].flags.isDisjoint(with: [.leaving, .ending]), !lifecycle.awaitsEnd(slot, of: key)
         else {
             reporter.report(.notStarted(.nameTaken), of: id)
-            return
+            return reportUnused(request, as: id)
         }
+        if membership.slot(of: id).map({ lifecycle.starts[$0] == nil }) ?? true { reportUnused(request, as: id) }
         for start in [slot, lifecycle.successor(of: slot)].compactMap(\.self) {
             guard let phase = lifecycle.starts[start]?.phase else { continue }
             lifecycle.starts.replaceRequest(of: start, with: request)
@@ -102,6 +104,12 @@ final class Starter {
             lifecycle.renewals.replaceRequest(of: slot, with: request)
         }
         moves.move(slot, to: key, at: moment)
+    }
+
+    /// Reports that no start with this name comes of a request, so that a store removes its row if it has one: a process after this one would
+    /// start the card.
+    private func reportUnused(_ request: StartRequest, as id: ActivityID) {
+        reporter.reportRemoval(of: id, token: request.token[...])
     }
 
     func start(
@@ -134,12 +142,18 @@ final class Starter {
             return 0
         }
         lifecycle.dequeueStart(slot)
+        let isClaimed = lifecycle.starts.useClaim(of: slot, at: moment.monotonicNanoseconds)
         guard let stamp = sender.stampOfItsOwn(slot, at: moment) else {
             retries.awaitRetry(slot, due: moment.monotonicNanoseconds + 1_000_000_000)
             return 0
         }
-        if let due = lifecycle.starts.takeBudget(for: start.request.token, at: moment.monotonicNanoseconds) {
+        if let due = lifecycle.starts.takeBudget(of: slot, at: moment.monotonicNanoseconds) {
             retries.awaitRetry(slot, due: due)
+            return 0
+        }
+        // The store does not have renewals, so no process after this one starts them.
+        guard isClaimed || !membership.claims.isKept || start.edition > 1 else {
+            lifecycle.starts.awaitClaim(of: slot)
             return 0
         }
         lifecycle.starts.send(
@@ -151,6 +165,22 @@ final class Starter {
                 start: (start.request.payload(edition: start.edition), start.request.alert)),
             for: audience, at: moment, into: &batch)
         return sender.send(Push(ofOne: payload), to: [slot], into: &batch)
+    }
+
+    /// Is `true` if some starts may wait that no claim names.
+    var hasUnclaimed: Bool { lifecycle.starts.hasUnclaimed }
+
+    /// Names starts that are about to leave in the next request for claims, as far as there is room.
+    func nameStarts(at moment: Moment) {
+        guard lifecycle.starts.hasUnclaimed else { return }
+        let starts = lifecycle.starts.takeUnclaimed(
+            upTo: membership.claims.limits.namedMax, ticket: membership.claims.next, at: moment.monotonicNanoseconds)
+        membership.claims.claim(starts: starts)
+    }
+
+    /// Lets the starts leave whose claims up to that ticket are durable.
+    func confirmClaims(through ticket: UInt64) {
+        for slot in lifecycle.starts.confirmClaims(through: ticket) { lifecycle.enqueueStart(slot) }
     }
 
     /// Handles the outcome of a start.

@@ -6,10 +6,13 @@ struct UnrequestedClaims {
     /// Claims of lineups of one member, which come one by one and are gathered by topic.
     private var ofLineups: [(alerts: FreshAlerts, activities: [ActivityMark])] = []
     private var places: [TopicID: Int] = [:]
-    /// Number of activities that they name.
+    private var starts: [ActivityMark] = []
+    /// Number of activities that claims of alerts name.
     private(set) var named = 0
 
-    var isEmpty: Bool { claims.isEmpty && ofLineups.isEmpty }
+    var isEmpty: Bool { claims.isEmpty && ofLineups.isEmpty && starts.isEmpty }
+
+    mutating func add(starts activities: [ActivityMark]) { starts += activities }
 
     /// - Parameter activities: empty for all that follow the topic.
     mutating func add(_ alerts: FreshAlerts, for activities: [ActivityMark]) {
@@ -34,9 +37,12 @@ struct UnrequestedClaims {
         }
     }
 
-    mutating func takeAll() -> [AlertClaim] {
+    /// Removes all and returns them as the request with this ticket.
+    mutating func takeAll(ticket: UInt64) -> ClaimRequest {
         defer { self = UnrequestedClaims() }
-        return claims + ofLineups.map { AlertClaim($0.alerts, for: $0.activities) }
+        return ClaimRequest(
+            ticket: ticket, claims: claims + ofLineups.map { AlertClaim($0.alerts, for: $0.activities) },
+            starts: starts)
     }
 }
 

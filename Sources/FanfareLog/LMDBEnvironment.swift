@@ -23,7 +23,8 @@ internal import Glibc
     }
 
     private let environment: OpaquePointer
-    private let tables: [MDB_dbi]
+    /// `nil` for one that an earlier release has not made, in an environment that is read only.
+    private let tables: [MDB_dbi?]
     /// Bytes of address space for the tables. LMDB's file grows with its content, up to this size.
     private(set) var mapBytes: Int
 
@@ -42,7 +43,10 @@ internal import Glibc
     /// - Parameters:
     ///   - folder: an existing folder.
     ///   - names: names of the tables; the environment's unnamed one alone if empty.
-    init(folder: String, tables names: [String] = [], mapBytes: Int, isReadOnly: Bool) throws(Failure) {
+    ///   - newer: those of them that stores of earlier releases lack. To a reader these are empty there.
+    init(
+        folder: String, tables names: [String] = [], newer: Set<String> = [], mapBytes: Int, isReadOnly: Bool
+    ) throws(Failure) {
         self.mapBytes = mapBytes
         if !isReadOnly { try LMDBEnvironment.makeFile(in: folder, mapBytes: mapBytes) }
         var created: OpaquePointer?
@@ -58,7 +62,7 @@ internal import Glibc
             self.mapBytes = unsafe info.me_mapsize
             try unsafe LMDBEnvironment.checkLength(of: folder, info, created)
             try unsafe LMDBEnvironment.forgetDeadReaders(of: created)
-            tables = try unsafe LMDBEnvironment.open(names, in: created, isReadOnly: isReadOnly)
+            tables = try unsafe LMDBEnvironment.open(names, newer: newer, in: created, isReadOnly: isReadOnly)
         } catch {
             unsafe mdb_env_close(created)
             throw error
@@ -91,14 +95,18 @@ internal import Glibc
     }
 
     private static func open(
-        _ names: [String], in environment: OpaquePointer, isReadOnly: Bool
-    ) throws(Failure) -> [MDB_dbi] {
+        _ names: [String], newer: Set<String>, in environment: OpaquePointer, isReadOnly: Bool
+    ) throws(Failure) -> [MDB_dbi?] {
         let transaction = try unsafe begin(in: environment, isReadOnly: isReadOnly)
         let flags = UInt32(MDB_INTEGERKEY) | (isReadOnly || names.isEmpty ? 0 : UInt32(MDB_CREATE))
-        var tables: [MDB_dbi] = []
+        var tables: [MDB_dbi?] = []
         for name in names.isEmpty ? [nil] : names.map(Optional.some) {
             var table = MDB_dbi()
             let code = unsafe mdb_dbi_open(transaction, name, flags, &table)
+            if isReadOnly, code == MDB_NOTFOUND, let name, newer.contains(name) {
+                tables.append(nil)
+                continue
+            }
             guard code == 0 else {
                 unsafe mdb_txn_abort(transaction)
                 throw Failure(call: "mdb_dbi_open", code: code)
@@ -194,7 +202,7 @@ internal import Glibc
 
     private func make(_ change: Change, in transaction: OpaquePointer) -> Int32 {
         var key = change.key
-        let table = tables[change.table]
+        guard let table = tables[change.table] else { return MDB_BAD_DBI }
         return unsafe withUnsafeMutableBytes(of: &key) { keyBytes in
             if change.isOfAll { return unsafe mdb_drop(transaction, table, 0) }
             var name = unsafe MDB_val(mv_size: keyBytes.count, mv_data: keyBytes.baseAddress)
@@ -213,10 +221,11 @@ internal import Glibc
 
     /// Number of rows of a table.
     func count(in table: Int) throws(Failure) -> Int {
+        guard let table = tables[table] else { return 0 }
         let transaction = try unsafe LMDBEnvironment.begin(in: environment, isReadOnly: true)
         defer { unsafe mdb_txn_abort(transaction) }
         var statistics = MDB_stat()
-        try unsafe LMDBEnvironment.check(mdb_stat(transaction, tables[table], &statistics), "mdb_stat")
+        try unsafe LMDBEnvironment.check(mdb_stat(transaction, table, &statistics), "mdb_stat")
         return statistics.ms_entries
     }
 
@@ -245,10 +254,11 @@ internal import Glibc
     func scan(
         _ table: Int = 0, from key: UInt64?, _ body: (UInt64, UnsafeRawBufferPointer) -> Bool
     ) throws(Failure) {
+        guard let table = tables[table] else { return }
         let transaction = try unsafe LMDBEnvironment.begin(in: environment, isReadOnly: true)
         defer { unsafe mdb_txn_abort(transaction) }
         var opened: OpaquePointer?
-        try unsafe LMDBEnvironment.check(mdb_cursor_open(transaction, tables[table], &opened), "mdb_cursor_open")
+        try unsafe LMDBEnvironment.check(mdb_cursor_open(transaction, table, &opened), "mdb_cursor_open")
         guard let cursor = unsafe opened else { throw Failure(call: "mdb_cursor_open", code: ENOMEM) }
         defer { unsafe mdb_cursor_close(cursor) }
         var wanted = key ?? 0

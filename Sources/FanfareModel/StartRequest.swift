@@ -13,6 +13,10 @@ public final class StartRequest: Sendable, Hashable {
     /// Alert shown at the start. Without one, phones start nothing (spec §3.1, observed).
     public let alert: AlertText
 
+    /// Time for which a start waits for something to show, or until it may be sent: as long as a topic may take to begin
+    /// (`TopicRules.beginsWithin`).
+    package static let patience = Duration.seconds(7 * 86_400)
+
     /// Creates a request without checks. The engine refuses an empty or too long token; an `ActivityEvent` reports attributes that do
     /// not fit in a push when the start is tried.
     ///

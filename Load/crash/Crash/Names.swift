@@ -27,6 +27,9 @@ enum Names {
     }
 
     static func activity(_ card: Int) -> String { "card/\(card)" }
+    static func card(named activity: some StringProtocol) -> Int? {
+        activity.hasPrefix("card/") ? Int(activity.dropFirst("card/".count)) : nil
+    }
     /// Each subscriber has two cards.
     static func subscriber(of card: Int) -> String { "person/\(card / 2)" }
 

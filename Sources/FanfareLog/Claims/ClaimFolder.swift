@@ -2,12 +2,12 @@ internal import CFanfareLMDB
 package import FanfareModel
 internal import Glibc
 
-/// Store of claims in a folder, by LMDB: a table with the log time at which it begins and the mark of stamps, one of claims, and one of
-/// completions. Each `append` is one transaction with one sync.
+/// Store of claims in a folder, by LMDB: a table with the log time at which it begins and the mark of stamps, one each for claims of alerts
+/// and of starts, and one of completions. Each `append` is one transaction with one sync.
 ///
 /// One process uses a folder at a time. `Sendable` is unchecked because `ClaimStore` confines it to one thread at a time.
 package final class ClaimFolder: ClaimStore, @unchecked Sendable {
-    private enum Table: Int, CaseIterable { case head, claims, completions }
+    private enum Table: Int, CaseIterable { case head, claims, completions, starts }
 
     /// Number of the serial form that this release writes.
     private static let form: UInt8 = 1
@@ -24,9 +24,44 @@ package final class ClaimFolder: ClaimStore, @unchecked Sendable {
     private var lock: StoreFolder?
     package private(set) var start: FeedTime?
     package private(set) var stampMark: Int64?
-    /// Rows that are kept, in order.
-    private var kept: ArraySlice<(key: UInt64, expires: FeedTime)> = []
-    private var next: UInt64 = 1
+    private var alerts = Rows(.claims)
+    private var starts = Rows(.starts)
+    private var startTime = StartClaimTime()
+
+    /// Rows of claims in a table, with keys that count up.
+    private struct Rows {
+        let table: Table
+        /// Those that are kept, in order, and the log times from which on each says nothing more.
+        var kept: ArraySlice<(key: UInt64, expires: FeedTime)> = []
+        var next: UInt64 = 1
+
+        init(_ table: Table) { self.table = table }
+
+        /// Returns the changes that append rows and remove the first ones as far as they have expired.
+        ///
+        /// - Parameter claims: one for each new row.
+        func changes(
+            appending claims: [StoredClaims], at now: FeedTime, bytes: (StoredClaims, UInt64) -> [UInt8]
+        ) -> (changes: [LMDBEnvironment.Change], removed: Int) {
+            // Rows go in their order: one that says something keeps those behind it.
+            let expired = kept.prefix(ClaimFolder.removalsMax + claims.count).prefix { $0.expires < now }
+            var changes = expired.map { LMDBEnvironment.Change(table: table.rawValue, key: $0.key) }
+            for (offset, claims) in claims.enumerated() {
+                let key = next + UInt64(offset)
+                changes.append(.init(table: table.rawValue, key: key, row: bytes(claims, key)))
+            }
+            return (changes, expired.count)
+        }
+
+        /// Notes that these changes were made.
+        mutating func made(removed: Int, added expiries: [FeedTime]) {
+            kept.removeFirst(removed)
+            for expires in expiries {
+                kept.append((next, expires))
+                next += 1
+            }
+        }
+    }
 
     /// Opens the claims of a store, in its folder `claims`, which is created with mode 700 if it is missing.
     package convenience init(store: String, mapBytes: Int = LMDBLog.mapBytesFirst) throws(LogError) {
@@ -48,13 +83,15 @@ package final class ClaimFolder: ClaimStore, @unchecked Sendable {
                 if key == ClaimFolder.stampKey { mark = unsafe Array(row) }
                 return true
             }
-            next = try opened().lastKey(of: Table.claims.rawValue)
+            alerts.next = try opened().lastKey(of: Table.claims.rawValue)
+            starts.next = try opened().lastKey(of: Table.starts.rawValue)
         } catch {
             throw unreadable(error)
         }
         // No store has had so many claims.
-        guard next < .max / 2 else { throw LogError("\(folder): claim \(next): it is damaged", .damaged) }
-        next += 1
+        let last = max(alerts.next, starts.next)
+        guard last < .max / 2 else { throw LogError("\(folder): claim \(last): it is damaged", .damaged) }
+        (alerts.next, starts.next) = (alerts.next + 1, starts.next + 1)
         do throws(SerialError) {
             start = try head.map { (row) throws(SerialError) in try ClaimFolder.start(row) }
             stampMark = try mark.map { (row) throws(SerialError) in try ClaimFolder.stampMark(row) }
@@ -99,7 +136,8 @@ package final class ClaimFolder: ClaimStore, @unchecked Sendable {
     private func opened() throws(LMDBEnvironment.Failure) -> LMDBEnvironment {
         if let environment { return environment }
         let opened = try LMDBEnvironment(
-            folder: folder, tables: Table.allCases.map { "\($0)" }, mapBytes: mapBytes, isReadOnly: isReadOnly)
+            folder: folder, tables: Table.allCases.map { "\($0)" }, newer: ["\(Table.starts)"], mapBytes: mapBytes,
+            isReadOnly: isReadOnly)
         environment = opened
         return opened
     }
@@ -130,15 +168,13 @@ package final class ClaimFolder: ClaimStore, @unchecked Sendable {
         _ claims: [StoredClaims], _ completions: CompletionChanges, stampMark mark: Int64?
     ) throws(LogError) {
         guard !claims.isEmpty || !completions.isEmpty || mark != nil else { return }
-        // Rows go in their order. One that is fresh keeps those behind it for ten minutes at most.
-        let expired = kept.prefix(ClaimFolder.removalsMax + claims.count).prefix { row in
-            claims.last.map { row.expires < $0.now } ?? false
-        }
-        var changes = expired.map { LMDBEnvironment.Change(table: Table.claims.rawValue, key: $0.key) }
-        for (offset, stored) in claims.enumerated() {
-            let key = next + UInt64(offset)
-            changes.append(.init(table: Table.claims.rawValue, key: key, row: stored.bytes(key: key)))
-        }
+        let now = claims.last?.now ?? FeedTime(milliseconds: .min)
+        let startTime = claims.isEmpty ? now : startTime.advance(to: now)
+        let ofAlerts = claims.compactMap(\.ofAlerts)
+        let ofStarts = claims.compactMap(\.ofStarts).map { $0.made(at: startTime) }
+        let alertRows = alerts.changes(appending: ofAlerts, at: now) { $0.bytes(key: $1) }
+        let startRows = starts.changes(appending: ofStarts, at: startTime) { $0.bytes(ofStartsAt: $1) }
+        var changes = alertRows.changes + startRows.changes
         if let mark {
             var writer = SerialWriter()
             writer.write(byte: ClaimFolder.form)
@@ -150,11 +186,8 @@ package final class ClaimFolder: ClaimStore, @unchecked Sendable {
         }
         try write(changes + ClaimFolder.changes(for: completions))
         stampMark = mark ?? stampMark
-        kept.removeFirst(expired.count)
-        for stored in claims {
-            kept.append((next, stored.expires))
-            next += 1
-        }
+        alerts.made(removed: alertRows.removed, added: ofAlerts.map(\.expires))
+        starts.made(removed: startRows.removed, added: ofStarts.map(\.startsExpire))
     }
 
     private static func changes(for completions: CompletionChanges) -> [LMDBEnvironment.Change] {
@@ -210,21 +243,32 @@ package final class ClaimFolder: ClaimStore, @unchecked Sendable {
     }
 
     package func read(_ body: (StoredClaims) -> Void) throws(LogError) {
-        kept = []
-        var fault: (key: UInt64, error: SerialError)?
+        alerts.kept = []
+        starts.kept = []
+        var fault: (row: String, error: SerialError)?
         do throws(LMDBEnvironment.Failure) {
             try unsafe opened().scan(Table.claims.rawValue, from: 0) { key, row in
                 do throws(SerialError) {
                     let claims = try unsafe StoredClaims(Array(row), key: key)
-                    kept.append((key, claims.expires))
+                    alerts.kept.append((key, claims.expires))
                     body(claims)
-                } catch { fault = (key, error) }
+                } catch { fault = ("claim \(key)", error) }
+                return fault == nil
+            }
+            try unsafe opened().scan(Table.starts.rawValue, from: 0) { key, row in
+                guard fault == nil else { return false }
+                do throws(SerialError) {
+                    let claims = try unsafe StoredClaims(Array(row), ofStartsAt: key)
+                    starts.kept.append((key, claims.startsExpire))
+                    startTime.note(claims.now)
+                    body(claims)
+                } catch { fault = ("claim of starts \(key)", error) }
                 return fault == nil
             }
         } catch {
             throw unreadable(error)
         }
-        if let fault { throw damaged("claim \(fault.key)", fault.error) }
+        if let fault { throw damaged(fault.row, fault.error) }
     }
 
     package func close() {
@@ -252,7 +296,7 @@ package final class ClaimFolder: ClaimStore, @unchecked Sendable {
     }
 
     /// Opens the claims of a store and reads them. If they are damaged, they are put aside, and the store has none: alerts that had not reached
-    /// everybody reach nobody else, and everybody gets the newest state once.
+    /// everybody reach nobody else, starts that had not left do not leave, and everybody gets the newest state once.
     ///
     /// - Parameter read: reads the claims and completions.
     package static func opened(
@@ -266,7 +310,8 @@ package final class ClaimFolder: ClaimStore, @unchecked Sendable {
             guard error.cause == .damaged else { throw error }
             guard putAside(store) else { throw error }
             report(
-                "\(error); it is now \(store)/claims.damaged, and alerts that had not reached everybody reach nobody else"
+                "\(error); it is now \(store)/claims.damaged; alerts that had not reached everybody reach nobody else, and starts that had not "
+                    + "left do not leave"
             )
             return try ClaimFolder(store: store)
         }
@@ -300,6 +345,7 @@ extension StoredClaims {
         guard form > 0 else { throw .malformed("form") }
         app = try reader.optional { (reader) throws(SerialError) in try reader.app() }
         now = try reader.time()
+        starts = []
         claims = try reader.all { (reader) throws(SerialError) in
             AlertClaim(
                 topic: TopicID(try reader.text()), through: try reader.time(), expires: try reader.time(),
@@ -307,6 +353,30 @@ extension StoredClaims {
                     ActivityMark(rawValue: try reader.fixed32())
                 })
         }
+        guard reader.isAtEnd else { throw .malformed("length") }
+    }
+
+    private static let formOfStarts: UInt8 = 1
+
+    /// Returns the serial form of its starts. Its checksum covers the key as well.
+    package func bytes(ofStartsAt key: UInt64) -> [UInt8] {
+        var writer = SerialWriter()
+        writer.write(byte: StoredClaims.formOfStarts)
+        writer.write(app) { $0.write($1) }
+        writer.write(now)
+        writer.write(all: starts.map(\.rawValue))
+        return LogEntry.sealed(writer.bytes[...], at: key)
+    }
+
+    package init(_ bytes: [UInt8], ofStartsAt key: UInt64) throws(SerialError) {
+        var reader = try SerialReader(sealed: bytes, at: key)
+        let form = try reader.byte()
+        guard form <= StoredClaims.formOfStarts else { throw .newerForm(form, known: StoredClaims.formOfStarts) }
+        guard form > 0 else { throw .malformed("form") }
+        app = try reader.optional { (reader) throws(SerialError) in try reader.app() }
+        now = try reader.time()
+        claims = []
+        starts = try reader.all { (reader) throws(SerialError) in ActivityMark(rawValue: try reader.fixed32()) }
         guard reader.isAtEnd else { throw .malformed("length") }
     }
 }

@@ -1,8 +1,8 @@
 package import FanfareLoop
 package import FanfareModel
 
-/// Claims, completions and marks of stamps on their way from a loop to the disk, on a thread of their own: an alert waits for its claim, and
-/// for nothing else that the disk has to do. What comes during a commit is the next one. Confined to the loop's thread.
+/// Claims, completions and marks of stamps on their way from a loop to the disk, on a thread of their own: an alert or a start waits for its claim,
+/// and for nothing else that the disk has to do. What comes during a commit is the next one. Confined to the loop's thread.
 package final class ClaimQueue {
     private struct Request: Sendable {
         let claims: StoredClaims
@@ -144,7 +144,9 @@ package final class ClaimQueue {
                 // The log tells of the disk as well; an alert that waits is worth a line of its own.
                 if !hasFailed, !work.requests.isEmpty {
                     shared.state.withLock {
-                        $0.lines.append("\(error); alerts wait for their claims, two seconds at most")
+                        $0.lines.append(
+                            "\(error); alerts wait for their claims, two seconds at most, and starts until it can be written"
+                        )
                     }
                     wake()
                     hasFailed = true

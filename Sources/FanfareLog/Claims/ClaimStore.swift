@@ -1,30 +1,72 @@
 package import FanfareModel
 
-/// Claims of a shard, as a store keeps them until their alerts are not fresh any more.
+/// Claims of a shard, as a store keeps them until their alerts are not fresh any more, and until no card can wait for the answer to its start.
 package struct StoredClaims: Sendable, Equatable {
     package let claims: [AlertClaim]
+    /// Activities whose starts may leave from now on.
+    package let starts: [ActivityMark]
     /// App of the activities; `nil` if nothing is sent to APNs.
     package let app: AppID?
-    /// Log time at which they were made.
+    /// Log time at which they were made, which may be later than that of the last entry; of starts in a store, the time of their claims
+    /// (`StartClaimTime`).
     package let now: FeedTime
 
-    package init(_ claims: [AlertClaim], app: AppID?, now: FeedTime) {
+    package init(_ claims: [AlertClaim], starts: [ActivityMark] = [], app: AppID?, now: FeedTime) {
         self.claims = claims
+        self.starts = starts
         self.app = app
         self.now = now
     }
 
+    /// Returns them as made at that log time.
+    package func made(at now: FeedTime) -> StoredClaims { StoredClaims(claims, starts: starts, app: app, now: now) }
+
+    /// Its claims of alerts alone; `nil` if it has none.
+    var ofAlerts: StoredClaims? { claims.isEmpty ? nil : StoredClaims(claims, app: app, now: now) }
+
+    /// Its claims of starts alone; `nil` if it has none.
+    var ofStarts: StoredClaims? { starts.isEmpty ? nil : StoredClaims([], starts: starts, app: app, now: now) }
+
     /// Log time from which on no alert of the claims is fresh.
     var expires: FeedTime { claims.map(\.expires).max() ?? now }
+
+    /// Time after which a start has been answered or given up, in log time: it leaves within twelve hours of its claim
+    /// (`PendingStart.claimAgeMax`), a card without a token is over eight hours later, and log time passes at most a sixteenth faster than the clock.
+    static let startAgeMax = Duration.seconds(24 * 3600)
+
+    /// Time of the claims of starts from which on its starts say nothing more.
+    var startsExpire: FeedTime { now + StoredClaims.startAgeMax }
+}
+
+/// Time of the claims of starts, by which they expire: it passes as log time does, but by a step at most with each commit. After a night in which
+/// the machine stood still, the rows of cards that are over are there still, and without their claims the next process would start these.
+struct StartClaimTime {
+    private static let stepMax = Duration.seconds(600)
+
+    private var time: FeedTime?
+    private var last: FeedTime?
+
+    /// Notes the time of a claim that the store has.
+    mutating func note(_ made: FeedTime) { time = max(time ?? made, made) }
+
+    /// - Parameter now: log time of a commit.
+    /// - Returns: the time of its claims.
+    mutating func advance(to now: FeedTime) -> FeedTime {
+        let step = min(max(.zero, now - (last ?? now)), StartClaimTime.stepMax)
+        last = max(last ?? now, now)
+        let advanced = (time ?? now) + step
+        time = advanced
+        return advanced
+    }
 }
 
 /// Store of claims, of completions and of a mark of stamps beside them. Its calls block; they are for a thread of its own (`ClaimQueue`), or for the time before
 /// anything runs. Confined to one thread at a time.
 package protocol ClaimStore: AnyObject, Sendable {
-    /// Log time since when all alerts have left with claims; `nil` for a new store.
+    /// Log time since when all alerts and starts have left with claims; `nil` for a new store.
     var start: FeedTime? { get }
 
-    /// Notes that from that log time on all alerts leave with claims.
+    /// Notes that from that log time on all alerts and starts leave with claims.
     func begin(at start: FeedTime) throws(LogError)
 
     /// The greatest stamp (`aps.timestamp`) that a push may have had; `nil` if none was reserved.
@@ -34,7 +76,7 @@ package protocol ClaimStore: AnyObject, Sendable {
     /// may be repeated. Claims that have expired are removed.
     func append(_ claims: [StoredClaims], _ changes: CompletionChanges, stampMark: Int64?) throws(LogError)
 
-    /// Calls the closure with all claims, in order.
+    /// Calls the closure with all claims of alerts, in order, and with all of starts.
     func read(_ body: (StoredClaims) -> Void) throws(LogError)
 
     /// Calls the closure with all completions.
@@ -70,6 +112,8 @@ extension ClaimStore {
 package final class MemoryClaims: ClaimStore, @unchecked Sendable {
     package private(set) var start: FeedTime?
     package private(set) var claims: [StoredClaims] = []
+    package private(set) var starts: [StoredClaims] = []
+    private var startTime = StartClaimTime()
 
     package init() {}
 
@@ -89,11 +133,15 @@ package final class MemoryClaims: ClaimStore, @unchecked Sendable {
         if changes.isVoid { (completions, head) = ([:], nil) }
         for (key, completion) in changes.sorted { completions[key] = completion }
         head = changes.head ?? head
-        claims += new
-        if let now = new.last?.now { claims.removeFirst(claims.prefix { $0.expires < now }.count) }
+        claims += new.compactMap(\.ofAlerts)
+        guard let now = new.last?.now else { return }
+        claims.removeFirst(claims.prefix { $0.expires < now }.count)
+        let time = startTime.advance(to: now)
+        starts += new.compactMap(\.ofStarts).map { $0.made(at: time) }
+        starts.removeFirst(starts.prefix { $0.startsExpire < time }.count)
     }
 
-    package func read(_ body: (StoredClaims) -> Void) { for claims in claims { body(claims) } }
+    package func read(_ body: (StoredClaims) -> Void) { for claims in claims + starts { body(claims) } }
 }
 
 /// Activities that claims name, for a restart.
@@ -116,6 +164,7 @@ package struct ClaimedActivities: Sendable {
     }
 
     private var claims: [Key: Claims] = [:]
+    private var starts: [AppID?: Set<ActivityMark>] = [:]
     private let now: FeedTime
 
     /// - Parameter now: log time; claims that have expired by then say nothing more.
@@ -126,7 +175,13 @@ package struct ClaimedActivities: Sendable {
             let key = Key(app: stored.app, topic: claim.topic)
             claims[key, default: Claims()].insert(claim)
         }
+        if !stored.starts.isEmpty { starts[stored.app, default: []].formUnion(stored.starts) }
     }
+
+    /// Returns whether the activity's start may have left, or that of another activity with the same name.
+    ///
+    /// - Parameter app: app of the activity; `nil` if nothing is sent to APNs.
+    package func mayHaveStarted(_ mark: ActivityMark, app: AppID?) -> Bool { starts[app]?.contains(mark) ?? false }
 
     /// Log time through which alerts of the topic may have left for the activity; `nil` if there are none.
     ///

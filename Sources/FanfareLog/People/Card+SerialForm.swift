@@ -1,8 +1,9 @@
 package import FanfareModel
 
 extension Card {
-    /// Number of the serial form that this release writes.
+    /// Numbers of the serial forms that this release writes: one of cards, and one of cards with a start's request.
     package static let form: UInt8 = 1
+    package static let formWithRequest: UInt8 = 2
     /// Greatest size of a row, twice what a line of a subscriber file can take. A lineup of 64 topics with ids of 512 bytes fits.
     package static let bytesMax = 64 << 10
     /// Greatest size of a token, equal to the shards'.
@@ -15,7 +16,7 @@ extension Card {
     /// Returns the card's serial form. Its checksum covers the serial as well, so that a row in a wrong place is noticed.
     package func bytes(serial: UInt64) -> [UInt8] {
         var writer = SerialWriter()
-        writer.write(byte: Card.form)
+        writer.write(byte: request == nil ? Card.form : Card.formWithRequest)
         writer.write(byte: phase.rawValue)
         // An imported card, and one of an earlier release, has 0.
         writer.write(joinedAt.map { UInt64(bitPattern: $0.milliseconds) } ?? 0)
@@ -36,6 +37,12 @@ extension Card {
         }
         writer.write(preferences) { $0.write($1) }
         writer.write(app) { $0.write($1) }
+        if let request {
+            writer.write(request.attributesType)
+            writer.write(request.attributes)
+            writer.write(request.activityKey)
+            writer.write(request.alert)
+        }
         return LogEntry.sealed(writer.bytes[...], at: serial)
     }
 
@@ -43,7 +50,7 @@ extension Card {
     package init(_ bytes: [UInt8], serial: UInt64) throws(SerialError) {
         var reader = try SerialReader(sealed: bytes, at: serial)
         let form = try reader.byte()
-        guard form <= Card.form else { throw .newerForm(form, known: Card.form) }
+        guard form <= Card.formWithRequest else { throw .newerForm(form, known: Card.formWithRequest) }
         guard form > 0, let phase = Phase(rawValue: try reader.byte()) else { throw .malformed("phase") }
         let joined = try reader.unsigned()
         let startedAt = try reader.time()
@@ -60,6 +67,12 @@ extension Card {
         (self.phase, self.joinedAt, self.generation) = (
             phase, joined == 0 ? nil : FeedTime(milliseconds: Int64(bitPattern: joined)), generation
         )
+        if form == Card.formWithRequest {
+            guard phase == .starting, let activity else { throw .malformed("request") }
+            request = StartRequest(
+                activity: activity, token: token, attributesType: try reader.text(), attributes: try reader.object(),
+                activityKey: try reader.text(), alert: try reader.alert())
+        }
         guard reader.isAtEnd else { throw .malformed("length") }
     }
 

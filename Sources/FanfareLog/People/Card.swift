@@ -4,7 +4,7 @@ package import FanfareModel
 package struct Card: Sendable, Equatable {
     /// Part of its life that a card has reached. A number never changes its meaning, because stores of earlier releases contain it.
     package enum Phase: UInt8, Sendable, CaseIterable {
-        /// A start was made durable, and APNs has not answered yet.
+        /// A start was made durable, and no update token has been reported yet.
         case starting
         case shown
         /// The person has unfollowed, and the outcome of the end is not durable yet.
@@ -30,6 +30,8 @@ package struct Card: Sendable, Equatable {
     /// Log time at which the card joined what it shows; `nil` for an imported card.
     package var joinedAt: FeedTime?
     package var phase = Phase.shown
+    /// What the start sends, of a card that is starting; `nil` for one of an earlier release.
+    package var request: StartRequest?
 
     package init(
         subscriber: String? = nil, activity: String? = nil, token: [UInt8], audience: AudienceKey,

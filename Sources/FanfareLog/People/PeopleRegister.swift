@@ -48,6 +48,19 @@ package final class PeopleRegister: @unchecked Sendable {
         }
     }
 
+    /// Returns whether no row with the card's name was inserted after this one.
+    package func isNewest(_ card: Card, at key: CardKey) throws(LogError) -> Bool {
+        let candidates = index.candidates(card.id.rawValue)
+        // Nearly always there is one.
+        guard candidates.count > 1, let store else { return true }
+        for candidate in candidates where candidate != key {
+            if candidate.serial > key.serial, try store.card(candidate)?.id.rawValue == card.id.rawValue {
+                return false
+            }
+        }
+        return true
+    }
+
     /// Makes the entries durable, in order, in one transaction. After an error nothing else may be called but the same once more.
     package func apply(_ entries: [PeopleEntry]) throws(LogError) {
         kept = []
@@ -124,7 +137,10 @@ package final class PeopleRegister: @unchecked Sendable {
         if let card = change.card {
             let insertion = PeopleChange.insert(card)
             do throws(LogError) { try insertion.check() } catch { return false }
-            guard card.bytes(serial: .max).count <= Card.bytesMax else { return false }
+            let row = card.bytes(serial: .max)
+            guard row.count <= Card.bytesMax else { return false }
+            // A start's attributes may be nested deeper than a restart reads.
+            if case .start = entry, (try? Card(row, serial: .max)) == nil { return false }
         }
         batch.set(id, change)
         return true
@@ -220,7 +236,7 @@ extension Card {
             if token != new { generation &+= 1 }
             token = new
             // The card shows what its start did, and none of what others have got meanwhile.
-            if phase == .starting { (phase, joinedAt) = (.shown, takenAt) }
+            if phase == .starting { (phase, joinedAt, request) = (.shown, takenAt, nil) }
         case .prefer(_, let preferences): self.preferences = preferences
         case .unfollow: phase = .leaving
         case .follow, .start, .removed: break

@@ -4,5 +4,7 @@ import FanfareLog
 /// refused.
 func runCard(_ bytes: [UInt8]) {
     guard let card = try? Card(LogEntry.sealed(bytes[...], at: 1), serial: 1) else { return }
-    promise((try? Card(card.bytes(serial: 1), serial: 1)) == card, "a card is read back otherwise")
+    // Bytes are compared, because a start's attributes may have numbers that are equal to nothing.
+    let written = card.bytes(serial: 1)
+    promise((try? Card(written, serial: 1))?.bytes(serial: 1) == written, "a card is read back otherwise")
 }

@@ -177,16 +177,42 @@ import Testing
         #expect(!ofLineup.contains { $0.contains("planned stop") }, "\(ofLineup)")
     }
 
-    @Test func theJudgeSeesAStartTwiceOrAfterARestart() {
+    @Test func theJudgeSeesAStartTwiceOrGivenUpOrLost() {
         func start(_ arrival: Int64) -> Record.Push { Lives.push(1, at: arrival, stamp: 100, event: .start) }
         sees("2 starts") { lives in
             lives.history.cards[0].start = .init(asked: 3, life: 0, acknowledged: 4)
             lives.record.pushes[0].insert(contentsOf: [start(90), start(91)], at: 0)
         }
-        sees("leaves after a restart") { lives in
+        sees("leaves after life 1 has given it up") { lives in
             lives.history.cards[0].start = .init(asked: 3, life: 0, acknowledged: 4)
+            lives.history.cards[0].start?.uncertain = 1
             lives.record.pushes[0].insert(start(10_010), at: 2)
         }
+        sees("everything settled, and it has not left") { lives in
+            lives.history.cards[0].start = .init(asked: 3, life: 0, acknowledged: 4)
+        }
+        sees("whose topic had nothing to show") { lives in
+            lives.history.topics[0].changes.removeFirst(2)
+            lives.record.pushes[0].removeFirst(2)
+            lives.history.cards[0].start = .init(asked: 3, life: 0, acknowledged: 4)
+            lives.history.cards[0].start?.uncertain = 1
+        }
+        for uncertain in [nil, 1] {
+            var lives = Lives()
+            lives.history.cards[0].start = .init(asked: 3, life: 0, acknowledged: 4)
+            lives.history.cards[0].start?.uncertain = uncertain
+            lives.record.pushes[0].insert(start(uncertain == nil ? 10_010 : 90), at: uncertain == nil ? 2 : 0)
+            let findings = lives.findings()
+            #expect(findings.startsAfterRestarts == (uncertain == nil ? 1 : 0))
+            #expect(findings.startsUncertain == (uncertain == nil ? 0 : 1) && findings.startsLost == 0)
+            #expect(!findings.violations.contains { $0.text.contains("start") }, "\(findings.violations)")
+        }
+    }
+
+    /// The last pushes of a life arrive in the millisecond in which the next one begins.
+    @Test func aPushIsOfTheLifeThatHasSentIt() {
+        let lives = [0, 9, 10, 11, 20, 21].map { Record.life(of: $0, begins: [0, 10, 20]) }
+        #expect(lives == [0, 0, 0, 1, 1, 2])
     }
 
     @Test func theJudgeSeesWhatIsShownInAPause() {

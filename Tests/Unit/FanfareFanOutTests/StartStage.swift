@@ -170,5 +170,37 @@ final class StartStage {
         return told
     }
 
+    /// Returns the claims that were asked for since the last call.
+    func claims() -> [ClaimRequest] {
+        _ = shard.sendFeedback(to: &feedbackIn)
+        var requests: [ClaimRequest] = []
+        while let fact = feedbackOut.pop() { if case .claims(let request) = fact { requests.append(request) } }
+        return requests
+    }
+
+    struct Removal: Equatable {
+        let id: UInt64
+        let token: UInt64
+
+        init(_ activity: String, _ token: [UInt8]) {
+            (id, self.token) = (ActivityID(hashing: activity).rawValue, token.keyedHash)
+        }
+
+        fileprivate init(_ id: UInt64, _ token: UInt64) { (self.id, self.token) = (id, token) }
+    }
+
+    /// Returns the removals that were reported since the last call.
+    func removals() -> [Removal] {
+        _ = shard.sendFeedback(to: &feedbackIn)
+        var removals: [Removal] = []
+        while let fact = feedbackOut.pop() {
+            if case .removed(let id, let token) = fact { removals.append(Removal(id, token)) }
+        }
+        return removals
+    }
+
+    /// Tells the shard that its claims up to that ticket are durable.
+    func confirm(_ ticket: UInt64) { shard.apply(.claimed(ticket), at: moment) }
+
     func fates() -> [ActivityFate] { told().map(\.fate) }
 }

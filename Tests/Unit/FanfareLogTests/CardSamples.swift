@@ -29,9 +29,35 @@ enum CardSamples {
         return cards
     }()
 
+    /// Cards whose starts have requests.
+    static let starting: [Card] = {
+        var plain = Card(
+            subscriber: "anna", activity: "card", token: [7], audience: .topic(TopicID("m/1")), startedAt: at)
+        plain.phase = .starting
+        var other = plain
+        plain.request = StartRequest(
+            activity: "card", token: [7], attributesType: "Match", alert: AlertText(title: "Kick-off", body: ""))
+        other.preferences = Preferences()
+        other.app = AppID(bundleID: "com.example")
+        other.joinedAt = at
+        other.activity = "Käse\u{0}"
+        other.request = StartRequest(
+            activity: "Käse\u{0}", token: [7], attributesType: "", attributes: ["a": [1, ["b": .null]], "c": -1.5],
+            activityKey: "id",
+            alert: AlertText(
+                title: .localized(key: "kick-off", arguments: ["ä", ""]), body: "The match has started",
+                sound: "whistle"))
+        return [plain, other]
+    }()
+
     static func random(using random: inout some RandomNumberGenerator) -> Card {
-        var card = all.randomElement(using: &random)!
+        var card = (all + starting).randomElement(using: &random)!
         card.token = (0..<Int.random(in: 1...100, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random)
+        }
+        card.request = card.request.map {
+            StartRequest(
+                activity: $0.activity, token: card.token, attributesType: $0.attributesType, attributes: $0.attributes,
+                activityKey: $0.activityKey, alert: $0.alert)
         }
         card.startedAt = FeedTime(
             milliseconds: Int64.random(in: .min ... .max, using: &random) >> Int64.random(in: 0...63, using: &random))

@@ -29,7 +29,7 @@ import Testing
     private static func environment(of folder: Folder) throws -> LMDBEnvironment {
         try ClaimFolder(store: folder.path).close()
         return try LMDBEnvironment(
-            folder: folder.path + "/claims", tables: ["head", "claims", "completions"],
+            folder: folder.path + "/claims", tables: ["head", "claims", "completions", "starts"],
             mapBytes: LMDBLog.mapBytesFirst, isReadOnly: false)
     }
 
@@ -89,6 +89,80 @@ import Testing
         // What is fresh stays, however much else goes.
         try store.append([Self.claims("b", through: 1000, [1]), Self.claims("c", through: 5000, [2])])
         #expect(try Self.read(store).last?.claims.first?.topic == TopicID("c"))
+    }
+
+    private static func starts(_ marks: [UInt32], now second: Int64, app: AppID? = nil) -> StoredClaims {
+        StoredClaims([], starts: marks.map { ActivityMark(rawValue: $0) }, app: app, now: time(second))
+    }
+
+    /// Claims of starts say something for a day, and keep no claim of an alert as long.
+    @Test(arguments: [false, true]) func claimsOfStartsStayForADay(inMemory: Bool) throws {
+        let folder = try Folder()
+        let memory = MemoryClaims()
+        func opened() throws -> any ClaimStore { inMemory ? memory : try ClaimFolder(store: folder.path) }
+        var store = try opened()
+        let alert = Self.claims("a", through: 10, [1])
+        let both = StoredClaims(alert.claims, starts: [ActivityMark(rawValue: 2)], app: nil, now: Self.time(10))
+        try store.append([both, Self.starts([3, .max], now: 11, app: AppID(bundleID: "one"))])
+        store.close()
+        store = try opened()
+        var found = ClaimedActivities(now: Self.time(11))
+        try store.read { found.insert($0) }
+        #expect(found.claimed(ActivityMark(rawValue: 1), of: TopicID("a"), app: nil) == Self.time(10))
+        #expect(found.mayHaveStarted(ActivityMark(rawValue: 2), app: nil))
+        #expect(found.mayHaveStarted(ActivityMark(rawValue: .max), app: AppID(bundleID: "one")))
+        for (mark, app) in [(1, nil), (3, nil), (2, AppID(bundleID: "one"))] as [(UInt32, AppID?)] {
+            #expect(!found.mayHaveStarted(ActivityMark(rawValue: mark), app: app))
+        }
+        for second in 1..<200 as Range<Int64> {
+            try store.append([Self.starts([UInt32(second)], now: 100 * second)])
+            try store.append([Self.claims("a", through: 100 * second, [1])])
+        }
+        let kept = try Self.read(store)
+        #expect(kept.count { !$0.claims.isEmpty } == 1 && kept.count { !$0.starts.isEmpty } == 201)
+        // Time that has passed in one step counts for ten minutes: the machine may have stood still.
+        let day = StoredClaims.startAgeMax.milliseconds / 1000
+        for second in 200..<210 as Range<Int64> { try store.append([Self.starts([7], now: day + 100 * second)]) }
+        #expect(try Self.read(store).count { !$0.starts.isEmpty } == 211)
+        for minute in 1..<200 as Range<Int64> { try store.append([Self.starts([8], now: 2 * day + 600 * minute)]) }
+        let starts = try Self.read(store).filter { !$0.starts.isEmpty }
+        #expect((140...150).contains(starts.count) && starts.allSatisfy { $0.starts == [ActivityMark(rawValue: 8)] })
+        store.close()
+        store = try opened()
+        #expect(try Self.read(store).count { !$0.starts.isEmpty } == starts.count)
+        try store.append([Self.starts([9], now: 9 * day)])
+        #expect((0...2).contains(starts.count + 1 - (try Self.read(store).count { !$0.starts.isEmpty })))
+    }
+
+    /// A process that begins with a log time behind that of the claims, as after a night without entries, keeps them as long as the others.
+    @Test func timeOfStartsGoesOnWhereItWas() {
+        var time = StartClaimTime()
+        time.note(Self.time(5000))
+        #expect(time.advance(to: Self.time(1000)) == Self.time(5000))
+        #expect(time.advance(to: Self.time(1060)) == Self.time(5060))
+        #expect(time.advance(to: Self.time(100_000)) == Self.time(5660))
+        #expect(time.advance(to: Self.time(100_010)) == Self.time(5670))
+        var new = StartClaimTime()
+        #expect(new.advance(to: Self.time(1000)) == Self.time(1000))
+        #expect(new.advance(to: Self.time(1060)) == Self.time(1060))
+        #expect(new.advance(to: Self.time(900)) == Self.time(1060))
+    }
+
+    /// A folder of an earlier release has no table of starts.
+    @Test func aFolderWithoutStartsIsRead() throws {
+        let folder = try Folder()
+        try FileManager.default.createDirectory(atPath: folder.path + "/claims", withIntermediateDirectories: true)
+        do {
+            let environment = try LMDBEnvironment(
+                folder: folder.path + "/claims", tables: ["head", "claims", "completions"],
+                mapBytes: LMDBLog.mapBytesFirst, isReadOnly: false)
+            let row = Self.claims("a", through: 10, [1]).bytes(key: 1)
+            try environment.write([.init(table: 1, key: 1, row: row)])
+        }
+        #expect(try ClaimFolder.check(store: folder.path)?.claims == 1)
+        let store = try ClaimFolder(store: folder.path)
+        try store.append([Self.starts([3], now: 11)])
+        #expect(try Self.read(store) == [Self.claims("a", through: 10, [1]), Self.starts([3], now: 11)])
     }
 
     @Test(arguments: [false, true]) func theStampsOfAProcessBeginBehindThoseOfTheOneBefore(inMemory: Bool) throws {
@@ -180,7 +254,7 @@ import Testing
     }
 
     /// Damaged claims keep no engine from starting: alerts that had not reached everybody reach nobody else.
-    @Test(arguments: ["claim", "completion", "head", "mark", "file", "key"])
+    @Test(arguments: ["claim", "completion", "head", "mark", "file", "key", "start"])
     func damagedClaimsArePutAside(damage: String) throws {
         let folder = try Folder()
         do {
@@ -189,6 +263,7 @@ import Testing
             case "claim": try environment.write([.init(table: 1, key: 7, row: [1, 2, 3, 4, 5, 6])])
             case "key": try environment.write([.init(table: 1, key: .max, row: [1, 2, 3, 4, 5, 6])])
             case "completion": try environment.write([.init(table: 2, key: 7, row: [1, 2, 3, 4, 5, 6])])
+            case "start": try environment.write([.init(table: 3, key: 7, row: [1, 2, 3, 4, 5, 6])])
             case "mark": try environment.write([.init(table: 0, key: 2, row: [1, 2, 3, 4, 5, 6])])
             case "head": try environment.write([.init(table: 0, key: 0, row: [1, 2, 3, 4, 5, 6])])
             default: try environment.write([.init(table: 1, key: 1, row: [UInt8](repeating: 1, count: 50_000))])
@@ -234,6 +309,15 @@ import Testing
         #expect(hex == "0101036f6e6500a01f01036d2f31d00f90b907020100000004030201" + "e0c31aee")
         #expect(try StoredClaims(stored.bytes(key: 7), key: 7) == stored)
         #expect(throws: SerialError.self) { try StoredClaims(stored.bytes(key: 7), key: 8) }
+    }
+
+    /// Claims of starts as this release writes them. They never change.
+    @Test func theFormOfStartsStaysReadable() throws {
+        let stored = Self.starts([1, 0x0102_0304], now: 2, app: AppID(bundleID: "one"))
+        let hex = stored.bytes(ofStartsAt: 7).map { String(format: "%02x", $0) }.joined()
+        #expect(hex == "0101036f6e6500a01f020100000004030201" + "f10aae79")
+        #expect(try StoredClaims(stored.bytes(ofStartsAt: 7), ofStartsAt: 7) == stored)
+        #expect(throws: SerialError.self) { try StoredClaims(stored.bytes(ofStartsAt: 7), ofStartsAt: 8) }
     }
 
     @Test(arguments: 1...3) func strangeBytesAreRefused(seed: UInt64) {

@@ -10,12 +10,15 @@ struct CrashBuild {
     var edition = 0
     var decisionVersion: UInt32 = 0
     var minimumInterval: Duration = .zero
+    /// Silence after which a topic ends, if it is not the default.
+    var endsAfterSilence: Duration?
 
     var rules: Rules {
         var kind = TopicRules(
             reducer: EditionReducer(edition: edition),
             requestedAlerts: AlertRule(.essential, burst: 1000, refill: .seconds(1), freshFor: .seconds(300)))
         kind.minimumInterval = minimumInterval
+        if let endsAfterSilence { kind.endsAfterSilence = endsAfterSilence }
         return Rules(kinds: [:], other: kind)
     }
     var logged: LogRules { LogRules(rules, program: decisionVersion) }

@@ -19,6 +19,9 @@ final class CrashLife: EngineCoreDelegate {
     private let serials: UInt64
     /// Is `true` if the app was muted when the life began.
     let isMuted: Bool
+    /// Cards whose starts the life has given up when it began.
+    let givenUp: [Card]
+    var onFate: ((ActivityFate, ActivityID) -> Void)?
 
     /// - Parameter commands: room on the way to a shard. With little of it, pushes leave between the publications of a restart.
     init(_ disk: CrashDisk, _ clock: ManualClock, _ build: CrashBuild, shards: Int, streams: Int, commands: Int) throws
@@ -55,6 +58,8 @@ final class CrashLife: EngineCoreDelegate {
             disk.log, under: rules, logged,
             within: earlier.horizon(since: disk.claims.start) { clock.truth }, report: { _ in })
         isMuted = core.appOrders[0].isMuted
+        givenUp = try cards.resumeStarts(in: core, after: earlier, disk.claims).givenUp.map(\.card)
+        for card in givenUp { disk.intake.ends.remove(card.id.rawValue, token: card.token.keyedHash) }
         if disk.claims.start == nil { disk.claims.begin(at: core.now) }
         let counting = core.takeEarlierCompletions()
         if counting == nil || earlier.hasVoidCompletions { disk.change { $0.void() } }
@@ -75,7 +80,7 @@ final class CrashLife: EngineCoreDelegate {
     var hasFinished: Bool { turn.hasFinished }
 
     func coreDidClaim(_ claims: StoredClaims, _ ticket: UInt64, shard: Int) {
-        disk.claim(claims, ticket, shard: shard)
+        disk.claim(claims.made(at: turn.logTime), ticket, shard: shard)
     }
     func coreDidComplete(_ completions: [TopicCompletion], app: Int) {
         let head = CompletionHead(position: checkpointer.decided, now: checkpointer.decidedAt)
@@ -84,6 +89,13 @@ final class CrashLife: EngineCoreDelegate {
             disk.change { $0.note(stored, at: CompletionKey(birth: stored.birth, app: app), head) }
         }
     }
+    func coreDidRemove(_ activity: UInt64, token: UInt64) -> Bool {
+        disk.intake.ends.shardRemoved(activity, token: token)
+    }
+    func coreDidCheckRemoval(_ activity: UInt64, token: UInt64, isOver: Bool) {
+        disk.intake.ends.answer(activity, token: token, isOver: isOver)
+    }
+    func coreDidLearn(_ fate: ActivityFate, of activity: ActivityID) { onFate?(fate, activity) }
     func coreDidReach(stamp: Int64) { disk.reserve(stampsThrough: stamp) }
     func coreWillShowAgain() { disk.change { $0.void() } }
     func coreDidForget(_ topic: DecisionCore.TopicView) {

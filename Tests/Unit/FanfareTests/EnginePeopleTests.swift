@@ -12,33 +12,51 @@ import Testing
 
     /// Store in memory, and all that its engines push.
     private final class Place: Sendable {
-        let log = MemoryLog()
-        let people = MemoryPeopleStore()
+        let log: MemoryLog
+        let people: MemoryPeopleStore
+        let claims: MemoryClaims
         let pushes = Locked<[Push]>([])
         let events = Locked<[ActivityEvent]>([])
+
+        init(
+            log: MemoryLog = MemoryLog(), people: MemoryPeopleStore = MemoryPeopleStore(),
+            claims: MemoryClaims = MemoryClaims()
+        ) {
+            (self.log, self.people, self.claims) = (log, people, claims)
+        }
+
+        func cards() throws -> [Card] {
+            var cards: [Card] = []
+            try people.read { (_, card) throws(LogError) in
+                if let card = try? card.get() { cards.append(card) }
+                return true
+            }
+            return cards
+        }
 
         struct Push: Equatable {
             let event: Payload.Event
             let token: [UInt8]
+            var hasAlert = false
         }
 
-        func engine(_ others: [Subscription] = []) throws -> Engine {
+        func engine(_ others: [Subscription] = [], apps: [AppID] = []) throws -> Engine {
             pushes.withLock { $0 = [] }
-            var options = Engine.Options(transport: .discard, store: StoreChoice(place: .log(log, people)))
+            var options = Engine.Options(transport: .discard, store: StoreChoice(place: .log(log, people, claims)))
             options.subscribers = SubscriberSequence(others, expectedCount: others.count)
             var observer = Engine.Observer()
             observer.met = { id, fate in
                 self.events.withLock { $0.append(ActivityEvent(activity: id, fate: fate)) }
             }
+            let transport: TransportFactory = { _, shard, _ in
+                NotingTransport(shard) { payload, token in
+                    let push = Push(event: payload.event, token: Array(token), hasAlert: payload.alert != nil)
+                    self.pushes.withLock { $0.append(push) }
+                }
+            }
             return try Engine(
-                options, observer: observer, apps: [],
-                makeTransports: [
-                    { _, shard, _ in
-                        NotingTransport(shard) { payload, token in
-                            self.pushes.withLock { $0.append(Push(event: payload.event, token: Array(token))) }
-                        }
-                    }
-                ])
+                options, observer: observer, apps: apps,
+                makeTransports: Array(repeating: transport, count: max(1, apps.count)))
         }
 
         /// Creates an engine, and returns what a goal brings to whom besides what the start brings.
@@ -126,8 +144,10 @@ import Testing
     @Test(.timeLimit(.minutes(10))) func aStartThatIsRepeatedAfterARestartIsKept() async throws {
         let place = Place()
         let count = 2 * Intake.rowsMax
-        for _ in 0..<2 {
+        for life in 0..<2 {
             let engine = try place.engine()
+            // All of them leave, so that the next engine gives them up.
+            _ = try await engine.ingest(Self.event(life))
             for number in 0..<count {
                 _ = engine.offer(.start(.topic(Self.match), Self.start(number), subscriber: "anna"))
             }
@@ -149,6 +169,188 @@ import Testing
         #expect(await engine.settle(within: .seconds(300)))
         _ = await engine.shutdown()
         #expect(try place.people.count() == 1)
+    }
+
+    /// Starts that wait for a match, at whatever moment the engine is started anew, leave once it has something to show: as they were moved, with
+    /// the newest token, and none that was unfollowed.
+    @Test(.timeLimit(.minutes(10)), arguments: [0, 1, 3]) func startsThatHaveNotLeftLeaveAfterARestart(
+        restarts: Int
+    ) async throws {
+        let place = Place()
+        var engine = try place.engine()
+        func restart() async throws {
+            _ = await engine.shutdown()
+            engine = try place.engine()
+        }
+        for number in 0..<5 {
+            let receipt = try await engine.start(.topic(TopicID("other")), Self.start(number), subscriber: "anna")
+            #expect(receipt.durability == .durable)
+        }
+        for _ in 0..<restarts { try await restart() }
+        _ = try await engine.move(activity: "card 0", subscriber: "anna", to: .topic(Self.match))
+        _ = try await engine.unfollow(activity: "card 1", subscriber: "anna")
+        _ = try await engine.prefer(Preferences(alerts: .none), activity: "card 2", subscriber: "anna")
+        let rotated = StartRequest(
+            activity: "card 3", token: [9], attributesType: "Match", alert: AlertText(title: "Kick-off", body: ""))
+        _ = try await engine.start(.topic(Self.match), rotated, subscriber: "anna")
+        for _ in 0..<restarts { try await restart() }
+        _ = try await engine.move(activity: "card 2", subscriber: "anna", to: .topic(Self.match))
+        #expect(place.pushes.withLock(\.isEmpty) && place.events.withLock(\.isEmpty))
+        _ = try await engine.ingest(Self.event(0))
+        #expect(await engine.settle(within: .seconds(300)))
+        let pushes = place.pushes.withLock { $0 }
+        #expect(pushes.allSatisfy { $0.event == .start })
+        let tokens: [[UInt8]] = [[7, 0, 0], [7, 2, 0], [9]]
+        #expect(pushes.count == 3 && Set(pushes.map(\.token)) == Set(tokens))
+        for _ in 0..<restarts { try await restart() }
+        if restarts > 0 {
+            // They may be on the phones, and none of them leaves again.
+            let told = place.events.withLock { $0 }
+            #expect(Set(told.map(\.activity)) == ["card 0", "card 2", "card 3"])
+            #expect(told.count == 3 && told.allSatisfy { $0.fate == .notStarted(.uncertain) })
+        }
+        #expect(place.pushes.withLock(\.count) == 3 * (restarts == 0 ? 1 : 0))
+        _ = await engine.shutdown()
+        #expect(try place.people.count() == (restarts == 0 ? 4 : 1))
+    }
+
+    /// A card that is to be started.
+    private static func starting(_ number: Int, in topic: TopicID = TopicID("other"), app: AppID? = nil) -> Card {
+        var card = Card(
+            subscriber: "anna", activity: "card \(number)", token: start(number).token, audience: .topic(topic),
+            startedAt: FeedTime(seconds: 1_790_000_000))
+        (card.phase, card.request, card.app) = (.starting, start(number), app)
+        return card
+    }
+
+    /// A start goes to its own app, and to no other one while the engine does not push to that.
+    @Test(.timeLimit(.minutes(10))) func aStartWaitsForItsApp() async throws {
+        let place = Place()
+        let apps = ["one", "two"].map { AppID(bundleID: $0) }
+        _ = await (try place.engine(apps: apps)).shutdown()
+        try place.people.apply(
+            [.insert(Self.starting(1, in: Self.match)), .insert(Self.starting(2, in: Self.match, app: apps[1]))],
+            upTo: place.people.position + 1)
+        for pushed in [[apps[0]], apps] {
+            let engine = try place.engine(apps: pushed)
+            _ = try await engine.ingest(Self.event(pushed.count))
+            #expect(await engine.settle(within: .seconds(300)))
+            #expect(place.pushes.withLock { $0 }.map(\.token) == [Self.start(pushed.count).token])
+            #expect(place.events.withLock(\.count) == pushed.count - 1)
+            _ = await engine.shutdown()
+        }
+    }
+
+    /// An import may bring a card whose name has a start in the store.
+    @Test(.timeLimit(.minutes(10))) func aStartDoesNotMoveANewerCardOfItsName() async throws {
+        let place = Place()
+        _ = await (try place.engine()).shutdown()
+        var shown = Self.starting(1, in: Self.match)
+        (shown.phase, shown.request, shown.token) = (.shown, nil, [1])
+        shown.startedAt = FeedTime(milliseconds: Moment.now().wallMilliseconds)
+        try place.people.apply([.insert(Self.starting(1)), .insert(shown)], upTo: place.people.position + 1)
+        let (_, goal) = try await place.goal(1)
+        #expect(goal.map(\.token) == [[1]])
+        #expect(place.events.withLock(\.count) == 0)
+    }
+
+    /// A card that is started after a restart has the preferences of the person who waited for it.
+    @Test(.timeLimit(.minutes(10)), arguments: [AlertMask.all, .none]) func aStartKeepsItsPreferences(
+        alerts: AlertMask
+    ) async throws {
+        let place = Place()
+        var engine = try place.engine()
+        _ = try await engine.start(.topic(Self.match), Self.start(1), subscriber: "anna")
+        _ = try await engine.prefer(Preferences(alerts: alerts), activity: "card 1", subscriber: "anna")
+        _ = await engine.shutdown()
+        engine = try place.engine()
+        _ = try await engine.ingest(Self.event(0))
+        #expect(await engine.settle(within: .seconds(300)))
+        _ = try await engine.replaceToken(activity: "card 1", subscriber: "anna", with: [1])
+        #expect(await engine.settle(within: .seconds(300)))
+        _ = try await engine.ingest(Self.event(1))
+        #expect(await engine.settle(within: .seconds(300)))
+        _ = await engine.shutdown()
+        let updates = place.pushes.withLock { $0 }.filter { $0.event == .update }
+        #expect(updates.contains { $0.hasAlert } == (alerts == .all) && !updates.isEmpty)
+    }
+
+    /// The people of a restored backup are older than the claims: nobody knows which of their starts have left.
+    @Test(.timeLimit(.minutes(10))) func noStartOfARestoredBackupLeaves() async throws {
+        let place = Place()
+        _ = try await place.goal(1)
+        try place.people.apply([.insert(Self.starting(1, in: Self.match))], upTo: place.people.position + 1)
+        let restored = Place(log: MemoryLog(), people: place.people, claims: place.claims)
+        place.claims.append([], Self.completions(through: place.log.end))
+        let (start, goal) = try await restored.goal(1)
+        #expect(!(start + goal).contains { $0.event == .start })
+        #expect(restored.events.withLock(\.count) == 1)
+    }
+
+    private static func completions(through position: LogPosition) -> CompletionChanges {
+        var changes = CompletionChanges()
+        let completion = StoredCompletion(
+            topic: match, app: nil, birth: 1, version: 1, display: nil, before: FeedTime(seconds: 1), serials: 0)
+        changes.note(
+            completion, at: CompletionKey(birth: 1, app: 0),
+            CompletionHead(position: position, now: FeedTime(seconds: 1)))
+        return changes
+    }
+
+    /// A start waits for seven days, by log time and over restarts.
+    @Test(.timeLimit(.minutes(10)), arguments: [6, 8]) func aStartIsGivenUpAfterAWeek(days: Int64) async throws {
+        let place = Place()
+        let now = FeedTime(milliseconds: Moment.now().wallMilliseconds)
+        _ = try await place.goal(1)
+        let log = try #require(place.log.end > 0 ? place.log : nil)
+        var last = now
+        try log.read(from: log.end) { (_, entry) throws(LogError) in
+            last = entry.now
+            return false
+        }
+        var card = Self.starting(1)
+        card.joinedAt = FeedTime(milliseconds: last.milliseconds - days * 86_400_000)
+        try place.people.apply([.insert(card)], upTo: place.people.position + 1)
+        _ = try await place.goal(2)
+        let told = place.events.withLock { $0 }
+        #expect(
+            told == (days > 7 ? [ActivityEvent(activity: "card 1", fate: .notStarted(.waitedTooLong))] : []))
+        #expect(try place.people.count() == (days > 7 ? 0 : 1))
+    }
+
+    /// Without its claims nobody knows which starts have left: a folder was removed, or a replay has used the store.
+    @Test(.timeLimit(.minutes(10))) func withoutClaimsNoStartLeavesAgain() async throws {
+        var place = Place()
+        let engine = try place.engine()
+        _ = try await engine.start(.topic(Self.match), Self.start(1), subscriber: "anna")
+        _ = await engine.shutdown()
+        // The row is there once more, as if the engine had died before it was removed.
+        let row = try #require(try place.cards().first)
+        place = Place(log: place.log, people: place.people)
+        for life in 0..<2 {
+            let engine = try place.engine()
+            #expect(await engine.settle(within: .seconds(300)))
+            _ = await engine.shutdown()
+            #expect(place.events.withLock(\.count) == life + 1)
+            #expect(try place.people.count() == 0)
+            try place.people.apply([.insert(row)], upTo: place.people.position + 1)
+        }
+        let (start, goal) = try await place.goal(1)
+        #expect(start.isEmpty && goal.isEmpty)
+    }
+
+    /// A start that a release before this one has written says not what it sends.
+    @Test(.timeLimit(.minutes(10))) func aStartOfAnEarlierReleaseIsGivenUp() async throws {
+        let place = Place()
+        _ = await (try place.engine()).shutdown()
+        var card = Card(
+            subscriber: "anna", activity: "card", token: [7], audience: .topic(Self.match),
+            startedAt: FeedTime(seconds: 1_790_000_000))
+        card.phase = .starting
+        try place.people.apply([.insert(card)], upTo: place.people.position + 1)
+        let (start, goal) = try await place.goal(1)
+        #expect(start.isEmpty && goal.isEmpty)
+        #expect(place.events.withLock { $0 } == [ActivityEvent(activity: "card", fate: .notStarted(.uncertain))])
     }
 
     /// A start is written before it leaves; one without an answer is told as uncertain, and never sent again.

@@ -42,28 +42,41 @@ package struct CrashJudge {
 
     // MARK: Starts
 
-    /// A start leaves once at most, in the life in which it was asked for.
-    private func judgeStart(of card: Int) -> [(text: String, life: Int)] {
+    /// A start leaves once at most, in whatever life, and not after one has told that it may have left. One that was acknowledged leaves, or is told.
+    private mutating func judgeStart(of card: Int) -> [(text: String, life: Int)] {
         let starts = record.pushes[card].filter { $0.event == .start }
         guard let start = history.cards[card].start else {
             return starts.map { ("a start that nobody asked for", $0.life) }
         }
         var found: [(text: String, life: Int)] = []
         if starts.count > 1 { found.append(("\(starts.count) starts", starts[1].life)) }
-        if let first = starts.first, first.life != start.life {
-            found.append(("a start of life \(start.life) leaves after a restart", first.life))
+        if let first = starts.first {
+            if let told = start.uncertain, first.life >= told {
+                found.append(("a start leaves after life \(told) has given it up", first.life))
+            }
+            if first.life > start.life { findings.startsAfterRestarts += 1 }
+        }
+        let topic = history.topics[history.cards[card].shows[0].value[0]]
+        if let told = start.uncertain {
+            findings.startsUncertain += 1
+            if starts.isEmpty { findings.startsLost += 1 }
+            let killed = history.lives.indices.contains(told - 1) ? history.lives[told - 1].killed : nil
+            if starts.isEmpty, let killed, !topic.changes.contains(where: { $0.asked < killed }) {
+                found.append(("a start is given up whose topic had nothing to show", told))
+            }
         }
         // Once everything has arrived, the start has, too, if there was something to show and nothing has ended.
-        let topic = history.topics[history.cards[card].shows[0].value[0]]
-        let hasState = topic.changes.contains { $0.acknowledged.map { $0 < start.asked } == true && $0.pause == nil }
-        let settled = history.settlements.first { settlement in
-            settlement.life == start.life && start.acknowledged.map { $0 < settlement.asked } == true
-        }
-        if let settled, hasState, topic.end.map({ $0.asked > settled.acknowledged }) ?? true,
-            !isPaused(topic, during: start.asked...settled.acknowledged),
-            !starts.contains(where: { $0.arrival <= record.milliseconds(settled.nanoseconds) })
-        {
-            found.append(("a start was acknowledged, everything settled, and it has not left", start.life))
+        for settled in history.settlements where start.acknowledged.map({ $0 < settled.asked }) == true {
+            let hasState = topic.changes.contains { change in
+                change.acknowledged.map { $0 < settled.asked } == true && change.pause == nil
+            }
+            guard settled.life < start.uncertain ?? .max, hasState,
+                topic.end.map({ $0.asked > settled.acknowledged }) ?? true,
+                !isPaused(topic, during: start.asked...settled.acknowledged),
+                !starts.contains(where: { $0.arrival <= record.milliseconds(settled.nanoseconds) })
+            else { continue }
+            found.append(("a start was acknowledged, everything settled, and it has not left", settled.life))
+            break
         }
         return found
     }

@@ -9,6 +9,11 @@ package struct Findings {
     package private(set) var violationCount = 0
     package var pushes = 0
     package var starts = 0
+    /// Starts that left in a later life than that in which they were asked for.
+    package var startsAfterRestarts = 0
+    /// Starts that a restart has given up, and those of them that had not left.
+    package var startsUncertain = 0
+    package var startsLost = 0
     package var ends = 0
     package var alerts = 0
     /// States sent again to those who have them, and the restarts of cards that were there before.

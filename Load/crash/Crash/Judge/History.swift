@@ -63,6 +63,8 @@ package struct History {
         package let asked: Tick
         package let life: Int
         package var acknowledged: Tick?
+        /// Life that has told that it may have left in an earlier one, and does not leave again.
+        package var uncertain: Int?
 
         package init(asked: Tick, life: Int, acknowledged: Tick? = nil) {
             (self.asked, self.life, self.acknowledged) = (asked, life, acknowledged)

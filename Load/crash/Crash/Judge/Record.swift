@@ -129,12 +129,16 @@ package struct Record {
             // Stable: pushes of one token stay in their order.
             let order = pushes[card].indices.sorted { (pushes[card][$0].arrival, $0) < (pushes[card][$1].arrival, $1) }
             pushes[card] = order.map { pushes[card][$0] }
-            var life = 0
             for index in pushes[card].indices {
-                while life + 1 < begins.count, begins[life + 1] <= pushes[card][index].arrival { life += 1 }
-                pushes[card][index].life = life
+                pushes[card][index].life = Record.life(of: pushes[card][index].arrival, begins: begins)
             }
         }
+    }
+
+    /// Life whose push has arrived in that millisecond, by those in which lives began. No program sends anything in its first one, in which
+    /// pushes of the life before may still arrive.
+    static func life(of arrival: Int64, begins: [Int64]) -> Int {
+        max(0, (begins.firstIndex { $0 >= arrival } ?? begins.count) - 1)
     }
 
     private static func content(_ state: JSON, _ hash: String, _ topics: [String: Int]) -> Content? {

@@ -21,7 +21,9 @@ extension CrashJudge {
                 + "left \(place(token.left))"
         }
         if let start = card.start {
-            lines.append("start: asked \(start.asked) acknowledged \(place(start.acknowledged)) life \(start.life)")
+            lines.append(
+                "start: asked \(start.asked) acknowledged \(place(start.acknowledged)) life \(start.life) uncertain \(place(start.uncertain))"
+            )
         }
         if let asked = card.unfollowed {
             lines.append("unfollow: asked \(asked), acknowledged \(card.isUnfollowAcknowledged)")

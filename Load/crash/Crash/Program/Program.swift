@@ -47,7 +47,7 @@ package struct Program: Sendable {
 
     private let engine: Engine
     private let fault: Fault?
-    private let output = Locked(())
+    private static let output = Locked(())
 
     /// Lives until it is killed or told to stop. Requests come over standard input, a socket, and answers go back there.
     ///
@@ -55,7 +55,7 @@ package struct Program: Sendable {
     package static func run(_ options: Options) -> Int32 {
         do {
             let program = Program(engine: try engine(options), fault: options.fault)
-            program.say("0 ready")
+            Program.say("0 ready")
             program.listen()
             return 0
         } catch {
@@ -90,6 +90,7 @@ package struct Program: Sendable {
         observer.report = { Program.complain($0) }
         observer.met = { activity, fate in
             if case .refused(let refusal) = fate { Program.complain("refused: \(refusal)") }
+            if case .notStarted(.uncertain) = fate { Program.say("0 uncertain \(activity.text ?? "")") }
         }
         let app = AppID(bundleID: Names.bundleID)
         return try Engine(
@@ -133,13 +134,15 @@ package struct Program: Sendable {
             for line in lines.take(bytes) {
                 let words = line.split(separator: " ")
                 guard let number = words.first.flatMap({ Int($0) }), let request = Request(words.dropFirst()) else {
-                    say("0 failed a request that is none: \(line)")
+                    Program.say("0 failed a request that is none: \(line)")
                     continue
                 }
                 Task {
-                    if fault == .acknowledgedEarly, isOfEngine(request) { say("\(number) \(Answer.durable.line)") }
+                    if fault == .acknowledgedEarly, isOfEngine(request) {
+                        Program.say("\(number) \(Answer.durable.line)")
+                    }
                     let answer = await carryOut(request)
-                    if fault != .acknowledgedEarly || !isOfEngine(request) { say("\(number) \(answer.line)") }
+                    if fault != .acknowledgedEarly || !isOfEngine(request) { Program.say("\(number) \(answer.line)") }
                     if request == .stop { exit(0) }
                 }
             }
@@ -158,7 +161,7 @@ package struct Program: Sendable {
         }
     }
 
-    private func say(_ line: String) {
+    private static func say(_ line: String) {
         let bytes = Array((line + "\n").utf8)
         output.withLock { _ in
             var sent = 0

@@ -120,11 +120,16 @@ struct Load {
         let lost = pending.sorted { $0.key < $1.key }.map(\.value)
         pending = [:]
         for operation in lost where !operation.isRepeat { giveUp(operation) }
-        for card in history.cards.indices where history.cards[card].start?.life == life { giveUpStart(of: card) }
     }
 
-    /// A start of a life that is over is never sent again. If it has arrived, its card is followed.
-    private mutating func giveUpStart(of card: Int) {
+    /// Notes that a restart does not send a start again that may have left. If it has arrived, its card is followed.
+    mutating func noteUncertain(_ card: Int) {
+        guard history.cards.indices.contains(card), history.cards[card].start != nil else {
+            return complain("card \(card) has no start, and life \(life) gives it up")
+        }
+        // Each life tells it until its row is gone.
+        let told = history.cards[card].start?.uncertain ?? life
+        history.cards[card].start?.uncertain = told
         guard !cards[card].isShown, !appeared.contains(card), !cards[card].isBusy else { return }
         cards[card].isOver = true
     }
@@ -333,7 +338,8 @@ struct Load {
 
     private mutating func start() -> Request? {
         let topic = drawTopic()
-        guard !history.topics[topic].changes.isEmpty, !states[topic].isPaused else { return nil }
+        // Some wait for their topic's first version.
+        guard history.topics[topic].changes.isEmpty || !states[topic].isPaused else { return nil }
         let asked = nextTick()
         let card = newCard([topic], asked: asked)
         history.cards[card].start = History.Start(asked: asked, life: life)

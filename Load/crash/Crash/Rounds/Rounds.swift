@@ -120,13 +120,14 @@ package final class Rounds {
 
     private func waitUntilReady() throws(CrashError) {
         while true {
-            guard let answers = child?.receive(within: 60_000), let first = answers.first else {
+            guard let answers = child?.receive(within: 60_000), !answers.isEmpty else {
                 throw CrashError("life \(load.history.lives.count - 1): the program does not begin")
             }
-            guard first.words.first == "ready" else {
-                throw CrashError("life \(load.history.lives.count - 1): \(first.words.joined(separator: " "))")
+            for answer in answers where answer.words.first != "ready" && answer.words.first != "uncertain" {
+                throw CrashError("life \(load.history.lives.count - 1): \(answer.words.joined(separator: " "))")
             }
-            return
+            _ = take(answers)
+            if answers.contains(where: { $0.words.first == "ready" }) { return }
         }
     }
 
@@ -184,8 +185,16 @@ package final class Rounds {
 
     private func take(_ answers: [(number: Int, words: ArraySlice<Substring>)]) -> Int {
         let now = Clock.monotonicNanoseconds()
-        for answer in answers where answer.number > 0 { load.take(Answer(answer.words), to: answer.number, at: now) }
-        return answers.count
+        var count = 0
+        for answer in answers {
+            if answer.number > 0 {
+                load.take(Answer(answer.words), to: answer.number, at: now)
+                count += 1
+            } else if answer.words.first == "uncertain", let name = answer.words.last {
+                load.noteUncertain(Names.card(named: name) ?? -1)
+            }
+        }
+        return count
     }
 
     /// Takes starts that have arrived on phones.
@@ -222,6 +231,9 @@ package final class Rounds {
         try finish(load.repeats(most: 2000))
         try finish([load.ask(.settle)])
         try finish(load.lastChanges())
+        try finish([load.ask(.settle)])
+        // Cards whose starts waited for these changes have joined since the last entry, and completions speak of who joined before one.
+        try finish(load.repeats(most: 1))
         try finish([load.ask(.settle)])
         try stop()
         // Whoever starts the program once more has nothing to say to anybody.

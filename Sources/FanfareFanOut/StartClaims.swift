@@ -1,0 +1,49 @@
+import FanfareModel
+
+/// Order in which starts get claims. With a store, a start leaves only after the store has a claim that names its activity, so that after a
+/// crash no card is started twice, and each start that has not left leaves then.
+///
+/// A start is claimed when it is about to leave: it goes from its audience's line to the end of this one, and back once its claim is durable.
+struct StartClaims {
+    /// Starts that no claim names, in order. Some may have gone, or wait no more.
+    private var unnamed = Queue<ActivitySlot>()
+    /// Starts of requests without an answer, in the order of their tickets.
+    private var open: [(ticket: UInt64, slots: [ActivitySlot])] = []
+    /// Number of starts that those requests name.
+    private var openCount = 0
+
+    /// Number of entries in the line, among them those of starts that have gone.
+    var unnamedCount: Int { unnamed.count }
+
+    mutating func append(_ slot: ActivitySlot) { unnamed.append(slot) }
+
+    /// Removes and returns the next starts to be named.
+    ///
+    /// - Parameters:
+    ///   - countMax: number of names from which on no start is claimed, because what is claimed and has not left is lost to a crash.
+    ///   - unusedCount: number of starts that have not been visited since their claims became durable.
+    ///   - waits: returns whether the start waits still.
+    mutating func takeNext(
+        upTo countMax: Int, beside unusedCount: Int, ticket: UInt64, waits: (ActivitySlot) -> Bool
+    ) -> [ActivitySlot] {
+        var taken: [ActivitySlot] = []
+        while openCount + unusedCount + taken.count < countMax, let slot = unnamed.popFirst() {
+            if waits(slot) { taken.append(slot) }
+        }
+        guard !taken.isEmpty else { return [] }
+        open.append((ticket, taken))
+        openCount += taken.count
+        return taken
+    }
+
+    /// Removes and returns the starts of the requests up to that ticket, each with its own.
+    mutating func takeDurable(through ticket: UInt64) -> [(ticket: UInt64, slots: [ActivitySlot])] {
+        let durable = Array(open.prefix { $0.ticket <= ticket })
+        open.removeFirst(durable.count)
+        openCount -= durable.reduce(0) { $0 + $1.slots.count }
+        return durable
+    }
+
+    /// Returns whether a request with this ticket has no answer.
+    func isOpen(_ ticket: UInt64) -> Bool { open.contains { $0.ticket == ticket } }
+}

@@ -1,0 +1,308 @@
+import EngineTestSupport
+import FanfareFanOut
+import FanfareLog
+import FanfareModel
+
+@testable import Fanfare
+
+/// An engine in one thread that dies again and again while cards are to be started, and whose store keeps what was synced. No start leaves twice
+/// in all its lives; each one that was acknowledged leaves, or a later life says that it may have.
+final class StartCrashWorld {
+    private final class Card {
+        let number: Int
+        /// Topics that it may show: a crash may have lost a move.
+        var topics: Set<TopicID>
+        /// Start tokens that the backend has handed in.
+        var tokens: [[UInt8]]
+        /// Is `true` once the start is durable; changed by the caller's acknowledgement.
+        let isAcknowledged = Flag()
+        /// Life in which its start was handed in last.
+        var bornIn: Int?
+        /// Lives in which its start has left.
+        var left: [Int] = []
+        var leftAt: FeedTime?
+        /// How often the start was handed in, and how often it has left.
+        var asked = 0, sent = 0
+        /// Lives that have given it up.
+        var givenUp: [Int] = []
+        /// Is `true` once its end was asked for, or its app was to report a token.
+        var isOver = false
+        /// Is set once its end is durable.
+        let isGone = Flag()
+        /// Life in which its end was asked for.
+        var goneIn: Int?
+        /// Is `true` once a shard has said that it does not start it.
+        var hasFailed = false
+
+        init(_ number: Int, _ topic: TopicID, _ token: [UInt8]) {
+            (self.number, topics, tokens) = (number, [topic], [token])
+        }
+
+        var id: ActivityID { ActivityID("card \(number)") }
+    }
+
+    /// Is set on one thread.
+    private final class Flag: @unchecked Sendable {
+        var isSet = false
+    }
+
+    private var random: SplitMix64
+    private let clock = ManualClock()
+    private let disk = CrashDisk()
+    private var life: CrashLife?
+    private var lives = 0
+    private var cards: [Card] = []
+    private var sequence = 0
+    /// Topics of which an event was handed in.
+    private var happened: Set<TopicID> = []
+    private var violation: String?
+    private(set) var met = Met()
+    var onHappening: ((String) -> Void)?
+
+    /// What the lives have met, so that a test can tell that its worlds are worth anything.
+    struct Met {
+        /// Starts that left, and those of them that left in a later life.
+        var left = 0, leftLater = 0
+        /// Starts that were given up, and those of them that had not left.
+        var givenUp = 0, lost = 0
+
+        static func += (sum: inout Met, more: Met) {
+            sum.left += more.left
+            sum.leftLater += more.leftLater
+            sum.givenUp += more.givenUp
+            sum.lost += more.lost
+        }
+    }
+
+    private static let topics = (0..<4).map { TopicID("topic/\($0)") }
+    private static let subscriber = SubscriberID("anna")
+
+    init(seed: UInt64) { random = SplitMix64(seed: seed) }
+
+    /// - Returns: what is wrong.
+    func play(lives count: Int) -> String? {
+        do {
+            for _ in 0..<count {
+                try begin()
+                for _ in 0..<Int.random(in: 20...300, using: &random) where violation == nil { step() }
+                if violation == nil, random.chance(0.2) { calm() }
+                // Killed here: what the core and the shards knew is gone.
+            }
+            try begin()
+            for topic in Self.topics { happen(in: topic) }
+            if violation == nil { calm() }
+        } catch { complain("a restart fails: \(error)") }
+        met.left = cards.count { !$0.left.isEmpty }
+        met.givenUp = cards.count { !$0.givenUp.isEmpty }
+        met.lost = cards.count { !$0.givenUp.isEmpty && $0.left.isEmpty }
+        return violation
+    }
+
+    private func complain(_ text: String) { violation = violation ?? text }
+
+    private func tell(_ text: @autoclosure () -> String) { onHappening?("\(clock.truth.milliseconds): \(text())") }
+
+    private func begin() throws {
+        lives += 1
+        clock.pass(.milliseconds(Int.random(in: 1...5000, using: &random)))
+        var build = CrashBuild()
+        // No night ends a topic.
+        build.endsAfterSilence = .seconds(1000 * 86_400)
+        let life = try CrashLife(
+            disk, clock, build, shards: Int.random(in: 1...2, using: &random),
+            streams: Int.random(in: 1...8, using: &random), commands: random.chance(0.5) ? 64 : 2)
+        self.life = life
+        tell("life \(lives) with \(life.nodes.count) shards; it gives up \(life.givenUp.count) starts")
+        for row in life.givenUp { giveUp(row.id) }
+        life.onFate = { [unowned self] fate, id in
+            tell("\(id.text ?? ""): \(fate)")
+            if case .notStarted(let failure) = fate {
+                card(id)?.hasFailed = true
+                if card(id)?.isOver == false { complain("the start of \(id.text ?? "") fails: \(failure)") }
+            }
+        }
+        for node in life.nodes {
+            node.network.onPush = { [unowned self] in judge($0) }
+            node.network.onAnswer = { [unowned self] push, outcome in
+                guard push.event == .start, outcome == .notProcessed else { return }
+                // It certainly made no card, and leaves again.
+                guard let card = cards.first(where: { $0.tokens.contains(push.token) }) else { return }
+                _ = card.left.popLast()
+                card.sent -= 1
+            }
+        }
+    }
+
+    private func card(_ id: ActivityID) -> Card? { cards.first { $0.id == id } }
+
+    private func giveUp(_ id: ActivityID) {
+        guard let card = card(id) else { return complain("\(id.text ?? "") is given up, and nobody has started it") }
+        tell("\(id.text ?? "") is given up")
+        card.givenUp.append(lives)
+        if card.topics.isDisjoint(with: happened) {
+            complain("card \(card.number) is given up in life \(lives), although nothing could be shown")
+        }
+    }
+
+    private func judge(_ push: EngineWorld.Network.Flight) {
+        guard push.event == .start else { return }
+        guard let card = cards.first(where: { $0.tokens.contains(push.token) }) else {
+            return complain("a start for nobody")
+        }
+        tell("the start of card \(card.number) leaves")
+        // A card without a token is over after eight hours, and may be started anew.
+        if card.asked > card.sent, let at = card.leftAt, clock.truth - at >= .seconds(7 * 3600) { card.left = [] }
+        card.left.append(lives)
+        card.leftAt = clock.truth
+        card.sent += 1
+        if card.left.count > 1 { complain("card \(card.number) is started in lives \(card.left)") }
+        if card.isGone.isSet, let gone = card.goneIn, gone < lives {
+            complain("card \(card.number) is started in life \(lives), and was unfollowed in life \(gone)")
+        }
+        if let first = card.givenUp.first {
+            complain("card \(card.number) is started after life \(first) has given it up")
+        }
+        if let born = card.bornIn, born < lives { met.leftLater += 1 }
+    }
+
+    private func step() {
+        guard let life else { return }
+        switch random.next() % 20 {
+        case 0: start()
+        case 1: change()
+        case 2: if random.chance(0.3) { happen(in: Self.topics.randomElement(using: &random)!) }
+        case 3..<7: _ = runCore()
+        // Each part of the store has a thread of its own.
+        case 7..<9: _ = sync(CrashDisk.Part.allCases.filter { _ in random.chance(0.6) })
+        case 9:
+            // A night without an entry, now and then: claims are kept for a day.
+            let isNight = random.chance(0.05)
+            clock.pass(isNight ? .seconds(Int.random(in: 5...30, using: &random) * 3600) : .milliseconds(100))
+        case 10..<15: _ = life.nodes.randomElement(using: &random)!.run()
+        default:
+            let node = life.nodes.randomElement(using: &random)!
+            let outcomes: [DeliveryOutcome] = [.accepted, .accepted, .accepted, .unknown, .notProcessed]
+            if !node.network.flights.isEmpty { node.answer(0, outcomes.randomElement(using: &random)!) }
+        }
+    }
+
+    private func post(_ request: CoreTurn.Request) -> Bool { life?.inbox.post(request).isTaken ?? false }
+
+    private func command(_ command: ShardCommand) -> CoreTurn.Request {
+        .command(command, subscriber: Self.subscriber.rawValue.utf8.keyedHash, app: 0)
+    }
+
+    private func request(_ card: Card, token: [UInt8]) -> StartRequest {
+        StartRequest(
+            activity: "card \(card.number)", token: token, attributesType: "Match",
+            alert: AlertText(title: "Kick-off", body: ""))
+    }
+
+    /// Hands in the start of a card, of a new one or once more.
+    private func start() {
+        let isRepeat = random.chance(0.2) && !cards.isEmpty
+        let number = isRepeat ? Int.random(in: 0..<cards.count, using: &random) : cards.count
+        let token = [UInt8(number & 255), UInt8(number >> 8), UInt8(random.next() % 3)]
+        let topic = Self.topics.randomElement(using: &random)!
+        let card = isRepeat ? cards[number] : Card(number, topic, token)
+        // A backend does not start a card again that has gone.
+        guard !card.isOver, !card.hasFailed, card.givenUp.isEmpty else { return }
+        let start = request(card, token: token)
+        var row = FanfareLog.Card(
+            subscriber: Self.subscriber.rawValue, activity: start.activity, token: token, audience: .topic(topic),
+            startedAt: clock.truth)
+        (row.phase, row.request) = (.starting, start)
+        let flag = card.isAcknowledged
+        let isTaken = post(
+            .person(.start(row), command(.start(start, .topic(topic)))) { isKept in
+                if isKept == true { flag.isSet = true }
+            })
+        guard isTaken else { return }
+        tell("card \(card.number) is to be started in \(topic)\(isRepeat ? ", once more" : "")")
+        card.bornIn = lives
+        card.asked += 1
+        card.topics.insert(topic)
+        card.tokens.append(token)
+        if !isRepeat { cards.append(card) }
+    }
+
+    /// Moves a card, ends it, or reports its token.
+    private func change() {
+        guard let card = cards.randomElement(using: &random), card.givenUp.isEmpty, !card.hasFailed else { return }
+        switch random.next() % 4 {
+        case 0, 1:
+            let topic = Self.topics.randomElement(using: &random)!
+            guard post(.person(.move(card.id, .topic(topic)), command(.move(card.id, .topic(topic))), nil)) else {
+                return
+            }
+            tell("card \(card.number) moves to \(topic)")
+            card.topics.insert(topic)
+        case 2:
+            let flag = card.isGone
+            let isTaken = post(
+                .person(.unfollow(card.id), command(.unfollow(card.id))) { isKept in
+                    if isKept == true { flag.isSet = true }
+                })
+            guard isTaken else { return }
+            tell("card \(card.number) is unfollowed")
+            (card.isOver, card.goneIn) = (true, lives)
+        default:
+            guard !card.left.isEmpty else { return }
+            let token: [UInt8] = [UInt8(card.number & 255), UInt8(card.number >> 8), 77, 77]
+            guard post(.person(.replaceToken(card.id, token), command(.replaceToken(card.id, token: token)), nil))
+            else { return }
+            tell("card \(card.number) reports its token")
+            card.isOver = true
+        }
+    }
+
+    private func happen(in topic: TopicID) {
+        clock.pass(.milliseconds(1))
+        sequence += 1
+        let event = FeedEvent(
+            topic: topic, topicKind: .generic, at: clock.truth, id: "\(sequence)", kind: "number",
+            change: .patch(["number": .int(Int64(sequence))]))
+        guard post(.event(event)) else { return }
+        happened.insert(topic)
+        tell("event \(sequence) of \(topic)")
+    }
+
+    private func runCore() -> Bool {
+        guard let life else { return false }
+        life.told.isSet = false
+        life.core.takeFeedback()
+        return life.turn.run() == .again
+    }
+
+    private func sync(_ parts: [CrashDisk.Part] = CrashDisk.Part.allCases) -> Bool {
+        let synced = parts.filter { disk.sync($0) }
+        if !synced.isEmpty { tell("a sync of \(synced)") }
+        if synced.contains(.claims) { life?.core.turnIsOver() }
+        return !synced.isEmpty
+    }
+
+    /// Lets everything arrive. Then each acknowledged start has left whose topic has something to show, if no life has given it up.
+    private func calm() {
+        guard let life else { return }
+        tell("a calm")
+        var idle = 0
+        for _ in 0..<5000 where idle < 50 {
+            var isBusy = runCore()
+            if sync() { isBusy = true }
+            for node in life.nodes {
+                if node.run() { isBusy = true }
+                while !node.network.flights.isEmpty {
+                    node.answer(0, .accepted)
+                    isBusy = true
+                }
+            }
+            for node in life.nodes { if let broken = node.turn.shard.violatedInvariant() { complain(broken) } }
+            idle = isBusy ? 0 : idle + 1
+            if !isBusy { clock.pass(.milliseconds(100)) }
+        }
+        for card in cards where card.isAcknowledged.isSet && !card.isOver && card.left.isEmpty && card.givenUp.isEmpty {
+            guard card.topics.allSatisfy({ life.core.state(of: $0)?.contentState != nil }) else { continue }
+            complain("the start of card \(card.number) was acknowledged in life \(card.bornIn ?? 0), and has not left")
+        }
+    }
+}
