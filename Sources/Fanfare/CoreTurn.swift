@@ -128,9 +128,6 @@ final class CoreTurn {
         onOver?()
     }
 
-    /// Log time that an entry would have now.
-    var logTime: FeedTime { log.advance(to: clock.now()) }
-
     private func advance(to now: FeedTime) {
         core.advance(to: now)
         askShards(at: now)

@@ -103,12 +103,10 @@ package struct EarlierProcess: Sendable {
             + "\(claimed.count) activities may have had one, and get the state without it"
     }
 
-    /// Returns whether a claim names the card's start, so that it may have left.
+    /// Returns whether a claim names the start, so that it may have left.
     ///
     /// - Parameter app: app of the activity; `nil` if nothing is sent to APNs.
-    func isStartClaimed(_ card: Card, app: AppID?) -> Bool {
-        claimed.mayHaveStarted(ActivityMark(card.id, token: card.token), app: app)
-    }
+    func isClaimed(_ start: StartMark, app: AppID?) -> Bool { claimed.mayHaveLeft(start, app: app) }
 
     /// Returns what the activity has had.
     func delivery(_ subscription: Subscription, startedAt: FeedTime?, app: AppID?) -> EarlierDelivery {

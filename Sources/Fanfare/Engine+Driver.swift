@@ -188,7 +188,7 @@ extension Engine {
             announcer.activityEvents.say(ActivityEvent(activity: activity, fate: fate))
         }
         func coreDidClaim(_ claims: StoredClaims, _ ticket: UInt64, shard: Int) {
-            store?.claims.append(claims.made(at: turn.logTime), ticket, shard: shard)
+            store?.claims.append(claims, ticket, shard: shard)
         }
         func coreDidComplete(_ completions: [TopicCompletion], app: Int) {
             store?.note(completions, app: app, of: core)

@@ -46,7 +46,7 @@ final class StoredCards: SubscriberSource {
         self.found.withLock { $0 = result }
     }
 
-    /// Makes the starts due again that have not left. Those of apps that the engine does not push to stay for one that does.
+    /// Makes the starts due again that have not left.
     ///
     /// - Returns: their number, and the cards of the others, which are not started again. Durable claims name these, so that no later process
     ///   starts them if their rows are there still.
@@ -59,21 +59,44 @@ final class StoredCards: SubscriberSource {
         }
         var due: [Card] = []
         var givenUp: [(card: Card, failure: StartFailure)] = []
-        var unnamed: [AppID?: [ActivityMark]] = [:]
+        var older: [(key: CardKey, card: Card)] = []
+        var unnamed: [AppID?: [StartMark]] = [:]
+        var areOver: [AudienceKey: Bool] = [:]
         for (key, card) in cards {
-            let app = core.apps.isEmpty ? nil : card.app ?? core.apps[0]
-            if let app, !core.apps.contains(app) { continue }
             // Another card with its name counts, which an import has brought, for example.
-            guard try register.isNewest(card, at: key) else { continue }
-            let isClaimed = earlier.isStartClaimed(card, app: app)
-            if card.request != nil, earlier.knowsStarts, !isClaimed {
-                if isTooOld(card, at: core.now) { givenUp.append((card, .waitedTooLong)) } else { due.append(card) }
-            } else {
+            guard try register.isNewest(card, at: key) else {
+                older.append((key, card))
+                continue
+            }
+            let app = core.apps.isEmpty ? nil : card.app ?? core.apps[0]
+            guard let request = card.request else {
                 givenUp.append((card, .uncertain))
-                if !isClaimed { unnamed[app, default: []].append(ActivityMark(card.id, token: card.token)) }
+                continue
+            }
+            let mark = StartMark(ActivityMark(card.id, token: card.token), number: request.number)
+            let isClaimed = earlier.isClaimed(mark, app: app)
+            guard earlier.knowsStarts, !isClaimed else {
+                givenUp.append((card, .uncertain))
+                if !isClaimed { unnamed[app, default: []].append(mark) }
+                continue
+            }
+            // Those of an app that the engine does not push to stay for one that does.
+            if let app, !core.apps.contains(app) { continue }
+            let isOver =
+                areOver[card.audience]
+                ?? card.audience.topics.allSatisfy { core.state(of: $0)?.isEnded ?? false }
+            areOver[card.audience] = isOver
+            if isOver {
+                givenUp.append((card, .over))
+            } else if isTooOld(card, at: core.now) {
+                givenUp.append((card, .waitedTooLong))
+            } else {
+                due.append(card)
             }
         }
         try claims.append(unnamed.map { StoredClaims([], starts: $1, app: $0, now: core.now) })
+        // They are passed over again if the disk does not take it.
+        try? register.remove(older)
         for card in due { start(card, in: core) }
         return (due.count, givenUp)
     }

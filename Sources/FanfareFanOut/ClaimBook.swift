@@ -5,8 +5,8 @@ package struct ClaimRequest: Sendable {
     /// Number of the request, counting up.
     package let ticket: UInt64
     package let claims: [AlertClaim]
-    /// Activities whose starts are about to leave.
-    package let starts: [ActivityMark]
+    /// Starts that are about to leave.
+    package let starts: [StartMark]
 }
 
 /// What claims may cost an alert or a start.
@@ -168,8 +168,7 @@ struct ClaimBook {
         tickets[Int(slot.rawValue)] = UInt32(truncatingIfNeeded: next)
     }
 
-    /// Claims the starts of these activities.
-    mutating func claim(starts slots: [ActivitySlot]) { new.add(starts: slots.map { marks[Int($0.rawValue)] }) }
+    mutating func claim(_ start: StartMark) { new.add(start) }
 
     /// Notes that alerts leave without claims.
     ///

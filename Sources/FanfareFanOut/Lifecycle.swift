@@ -159,8 +159,14 @@ final class Lifecycle {
 
     /// Reports whether an activity that was removed is known, because a follow or a start has come since.
     func checkRemoval(of id: ActivityID, token: UInt64) {
-        let known = membership.slot(of: id).map { membership.store.tokens[membership.store[$0].token].keyedHash }
-        reporter.reportRemovalCheck(of: id, token: token, isOver: known != token)
+        guard let slot = membership.slot(of: id) else {
+            return reporter.reportRemovalCheck(of: id, token: token, isOver: true)
+        }
+        let start = starts[slot]
+        let known = start?.request.token.keyedHash ?? membership.store.tokens[membership.store[slot].token].keyedHash
+        // A start that was taken back has no row: what is there is of a request that came later, and was refused.
+        let isTakenBack = start != nil && membership.store[slot].flags.contains(.leaving)
+        reporter.reportRemovalCheck(of: id, token: token, isOver: known != token || isTakenBack)
     }
 
     /// Removes the renewal record of an activity that is being removed, and hands its name over or cancels its successor.

@@ -29,6 +29,8 @@ struct PendingStart {
     /// without a token may take eight.
     static let claimAgeMax: Int64 = 12 * 3600 * 1_000_000_000
 
+    /// Number of the first request, by which claims name the start: the store keeps it, whatever requests follow.
+    let number: UInt32
     /// The newest request. Its token differs from the activity's if it was replaced after the start had left.
     var request: StartRequest
     /// 1, plus 1 for each renewal.
@@ -49,6 +51,11 @@ struct PendingStart {
     /// Starts that were certainly not accepted, but may be later: 429s, and errors between which other pushes were served.
     var refusals = 0
     var shown: Shown?
+
+    init(request: StartRequest, edition: Int, renews: ActivityID?, audience: Int) {
+        number = request.number
+        (self.request, self.edition, self.renews, self.audience) = (request, edition, renews, audience)
+    }
 
     /// The content that a card shows since its start.
     struct Shown {
@@ -232,6 +239,10 @@ struct StartCoordinator {
         guard let phase = starts[slot]?.phase else { return }
         // The other topic may have nothing to show for days: the start is visited there before it waits for a claim again.
         giveUpRoom(of: slot)
+        if let start = starts[slot], start.hasBudget {
+            budget.giveBack(start.request.token)
+            starts[slot]?.hasBudget = false
+        }
         if phase == .claiming { setPhase(.due, of: slot) }
         starts[slot]?.audience = audience
         starts[slot]?.shown = phase == .sent ? PendingStart.Shown(version: version, display: nil) : nil

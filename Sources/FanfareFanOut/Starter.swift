@@ -75,7 +75,8 @@ final class Starter {
         let id = ActivityID(hashing: request.activity)
         if let refusal = membership.refusal(of: request.token) ?? membership.refusal(of: key) {
             reporter.refuse(id, refusal)
-            return reportUnused(request, as: id)
+            // The row of a start that is pending is its own.
+            return isPending(id) ? () : reportUnused(request, as: id)
         }
         let index = publisher.audienceIndex(key, at: moment)
         defer { membership.freeAudience(index, at: moment) }
@@ -88,7 +89,7 @@ final class Starter {
             reporter.report(.notStarted(.nameTaken), of: id)
             return reportUnused(request, as: id)
         }
-        if membership.slot(of: id).map({ lifecycle.starts[$0] == nil }) ?? true { reportUnused(request, as: id) }
+        if !isPending(id) { reportUnused(request, as: id) }
         for start in [slot, lifecycle.successor(of: slot)].compactMap(\.self) {
             guard let phase = lifecycle.starts[start]?.phase else { continue }
             lifecycle.starts.replaceRequest(of: start, with: request)
@@ -105,6 +106,8 @@ final class Starter {
         }
         moves.move(slot, to: key, at: moment)
     }
+
+    private func isPending(_ id: ActivityID) -> Bool { membership.slot(of: id).flatMap { lifecycle.starts[$0] } != nil }
 
     /// Reports that no start with this name comes of a request, so that a store removes its row if it has one: a process after this one would
     /// start the card.
@@ -151,8 +154,7 @@ final class Starter {
             retries.awaitRetry(slot, due: due)
             return 0
         }
-        // The store does not have renewals, so no process after this one starts them.
-        guard isClaimed || !membership.claims.isKept || start.edition > 1 else {
+        guard isClaimed || !membership.claims.isKept else {
             lifecycle.starts.awaitClaim(of: slot)
             return 0
         }
@@ -175,7 +177,10 @@ final class Starter {
         guard lifecycle.starts.hasUnclaimed else { return }
         let starts = lifecycle.starts.takeUnclaimed(
             upTo: membership.claims.limits.namedMax, ticket: membership.claims.next, at: moment.monotonicNanoseconds)
-        membership.claims.claim(starts: starts)
+        for slot in starts {
+            guard let start = lifecycle.starts[slot] else { continue }
+            membership.claims.claim(StartMark(membership.claims.mark(of: slot), number: start.number))
+        }
     }
 
     /// Lets the starts leave whose claims up to that ticket are durable.

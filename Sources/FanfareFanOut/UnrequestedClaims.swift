@@ -6,13 +6,13 @@ struct UnrequestedClaims {
     /// Claims of lineups of one member, which come one by one and are gathered by topic.
     private var ofLineups: [(alerts: FreshAlerts, activities: [ActivityMark])] = []
     private var places: [TopicID: Int] = [:]
-    private var starts: [ActivityMark] = []
+    private var starts: [StartMark] = []
     /// Number of activities that claims of alerts name.
     private(set) var named = 0
 
     var isEmpty: Bool { claims.isEmpty && ofLineups.isEmpty && starts.isEmpty }
 
-    mutating func add(starts activities: [ActivityMark]) { starts += activities }
+    mutating func add(_ start: StartMark) { starts.append(start) }
 
     /// - Parameter activities: empty for all that follow the topic.
     mutating func add(_ alerts: FreshAlerts, for activities: [ActivityMark]) {

@@ -12,6 +12,9 @@ public final class StartRequest: Sendable, Hashable {
     public let activityKey: String
     /// Alert shown at the start. Without one, phones start nothing (spec §3.1, observed).
     public let alert: AlertText
+    /// Number by which claims tell the request from others for the same activity: of another match, or after a card has gone. It is no part of
+    /// the content.
+    package let number: UInt32
 
     /// Time for which a start waits for something to show, or until it may be sent: as long as a topic may take to begin
     /// (`TopicRules.beginsWithin`).
@@ -27,9 +30,18 @@ public final class StartRequest: Sendable, Hashable {
     ///   - attributes: the static attributes. A member named `activityKey` is overwritten.
     ///   - activityKey: a `String` member of the app's attributes struct.
     ///   - alert: the alert shown at the start.
-    public init(
+    public convenience init(
         activity: String, token: [UInt8], attributesType: String, attributes: JSONObject = [:],
         activityKey: String = "activity", alert: AlertText
+    ) {
+        self.init(
+            activity: activity, token: token, attributesType: attributesType, attributes: attributes,
+            activityKey: activityKey, alert: alert, number: .random(in: .min ... .max))
+    }
+
+    package init(
+        activity: String, token: [UInt8], attributesType: String, attributes: JSONObject, activityKey: String,
+        alert: AlertText, number: UInt32
     ) {
         self.activity = activity
         self.token = token
@@ -37,9 +49,17 @@ public final class StartRequest: Sendable, Hashable {
         self.attributes = attributes
         self.activityKey = activityKey
         self.alert = alert
+        self.number = number
     }
 
-    /// Returns `true` if all properties are equal, the token included.
+    /// Returns the request with another number.
+    package func numbered(_ number: UInt32) -> StartRequest {
+        StartRequest(
+            activity: activity, token: token, attributesType: attributesType, attributes: attributes,
+            activityKey: activityKey, alert: alert, number: number)
+    }
+
+    /// Returns `true` if all public properties are equal, the token included.
     public static func == (a: StartRequest, b: StartRequest) -> Bool {
         a === b
             || a.activity == b.activity && a.token == b.token && a.attributesType == b.attributesType

@@ -376,7 +376,7 @@ extension StoredClaims {
         app = try reader.optional { (reader) throws(SerialError) in try reader.app() }
         now = try reader.time()
         claims = []
-        starts = try reader.all { (reader) throws(SerialError) in ActivityMark(rawValue: try reader.fixed32()) }
+        starts = try reader.all { (reader) throws(SerialError) in StartMark(rawValue: try reader.fixed32()) }
         guard reader.isAtEnd else { throw .malformed("length") }
     }
 }

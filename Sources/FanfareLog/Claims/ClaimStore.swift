@@ -3,23 +3,22 @@ package import FanfareModel
 /// Claims of a shard, as a store keeps them until their alerts are not fresh any more, and until no card can wait for the answer to its start.
 package struct StoredClaims: Sendable, Equatable {
     package let claims: [AlertClaim]
-    /// Activities whose starts may leave from now on.
-    package let starts: [ActivityMark]
+    /// Starts that may leave from now on.
+    package let starts: [StartMark]
     /// App of the activities; `nil` if nothing is sent to APNs.
     package let app: AppID?
-    /// Log time at which they were made, which may be later than that of the last entry; of starts in a store, the time of their claims
-    /// (`StartClaimTime`).
+    /// Log time at which they were made, that of the last entry; of starts in a store, the time of their claims (`StartClaimTime`).
     package let now: FeedTime
 
-    package init(_ claims: [AlertClaim], starts: [ActivityMark] = [], app: AppID?, now: FeedTime) {
+    package init(_ claims: [AlertClaim], starts: [StartMark] = [], app: AppID?, now: FeedTime) {
         self.claims = claims
         self.starts = starts
         self.app = app
         self.now = now
     }
 
-    /// Returns them as made at that log time.
-    package func made(at now: FeedTime) -> StoredClaims { StoredClaims(claims, starts: starts, app: app, now: now) }
+    /// Returns them as made at that time.
+    func made(at now: FeedTime) -> StoredClaims { StoredClaims(claims, starts: starts, app: app, now: now) }
 
     /// Its claims of alerts alone; `nil` if it has none.
     var ofAlerts: StoredClaims? { claims.isEmpty ? nil : StoredClaims(claims, app: app, now: now) }
@@ -30,16 +29,17 @@ package struct StoredClaims: Sendable, Equatable {
     /// Log time from which on no alert of the claims is fresh.
     var expires: FeedTime { claims.map(\.expires).max() ?? now }
 
-    /// Time after which a start has been answered or given up, in log time: it leaves within twelve hours of its claim
-    /// (`PendingStart.claimAgeMax`), a card without a token is over eight hours later, and log time passes at most a sixteenth faster than the clock.
+    /// Time after which a start has been answered or given up: it leaves within twelve hours of its claim (`PendingStart.claimAgeMax`), a card
+    /// without a token is over eight hours later, and log time passes at most a sixteenth faster than the clock.
     static let startAgeMax = Duration.seconds(24 * 3600)
 
     /// Time of the claims of starts from which on its starts say nothing more.
     var startsExpire: FeedTime { now + StoredClaims.startAgeMax }
 }
 
-/// Time of the claims of starts, by which they expire: it passes as log time does, but by a step at most with each commit. After a night in which
-/// the machine stood still, the rows of cards that are over are there still, and without their claims the next process would start these.
+/// Time of the claims of starts, by which they expire. It never passes faster than log time, and by a step at most with each commit: log time
+/// stands still until the next entry, and then jumps. A claim from before the jump is as young as the card that it names; and after a night in which
+/// the machine stood still, the rows of cards that are over are there still.
 struct StartClaimTime {
     private static let stepMax = Duration.seconds(600)
 
@@ -164,7 +164,7 @@ package struct ClaimedActivities: Sendable {
     }
 
     private var claims: [Key: Claims] = [:]
-    private var starts: [AppID?: Set<ActivityMark>] = [:]
+    private var starts: [AppID?: Set<StartMark>] = [:]
     private let now: FeedTime
 
     /// - Parameter now: log time; claims that have expired by then say nothing more.
@@ -178,10 +178,10 @@ package struct ClaimedActivities: Sendable {
         if !stored.starts.isEmpty { starts[stored.app, default: []].formUnion(stored.starts) }
     }
 
-    /// Returns whether the activity's start may have left, or that of another activity with the same name.
+    /// Returns whether the start may have left, or another one with the same name.
     ///
     /// - Parameter app: app of the activity; `nil` if nothing is sent to APNs.
-    package func mayHaveStarted(_ mark: ActivityMark, app: AppID?) -> Bool { starts[app]?.contains(mark) ?? false }
+    package func mayHaveLeft(_ mark: StartMark, app: AppID?) -> Bool { starts[app]?.contains(mark) ?? false }
 
     /// Log time through which alerts of the topic may have left for the activity; `nil` if there are none.
     ///

@@ -42,6 +42,7 @@ extension Card {
             writer.write(request.attributes)
             writer.write(request.activityKey)
             writer.write(request.alert)
+            writer.write(fixed: request.number)
         }
         return LogEntry.sealed(writer.bytes[...], at: serial)
     }
@@ -71,7 +72,7 @@ extension Card {
             guard phase == .starting, let activity else { throw .malformed("request") }
             request = StartRequest(
                 activity: activity, token: token, attributesType: try reader.text(), attributes: try reader.object(),
-                activityKey: try reader.text(), alert: try reader.alert())
+                activityKey: try reader.text(), alert: try reader.alert(), number: try reader.fixed32())
         }
         guard reader.isAtEnd else { throw .malformed("length") }
     }

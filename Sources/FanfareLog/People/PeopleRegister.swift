@@ -61,6 +61,13 @@ package final class PeopleRegister: @unchecked Sendable {
         return true
     }
 
+    /// Removes rows of which newer ones have the names.
+    package func remove(_ rows: [(key: CardKey, card: Card)]) throws(LogError) {
+        guard !rows.isEmpty, let store else { return }
+        try store.apply(rows.map { .remove($0.key) }, upTo: store.position + 1)
+        for (key, card) in rows { index.remove(card.id.rawValue, at: key) }
+    }
+
     /// Makes the entries durable, in order, in one transaction. After an error nothing else may be called but the same once more.
     package func apply(_ entries: [PeopleEntry]) throws(LogError) {
         kept = []
@@ -124,7 +131,7 @@ package final class PeopleRegister: @unchecked Sendable {
         case .start(let card):
             // A start of a card that exists says how to renew it, which the store does not keep.
             if let known = change.card, known.phase != .starting { return false }
-            change.card = change.card.map { card.following($0) } ?? card
+            change.card = change.card.map { card.starting($0) } ?? card
         case .removed(_, let token):
             guard let card = change.card, card.token.keyedHash == token else { return true }
             change.card = nil
@@ -227,11 +234,21 @@ extension Card {
         return card
     }
 
+    /// Returns the card after another request to start it. Claims go by the number of the first one, which may have left, and so does its patience.
+    fileprivate func starting(_ known: Card) -> Card {
+        var card = following(known)
+        if let number = known.request?.number { card.request = request?.numbered(number) }
+        card.joinedAt = known.joinedAt ?? joinedAt
+        return card
+    }
+
     fileprivate mutating func take(_ entry: PeopleEntry) {
         switch entry {
         case .move(_, let audience, let joinedAt):
             guard phase != .leaving, self.audience != audience else { return }
-            (self.audience, self.joinedAt) = (audience, joinedAt)
+            self.audience = audience
+            // That of a card that is to be started is the time of its first request.
+            if phase != .starting { self.joinedAt = joinedAt }
         case .replaceToken(_, let new, let takenAt):
             if token != new { generation &+= 1 }
             token = new

@@ -28,14 +28,15 @@ final class StartStage {
         var state: String { String(decoding: payload.state, as: UTF8.self) }
     }
 
-    static func request(_ activity: String = "card", device: UInt8 = 7) -> StartRequest {
+    static func request(_ activity: String = "card", device: UInt8 = 7, number: UInt32 = 7) -> StartRequest {
         StartRequest(
             activity: activity, token: [device], attributesType: "MatchAttributes", attributes: ["match": "m1"],
-            alert: AlertText(title: "Kick-off", body: "The match has started"))
+            alert: AlertText(title: "Kick-off", body: "The match has started")
+        ).numbered(number)
     }
 
-    func start(_ activity: String = "card", device: UInt8 = 7) {
-        shard.apply(.start(StartStage.request(activity, device: device), .topic(topic)), at: moment)
+    func start(_ activity: String = "card", device: UInt8 = 7, number: UInt32 = 7) {
+        shard.apply(.start(StartStage.request(activity, device: device, number: number), .topic(topic)), at: moment)
     }
 
     func follow(

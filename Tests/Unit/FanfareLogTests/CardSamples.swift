@@ -36,7 +36,8 @@ enum CardSamples {
         plain.phase = .starting
         var other = plain
         plain.request = StartRequest(
-            activity: "card", token: [7], attributesType: "Match", alert: AlertText(title: "Kick-off", body: ""))
+            activity: "card", token: [7], attributesType: "Match", alert: AlertText(title: "Kick-off", body: "")
+        ).numbered(0x0102_0304)
         other.preferences = Preferences()
         other.app = AppID(bundleID: "com.example")
         other.joinedAt = at
@@ -46,7 +47,8 @@ enum CardSamples {
             activityKey: "id",
             alert: AlertText(
                 title: .localized(key: "kick-off", arguments: ["ä", ""]), body: "The match has started",
-                sound: "whistle"))
+                sound: "whistle")
+        ).numbered(.max)
         return [plain, other]
     }()
 

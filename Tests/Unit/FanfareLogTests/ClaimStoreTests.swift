@@ -92,7 +92,7 @@ import Testing
     }
 
     private static func starts(_ marks: [UInt32], now second: Int64, app: AppID? = nil) -> StoredClaims {
-        StoredClaims([], starts: marks.map { ActivityMark(rawValue: $0) }, app: app, now: time(second))
+        StoredClaims([], starts: marks.map { StartMark(rawValue: $0) }, app: app, now: time(second))
     }
 
     /// Claims of starts say something for a day, and keep no claim of an alert as long.
@@ -102,17 +102,17 @@ import Testing
         func opened() throws -> any ClaimStore { inMemory ? memory : try ClaimFolder(store: folder.path) }
         var store = try opened()
         let alert = Self.claims("a", through: 10, [1])
-        let both = StoredClaims(alert.claims, starts: [ActivityMark(rawValue: 2)], app: nil, now: Self.time(10))
+        let both = StoredClaims(alert.claims, starts: [StartMark(rawValue: 2)], app: nil, now: Self.time(10))
         try store.append([both, Self.starts([3, .max], now: 11, app: AppID(bundleID: "one"))])
         store.close()
         store = try opened()
         var found = ClaimedActivities(now: Self.time(11))
         try store.read { found.insert($0) }
         #expect(found.claimed(ActivityMark(rawValue: 1), of: TopicID("a"), app: nil) == Self.time(10))
-        #expect(found.mayHaveStarted(ActivityMark(rawValue: 2), app: nil))
-        #expect(found.mayHaveStarted(ActivityMark(rawValue: .max), app: AppID(bundleID: "one")))
+        #expect(found.mayHaveLeft(StartMark(rawValue: 2), app: nil))
+        #expect(found.mayHaveLeft(StartMark(rawValue: .max), app: AppID(bundleID: "one")))
         for (mark, app) in [(1, nil), (3, nil), (2, AppID(bundleID: "one"))] as [(UInt32, AppID?)] {
-            #expect(!found.mayHaveStarted(ActivityMark(rawValue: mark), app: app))
+            #expect(!found.mayHaveLeft(StartMark(rawValue: mark), app: app))
         }
         for second in 1..<200 as Range<Int64> {
             try store.append([Self.starts([UInt32(second)], now: 100 * second)])
@@ -126,7 +126,7 @@ import Testing
         #expect(try Self.read(store).count { !$0.starts.isEmpty } == 211)
         for minute in 1..<200 as Range<Int64> { try store.append([Self.starts([8], now: 2 * day + 600 * minute)]) }
         let starts = try Self.read(store).filter { !$0.starts.isEmpty }
-        #expect((140...150).contains(starts.count) && starts.allSatisfy { $0.starts == [ActivityMark(rawValue: 8)] })
+        #expect((140...150).contains(starts.count) && starts.allSatisfy { $0.starts == [StartMark(rawValue: 8)] })
         store.close()
         store = try opened()
         #expect(try Self.read(store).count { !$0.starts.isEmpty } == starts.count)

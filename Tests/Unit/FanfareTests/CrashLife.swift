@@ -80,7 +80,7 @@ final class CrashLife: EngineCoreDelegate {
     var hasFinished: Bool { turn.hasFinished }
 
     func coreDidClaim(_ claims: StoredClaims, _ ticket: UInt64, shard: Int) {
-        disk.claim(claims.made(at: turn.logTime), ticket, shard: shard)
+        disk.claim(claims, ticket, shard: shard)
     }
     func coreDidComplete(_ completions: [TopicCompletion], app: Int) {
         let head = CompletionHead(position: checkpointer.decided, now: checkpointer.decidedAt)

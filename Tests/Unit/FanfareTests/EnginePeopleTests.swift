@@ -241,6 +241,38 @@ import Testing
         }
     }
 
+    /// Where nobody knows which starts have left, those of other apps are given up as well: later nobody would know any more.
+    @Test(.timeLimit(.minutes(10))) func withoutClaimsNoStartOfAnotherAppLeavesAgain() async throws {
+        let place = Place()
+        let apps = ["one", "two"].map { AppID(bundleID: $0) }
+        try place.people.apply(
+            [.insert(Self.starting(2, in: Self.match, app: apps[1]))], upTo: place.people.position + 1)
+        for pushed in [[apps[0]], apps] {
+            let engine = try place.engine(apps: pushed)
+            _ = try await engine.ingest(Self.event(pushed.count))
+            #expect(await engine.settle(within: .seconds(300)))
+            #expect(place.pushes.withLock(\.count) == 0)
+            _ = await engine.shutdown()
+        }
+        #expect(place.events.withLock(\.count) == 1)
+    }
+
+    /// A topic that ended while no start could leave, or whose end was told and whose row was not removed.
+    @Test(.timeLimit(.minutes(10))) func aStartOfATopicThatIsOverDoesNotLeave() async throws {
+        let place = Place()
+        let engine = try place.engine()
+        _ = try await engine.ingest(Self.event(1))
+        var end = Self.event(2)
+        (end.id, end.lifecycle, end.change) = ("end", .end, .nothing)
+        _ = try await engine.ingest(end)
+        _ = await engine.shutdown()
+        try place.people.apply([.insert(Self.starting(1, in: Self.match))], upTo: place.people.position + 1)
+        let (start, goal) = try await place.goal(2)
+        #expect(!(start + goal).contains { $0.event == .start })
+        #expect(place.events.withLock { $0 } == [ActivityEvent(activity: "card 1", fate: .notStarted(.over))])
+        #expect(try place.people.count() == 0)
+    }
+
     /// An import may bring a card whose name has a start in the store.
     @Test(.timeLimit(.minutes(10))) func aStartDoesNotMoveANewerCardOfItsName() async throws {
         let place = Place()
@@ -252,6 +284,7 @@ import Testing
         let (_, goal) = try await place.goal(1)
         #expect(goal.map(\.token) == [[1]])
         #expect(place.events.withLock(\.count) == 0)
+        #expect(try place.people.count() == 1, "the older row would be the newest one day")
     }
 
     /// A card that is started after a restart has the preferences of the person who waited for it.
