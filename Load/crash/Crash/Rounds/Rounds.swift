@@ -232,7 +232,9 @@ package final class Rounds {
         try finish([load.ask(.settle)])
         try finish(load.lastChanges())
         try finish([load.ask(.settle)])
-        // Cards whose starts waited for these changes have joined since the last entry, and completions speak of who joined before one.
+        // Cards whose starts waited for these changes join now, and completions speak of who joined before an entry.
+        hear()
+        try finish([])
         try finish(load.repeats(most: 1))
         try finish([load.ask(.settle)])
         try stop()
