@@ -232,9 +232,10 @@ package final class Rounds {
         try finish([load.ask(.settle)])
         try finish(load.lastChanges())
         try finish([load.ask(.settle)])
-        // Cards whose starts waited for these changes join now, and completions speak of who joined before an entry.
+        // Cards whose starts waited for these changes join now, and completions speak of who joined in a millisecond before an entry's.
         hear()
         try finish([])
+        usleep(5000)
         try finish(load.repeats(most: 1))
         try finish([load.ask(.settle)])
         try stop()
