@@ -286,7 +286,7 @@ final class StartCrashWorld {
         guard let life else { return }
         tell("a calm")
         var idle = 0
-        for _ in 0..<5000 where idle < 50 {
+        for _ in 0..<5000 where idle < 20 {
             var isBusy = runCore()
             if sync() { isBusy = true }
             for node in life.nodes {
@@ -296,10 +296,10 @@ final class StartCrashWorld {
                     isBusy = true
                 }
             }
-            for node in life.nodes { if let broken = node.turn.shard.violatedInvariant() { complain(broken) } }
             idle = isBusy ? 0 : idle + 1
             if !isBusy { clock.pass(.milliseconds(100)) }
         }
+        for node in life.nodes { if let broken = node.turn.shard.violatedInvariant() { complain(broken) } }
         for card in cards where card.isAcknowledged.isSet && !card.isOver && card.left.isEmpty && card.givenUp.isEmpty {
             guard card.topics.allSatisfy({ life.core.state(of: $0)?.contentState != nil }) else { continue }
             complain("the start of card \(card.number) was acknowledged in life \(card.bornIn ?? 0), and has not left")
