@@ -48,8 +48,8 @@ final class StoredCards: SubscriberSource {
 
     /// Makes the starts due again that have not left.
     ///
-    /// - Returns: their number, and the cards of the others, which are not started again. Durable claims name these, so that no later process
-    ///   starts them if their rows are there still.
+    /// - Returns: their number, and the cards of the others, which are not started again. Durable claims name those that may have left, so that no
+    ///   later process starts them if their rows are there still.
     func resumeStarts(
         in core: EngineCore, after earlier: EarlierProcess, _ claims: any ClaimStore
     ) throws(LogError) -> (due: Int, givenUp: [(card: Card, failure: StartFailure)]) {
