@@ -153,9 +153,10 @@ extension Findings {
             "superfluous: \(superfluous) silent pushes for \(restartsOfCards) restarts of cards, "
                 + "\(CrashCosts.superfluousPerRestart) each may be",
             "alerts that kills have interrupted: \(alertsAtKills) followers, \(alertsLost) lack theirs, \(alertsLostAtOnce) of one alert at most",
-            "\(violationCount) violations",
         ]
         for violation in violations { lines += [violation.text] + violation.history.map { "    " + $0 } }
+        // The end of a long log says most.
+        lines.append("\(violationCount) violations" + (violations.first.map { ", the first: \($0.text)" } ?? ""))
         return lines.joined(separator: "\n")
     }
 }

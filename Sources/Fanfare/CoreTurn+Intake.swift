@@ -25,7 +25,9 @@ extension CoreTurn {
             if core.isCongested, !isLate { break }
             guard let item = intake.take() else { break }
             switch item {
-            case .durable(let entry, let position): decide(entry, at: position)
+            case .durable(let entry, let position):
+                core.joining = intake.joining
+                decide(entry, at: position)
             case .kept(let request, _, _):
                 inbox.noteChanged()
                 carryOut(request, now, moment)

@@ -234,7 +234,10 @@ package final class EngineCore {
         let publications =
             recall.changedAt != nil ? decisionCore.newestPublicationsAsShown : decisionCore.newestPublications
         // All cards are loaded. Behind the publications this would come too late for those that are complete before the last one is published.
-        if keepsCompletions { shards.send(.followed(before: now)) }
+        if keepsCompletions {
+            (followedAt, followedBefore) = (now, now)
+            shards.send(.followed(before: now))
+        }
         publish(Resumption(publications, found))
         outdatedCompletions = earlierCompletions?.outdated(by: publications) ?? []
         shards.send(.endRestart)
@@ -279,6 +282,8 @@ package final class EngineCore {
     }
 
     private func handToShards() {
+        // A shard without followers of a topic says so once it has the version, and then speaks of all who joined before it.
+        if !decisions.isEmpty { tellJoined() }
         let delegate = delegate
         var publication: Publication?
         for decision in decisions {
@@ -373,16 +378,20 @@ package final class EngineCore {
 
     /// Makes the shards take the commands sent to them. The driver of a core calls it before it waits; a loop does that by itself.
     func turnIsOver() {
-        if let followed = followedAt {
-            // Others may join at that log time, and those whose rows are being written have joined before that of the newest entry.
-            let before = min(now, joining ?? now)
-            if before > followedBefore {
-                followedBefore = before
-                shards.send(.followed(before: before))
-            }
-            if before > followed { followedAt = nil }
-        }
+        tellJoined()
         shards.ring()
+    }
+
+    /// Tells the shards before which log time all have joined that they have been sent.
+    private func tellJoined() {
+        guard let followed = followedAt else { return }
+        // Others may join at that log time, and those whose rows are being written have joined before that of the newest entry.
+        let before = min(now, joining ?? now)
+        if before > followedBefore {
+            followedBefore = before
+            shards.send(.followed(before: before))
+        }
+        if before > followed { followedAt = nil }
     }
 
     func broadcast(_ command: ShardCommand) { shards.send(command) }

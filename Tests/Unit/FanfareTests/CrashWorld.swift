@@ -514,9 +514,9 @@ final class CrashWorld {
         }
         if let joined = card.joinedAt {
             let topic = card.audience.topics[0]
-            let before = completeBefore[topic] ?? diedAt
+            var before = versionBefore[topic] ?? .plausible.lowerBound
+            if shards.allSatisfy({ $0 == 1 }) { before = max(before, completeBefore[topic] ?? diedAt) }
             guard joined < min(before, diedAt) else { return }
-            guard shards.allSatisfy({ $0 == 1 }) || joined < versionBefore[topic] ?? joined else { return }
         }
         complain("phone \(index) gets what it has had before")
     }

@@ -1,0 +1,65 @@
+import FanfareFanOut
+import FanfareModel
+import Testing
+
+@testable import Fanfare
+
+/// What the core tells its shards about who has joined, with a store.
+@Suite struct JoiningTimeTests {
+    private static func event(at second: Int64) -> FeedEvent {
+        FeedEvent(
+            topic: TopicID("order"), topicKind: .generic, at: FeedTime(seconds: second), id: "\(second)", kind: "patch",
+            change: .patch(["number": .int(second)]))
+    }
+
+    /// A shard without followers of the topic notes a version at once for all who have joined by then: those of the entry before, too, even if
+    /// nothing else has been decided since.
+    @Test func whoeverJoinedBeforeAVersionIsKnownBeforeTheVersionComes() {
+        for joining in [nil, FeedTime(seconds: 1_790_000_000)] {
+            let rings = [ShardRings(), ShardRings()]
+            let core = EngineCore(shards: rings.map { ShardLink($0) {} }, perApp: 2)
+            let recorder = CoreRecorder(core)
+            core.keepCompletions(EarlierCompletions())
+            core.apply(Self.event(at: 1_790_000_000), now: FeedTime(seconds: 1_790_000_000))
+            core.send(.follow(ActivityID(1), .topic(TopicID("order")), token: [1]), forSubscriber: 1)
+            core.turnIsOver()
+            core.joining = joining
+            core.apply(Self.event(at: 1_790_000_060), now: FeedTime(seconds: 1_790_000_060))
+            core.turnIsOver()
+            for ring in rings {
+                var commands = ring.commands.takeConsumer()
+                var told: [FeedTime] = []
+                var toldWithVersions: [FeedTime?] = []
+                while let command = commands.pop() {
+                    if case .followed(let before) = command { told.append(before) }
+                    if case .publish = command { toldWithVersions.append(told.last) }
+                }
+                // Somebody who joined at the first entry's time is still on his way otherwise.
+                let newest = FeedTime(seconds: joining == nil ? 1_790_000_060 : 1_790_000_000)
+                #expect(toldWithVersions == [nil, newest] && told.last == newest)
+            }
+            withExtendedLifetime(recorder) {}
+        }
+    }
+
+    /// Cards that joined at the log time at which the engine before died have joined before the first version of this one.
+    @Test func whoeverWasLoadedIsKnownBeforeAVersionComes() {
+        let rings = ShardRings()
+        let core = EngineCore(shards: [ShardLink(rings) {}], perApp: 1)
+        let recorder = CoreRecorder(core)
+        core.keepCompletions(EarlierCompletions())
+        core.beginRecall()
+        core.apply(Self.event(at: 1_790_000_000), now: FeedTime(seconds: 1_790_000_000))
+        core.endRecall()
+        core.turnIsOver()
+        core.apply(Self.event(at: 1_790_000_060), now: FeedTime(seconds: 1_790_000_060))
+        var commands = rings.commands.takeConsumer()
+        var told: [FeedTime] = []
+        while let command = commands.pop() {
+            if case .followed(let before) = command { told.append(before) }
+            if case .publish(let publication) = command, publication.version > 1 { break }
+        }
+        #expect(told == [FeedTime(seconds: 1_790_000_000), FeedTime(seconds: 1_790_000_060)])
+        withExtendedLifetime(recorder) {}
+    }
+}
