@@ -89,7 +89,7 @@ import Testing
         #expect(receipt.durability == .durable)
     }
 
-    /// A start brings the newest state once, and the next goal reaches everybody as the last engine was told.
+    /// A start brings the newest state once at most, and the next goal reaches everybody as the last engine was told.
     @Test(.timeLimit(.minutes(10))) func aGoalReachesThePeopleOfAnEarlierEngine() async throws {
         let place = Place()
         let engine = try place.engine()
@@ -107,7 +107,9 @@ import Testing
         let old = Subscription(audience: .topic(Self.match), activity: "rotates", subscriber: "anna", token: [2])
         for (number, others) in [(1, []), (2, [old])] {
             let (start, goal) = try await place.goal(number, others)
-            #expect(start.filter { $0.event == .update }.map(\.token).sorted(by: { $0[0] < $1[0] }) == [[1], [5]])
+            // Unless the store had time to note that they have it.
+            let again = start.filter { $0.event == .update }.map(\.token).sorted(by: { $0[0] < $1[0] })
+            #expect(again == [[1], [5]] || again == [])
             #expect(goal.map(\.token).sorted(by: { $0[0] < $1[0] }) == [[1], [5]])
             #expect(goal.allSatisfy { $0.event == .update })
         }
