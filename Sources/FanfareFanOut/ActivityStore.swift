@@ -13,7 +13,7 @@ struct Activity {
     var flags: Flags = []
     var strikes = Strikes()
     /// Index of the audience, or `none` when the activity is leaving or the slot is free.
-    var audience = ActivityStore.noAudience
+    var audience = AudienceIndex.none
     /// Counter of the slot's tenants, in steps of 256; between two of them it counts the waits from which a tenant was released. Events
     /// of an earlier tenant or wait are recognised by it and ignored.
     var generation: UInt32 = 0
@@ -60,7 +60,6 @@ struct Activity {
 
 /// The activities of one shard. Slots are reused; `generation` tells tenants apart.
 struct ActivityStore {
-    static let noAudience = UInt32.max
 
     // `ActivityStore+Runs` writes to this, too.
     var activities: [Activity] = []
@@ -146,7 +145,7 @@ struct ActivityStore {
         self[slot].generation = (self[slot].generation | 255) &+ 1
         self[slot].flags = []
         if !preferences.isEmpty { preferences[Int(slot.rawValue)] = Preferences() }
-        self[slot].audience = ActivityStore.noAudience
+        self[slot].audience = AudienceIndex.none
         free.append(slot)
     }
 }

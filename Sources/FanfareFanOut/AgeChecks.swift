@@ -55,8 +55,8 @@ final class AgeChecks {
         guard activity.flags.isDisjoint(with: [.tokenless, .leaving, .ending]) else {
             return expire(slot, at: moment) ? nil : due(at: lifecycle.ageScanner.lifetime)
         }
-        guard activity.audience != ActivityStore.noAudience else { return nil }  // the slot is free
-        let audience = membership.awake(Int(activity.audience))
+        guard activity.audience != .none else { return nil }  // the slot is free
+        let audience = membership.awake(activity.audience)
         lineupPublisher.bringUpToDate(audience, at: moment)
         if let renewal = lifecycle.renewals[slot], !renewal.hasFailed,
             renewal.successor != nil || audience.newest.publication?.expiry.renews == true
@@ -67,8 +67,8 @@ final class AgeChecks {
         }
         guard age >= lifecycle.ageScanner.endAge else { return due(at: lifecycle.ageScanner.endAge) }
         reporter.report(.expired, of: activity.id)
-        lifecycle.lastStates[slot] = Int(activity.audience)
-        membership.retainAudience(Int(activity.audience))
+        lifecycle.lastStates[slot] = activity.audience
+        membership.retainAudience(activity.audience)
         let missed = missedAlerts.alertsMissed(by: slot, at: moment)
         lifecycle.depart(slot, at: moment)
         // The end carries these alerts, and those published until it leaves.
@@ -110,7 +110,7 @@ final class AgeChecks {
         lifecycle.renewals.begin(slot, successor: successor)
         starter.start(
             successor, renewal.request, edition: edition, renewing: membership.store[slot].id,
-            in: Int(membership.store[slot].audience),
+            in: membership.store[slot].audience,
             at: moment)
     }
 }

@@ -102,13 +102,13 @@ final class AlertClaims {
     /// Returns whether the activity waits for a claim, its own or that of a member in front of it.
     func awaits(_ slot: ActivitySlot) -> Bool {
         let activity = membership.store[slot]
-        guard membership.claims.isKept, activity.audience != ActivityStore.noAudience else { return false }
-        if let row = membership.lineups.loneRow(ofAudience: Int(activity.audience)) {
+        guard membership.claims.isKept, activity.audience != .none else { return false }
+        if let row = membership.lineups.loneRow(ofAudience: activity.audience) {
             let state = membership.lineups[lone: row]
             return state.flags.contains(.awaitsClaim)
                 || state.flags.contains(.isDue) && state.lane == 0 && !membership.claims.owesNothing
         }
-        let audience = membership.audiences[Int(activity.audience)]
+        let audience = membership.audiences[activity.audience]
         // Who has had the alert may still lack a newer state, and stand behind others in the sweep.
         let isUnvisited = audience.order.isUnvisited(Int(membership.store.positions[Int(slot.rawValue)]))
         if isUnvisited, audience.lane.parked != nil, !membership.claims.owesNothing { return true }
@@ -136,7 +136,7 @@ final class AlertClaims {
                 let due = lineup.publishedAt
             {
                 membership.unpark(audience)
-                membership.park(audience, UInt32(membership.lineups.audience(of: lineup.row)), due: due)
+                membership.park(audience, membership.lineups.audience(of: lineup.row), due: due)
             } else {
                 membership.unpark(audience)
                 if areReady { membership.claims.noteReady(audience) }

@@ -4,8 +4,8 @@ import FanfareModel
 ///
 /// A publication changes only this object: O(1), whatever its size. Confined to its shard's thread.
 final class Audience: LaneMember {
-    /// Indices into the shard's topics; one for a topic's followers, several for a lineup.
-    @safe @exclusivity(unchecked) var topics: [Int]
+    /// The topics; one for a topic's followers, several for a lineup.
+    @safe @exclusivity(unchecked) var topics: [TopicIndex]
     /// `nil` for a topic's followers.
     let lineup: Lineup?
 
@@ -33,7 +33,7 @@ final class Audience: LaneMember {
     var priority: Priority { newest.priority }
 
     /// - Parameter openMax: maximum of publications whose completion is tracked at a time.
-    init(topics: [Int], lineup: Lineup? = nil, openMax: Int, priority: Priority = .conserving) {
+    init(topics: [TopicIndex], lineup: Lineup? = nil, openMax: Int, priority: Priority = .conserving) {
         publications = OpenPublications(capacity: openMax)
         newest = NewestVersion(priority: priority)
         self.topics = topics
@@ -82,7 +82,7 @@ final class Audience: LaneMember {
     /// Takes over the state of a topic's only follower that was at rest.
     func wake(_ row: RestingFollowers.Row, showing latest: Publication?) {
         tenant += 1
-        topics[0] = Int(row.topic)
+        topics[0] = row.topic
         order.rest(row.member)
         newest = NewestVersion(row.number, latest)
         ledger.rest(row.number, display: latest?.display ?? 0)

@@ -10,13 +10,13 @@ struct AudienceTable {
     let resting: Audience
     /// Placeholder for a topic's only follower at rest, whose state is in `followers`. It has a member, too, so that it counts as an audience
     /// of one.
-    let restingFollower = Audience(topics: [0], openMax: 1)
+    let restingFollower = Audience(topics: [.none], openMax: 1)
     private(set) var followers = RestingFollowers()
     /// Indices of audiences whose last member has left.
-    private var freeRows: [Int] = []
+    private var freeRows: [AudienceIndex] = []
     /// Index of the audience with the most members. It may be stale after that one shrinks, until it has half of its members or another audience
     /// changes.
-    private var largest = 0
+    private var largest = AudienceIndex(0)
     /// Most members that the largest audience has had since all were compared.
     private var largestPeak = 0
     /// Minimum of `largestPeak` for a comparison of all audiences, which reads each of them. Those of a shard whose audiences are smaller are noted
@@ -30,58 +30,58 @@ struct AudienceTable {
     }
 
     var count: Int { rows.count }
-    var indices: Range<Int> { rows.indices }
+    var indices: some Sequence<AudienceIndex> { rows.indices.lazy.map { AudienceIndex($0) } }
     var isEmpty: Bool { rows.isEmpty }
 
-    subscript(index: Int) -> Audience {
-        get { rows[index] }
-        set { rows[index] = newValue }
+    subscript(index: AudienceIndex) -> Audience {
+        get { rows[index.place] }
+        set { rows[index.place] = newValue }
     }
 
-    mutating func insert(_ audience: Audience) -> Int {
+    mutating func insert(_ audience: Audience) -> AudienceIndex {
         if let reused = freeRows.popLast() {
-            rows[reused] = audience
+            rows[reused.place] = audience
             return reused
         }
         rows.append(audience)
-        return rows.count - 1
+        return AudienceIndex(rows.count - 1)
     }
 
     /// Puts a topic's only follower to rest, and keeps its object for another one.
-    mutating func restFollower(_ index: Int) {
-        followers.rest(rows[index], at: index)
-        rows[index] = restingFollower
+    mutating func restFollower(_ index: AudienceIndex) {
+        followers.rest(rows[index.place], at: index)
+        rows[index.place] = restingFollower
     }
 
     /// Ends the rest of a topic's only follower.
     ///
     /// - Parameter latest: returns the latest publication of a topic, by its index.
-    mutating func wakeFollower(_ index: Int, openMax: Int, latest: (Int) -> Publication?) -> Audience {
+    mutating func wakeFollower(_ index: AudienceIndex, openMax: Int, latest: (TopicIndex) -> Publication?) -> Audience {
         let audience = followers.wake(index, openMax: openMax, latest: latest)
-        rows[index] = audience
+        rows[index.place] = audience
         return audience
     }
 
-    mutating func free(_ index: Int) {
-        rows[index] = vacant
+    mutating func free(_ index: AudienceIndex) {
+        rows[index.place] = vacant
         freeRows.append(index)
     }
 
     /// Number of members of the largest audience.
-    var largestCount: Int { largest < rows.count ? rows[largest].order.count : 0 }
+    var largestCount: Int { largest.place < rows.count ? self[largest].order.count : 0 }
 
     /// Notes that the audience may be the largest now.
-    mutating func noteSize(_ audience: Audience, at index: Int) {
-        if audience.order.count > rows[largest].order.count { largest = index }
-        largestPeak = max(largestPeak, rows[largest].order.count)
+    mutating func noteSize(_ audience: Audience, at index: AudienceIndex) {
+        if audience.order.count > self[largest].order.count { largest = index }
+        largestPeak = max(largestPeak, self[largest].order.count)
     }
 
     /// Notes that a member has left an audience. Another one may be the largest when this one has lost half of its members.
-    mutating func noteLoss(at index: Int) {
-        guard index == largest, largestPeak >= AudienceTable.comparedMin, rows[largest].order.count <= largestPeak / 2
+    mutating func noteLoss(at index: AudienceIndex) {
+        guard index == largest, largestPeak >= AudienceTable.comparedMin, self[largest].order.count <= largestPeak / 2
         else { return }
-        for other in rows.indices where rows[other].order.count > rows[largest].order.count { largest = other }
-        largestPeak = rows[largest].order.count
+        for other in indices where self[other].order.count > self[largest].order.count { largest = other }
+        largestPeak = self[largest].order.count
     }
 
     func violation() -> String? {
@@ -89,7 +89,7 @@ struct AudienceTable {
         guard vacantCount == freeRows.count else {
             return "\(freeRows.count) places of audiences are free, others are vacant"
         }
-        let atRest = rows.indices.filter { rows[$0] === restingFollower }
+        let atRest = indices.filter { self[$0] === restingFollower }
         guard followers.count == atRest.count, atRest.allSatisfy({ followers[$0] != nil }) else {
             return "\(atRest.count) followers rest, \(followers.count) are listed"
         }

@@ -17,7 +17,7 @@ struct CompletionBook {
     private var flushesAt: Int64?
 
     /// Audiences of several members that are owed something, for `CompletionScan`.
-    private var unfinished: [UInt32] = []
+    private var unfinished: [AudienceIndex] = []
 
     /// Number of times at which phones may have dropped what they were sent.
     private(set) var voids: UInt32 = 0
@@ -72,7 +72,7 @@ struct CompletionBook {
     }
 
     /// Notes that the members of an audience are owed something.
-    mutating func noteUnfinished(_ index: UInt32, _ place: inout Place) {
+    mutating func noteUnfinished(_ index: AudienceIndex, _ place: inout Place) {
         guard isKept, !place.isUnfinished else { return }
         place.isUnfinished = true
         unfinished.append(index)
@@ -85,7 +85,7 @@ struct CompletionBook {
     var hasUnfinished: Bool { !unfinished.isEmpty }
 
     /// Removes and returns the audiences that were owed something.
-    mutating func takeUnfinished() -> [UInt32] {
+    mutating func takeUnfinished() -> [AudienceIndex] {
         defer { unfinished = [] }
         return unfinished
     }

@@ -9,7 +9,7 @@ final class CompletionScan {
     private let membership: Membership
 
     private struct Candidate {
-        let index: UInt32
+        let index: AudienceIndex
         let audience: Audience
         let tenant: UInt64
         let target: UInt32
@@ -72,7 +72,7 @@ final class CompletionScan {
         cursor = 0
         voids = reporter.completions.voids
         for index in reporter.completions.takeUnfinished() {
-            let audience = membership.audiences[Int(index)]
+            let audience = membership.audiences[index]
             guard audience.completionPlace.endUnfinished(), audience.lineup == nil else { continue }
             let lacking = audience.owed + audience.refused
             guard lacking > 0 else { continue }
@@ -89,7 +89,7 @@ final class CompletionScan {
         }
         guard !candidates.isEmpty else { return }
         places = Array(repeating: CompletionScan.none, count: membership.audiences.count)
-        for (place, candidate) in candidates.enumerated() { places[Int(candidate.index)] = UInt32(place) }
+        for (place, candidate) in candidates.enumerated() { places[candidate.index.place] = UInt32(place) }
     }
 
     private func visit() {
@@ -98,7 +98,7 @@ final class CompletionScan {
         while cursor < end {
             let slot = ActivitySlot(UInt32(cursor))
             cursor += 1
-            let index = Int(membership.store[slot].audience)
+            let index = membership.store[slot].audience.place
             // Audiences that have been made since have joiners alone.
             guard index < places.count, places[index] != CompletionScan.none else { continue }
             let place = Int(places[index])
@@ -116,7 +116,7 @@ final class CompletionScan {
         for candidate in candidates where voids == reporter.completions.voids {
             let audience = candidate.audience
             // A member that had the version has it still, unless there is another one.
-            guard audience.tenant == candidate.tenant, membership.audiences[Int(candidate.index)] === audience,
+            guard audience.tenant == candidate.tenant, membership.audiences[candidate.index] === audience,
                 audience.target == candidate.target,
                 candidate.lacking.count <= TopicCompletion.exceptionsMax,
                 membership.completable(audience) === candidate.publication

@@ -61,7 +61,7 @@ final class Completions {
             missedAlerts.settleAlerts(of: activity, .accepted, completions[start..<start + count], at: moment)
             membership.deliver(count, having: activity.delivered, with: audience.target, of: audience, at: moment)
             audience.ledger.land(count, audience.target)
-            if audience.order.count == 1 { membership.rest(Int(activity.audience)) }
+            if audience.order.count == 1 { membership.rest(activity.audience) }
             return count
         }
         membership.store[slot].flags.subtract([.inFlight, .ending, .rotated])
@@ -76,7 +76,7 @@ final class Completions {
                 membership.store.effect(of: Int(slot.rawValue), atMinute: moment.minuteOfDay))
         }
         // Fetched first, because the audience of a lineup is removed with its last member.
-        let audience = activity.sending == 0 ? nil : membership.awake(Int(activity.audience))
+        let audience = activity.sending == 0 ? nil : membership.awake(activity.audience)
         if membership.carriedAlerts.contains(slot) {
             missedAlerts.answer(completion.outcome, carryingAlerts: slot, as: activity, at: moment)
         } else {
@@ -86,7 +86,7 @@ final class Completions {
         if let audience {
             audience.ledger.land(1, activity.sending)
             membership.reportCompleted(audience, at: moment)
-            if audience.order.count == 1 { membership.rest(Int(activity.audience)) }
+            if audience.order.count == 1 { membership.rest(activity.audience) }
         }
         return 1
     }
@@ -96,7 +96,7 @@ final class Completions {
     private func upToDateAudience(_ activity: Activity) -> Audience? {
         guard activity.flags.subtracting(.needsPush) == .inFlight, activity.sending != 0 else { return nil }
         if activity.flags.contains(.needsPush), !membership.carriedAlerts.isEmpty { return nil }  // it may carry alerts
-        let audience = membership.awake(Int(activity.audience))
+        let audience = membership.awake(activity.audience)
         return activity.sending == audience.target ? audience : nil
     }
 
@@ -172,7 +172,7 @@ final class Completions {
             }
         }
         if activity.sending != 0 {
-            let audience = membership.awake(Int(activity.audience))
+            let audience = membership.awake(activity.audience)
             membership.recount(slot, in: audience) {
                 $0.alerted = max(activity.alerted, activity.sending)
                 $0.sendingAlert = .refused
@@ -191,7 +191,7 @@ final class Completions {
             return
         }
         if activity.sending != 0 {
-            membership.deliver(slot, with: activity.sending, of: membership.awake(Int(activity.audience)), at: moment)
+            membership.deliver(slot, with: activity.sending, of: membership.awake(activity.audience), at: moment)
         }
         retries.requeue(slot)
     }

@@ -81,8 +81,8 @@ final class Dispatcher {
     }
 
     /// Handles a lineup's timer.
-    func wakeLineup(_ index: UInt32, at moment: Moment) {
-        if let row = membership.lineups.loneRow(ofAudience: Int(index)) {
+    func wakeLineup(_ index: AudienceIndex, at moment: Moment) {
+        if let row = membership.lineups.loneRow(ofAudience: index) {
             visits.wake(row)
         } else {
             lineupPublisher.wakeLineup(index, at: moment)
@@ -126,10 +126,10 @@ final class Dispatcher {
     /// Visits an activity out of turn if its sweep, or its topic's cursor, would send it something. Others are left to their queues.
     private func visitByLot(_ slot: ActivitySlot, at moment: Moment, into batch: inout DeliveryBatch) {
         let activity = membership.store[slot]
-        guard activity.audience != ActivityStore.noAudience, activity.strikes.count == 0,
+        guard activity.audience != .none, activity.strikes.count == 0,
             activity.flags.isDisjoint(with: [.inFlight, .waiting, .queued, .leaving, .tokenless])
         else { return }
-        let index = Int(activity.audience)
+        let index = activity.audience
         if let row = membership.lineups.loneRow(ofAudience: index) {
             let flags = membership.lineups[lone: row].flags
             guard membership.lineups.hasNews(row),

@@ -17,7 +17,7 @@ struct DispositionQuery {
         func isMeant(_ pending: PendingAlert) -> Bool { pending.alert.cause == cause && pending.topic == topic }
         let activity = membership.store[slot]
         let start = lifecycle.starts[slot]
-        let index = lastState ?? start?.audience ?? Int(activity.audience)
+        let index = lastState ?? start?.audience ?? activity.audience
         let audience = membership.awake(index)
         // A question leaves the audience as it was, at rest if it was.
         defer { membership.rest(index) }

@@ -89,7 +89,7 @@ final class Follows {
     }
 
     /// Makes the activity a member again; its end has not left.
-    private func takeBack(_ slot: ActivitySlot, in audience: Int) {
+    private func takeBack(_ slot: ActivitySlot, in audience: AudienceIndex) {
         lifecycle.abandonDeparture(slot)
         membership.store[slot].flags.remove(.leaving)
         lifecycle.leaving -= 1
@@ -101,7 +101,7 @@ final class Follows {
         membership.store.rename(slot, to: reporter.surrogates.add { membership.slot(of: $0) != nil })
         guard !membership.store[slot].flags.contains(.leaving) else { return }
         // An end of its former audience is in flight or pending. If that one fails, the activity's own end shows the same state.
-        let audience = Int(membership.store[slot].audience)
+        let audience = membership.store[slot].audience
         lifecycle.lastStates[slot] = audience
         membership.retainAudience(audience)
         lifecycle.depart(slot, at: moment)

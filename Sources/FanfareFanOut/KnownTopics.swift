@@ -15,12 +15,11 @@ struct KnownTopics {
         private(set) var rotationTopic = Rotation.Topic(.gone)
         /// The time at which a topic that has ended is dismissed, after which no lineup shows it; monotonic nanoseconds.
         private(set) var goneAt: Int64?
-        private var followersIndex = Topic.none
-        private static let none = UInt32.max
+        private var followersIndex = AudienceIndex.none
         /// Index of its followers' audience; `nil` while it has none.
-        var followers: Int? {
-            get { followersIndex == Topic.none ? nil : Int(followersIndex) }
-            set { followersIndex = newValue.map(UInt32.init) ?? Topic.none }
+        var followers: AudienceIndex? {
+            get { followersIndex == .none ? nil : followersIndex }
+            set { followersIndex = newValue ?? AudienceIndex.none }
         }
         /// Number of lineups that show the topic.
         var lineups: Int {
@@ -91,14 +90,14 @@ struct KnownTopics {
         }
     }
 
-    /// Faces of the topics, by index.
+    /// Faces of the topics, by place.
     private(set) var faces: [Face] = []
     private var rows: [Topic] = []
-    private var indices: [TopicID: Int] = [:]
+    private var indices: [TopicID: TopicIndex] = [:]
     /// Index of the topic of the last publication, by the place of its number. It is valid while that row has the number's birth.
-    private var indicesByPlace: [UInt32] = []
+    private var indicesByPlace: [TopicIndex] = []
     /// Indices without a topic.
-    private var free: [Int] = []
+    private var free: [TopicIndex] = []
     /// Number of topics that are followed, and of which nothing has been published.
     private(set) var unheard = 0
     /// Maximum of `unheard`; by default the number of topics that the core keeps at most, beyond which none is ever published.
@@ -113,22 +112,20 @@ struct KnownTopics {
 
     var count: Int { indices.count }
 
-    subscript(index: Int) -> Topic {
-        _read { yield rows[index] }
-        _modify { yield &rows[index] }
+    subscript(index: TopicIndex) -> Topic {
+        _read { yield rows[index.place] }
+        _modify { yield &rows[index.place] }
     }
 
-    func index(of id: TopicID) -> Int? { indices[id] }
+    func index(of id: TopicID) -> TopicIndex? { indices[id] }
 
     /// Returns whether this many more topics of which nothing has been published can be followed.
     func hasRoom(for count: Int) -> Bool { unheard + count <= unheardMax }
 
     /// Returns the index of a topic, which is added if it is new. The caller publishes a new topic, or makes an audience of it, at once.
-    mutating func insert(_ id: TopicID) -> Int {
+    mutating func insert(_ id: TopicID) -> TopicIndex {
         if let known = indices[id] { return known }
-        let index = free.popLast() ?? rows.count
-        if index == rows.count { rows.append(Topic(id: id)) } else { rows[index] = Topic(id: id) }
-        show(index)
+        let index = place(Topic(id: id))
         indices[id] = index
         unheard += 1
         return index
@@ -136,83 +133,84 @@ struct KnownTopics {
 
     /// Returns the index of a publication's topic, which is added if it is new. The name of a numbered topic is looked up only for its first
     /// publication: a topic that is begun again has another number.
-    mutating func insert(topicOf publication: Publication) -> Int {
+    mutating func insert(topicOf publication: Publication) -> TopicIndex {
         let number = publication.topic
         let place = Int(number.place)
         if number.birth > 0, place < indicesByPlace.count {
-            let index = Int(indicesByPlace[place])
-            if index < rows.count, rows[index].birth == number.birth { return index }
+            let index = indicesByPlace[place]
+            if index.place < rows.count, self[index].birth == number.birth { return index }
         }
         let index = insert(publication.topicID)
         guard number.birth > 0 else { return index }
         if place >= indicesByPlace.count {
-            indicesByPlace.append(contentsOf: repeatElement(0, count: place + 1 - indicesByPlace.count))
+            indicesByPlace.append(contentsOf: repeatElement(.none, count: place + 1 - indicesByPlace.count))
         }
-        indicesByPlace[place] = UInt32(index)
-        rows[index].birth = number.birth
+        indicesByPlace[place] = index
+        self[index].birth = number.birth
         return index
     }
 
-    mutating func take(_ publication: Publication, of index: Int, at moment: Moment) {
-        if rows[index].latest == nil { unheard -= 1 }
-        rows[index].take(publication, in: order, at: moment)
+    mutating func take(_ publication: Publication, of index: TopicIndex, at moment: Moment) {
+        if self[index].latest == nil { unheard -= 1 }
+        self[index].take(publication, in: order, at: moment)
         show(index)
     }
 
     /// Renews the topic's face.
-    private mutating func show(_ index: Int) {
-        let row = rows[index]
+    private mutating func show(_ index: TopicIndex) {
+        let row = self[index]
         let face = unsafe Face(
             encoded: row.encoded.map(Unmanaged.passUnretained), topic: row.rotationTopic, goneAt: row.goneAt ?? .max)
-        if index == faces.count { faces.append(face) } else { faces[index] = face }
+        if index.place == faces.count { faces.append(face) } else { faces[index.place] = face }
     }
 
     /// Encodes the topic's latest publication for lineups, if none has been visited since.
-    mutating func encode(_ index: Int) {
-        guard unsafe faces[index].encoded == nil, rows[index].inLineups() != nil else { return }
+    mutating func encode(_ index: TopicIndex) {
+        guard unsafe faces[index.place].encoded == nil, self[index].inLineups() != nil else { return }
         show(index)
     }
 
     /// Returns whether the topic's latest publication has the same event and state.
-    func shows(_ publication: Publication, _ index: Int) -> Bool {
-        guard let latest = rows[index].latest, latest.state.hash == publication.state.hash else { return false }
+    func shows(_ publication: Publication, _ index: TopicIndex) -> Bool {
+        guard let latest = self[index].latest, latest.state.hash == publication.state.hash else { return false }
         return latest.event == publication.event && latest.state.bytes == publication.state.bytes
     }
 
     /// Moves a topic that is over to a row without a name, for its followers, so that its id is free for another topic.
     ///
     /// - Returns: the index of that row.
-    mutating func detach(_ index: Int) -> Int {
-        var old = rows[index]
+    mutating func detach(_ index: TopicIndex) -> TopicIndex {
+        var old = self[index]
         old.isDetached = true
         old.forget()
         old.lineups = 0
-        rows[index].followers = nil
-        if let place = free.popLast() {
-            rows[place] = old
-            show(place)
-            return place
-        }
-        rows.append(old)
-        show(rows.count - 1)
-        return rows.count - 1
+        self[index].followers = nil
+        return place(old)
+    }
+
+    /// Gives a topic an index that no other has.
+    private mutating func place(_ topic: Topic) -> TopicIndex {
+        let index = free.popLast() ?? TopicIndex(rows.count)
+        if index.place == rows.count { rows.append(topic) } else { self[index] = topic }
+        show(index)
+        return index
     }
 
     /// Notes that the core publishes the topic no more.
     mutating func forget(_ id: TopicID) {
         guard let index = indices[id] else { return }
-        rows[index].forget()
+        self[index].forget()
         show(index)
         release(index)
     }
 
     /// Removes the topic if neither the core nor an audience needs it. Called after an audience of the topic has been removed.
-    mutating func release(_ index: Int) {
-        let topic = rows[index]
+    mutating func release(_ index: TopicIndex) {
+        let topic = self[index]
         guard !topic.isNeeded, topic.isDetached || indices[topic.id] == index else { return }
         if topic.latest == nil { unheard -= 1 }
         if !topic.isDetached { indices[topic.id] = nil }
-        rows[index] = KnownTopics.vacant
+        self[index] = KnownTopics.vacant
         show(index)
         free.append(index)
     }
@@ -220,7 +218,7 @@ struct KnownTopics {
     private static var vacant: Topic { Topic(id: TopicID("")) }
 
     /// The latest publication of each topic, in order of publication.
-    var published: [Publication] { indices.values.compactMap { rows[$0].latest }.sorted { $0.serial < $1.serial } }
+    var published: [Publication] { indices.values.compactMap { self[$0].latest }.sorted { $0.serial < $1.serial } }
 
     // For checks.
     /// Number of rows in memory.
@@ -229,19 +227,19 @@ struct KnownTopics {
     var followed: Int { rows.count { $0.followers != nil } }
 
     func violatedInvariant() -> String? {
-        let nameless = rows.indices.filter { rows[$0].isDetached }
-        guard indices.allSatisfy({ rows[$0.value].id == $0.key && !rows[$0.value].isDetached }),
+        let nameless = rows.indices.lazy.map(TopicIndex.init).filter { self[$0].isDetached }
+        guard indices.allSatisfy({ self[$0.value].id == $0.key && !self[$0.value].isDetached }),
             indices.count + nameless.count + free.count == rows.count
         else { return "topics are not found by their ids" }
-        if let idle = (indices.values + nameless).first(where: { !rows[$0].isNeeded }) {
-            return "topic \(rows[idle].id) is kept, and nobody needs it"
+        if let idle = (Array(indices.values) + nameless).first(where: { !self[$0].isNeeded }) {
+            return "topic \(self[idle].id) is kept, and nobody needs it"
         }
         if let stranger = rows.first(where: { $0.birth > 0 && ($0.isDetached || $0.isForgotten || $0.latest == nil) }) {
             return "topic \(stranger.id) takes publications of a topic that is no more"
         }
         let births = rows.lazy.map(\.birth).filter { $0 > 0 }
         guard Set(births).count == births.count else { return "two topics take the publications of one" }
-        let unpublished = indices.values.count { rows[$0].latest == nil }
+        let unpublished = indices.values.count { self[$0].latest == nil }
         guard unpublished == unheard else {
             return "\(unheard) topics are counted as never heard of, \(unpublished) are"
         }

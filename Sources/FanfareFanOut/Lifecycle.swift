@@ -14,7 +14,7 @@ final class Lifecycle {
     var starts = StartCoordinator()
     var renewals = RenewalBook()
     /// Index of the audience whose newest state ends an activity for its age, by activity. It is kept until the end is accepted.
-    var lastStates: [ActivitySlot: Int] = [:]
+    var lastStates: [ActivitySlot: AudienceIndex] = [:]
     var ageScanner: AgeScanner
     private var cardAges = CardAges()
     /// Number of activities that have left their audience and await the outcome of their private end.
@@ -54,8 +54,8 @@ final class Lifecycle {
     /// Returns whether the activity shows the former topic with this id, and is to get that topic's end.
     func awaitsEnd(_ slot: ActivitySlot, of key: AudienceKey) -> Bool {
         guard case .topic(let id) = key else { return false }
-        let index = starts[slot]?.audience ?? Int(membership.store[slot].audience)
-        guard index != Int(ActivityStore.noAudience), membership.awake(index).lineup == nil,
+        let index = starts[slot]?.audience ?? membership.store[slot].audience
+        guard index != .none, membership.awake(index).lineup == nil,
             membership.awake(index).target > 0
         else {
             return false
@@ -144,7 +144,7 @@ final class Lifecycle {
     /// Notes the alerts that the old card has had, or that are in flight to it, so that the new card does not repeat them.
     func noteAlerts(toldBy old: ActivitySlot, to slot: ActivitySlot) {
         let card = membership.store[old]
-        guard let start = starts[slot], card.audience == UInt32(start.audience) else { return }
+        guard let start = starts[slot], card.audience == start.audience else { return }
         let sending = card.flags.contains(.inFlight) ? card.sending : 0
         starts.noteAlerts(through: max(card.alerted, sending), of: slot)
     }
@@ -297,7 +297,7 @@ final class Lifecycle {
         }
         if activity.flags.contains(.leaving) { return .pending }
         guard activity.flags.contains(.needsPush) else { return .none }
-        return membership.isRefused(activity, membership.awake(Int(activity.audience))) ? .refused : .pending
+        return membership.isRefused(activity, membership.awake(activity.audience)) ? .refused : .pending
     }
 }
 

@@ -25,9 +25,9 @@ final class Lineup {
     /// Counts the lineups that this object has served.
     @safe @exclusivity(unchecked) var tenant: UInt64 = 0
 
-    /// Identity of a lineup in its shard: the topics, by the shard's indices, in order, and the favourite.
+    /// Identity of a lineup in its shard: the topics, in order, and the favourite.
     struct Choice: Hashable {
-        let topics: [Int]
+        let topics: [TopicIndex]
         /// Index into `topics`.
         let pinned: Int?
     }

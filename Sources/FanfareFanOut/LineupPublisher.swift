@@ -24,7 +24,7 @@ final class LineupPublisher {
 
     /// Returns the index of a lineup's audience, which is made if there is none. By the schedule, who picked the same topics has one, whatever
     /// the order of the picks: its choice has the topics in the order of their ids, and what is shown is sorted in each visit (`RowOrder`).
-    func lineupIndex(_ picks: [TopicID], favourite: TopicID?, at moment: Moment) -> Int {
+    func lineupIndex(_ picks: [TopicID], favourite: TopicID?, at moment: Moment) -> AudienceIndex {
         let members = membership.lineupRules.order == .schedule ? picks.sorted(by: TopicID.precedes) : picks
         let choice = Lineup.Choice(
             topics: members.map { membership.topics.insert($0) },
@@ -44,7 +44,7 @@ final class LineupPublisher {
     }
 
     /// Adds a publication to the news of the topic's lineups, to which a cursor brings it. O(1).
-    func publishToLineups(_ publication: Publication, _ alert: IssuedAlert?, of topic: Int, at moment: Moment) {
+    func publishToLineups(_ publication: Publication, _ alert: IssuedAlert?, of topic: TopicIndex, at moment: Moment) {
         guard let followed = membership.lineups[topic] else { return }
         reporter.publications.addAudience(to: publication.serial)
         if let dropped = membership.lineups.publish(
@@ -107,7 +107,7 @@ final class LineupPublisher {
             for (_, news) in membership.lineups.taken { deferPublication(news.publication.serial, for: lineup) }
         }
         membership.completeExhausted(at: moment)
-        scheduleWakeUp(lineup, UInt32(membership.lineups.audience(of: lineup.row)), at: moment)
+        scheduleWakeUp(lineup, membership.lineups.audience(of: lineup.row), at: moment)
     }
 
     /// Makes the content of the newest version of a lineup whose state was in its row: what its topics showed at the version's time, or show
@@ -131,7 +131,7 @@ final class LineupPublisher {
         // Who has the newest version gets a push for the sake of others: the rotation pays for it if it can.
         if audience.owed == 0 { _ = lineup.rotation.mayPush(topicStates, now: moment.monotonic) }
         publishState(lineup, of: audience, at: moment)
-        scheduleWakeUp(lineup, UInt32(membership.lineups.audience(of: lineup.row)), at: moment)
+        scheduleWakeUp(lineup, membership.lineups.audience(of: lineup.row), at: moment)
     }
 
     private func deferPublication(_ serial: UInt64, for lineup: Lineup) {
@@ -169,8 +169,8 @@ final class LineupPublisher {
     }
 
     /// Handles a lineup's timer: its minimum interval has passed, the spotlight's dwell time is over, or a topic has been dismissed.
-    func wakeLineup(_ index: UInt32, at moment: Moment) {
-        let audience = membership.awake(Int(index))
+    func wakeLineup(_ index: AudienceIndex, at moment: Moment) {
+        let audience = membership.awake(index)
         guard let lineup = audience.lineup else { return }
         lineup.wakeUp = nil
         lineup.awaitsNews = false
@@ -197,7 +197,7 @@ final class LineupPublisher {
         }
         membership.lanes.enqueue(audience)
         scheduleWakeUp(lineup, index, retryingAt: retriesAt, at: moment)
-        membership.rest(Int(index))
+        membership.rest(index)
     }
 
     /// Publishes the present content of the topics as the lineup's newest version, unless it looks like the last one. The caller has filled
@@ -245,7 +245,7 @@ final class LineupPublisher {
                 if let alert { settle(alert, in: audience) }
             }
             if isGathering, audience.lane.parked == nil, let due = lineup.publishedAt {
-                membership.park(audience, UInt32(membership.lineups.audience(of: lineup.row)), due: due)
+                membership.park(audience, membership.lineups.audience(of: lineup.row), due: due)
             }
             if isOver { membership.unpark(audience) }
         }
@@ -289,9 +289,9 @@ final class LineupPublisher {
     ///
     /// - Parameter retriesAt: the time at which the rotation may push what it could not push now.
     private func scheduleWakeUp(
-        _ lineup: Lineup, _ index: UInt32, retryingAt retriesAt: FeedTime? = nil, at moment: Moment
+        _ lineup: Lineup, _ index: AudienceIndex, retryingAt retriesAt: FeedTime? = nil, at moment: Moment
     ) {
-        let audience = membership.awake(Int(index))
+        let audience = membership.awake(index)
         if let wakeUp = lineup.wakeUp.take() { membership.timers.cancel(wakeUp) }
         guard audience.event == .update else { return }
         var due = Int64.max
@@ -331,7 +331,7 @@ final class LineupPublisher {
     }
 
     /// Returns whether a topic that has ended is dismissed by now.
-    private func isDismissed(_ topic: Int, at moment: Moment) -> Bool {
+    private func isDismissed(_ topic: TopicIndex, at moment: Moment) -> Bool {
         membership.topics[topic].goneAt.map { $0 <= moment.monotonicNanoseconds } ?? false
     }
 
@@ -354,7 +354,7 @@ final class LineupPublisher {
     ) {
         let isSummary = isOver(audience)
         var count = 0
-        rows.sort(audience.topics.count) { membership.topics.faces[audience.topics[$0]].topic.scheduledAt }
+        rows.sort(audience.topics.count) { membership.topics.faces[audience.topics[$0].place].topic.scheduledAt }
         for position in rows.positions.lazy.map(Int.init) {
             let index = audience.topics[position]
             let life = membership.topics[index].rotationTopic.life
@@ -374,7 +374,7 @@ final class LineupPublisher {
     }
 
     /// Gives a lineup that was made after its topics were published their content as its first version.
-    private func adopt(_ lineup: Lineup, _ index: Int, at moment: Moment) {
+    private func adopt(_ lineup: Lineup, _ index: AudienceIndex, at moment: Moment) {
         let audience = membership.awake(index)
         // If all topics are over, the lineup waits for the next topics with their ids.
         guard !audience.topics.allSatisfy({ membership.topics[$0].isOver }) else { return }
@@ -392,7 +392,7 @@ final class LineupPublisher {
             Audience.Version(
                 event: isOver(audience) ? .end : .update, priority: .immediate,
                 latest: lineup.display.topics[lineup.display.spotlight].publication, display: lineup.display.hash))
-        scheduleWakeUp(lineup, UInt32(index), at: moment)
+        scheduleWakeUp(lineup, index, at: moment)
     }
 
     /// Composes the state of the lineup's newest version. The spotlight is the version's: each alert had it when it was new, and an older

@@ -16,7 +16,7 @@ final class LineupTable {
         /// Number of the last news that the lineup has looked at.
         var looked = NewsNumber()
         /// Index of the audience of the lineup's members.
-        var audience: UInt32 = 0
+        var audience = AudienceIndex.none
         /// Number of the last news before the lineup was added.
         var born = NewsNumber()
 
@@ -70,7 +70,7 @@ final class LineupTable {
     /// The links of all lineups, in columns indexed by link.
     private struct Links {
         var rows: [UInt32] = []
-        var topics: [UInt32] = []
+        var topics: [TopicIndex] = []
         /// Place of the link in its topic's order.
         var places: [UInt32] = []
         /// Is `true` for the link of the topic that the lineup's newest version has in its spotlight.
@@ -106,7 +106,7 @@ final class LineupTable {
     /// Lineups by topic.
     @safe @exclusivity(unchecked) private var topics: [TopicLineups?] = []
     /// Topics that may have news, each once; those without are removed by `countLookers`.
-    @safe @exclusivity(unchecked) private var topicsWithNews: [UInt32] = []
+    @safe @exclusivity(unchecked) private var topicsWithNews: [TopicIndex] = []
     /// Number of the last news by topic: copies, which a visit reads without counting a reference.
     @safe @exclusivity(unchecked) private var newestOfTopics: [NewsNumber] = []
     /// Hash table of the choices by open addressing; a bucket has the row's index plus 1.
@@ -145,8 +145,8 @@ final class LineupTable {
     }
 
     /// Adds a lineup, whose choice must not be in the table. It counts as having looked at all news so far.
-    func insert(_ choice: Lineup.Choice, audience: Int) -> Int {
-        var row = Row(count: UInt8(choice.topics.count), looked: newest, audience: UInt32(audience), born: newest)
+    func insert(_ choice: Lineup.Choice, audience: AudienceIndex) -> Int {
+        var row = Row(count: UInt8(choice.topics.count), looked: newest, audience: audience, born: newest)
         row.pinned = choice.pinned.map(UInt8.init) ?? Row.none
         row.start = links.free[choice.topics.count].popLast() ?? addLinks(choice.topics.count)
         let index: Int
@@ -162,15 +162,15 @@ final class LineupTable {
         for (position, topic) in choice.topics.enumerated() {
             let link = Int(row.start) + position
             links.rows[link] = UInt32(index)
-            links.topics[link] = UInt32(topic)
+            links.topics[link] = topic
             links.isInSpotlight[link] = false
-            while topics.count <= topic {
+            while topics.count <= topic.place {
                 topics.append(nil)
                 newestOfTopics.append(newest)
             }
-            let lineups = topics[topic] ?? TopicLineups(newest: newest)
-            if topics[topic] == nil { newestOfTopics[topic] = newest }
-            topics[topic] = lineups
+            let lineups = self[topic] ?? TopicLineups(newest: newest)
+            if self[topic] == nil { newestOfTopics[topic.place] = newest }
+            topics[topic.place] = lineups
             lineups.order.joinVisited(LineupLink(rawValue: UInt32(link)), positions: &links.places)
         }
         count += 1
@@ -186,7 +186,7 @@ final class LineupTable {
     private func addLinks(_ count: Int) -> UInt32 {
         let start = links.rows.count
         links.rows.append(contentsOf: repeatElement(0, count: count))
-        links.topics.append(contentsOf: repeatElement(0, count: count))
+        links.topics.append(contentsOf: repeatElement(.none, count: count))
         links.places.append(contentsOf: repeatElement(0, count: count))
         links.isInSpotlight.append(contentsOf: repeatElement(false, count: count))
         return UInt32(start)
@@ -196,8 +196,8 @@ final class LineupTable {
     func remove(_ row: Int) {
         unplace(row)
         for link in links(of: row) {
-            let topic = Int(links.topics[link])
-            guard let lineups = topics[topic] else { continue }
+            let topic = links.topics[link]
+            guard let lineups = self[topic] else { continue }
             lineups.order.leave(at: Int(links.places[link]), positions: &links.places)
             // If this lineup was the last one before the cursor, the first of its two rounds is over.
             if lineups.order.count == 0 { removeTopic(topic) } else { lineups.visited(0) }
@@ -209,28 +209,28 @@ final class LineupTable {
     }
 
     /// Removes a topic that no lineup shows any more.
-    private func removeTopic(_ topic: Int) {
-        for alert in topics[topic]?.alerts ?? [] { book.forgetWords(of: alert) }
-        topics[topic] = nil
+    private func removeTopic(_ topic: TopicIndex) {
+        for alert in self[topic]?.alerts ?? [] { book.forgetWords(of: alert) }
+        topics[topic.place] = nil
     }
 
     @inline(__always)
     func links(of row: Int) -> Range<Int> { Int(rows[row].start)..<Int(rows[row].start) + Int(rows[row].count) }
 
-    func topicIndices(of row: Int) -> some Collection<Int> { links.topics[links(of: row)].lazy.map { Int($0) } }
+    func topicIndices(of row: Int) -> some Collection<TopicIndex> { links.topics[links(of: row)] }
 
     func pinned(of row: Int) -> Int? { rows[row].pinned == Row.none ? nil : Int(rows[row].pinned) }
 
-    func audience(of row: Int) -> Int { Int(rows[row].audience) }
+    func audience(of row: Int) -> AudienceIndex { rows[row].audience }
 
     /// Returns the row of the audience's lineup if that has one member and its state in the row; otherwise `nil`.
     @inline(__always)
-    func loneRow(ofAudience index: Int) -> Int? {
-        guard index < rowOfAudience.count, rowOfAudience[index] != LineupTable.noRow else { return nil }
-        return Int(rowOfAudience[index])
+    func loneRow(ofAudience index: AudienceIndex) -> Int? {
+        guard index.place < rowOfAudience.count, rowOfAudience[index.place] != LineupTable.noRow else { return nil }
+        return Int(rowOfAudience[index.place])
     }
 
-    func topic(ofLink link: Int) -> Int { Int(links.topics[link]) }
+    func topic(ofLink link: Int) -> TopicIndex { links.topics[link] }
 
     func row(of link: LineupLink) -> Int { Int(links.rows[link.index]) }
 
@@ -270,9 +270,9 @@ final class LineupTable {
             publishedAt: lineup.publishedAt ?? Lone.never, rotation: lineup.rotation.resting, wakeUp: lineup.wakeUp,
             spotlight: lineup.publishedSpotlight.map(UInt8.init) ?? .max, priority: audience.priority,
             alertCounts: audience.alerts.resting)
-        let index = Int(rows[row].audience)
-        while rowOfAudience.count <= index { rowOfAudience.append(LineupTable.noRow) }
-        rowOfAudience[index] = UInt32(row)
+        let place = rows[row].audience.place
+        while rowOfAudience.count <= place { rowOfAudience.append(LineupTable.noRow) }
+        rowOfAudience[place] = UInt32(row)
         if spare.count < LineupTable.spareMax { spare.append(audience) }
     }
 
@@ -285,14 +285,14 @@ final class LineupTable {
             preconditionFailure("a lineup wakes that is awake")
         }
         let state = lone[row]
-        rowOfAudience[Int(rows[row].audience)] = LineupTable.noRow
+        rowOfAudience[rows[row].audience.place] = LineupTable.noRow
         let audience =
             spare.popLast()
             ?? Audience(
                 topics: [], lineup: Lineup(rotation: Rotation(rotation, rules, pinned: nil)), openMax: openMax)
         guard let lineup = audience.lineup else { preconditionFailure("the audience of a lineup has none") }
         audience.topics.removeAll(keepingCapacity: true)
-        for link in links(of: row) { audience.topics.append(Int(links.topics[link])) }
+        for link in links(of: row) { audience.topics.append(links.topics[link]) }
         lineup.row = row
         lineup.tenant += 1
         lineup.rotation = Rotation(rotation, rules, pinned: pinned(of: row))
@@ -337,7 +337,7 @@ final class LineupTable {
     @inline(never)
     private func hasHeardTheSame(_ alert: IssuedAlert, _ row: Int) -> Bool {
         for link in links(of: row) {
-            for other in topics[Int(links.topics[link])]?.alerts ?? []
+            for other in self[links.topics[link]]?.alerts ?? []
             where other.words == alert.words && other.topic != alert.topic && other.news > rows[row].born
                 && other.news < alert.news && other.saysTheSame(as: alert)
             {
@@ -349,7 +349,7 @@ final class LineupTable {
 
     /// Returns the alerts that the lineup has looked at, the oldest first.
     func alertsHeard(_ row: Int) -> [IssuedAlert] {
-        links(of: row).flatMap { topics[Int(links.topics[$0])]?.alerts ?? [] }
+        links(of: row).flatMap { self[links.topics[$0]]?.alerts ?? [] }
             .filter { $0.news > rows[row].born && $0.news <= rows[row].looked && !hasHeard($0, row) }
             .sorted { $0.news < $1.news }
     }
@@ -357,16 +357,16 @@ final class LineupTable {
     // MARK: News
 
     /// The lineups that show a topic; `nil` where none does.
-    subscript(topic: Int) -> TopicLineups? { topic < topics.count ? topics[topic] : nil }
+    subscript(topic: TopicIndex) -> TopicLineups? { topic.place < topics.count ? topics[topic.place] : nil }
 
     /// Adds a publication of a topic to the news of its lineups. O(1).
     ///
     /// - Returns: news that were dropped for lack of room.
     func publish(
-        _ publication: Publication, of topic: Int, to lineups: TopicLineups, alert: IssuedAlert?, at now: Int64
+        _ publication: Publication, of topic: TopicIndex, to lineups: TopicLineups, alert: IssuedAlert?, at now: Int64
     ) -> TopicLineups.News? {
         book.newest.advance()
-        newestOfTopics[topic] = newest
+        newestOfTopics[topic.place] = newest
         book.open += 1
         alert?.news = newest
         if let alert {
@@ -375,7 +375,7 @@ final class LineupTable {
         }
         if !lineups.isListed {
             lineups.isListed = true
-            topicsWithNews.append(UInt32(topic))
+            topicsWithNews.append(topic)
         }
         let dropped = lineups.append(publication, alert: alert, number: newest, at: now) { book.forgetWords(of: $0) }
         if dropped != nil { book.open -= 1 }
@@ -387,7 +387,7 @@ final class LineupTable {
     func countLookers() -> Int {
         var sum = 0
         topicsWithNews.removeAll { topic in
-            guard let lineups = topics[Int(topic)] else { return true }
+            guard let lineups = topics[topic.place] else { return true }
             let lookers = lineups.lookers
             sum += lookers
             lineups.isListed = lookers > 0
@@ -400,7 +400,7 @@ final class LineupTable {
 
     func hasNews(_ row: Int, after last: NewsNumber) -> Bool {
         guard last != newest else { return false }
-        for link in links(of: row) where newestOfTopics[Int(links.topics[link])] > last { return true }
+        for link in links(of: row) where newestOfTopics[links.topics[link].place] > last { return true }
         return false
     }
 
@@ -409,8 +409,8 @@ final class LineupTable {
         facts.removeAll(keepingCapacity: true)
         let looked = rows[row].looked
         let links = links(of: row)
-        for link in links where newestOfTopics[topic(ofLink: link)] > looked {
-            topics[topic(ofLink: link)]?.forEachFact(after: looked) { facts.append((link - links.lowerBound, $0)) }
+        for link in links where newestOfTopics[topic(ofLink: link).place] > looked {
+            self[topic(ofLink: link)]?.forEachFact(after: looked) { facts.append((link - links.lowerBound, $0)) }
         }
         if facts.count > 1 { facts.sort { $0.fact.number < $1.fact.number } }
     }
@@ -426,8 +426,8 @@ final class LineupTable {
         guard looked != last else { return }
         rows[row].looked = last
         for (position, link) in links(of: row).enumerated() {
-            let topic = Int(links.topics[link])
-            guard newestOfTopics[topic] > looked, let lineups = topics[topic] else { continue }
+            let place = links.topics[link].place
+            guard newestOfTopics[place] > looked, let lineups = topics[place] else { continue }
             lineups.take(after: looked, through: last) {
                 taken.append((position, $0))
             } exhaust: {
@@ -448,8 +448,8 @@ final class LineupTable {
         guard looked != last else { return alerts }
         rows[row].looked = last
         for link in links(of: row) {
-            let topic = Int(links.topics[link])
-            guard newestOfTopics[topic] > looked, let lineups = topics[topic] else { continue }
+            let place = links.topics[link].place
+            guard newestOfTopics[place] > looked, let lineups = topics[place] else { continue }
             lineups.settle(after: looked, through: last) {
                 switch alerts {
                 case .none: alerts = .one($0)
@@ -474,7 +474,7 @@ final class LineupTable {
 
     /// Returns the alert of news, by the position of their topic in the lineup.
     func alert(_ fact: TopicLineups.Fact, _ row: Int, position: Int) -> IssuedAlert? {
-        topics[Int(links.topics[Int(rows[row].start) + position])]?.alert(of: fact.number)
+        topics[links.topics[Int(rows[row].start) + position].place]?.alert(of: fact.number)
     }
 
     /// Returns the topics that have news which their lineups have not looked at.
@@ -498,8 +498,8 @@ final class LineupTable {
 
     // MARK: Finding a choice
 
-    private static func hash(_ topics: some Collection<Int>, _ pinned: Int?) -> UInt64 {
-        topics.reduce(UInt64(truncatingIfNeeded: pinned ?? -1)) { $0.mixed &+ UInt64($1) }.mixed
+    private static func hash(_ topics: some Collection<TopicIndex>, _ pinned: Int?) -> UInt64 {
+        topics.reduce(UInt64(truncatingIfNeeded: pinned ?? -1)) { $0.mixed &+ UInt64($1.place) }.mixed
     }
 
     private func home(_ hash: UInt64) -> Int { Int(truncatingIfNeeded: hash >> 20) & (buckets.count - 1) }
@@ -562,7 +562,7 @@ final class LineupTable {
             let choice = Lineup.Choice(topics: Array(topicIndices(of: row)), pinned: pinned(of: row))
             guard find(choice) == row else { return "lineup \(row) is not found by its choice" }
             for link in links(of: row) {
-                guard let lineups = topics[Int(links.topics[link])], Int(links.places[link]) < lineups.order.count,
+                guard let lineups = topics[links.topics[link].place], Int(links.places[link]) < lineups.order.count,
                     lineups.order.members[Int(links.places[link])].index == link, Int(links.rows[link]) == row
                 else { return "lineup \(row) is not listed by topic \(links.topics[link])" }
                 listed += 1
@@ -572,11 +572,11 @@ final class LineupTable {
             }
             if hasNews(row), !isVisitDue(row), !awaitsNews(row) {
                 let looked = isLone(row) && lone[row].flags.contains(.isFlying) ? lone[row].sent : rows[row].looked
-                let news = links(of: row).filter { newestOfTopics[Int(links.topics[$0])] > looked }
+                let news = links(of: row).filter { newestOfTopics[links.topics[$0].place] > looked }
                 let isReached =
                     news.isEmpty
                     || news.contains {
-                        guard let lineups = topics[Int(links.topics[$0])] else {
+                        guard let lineups = topics[links.topics[$0].place] else {
                             return false
                         }
                         return lineups.reaches(Int(links.places[$0]))

@@ -72,7 +72,7 @@ import FanfareModel
         }
         membership.lineups[lone: row].lane = UInt8(lane)
         membership.lineups[lone: row].wakeUp = membership.timers.insert(
-            .lineup(UInt32(membership.lineups.audience(of: row))), due: due)
+            .lineup(membership.lineups.audience(of: row)), due: due)
     }
 
     // MARK: A visit
@@ -129,7 +129,7 @@ import FanfareModel
         topicStates.removeAll(keepingCapacity: true)
         for link in membership.lineups.links(of: row) {
             let topic = membership.lineups.topic(ofLink: link)
-            topicStates.append(membership.topics.faces[topic].topic(at: moment.monotonicNanoseconds))
+            topicStates.append(membership.topics.faces[topic.place].topic(at: moment.monotonicNanoseconds))
         }
         rows.sort(topicStates.count) { topicStates[$0].scheduledAt }
     }
@@ -138,7 +138,7 @@ import FanfareModel
     private func isOver(_ row: Int) -> Bool {
         for state in topicStates where state.life == .live || state.life == .waiting { return false }
         return membership.lineups.links(of: row).allSatisfy {
-            membership.topics.faces[membership.lineups.topic(ofLink: $0)].topic.life == .ended
+            membership.topics.faces[membership.lineups.topic(ofLink: $0).place].topic.life == .ended
         }
     }
 
@@ -257,7 +257,7 @@ import FanfareModel
         }
         if hasEnded, hasLive {
             for link in membership.lineups.links(of: row) {
-                let goneAt = membership.topics.faces[membership.lineups.topic(ofLink: link)].goneAt
+                let goneAt = membership.topics.faces[membership.lineups.topic(ofLink: link).place].goneAt
                 if goneAt > now { due = min(due, goneAt) }
             }
         }
@@ -285,8 +285,8 @@ import FanfareModel
             let topic = membership.lineups.topic(ofLink: start + other)
             let isLit = other == position
             if !isLit, topicStates[other].life == .gone { continue }
-            if unsafe membership.topics.faces[topic].encoded == nil { membership.topics.encode(topic) }
-            guard let encoded = unsafe membership.topics.faces[topic].encoded else { continue }
+            if unsafe membership.topics.faces[topic.place].encoded == nil { membership.topics.encode(topic) }
+            guard let encoded = unsafe membership.topics.faces[topic.place].encoded else { continue }
             if isLit { draft.spotlight = unsafe shown.count }
             unsafe shown.append(encoded)
         }
@@ -407,8 +407,8 @@ import FanfareModel
     /// - Returns: `false` if it is another activity.
     @inline(__always)
     func settle(_ slot: ActivitySlot, as activity: Activity, at moment: Moment) -> Bool {
-        guard activity.flags == .inFlight, activity.sending != 0, activity.audience != ActivityStore.noAudience,
-            let row = membership.lineups.loneRow(ofAudience: Int(activity.audience))
+        guard activity.flags == .inFlight, activity.sending != 0, activity.audience != .none,
+            let row = membership.lineups.loneRow(ofAudience: activity.audience)
         else { return false }
         settle(row, slot, as: activity, at: moment)
         return true

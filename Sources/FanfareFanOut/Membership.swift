@@ -56,9 +56,9 @@ final class Membership {
     /// Adds an activity to an audience. A joiner has missed nothing: it gets the current state once, silently, and no earlier alerts.
     ///
     /// - Parameter shown: the content that its start has shown, if it has; the activity has missed later versions and alerts.
-    func join(_ slot: ActivitySlot, _ index: Int, having shown: PendingStart.Shown? = nil) {
+    func join(_ slot: ActivitySlot, _ index: AudienceIndex, having shown: PendingStart.Shown? = nil) {
         let audience = awake(index)
-        store[slot].audience = UInt32(index)
+        store[slot].audience = index
         claims.forget(slot)
         store[slot].alerted = shown?.alerted ?? audience.target
         store.alertMemory.forget(slot)
@@ -86,25 +86,25 @@ final class Membership {
     /// cleared so that it is not compared with the next audience's versions.
     func leaveAudience(_ slot: ActivitySlot, at moment: Moment) {
         let activity = store[slot]
-        guard activity.audience != ActivityStore.noAudience else { return }
-        let audience = awake(Int(activity.audience))
+        guard activity.audience != .none else { return }
+        let audience = awake(activity.audience)
         count(activity, -1, in: audience)
         if audience.lineup != nil { membersOfLineups -= 1 }
         audience.order.leave(at: Int(store.positions[Int(slot.rawValue)]), positions: &store.positions)
         if activity.flags.contains(.inFlight), activity.sending != 0 { audience.ledger.land(1, activity.sending) }
         audience.ledger.remove(activity.delivered)
-        store[slot].audience = ActivityStore.noAudience
+        store[slot].audience = AudienceIndex.none
         if activity.flags.contains(.queued) {
             audience.abandonVisit {
                 store[$0].flags.contains(.queued) && store[$0].audience == activity.audience
             }
         }
-        audiences.noteLoss(at: Int(activity.audience))
+        audiences.noteLoss(at: activity.audience)
         store[slot].flags.subtract([.needsPush, .queued])
         store[slot].sending = 0
         store[slot].sendingAlert = activity.flags.contains(.inFlight) ? activity.sendingAlert.withoutAlert : .none
         reportCompleted(audience, at: moment)
-        freeAudience(Int(activity.audience), at: moment)
+        freeAudience(activity.audience, at: moment)
     }
 
     func isOwed(_ activity: Activity, _ audience: Audience) -> Bool {
@@ -164,8 +164,8 @@ final class Membership {
     /// Notes that an activity waits, because its push has failed or its token may be dead.
     func noteWait(of slot: ActivitySlot) {
         let index = store[slot].audience
-        guard reporter.completions.takesLoneFailures, index != ActivityStore.noAudience else { return }
-        let audience = audiences[Int(index)]
+        guard reporter.completions.takesLoneFailures, index != .none else { return }
+        let audience = audiences[index]
         guard audience.lineup == nil, audience.order.count == 1, audience.order.members[0] == slot else { return }
         reporter.completions.noteUnfinished(index, &audience.completionPlace)
     }
@@ -191,7 +191,7 @@ final class Membership {
 
     /// Separates the followers of a topic that is over from its id: they may still lack its end, and do not get the next topic with that id.
     /// Followers to which nothing has been published followed after the end, and wait for the next topic.
-    func detach(_ topic: Int) {
+    func detach(_ topic: TopicIndex) {
         guard topics[topic].isOver, let followers = topics[topic].followers, awake(followers).target > 0 else {
             return
         }
@@ -227,7 +227,7 @@ final class Membership {
 
     /// Removes the audience if it has no members and no activity needs it otherwise. Its waiting publications are complete, and topics
     /// that are no longer needed are removed with it.
-    func freeAudience(_ index: Int, at moment: Moment) {
+    func freeAudience(_ index: AudienceIndex, at moment: Moment) {
         let audience = awake(index)
         guard audience !== audiences.vacant, audience.order.count == 0, audience.externalReferences == 0 else { return }
         if let lineup = audience.lineup {
@@ -256,18 +256,18 @@ final class Membership {
 
     /// Returns the audience at an index, after waking it if it is at rest.
     @inline(__always)
-    func awake(_ index: Int) -> Audience {
+    func awake(_ index: AudienceIndex) -> Audience {
         let audience = audiences[index]
         return audience === audiences.resting || audience === audiences.restingFollower ? wake(index) : audience
     }
 
-    private func wake(_ index: Int) -> Audience {
+    private func wake(_ index: AudienceIndex) -> Audience {
         guard audiences[index] === audiences.restingFollower else { return wakeLineupAt(index) }
         return audiences.wakeFollower(index, openMax: openMax) { topics[$0].latest }
     }
 
     /// Gives a lineup whose state is in its row an audience of its own, with its push in flight.
-    private func wakeLineupAt(_ index: Int) -> Audience {
+    private func wakeLineupAt(_ index: AudienceIndex) -> Audience {
         guard let row = lineups.loneRow(ofAudience: index) else {
             preconditionFailure("an audience rests, and no lineup has its state")
         }
@@ -280,7 +280,7 @@ final class Membership {
         if !state.flags.isDisjoint(with: .awaitingVisit), let lineup = audience.lineup {
             lineup.awaitsNews = true
             if let wakeUp = lineup.wakeUp { timers.cancel(wakeUp) }
-            lineup.wakeUp = timers.insert(.lineup(UInt32(index)), due: 0)
+            lineup.wakeUp = timers.insert(.lineup(index), due: 0)
         }
         if state.flags.contains(.isFlying) { addFlight(of: state, row, to: audience) }
         return audience
@@ -292,8 +292,8 @@ final class Membership {
     /// Returns whether the activity is a member of a lineup.
     func isOfLineup(_ slot: ActivitySlot) -> Bool {
         let index = store[slot].audience
-        guard index != ActivityStore.noAudience else { return false }
-        return lineups.loneRow(ofAudience: Int(index)) != nil || audiences[Int(index)].lineup != nil
+        guard index != .none else { return false }
+        return lineups.loneRow(ofAudience: index) != nil || audiences[index].lineup != nil
     }
 
     /// Queues the visit of a lineup of one member.
@@ -337,7 +337,7 @@ final class Membership {
 
     /// Puts the audience to rest if it has one member with nothing pending. Most lineups, and most topics with one follower, are at rest
     /// nearly always.
-    func rest(_ index: Int) {
+    func rest(_ index: AudienceIndex) {
         let audience = audiences[index]
         guard audience !== audiences.resting, audience !== audiences.restingFollower, audience.isResting else { return }
         let slot = audience.order.members[0]
@@ -367,10 +367,10 @@ final class Membership {
     }
 
     /// Keeps an audience for an activity that is not a member: one whose start waits or has been sent, or whose last state is to be sent.
-    func retainAudience(_ index: Int) { awake(index).externalReferences += 1 }
+    func retainAudience(_ index: AudienceIndex) { awake(index).externalReferences += 1 }
 
     /// Releases an audience that `retainAudience` keeps.
-    func releaseAudience(_ index: Int, at moment: Moment) {
+    func releaseAudience(_ index: AudienceIndex, at moment: Moment) {
         awake(index).externalReferences -= 1
         freeAudience(index, at: moment)
     }
@@ -380,7 +380,7 @@ final class Membership {
     }
 
     /// Pauses the audience's sweep until `due`.
-    func park(_ audience: Audience, _ index: UInt32, due: Int64) {
+    func park(_ audience: Audience, _ index: AudienceIndex, due: Int64) {
         lanes.park(audience, until: timers.insert(.audience(index), due: due))
     }
 
@@ -393,7 +393,7 @@ final class Membership {
     /// Queues a visit to an activity with a pending push. The visit is left to the sweep if the cursor has still to come to the activity:
     /// queued visits go first, and with a version for every round trip they would starve the sweep. Only a missed alert goes first anyway.
     func queueVisit(_ slot: ActivitySlot) {
-        let audience = awake(Int(store[slot].audience))
+        let audience = awake(store[slot].audience)
         let isAhead = audience.order.isUnvisited(Int(store.positions[Int(slot.rawValue)]))
         // The alert of a push that failed delays no other activity.
         let missesAlert = store[slot].strikes.count == 0 && missesAlert(slot, of: audience)

@@ -24,7 +24,7 @@ final class MissedAlerts {
         case .deadToken, .throttled, .serviceError, .notProcessed: return  // it was no chance
         }
         guard activity.sending != 0 else { return }
-        let audience = membership.awake(Int(activity.audience))
+        let audience = membership.awake(activity.audience)
         let missed = audience.alerts.missed(after: activity.alerted)
         guard !missed.isEmpty else { return }
         let settled = missed.prefix { $0.version <= activity.sending }
@@ -47,7 +47,7 @@ final class MissedAlerts {
     /// Makes this member's next push carry the alerts that another card has missed.
     func carry(_ missed: CarriedAlerts.Entry, by slot: ActivitySlot) {
         guard membership.carriedAlerts.carry(missed, by: slot, at: membership.store[slot].alerted) else { return }
-        let audience = membership.awake(Int(membership.store[slot].audience))
+        let audience = membership.awake(membership.store[slot].audience)
         membership.recount(slot, in: audience) { $0.flags.insert(.needsPush) }
         membership.queueVisit(slot)
     }
@@ -55,11 +55,11 @@ final class MissedAlerts {
     func alertsMissed(by slot: ActivitySlot, at moment: Moment) -> CarriedAlerts.Entry {
         var missed = membership.carriedAlerts[slot] ?? CarriedAlerts.Entry()
         let index = membership.store[slot].audience
-        guard index != ActivityStore.noAudience else { return missed }
-        lineupPublisher.bringUpToDate(membership.awake(Int(index)), at: moment)
+        guard index != .none else { return missed }
+        lineupPublisher.bringUpToDate(membership.awake(index), at: moment)
         // Read after that, which settles alerts of an earlier process.
         let activity = membership.store[slot]
-        let own = membership.awake(Int(index)).alerts.missed(after: activity.alerted)
+        let own = membership.awake(index).alerts.missed(after: activity.alerted)
         if activity.flags.contains(.inFlight), activity.sending != 0 {
             let sent = own.prefix { $0.version <= activity.sending }
             missed.inFlight += missed.pending + sent
@@ -89,7 +89,7 @@ final class MissedAlerts {
         case .accepted, .refused, .unknown:
             if activity.sending != 0 {
                 if outcome != .unknown {
-                    let settled = pending(slot, of: membership.awake(Int(activity.audience)))
+                    let settled = pending(slot, of: membership.awake(activity.audience))
                         .prefix { $0.version <= activity.sending }
                     let lead = activity.sendingAlert.isNone ? nil : settled.told(at: moment)?.lead
                     let silenced = activity.sendingAlert.silence.map(AlertOutcome.silenced)

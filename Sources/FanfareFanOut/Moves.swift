@@ -36,7 +36,7 @@ final class Moves {
             moveStart(slot, to: index, at: moment)
             return
         }
-        guard membership.store[slot].audience != UInt32(index) else { return }
+        guard membership.store[slot].audience != index else { return }
         // The topics of an audience without a version are over or were never published: it waits for a first publication.
         let shown =
             membership.awake(index).target > 0
@@ -51,7 +51,7 @@ final class Moves {
         }
     }
 
-    private func moveStart(_ slot: ActivitySlot, to index: Int, at moment: Moment) {
+    private func moveStart(_ slot: ActivitySlot, to index: AudienceIndex, at moment: Moment) {
         guard let start = lifecycle.starts[slot], start.audience != index else { return }
         lifecycle.dequeueStart(slot)
         membership.retainAudience(index)

@@ -46,8 +46,8 @@ final class PushSender {
             return nil
         }
         let activity = membership.store[slot]
-        guard activity.flags.contains(.queued), activity.audience != ActivityStore.noAudience,
-            membership.awake(Int(activity.audience)) === audience
+        guard activity.flags.contains(.queued), activity.audience != .none,
+            membership.awake(activity.audience) === audience
         else { return nil }
         membership.store[slot].flags.remove(.queued)
         return slot

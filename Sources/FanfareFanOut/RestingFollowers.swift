@@ -5,8 +5,7 @@ import FanfareModel
 /// has been answered.
 struct RestingFollowers {
     struct Row {
-        /// Index of the topic.
-        let topic: UInt32
+        let topic: TopicIndex
         let member: ActivitySlot
         /// Number of the newest version, whose content is the topic's latest publication; 0 before the first.
         let number: UInt32
@@ -29,13 +28,14 @@ struct RestingFollowers {
     private var spare: [Audience] = []
     private static let spareMax = 4096
 
-    subscript(index: Int) -> Row? { index < rows.count ? rows[index] : nil }
+    subscript(index: AudienceIndex) -> Row? { index.place < rows.count ? rows[index.place] : nil }
 
     /// - Parameter audience: an audience that `canRest`.
-    mutating func rest(_ audience: Audience, at index: Int) {
-        if index >= rows.count { rows.append(contentsOf: repeatElement(nil, count: index + 1 - rows.count)) }
-        rows[index] = Row(
-            topic: UInt32(audience.topics[0]), member: audience.order.members[0], number: audience.target,
+    mutating func rest(_ audience: Audience, at index: AudienceIndex) {
+        let place = index.place
+        if place >= rows.count { rows.append(contentsOf: repeatElement(nil, count: place + 1 - rows.count)) }
+        rows[place] = Row(
+            topic: audience.topics[0], member: audience.order.members[0], number: audience.target,
             freshness: UInt8(audience.times.freshness),
             alerts: audience.alerts.isEmpty ? nil : Alerts(audience.alerts))
         count += 1
@@ -43,11 +43,11 @@ struct RestingFollowers {
     }
 
     /// - Parameter latest: returns the latest publication of a topic.
-    mutating func wake(_ index: Int, openMax: Int, latest: (Int) -> Publication?) -> Audience {
-        guard let row = rows[index].take() else { preconditionFailure("a follower wakes that does not rest") }
+    mutating func wake(_ index: AudienceIndex, openMax: Int, latest: (TopicIndex) -> Publication?) -> Audience {
+        guard let row = rows[index.place].take() else { preconditionFailure("a follower wakes that does not rest") }
         count -= 1
-        let audience = spare.popLast() ?? Audience(topics: [0], openMax: openMax)
-        audience.wake(row, showing: latest(Int(row.topic)))
+        let audience = spare.popLast() ?? Audience(topics: [.none], openMax: openMax)
+        audience.wake(row, showing: latest(row.topic))
         return audience
     }
 }

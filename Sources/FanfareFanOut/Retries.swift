@@ -32,8 +32,8 @@ final class Retries {
         let activity = membership.store[slot]
         if activity.flags.contains(.leaving) {
             lifecycle.queueDeparture(slot)
-        } else if activity.audience != ActivityStore.noAudience,
-            membership.isOwed(activity, membership.awake(Int(activity.audience)))
+        } else if activity.audience != .none,
+            membership.isOwed(activity, membership.awake(activity.audience))
         {
             membership.queueVisit(slot)
         }
@@ -92,7 +92,7 @@ final class Retries {
             lifecycle.wakeStart(slot)
         } else if membership.store[slot].flags.contains(.leaving) {
             lifecycle.queueDeparture(slot)
-        } else if membership.store[slot].audience != ActivityStore.noAudience {
+        } else if membership.store[slot].audience != .none {
             membership.queueVisit(slot)
         }
     }

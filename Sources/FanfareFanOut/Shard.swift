@@ -254,7 +254,7 @@ package final class Shard: DeliverySource {
         for _ in 0..<Shard.wakeUpsMax {
             guard let subject = membership.timers.popDue(moment.monotonicNanoseconds) else { return }
             switch subject {
-            case .audience(let index): membership.lanes.unpark(membership.awake(Int(index)))
+            case .audience(let index): membership.lanes.unpark(membership.awake(index))
             case .held: retries.releaseHeld(at: moment)
             case .ageScan: ages.scanAges(at: moment)
             case .lineup(let index): dispatcher.wakeLineup(index, at: moment)

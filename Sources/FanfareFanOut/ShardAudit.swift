@@ -12,8 +12,8 @@ struct ShardAudit {
     /// Describes a violated invariant; `nil` if there is none.
     func violation() -> String? {
         var total = Census()
-        for (index, audience) in membership.audiences.rows.enumerated() where audience !== membership.audiences.resting
-        {
+        for (index, audience) in zip(membership.audiences.indices, membership.audiences.rows)
+        where audience !== membership.audiences.resting {
             if audience === membership.audiences.restingFollower {
                 if let violation = violation(ofFollowerAt: index) { return violation }
                 continue
@@ -43,10 +43,10 @@ struct ShardAudit {
         var flying: [UInt32: Int] = [:]
     }
 
-    private func violation(ofMembersOf audience: Audience, at index: Int, _ census: inout Census) -> String? {
+    private func violation(ofMembersOf audience: Audience, at index: AudienceIndex, _ census: inout Census) -> String? {
         for (position, slot) in audience.order.members.enumerated() {
             let activity = membership.store[slot]
-            guard activity.audience == UInt32(index) else {
+            guard activity.audience == index else {
                 return "member \(slot) of audience \(index) belongs elsewhere"
             }
             guard membership.store.positions[Int(slot.rawValue)] == UInt32(position) else {
@@ -72,13 +72,13 @@ struct ShardAudit {
         return nil
     }
 
-    private func violation(ofFollowerAt index: Int) -> String? {
+    private func violation(ofFollowerAt index: AudienceIndex) -> String? {
         guard let row = membership.audiences.followers[index] else {
             return "audience \(index) rests, and nothing is known of it"
         }
         let member = membership.store[row.member]
-        let topic = membership.topics[Int(row.topic)]
-        guard topic.followers == index, member.audience == UInt32(index), member.flags.isEmpty,
+        let topic = membership.topics[row.topic]
+        guard topic.followers == index, member.audience == index, member.flags.isEmpty,
             member.delivered == row.number, (row.number > 0) == (topic.latest != nil),
             membership.store.positions[Int(row.member.rawValue)] == 0,
             !membership.carriedAlerts.contains(row.member)
@@ -86,7 +86,7 @@ struct ShardAudit {
         return nil
     }
 
-    private func violation(ofStartsOf audience: Audience, at index: Int, _ census: inout Census) -> String? {
+    private func violation(ofStartsOf audience: Audience, at index: AudienceIndex, _ census: inout Census) -> String? {
         for (position, slot) in audience.starts.prompt.places + audience.starts.late.places {
             guard let start = lifecycle.starts[slot], start.phase == .due, start.audience == index,
                 membership.store.positions[Int(slot.rawValue)] == UInt32(position)
@@ -96,7 +96,7 @@ struct ShardAudit {
         return nil
     }
 
-    private func violation(of audience: Audience, at index: Int, _ census: Census) -> String? {
+    private func violation(of audience: Audience, at index: AudienceIndex, _ census: Census) -> String? {
         guard audience.ledger.tells(members: census.members, flying: census.flying) else {
             return
                 "audience \(index) has versions \(census.members), in flight \(census.flying): its ledger says something else"
@@ -132,7 +132,7 @@ struct ShardAudit {
     private func violationOfStarts() -> String? {
         for (slot, start) in lifecycle.starts.all {
             let activity = membership.store[slot]
-            guard activity.flags.contains(.tokenless), activity.audience == ActivityStore.noAudience else {
+            guard activity.flags.contains(.tokenless), activity.audience == .none else {
                 return "slot \(slot.rawValue) waits for a token and has one"
             }
             let waiting = membership.audiences[start.audience].starts
@@ -193,7 +193,7 @@ struct ShardAudit {
     private func violationOfExpected() -> String? {
         for slot in membership.carriedAlerts.slots
         where lifecycle.lastStates[slot] == nil
-            && (membership.store[slot].audience == ActivityStore.noAudience
+            && (membership.store[slot].audience == .none
                 || !membership.store[slot].flags.contains(.needsPush))
         {
             return "slot \(slot.rawValue) carries alerts along, and gets no push with them"
@@ -282,7 +282,7 @@ struct ShardAudit {
         let state = membership.lineups[lone: row]
         let member = membership.store[state.member]
         let isFlying = state.flags.contains(.isFlying)
-        guard member.audience == UInt32(membership.lineups.audience(of: row)),
+        guard member.audience == membership.lineups.audience(of: row),
             membership.store.positions[Int(state.member.rawValue)] == 0,
             member.flags.subtracting([.inFlight, .rotated]).isEmpty, member.flags.contains(.inFlight) == isFlying,
             isFlying ? member.sending == state.number : member.delivered == state.number
@@ -300,9 +300,9 @@ struct ShardAudit {
     /// Checks that each timer of a lineup, a parked audience and the age scan is in the timing wheel, once, under its own subject.
     private func violatedInvariantOfTimers() -> String? {
         var (wakeUps, parked) = (0, 0)
-        for (index, audience) in membership.audiences.rows.enumerated() {
+        for (index, audience) in zip(membership.audiences.indices, membership.audiences.rows) {
             if let timer = audience.lane.parked {
-                guard membership.timers.subject(of: timer) == .audience(UInt32(index)) else {
+                guard membership.timers.subject(of: timer) == .audience(index) else {
                     return "the timer of parked audience \(index) is another's"
                 }
                 parked += 1
@@ -311,7 +311,7 @@ struct ShardAudit {
             guard let wakeUp = row.map({ membership.lineups[lone: $0].wakeUp }) ?? audience.lineup?.wakeUp else {
                 continue
             }
-            guard membership.timers.subject(of: wakeUp) == .lineup(UInt32(index)) else {
+            guard membership.timers.subject(of: wakeUp) == .lineup(index) else {
                 return "the wake-up of lineup \(index) is another's"
             }
             wakeUps += 1

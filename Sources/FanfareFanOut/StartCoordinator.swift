@@ -41,7 +41,7 @@ struct PendingStart {
     /// Is `true` when the system has ended the renewed card, after its eight hours.
     var outlivesOld = false
     /// Index of the audience whose state it shows.
-    var audience: Int
+    var audience: AudienceIndex
     var phase = Phase.due
     fileprivate(set) var claim = Claim.none
     /// Time at which the claim was asked for, monotonic nanoseconds.
@@ -52,7 +52,7 @@ struct PendingStart {
     var refusals = 0
     var shown: Shown?
 
-    init(request: StartRequest, edition: Int, renews: ActivityID?, audience: Int) {
+    init(request: StartRequest, edition: Int, renews: ActivityID?, audience: AudienceIndex) {
         number = request.number
         (self.request, self.edition, self.renews, self.audience) = (request, edition, renews, audience)
     }
@@ -100,7 +100,7 @@ struct StartCoordinator {
 
     var count: Int { starts.count }
     /// For each start, the index of the audience whose state it shows.
-    var audiences: [Int] { starts.values.map(\.audience) }
+    var audiences: [AudienceIndex] { starts.values.map(\.audience) }
     var all: some Sequence<(slot: ActivitySlot, start: PendingStart)> { starts.lazy.map { ($0, $1) } }
 
     subscript(slot: ActivitySlot) -> PendingStart? { starts[slot] }
@@ -235,7 +235,7 @@ struct StartCoordinator {
     }
 
     /// Moves the activity to another audience. If its start has been sent, it misses the versions there after `version`.
-    mutating func move(_ slot: ActivitySlot, to audience: Int, at version: UInt32) {
+    mutating func move(_ slot: ActivitySlot, to audience: AudienceIndex, at version: UInt32) {
         guard let phase = starts[slot]?.phase else { return }
         // The other topic may have nothing to show for days: the start is visited there before it waits for a claim again.
         giveUpRoom(of: slot)

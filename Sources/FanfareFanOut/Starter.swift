@@ -58,7 +58,7 @@ final class Starter {
         lifecycle.renewals.handOver(card, to: slot)
         guard membership.store[card].flags.isDisjoint(with: [.leaving, .ending]) else { return missed }
         reporter.report(.renewed(as: membership.store[slot].id), of: old)
-        if membership.store[card].audience == UInt32(start.audience) {
+        if membership.store[card].audience == start.audience {
             let through = start.shown?.alerted ?? 0
             missed.pending = missedAlerts.alertsMissed(by: card, at: moment).pending.filter {
                 $0.version <= through && $0.isCarried(at: moment)
@@ -116,7 +116,7 @@ final class Starter {
     }
 
     func start(
-        _ id: ActivityID, _ request: StartRequest, edition: Int, renewing old: ActivityID?, in audience: Int,
+        _ id: ActivityID, _ request: StartRequest, edition: Int, renewing old: ActivityID?, in audience: AudienceIndex,
         at moment: Moment
     ) {
         let slot = lifecycle.insertActivity(id, token: request.token, at: moment)

@@ -15,13 +15,13 @@ struct TimingWheel {
         /// An activity in its backoff. The entry is void if the slot has another generation.
         case activity(ActivitySlot, generation: UInt32)
         /// An audience that gathers alerts, by index.
-        case audience(UInt32)
+        case audience(AudienceIndex)
         /// Activities that the dead-token guard holds: one entry for all.
         case held
         /// The scan for old activities.
         case ageScan
         /// A lineup that may have to change without a publication, by its audience's index.
-        case lineup(UInt32)
+        case lineup(AudienceIndex)
         /// Lineups that wait for claims: one entry for all.
         case claims
     }

@@ -8,7 +8,7 @@ final class TopicPublisher {
     var earlier = EarlierDeliveries()
     /// `Moment.stampEpoch` of the last `wakeDue`.
     var stampEpoch: UInt32 = 0
-    /// Index of the next audience whose state is to be sent once more after a clock step; `nil` if all have been.
+    /// Place of the next audience whose state is to be sent once more after a clock step; `nil` if all have been.
     private var shownAgain: Int?
     var isShowingAgain: Bool { shownAgain != nil }
     /// Maximum of audiences in one turn of a repeat after a clock step: a few milliseconds' work.
@@ -117,7 +117,7 @@ final class TopicPublisher {
         let end = min(membership.audiences.count, begun + TopicPublisher.shownAgainMax)
         shownAgain = end < membership.audiences.count ? end : nil
         reporter.completions.isSuspended = isShowingAgain
-        for index in begun..<max(begun, end) {
+        for index in (begun..<max(begun, end)).lazy.map(AudienceIndex.init) {
             let audience = membership.awake(index)
             guard let version = audience.versionAgain() else {
                 membership.rest(index)
@@ -141,7 +141,7 @@ final class TopicPublisher {
     /// is their newest state. The caller adds a member to a new audience, or removes it.
     ///
     /// - Parameter key: a key that `refusal(of:)` does not refuse.
-    func audienceIndex(_ key: AudienceKey, at moment: Moment) -> Int {
+    func audienceIndex(_ key: AudienceKey, at moment: Moment) -> AudienceIndex {
         switch key {
         case .topic(let id):
             let topic = membership.topics.insert(id)

@@ -26,7 +26,7 @@ import Testing
         small.order.join(ActivitySlot(0), positions: &positions)
         for slot in UInt32(1)...2 { large.order.join(ActivitySlot(slot), positions: &positions) }
         for one in [small, large, small] {
-            let index = table.rows.firstIndex { $0 === one } ?? table.insert(one)
+            let index = table.indices.first { table[$0] === one } ?? table.insert(one)
             table.noteSize(one, at: index)
         }
         #expect(table.largestCount == 2)
@@ -37,7 +37,7 @@ import Testing
         var table = AudienceTable(LineupRules())
         var positions = [UInt32](repeating: 0, count: 5000)
         let (large, other) = (audience(), audience())
-        func join(_ audience: Audience, _ slots: Range<UInt32>) -> Int {
+        func join(_ audience: Audience, _ slots: Range<UInt32>) -> AudienceIndex {
             let index = table.insert(audience)
             for slot in slots {
                 audience.order.join(ActivitySlot(slot), positions: &positions)

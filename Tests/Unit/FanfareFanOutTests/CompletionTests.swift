@@ -109,7 +109,7 @@ import Testing
         book.keep(besideOthers: true)
         for index in places.indices {
             #expect(book.takesLoneFailures)
-            book.noteUnfinished(UInt32(index), &places[index])
+            book.noteUnfinished(AudienceIndex(index), &places[index])
         }
         #expect(!book.takesLoneFailures)
     }

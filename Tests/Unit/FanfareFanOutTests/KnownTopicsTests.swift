@@ -8,7 +8,7 @@ import Testing
     private var topics = KnownTopics(unheardMax: 1000)
     private let moment = Moment(wallMilliseconds: 0, monotonicNanoseconds: 0)
 
-    private mutating func publish(_ id: String, _ place: UInt32, _ birth: UInt64) -> Int {
+    private mutating func publish(_ id: String, _ place: UInt32, _ birth: UInt64) -> TopicIndex {
         let publication = Publication(
             serial: birth, topicID: TopicID(id), topic: TopicNumber(place: place, birth: birth), topicKind: .delivery,
             version: 1, event: .update, state: EncodedState(["n": 1]), priority: .conserving, alert: nil,
@@ -79,7 +79,7 @@ import Testing
                 if let number = numbers.removeValue(forKey: topic) { free.append(number.place) }
             } else if random.next() % 4 == 0 {
                 let index = topics.insert(id)
-                topics[index].followers = random.next() % 2 == 0 ? topic : nil
+                topics[index].followers = random.next() % 2 == 0 ? AudienceIndex(topic) : nil
                 topics.release(index)
             } else {
                 if numbers[topic] == nil {

@@ -20,7 +20,7 @@ import Testing
     }
 
     private func publish(
-        _ serial: UInt64, of topic: Int, in table: LineupTable, priority: Priority = .immediate,
+        _ serial: UInt64, of topic: TopicIndex, in table: LineupTable, priority: Priority = .immediate,
         cause: String? = nil
     ) {
         guard let lineups = table[topic] else { return }
@@ -30,13 +30,18 @@ import Testing
             publication(serial, priority: priority, alert: alert), of: topic, to: lineups, alert: issued, at: 0)
     }
 
+    /// Adds a lineup of topic 1 and of one that is its own.
+    private static func insertChoice(_ number: Int, into table: LineupTable) -> Int {
+        table.insert(.init(topics: [1, TopicIndex(2 + number)], pinned: nil), audience: AudienceIndex(number))
+    }
+
     @Test func equalChoicesAreFoundAndOthersAreNot() {
         let table = LineupTable()
         let choices: [Lineup.Choice] = [
             .init(topics: [1, 2, 3], pinned: nil), .init(topics: [1, 2, 3], pinned: 0),
             .init(topics: [3, 2, 1], pinned: nil), .init(topics: [1, 2], pinned: nil),
         ]
-        let rows = choices.enumerated().map { table.insert($1, audience: $0 + 10) }
+        let rows = choices.enumerated().map { table.insert($1, audience: AudienceIndex($0 + 10)) }
         #expect(choices.map { table.find($0) } == rows)
         #expect(table.find(.init(topics: [2, 1, 3], pinned: nil)) == nil)
         #expect(rows.map { table.audience(of: $0) } == [10, 11, 12, 13])
@@ -49,16 +54,17 @@ import Testing
         let table = LineupTable()
         var known: [Lineup.Choice: Int] = [:]
         for step in 0..<2000 {
-            let topics = Array((0..<6).shuffled(using: &random).prefix(Int.random(in: 1...3, using: &random)))
+            let count = Int.random(in: 1...3, using: &random)
+            let topics = (0..<6).shuffled(using: &random).prefix(count).map { TopicIndex($0) }
             let choice = Lineup.Choice(topics: topics, pinned: Bool.random(using: &random) ? 0 : nil)
             #expect(table.find(choice) == known[choice], "seed \(seed)")
             if let row = known.removeValue(forKey: choice) {
                 table.take(row)
                 table.remove(row)
             } else {
-                known[choice] = table.insert(choice, audience: step)
+                known[choice] = table.insert(choice, audience: AudienceIndex(step))
             }
-            if step % 7 == 0 { publish(UInt64(step), of: Int.random(in: 0..<6, using: &random), in: table) }
+            if step % 7 == 0 { publish(UInt64(step), of: TopicIndex(Int.random(in: 0..<6, using: &random)), in: table) }
             if step % 50 == 0 { #expect(table.violation() == nil, "seed \(seed)") }
         }
         #expect(table.count == known.count && table.violation() == nil)
@@ -110,7 +116,7 @@ import Testing
     /// The cursor's first round is for lineups with the topic in the spotlight; the last one before the cursor leaves.
     @Test func secondRoundBeginsWhenTheLastLineupOfTheFirstLeaves() throws {
         let table = LineupTable()
-        let rows = (0..<3).map { table.insert(.init(topics: [1, 2 + $0], pinned: nil), audience: $0) }
+        let rows = (0..<3).map { Self.insertChoice($0, into: table) }
         publish(1, of: 1, in: table, cause: "goal")
         let lineups = try #require(table[1])
         let first = lineups.next(limit: 2)
@@ -129,7 +135,7 @@ import Testing
 
     @Test func publicationsDoNotKeepTheCursorInItsFirstRound() throws {
         let table = LineupTable()
-        for audience in 0..<3 { _ = table.insert(.init(topics: [1, 2 + audience], pinned: nil), audience: audience) }
+        for number in 0..<3 { _ = Self.insertChoice(number, into: table) }
         publish(1, of: 1, in: table, cause: "goal")
         let lineups = try #require(table[1])
         lineups.visited(2)
@@ -166,7 +172,7 @@ import Testing
 
     @Test func revokingAnAlertIsOneWriteForAll() {
         let table = LineupTable()
-        let rows = (0..<3).map { table.insert(.init(topics: [1, 2 + $0], pinned: nil), audience: $0) }
+        let rows = (0..<3).map { Self.insertChoice($0, into: table) }
         publish(1, of: 1, in: table, cause: "goal")
         table.take(rows[0])
         table[1]?.revoke(cause: "goal")
@@ -216,7 +222,7 @@ import Testing
     /// A silent version every few visits after a goal: the lane is the goal's until all have it, and not for good.
     @Test func silentNewsAfterAGoalGoInTheirOwnLane() throws {
         let table = LineupTable()
-        for audience in 0..<10 { _ = table.insert(.init(topics: [1, 2 + audience], pinned: nil), audience: audience) }
+        for number in 0..<10 { _ = Self.insertChoice(number, into: table) }
         publish(1, of: 1, in: table, cause: "goal")
         let lineups = try #require(table[1])
         var visits = 0

@@ -14,20 +14,20 @@ import Testing
             reporter, lineupRules: LineupRules(), lanes: LaneShares(), openMax: 4, unheardTopicsMax: 2)
     }
 
-    private func audience() -> Int {
+    private func audience() -> AudienceIndex {
         let topic = membership.topics.insert(TopicID("match"))
         let index = membership.audiences.insert(Audience(topics: [topic], openMax: 4))
         membership.topics[topic].followers = index
         return index
     }
 
-    private func member(_ id: UInt64, of audience: Int) -> ActivitySlot {
+    private func member(_ id: UInt64, of audience: AudienceIndex) -> ActivitySlot {
         let slot = membership.store.insert(ActivityID(id), token: [1, 2, 3])
         membership.join(slot, audience)
         return slot
     }
 
-    private func publish(to audience: Int) {
+    private func publish(to audience: AudienceIndex) {
         let publication = Publication(
             serial: 1, topicID: TopicID("match"), topic: .none, topicKind: .football, version: 1, event: .update,
             state: EncodedState(["n": 1]), priority: .immediate, alert: nil, staleAfter: nil, dismissAfter: nil)

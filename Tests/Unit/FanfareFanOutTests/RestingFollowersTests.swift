@@ -57,7 +57,7 @@ import Testing
         var objects: Set<ObjectIdentifier> = []
         for member in 1...100 {
             service.publish(TopicID("order/\(member)"))
-            objects.insert(ObjectIdentifier(shard.membership.audiences[member - 1]))
+            objects.insert(ObjectIdentifier(shard.membership.audiences[AudienceIndex(member - 1)]))
             service.run()
         }
         #expect(objects.count == 1 && service.accepted.map(\.member) == Array(1...100))

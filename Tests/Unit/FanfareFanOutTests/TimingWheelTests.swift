@@ -38,7 +38,7 @@ import Testing
                     random.chance(0.3) ? list.entries.randomElement(using: &random).map { max($0.due, now) } : nil
                 for _ in 0..<(random.chance(0.1) ? 50 : 1) {
                     let wanted = due ?? now + span()
-                    list.insert(number, due: wanted, wheel.insert(.lineup(number), due: wanted))
+                    list.insert(number, due: wanted, wheel.insert(.lineup(AudienceIndex(Int(number))), due: wanted))
                     number += 1
                 }
                 most = max(most, list.entries.count)
@@ -62,7 +62,7 @@ import Testing
                         #expect(try #require(wheel.nextDue) <= now, "seed \(seed)")
                         break
                     }
-                    try #require(expired == due.map { .lineup($0.number) }, "seed \(seed)")
+                    try #require(expired == due.map { .lineup(AudienceIndex(Int($0.number))) }, "seed \(seed)")
                     guard let due else { break }
                     #expect(due.due <= now, "early: seed \(seed)")
                     list.entries.removeFirst()
@@ -72,7 +72,7 @@ import Testing
             if let first = list.entries.first {
                 #expect((wheel.nextDue ?? .max) <= max(now, first.tick * TimingWheelTests.tick), "late: seed \(seed)")
                 #expect(wheel.due(of: first.entry) == first.tick * TimingWheelTests.tick, "seed \(seed)")
-                #expect(wheel.subject(of: first.entry) == .lineup(first.number), "seed \(seed)")
+                #expect(wheel.subject(of: first.entry) == .lineup(AudienceIndex(Int(first.number))), "seed \(seed)")
             } else {
                 #expect(wheel.nextDue == nil, "seed \(seed)")
             }
@@ -85,7 +85,7 @@ import Testing
     /// A million entries of one list took 0.2 s to move, in which no push left.
     @Test func aLongListMovesInPieces() throws {
         var wheel = TimingWheel()
-        for number in 0..<UInt32(100_000) { wheel.insert(.lineup(number), due: Self.hour) }
+        for number in 0..<UInt32(100_000) { wheel.insert(.lineup(AudienceIndex(Int(number))), due: Self.hour) }
         var pieces = 0
         var first: TimingWheel.Subject?
         while first == nil {
@@ -98,7 +98,7 @@ import Testing
         #expect(pieces >= 100_000 / 4096)
         #expect(first == .lineup(0))
         let rest = (1...100_000).map { _ in wheel.popDue(Self.hour) }
-        #expect(rest == (1..<UInt32(100_000)).map { .lineup($0) } + [.held])
+        #expect(rest == (1..<UInt32(100_000)).map { .lineup(AudienceIndex(Int($0))) } + [.held])
         #expect(wheel.popDue(Self.hour) == nil && wheel.count == 0)
     }
 
@@ -109,7 +109,7 @@ import Testing
         for number in UInt32(0)..<5000 {
             let due = 1 + Int64.random(in: 0..<8 * TimingWheelTests.hour, using: &random)
             moments.insert((due + TimingWheelTests.tick - 1) / TimingWheelTests.tick)
-            wheel.insert(.lineup(number), due: due)
+            wheel.insert(.lineup(AudienceIndex(Int(number))), due: due)
         }
         var wakeUps = 0
         while let due = wheel.nextDue {
