@@ -98,6 +98,8 @@ struct KnownTopics {
     private var indicesByPlace: [TopicIndex] = []
     /// Indices without a topic.
     private var free: [TopicIndex] = []
+    /// Number of rows without a name, by the id that they had.
+    private var nameless: [TopicID: Int] = [:]
     /// Number of topics that are followed, and of which nothing has been published.
     private(set) var unheard = 0
     /// Maximum of `unheard`; by default the number of topics that the core keeps at most, beyond which none is ever published.
@@ -185,6 +187,7 @@ struct KnownTopics {
         old.forget()
         old.lineups = 0
         self[index].followers = nil
+        nameless[old.id, default: 0] += 1
         return place(old)
     }
 
@@ -195,6 +198,9 @@ struct KnownTopics {
         show(index)
         return index
     }
+
+    /// Returns whether an earlier topic with that id has followers, who may lack its end.
+    func hasFollowersOfEarlier(_ id: TopicID) -> Bool { !nameless.isEmpty && nameless[id] != nil }
 
     /// Notes that the core publishes the topic no more.
     mutating func forget(_ id: TopicID) {
@@ -209,10 +215,15 @@ struct KnownTopics {
         let topic = self[index]
         guard !topic.isNeeded, topic.isDetached || indices[topic.id] == index else { return }
         if topic.latest == nil { unheard -= 1 }
-        if !topic.isDetached { indices[topic.id] = nil }
+        if topic.isDetached { forgetNameless(topic.id) } else { indices[topic.id] = nil }
         self[index] = KnownTopics.vacant
         show(index)
         free.append(index)
+    }
+
+    private mutating func forgetNameless(_ id: TopicID) {
+        guard let count = nameless[id] else { return }
+        nameless[id] = count > 1 ? count - 1 : nil
     }
 
     private static var vacant: Topic { Topic(id: TopicID("")) }
@@ -227,11 +238,12 @@ struct KnownTopics {
     var followed: Int { rows.count { $0.followers != nil } }
 
     func violatedInvariant() -> String? {
-        let nameless = rows.indices.lazy.map(TopicIndex.init).filter { self[$0].isDetached }
+        let detached = rows.indices.lazy.map(TopicIndex.init).filter { self[$0].isDetached }
         guard indices.allSatisfy({ self[$0.value].id == $0.key && !self[$0.value].isDetached }),
-            indices.count + nameless.count + free.count == rows.count
+            indices.count + detached.count + free.count == rows.count,
+            Dictionary(detached.map { (self[$0].id, 1) }, uniquingKeysWith: +) == nameless
         else { return "topics are not found by their ids" }
-        if let idle = (Array(indices.values) + nameless).first(where: { !self[$0].isNeeded }) {
+        if let idle = (Array(indices.values) + detached).first(where: { !self[$0].isNeeded }) {
             return "topic \(self[idle].id) is kept, and nobody needs it"
         }
         if let stranger = rows.first(where: { $0.birth > 0 && ($0.isDetached || $0.isForgotten || $0.latest == nil) }) {

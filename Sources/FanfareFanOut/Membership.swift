@@ -141,14 +141,15 @@ final class Membership {
         reporter.completions.note(publication, at: &audience.completionPlace)
     }
 
-    /// Returns what the followers of a topic have if they are owed nothing; `nil` if a restart sends it in any case.
+    /// Returns what the followers of a topic have if they are owed nothing; `nil` if a restart sends it in any case. To a restart, whoever
+    /// follows an earlier topic with that id, because its end has not arrived, follows this one.
     func completable(_ audience: Audience) -> Publication? {
         guard audience.lineup == nil, audience.target > 0, audience.event == .update else { return nil }
         let topic = topics[audience.topics[0]]
         // A later publication may show the same.
-        guard !topic.isDetached, !topic.isForgotten, let latest = topic.latest, latest.event == .update else {
-            return nil
-        }
+        guard !topic.isDetached, !topic.isForgotten, let latest = topic.latest, latest.event == .update,
+            !topics.hasFollowersOfEarlier(topic.id)
+        else { return nil }
         return latest
     }
 

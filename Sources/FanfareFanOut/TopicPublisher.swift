@@ -55,7 +55,7 @@ final class TopicPublisher {
             if isComplete { membership.rest(index) }
         } else if let followers {
             membership.noteCompletion(of: followers.audience)
-        } else {
+        } else if !membership.topics.hasFollowersOfEarlier(publication.topicID) {
             reporter.completions.noteAbsence(of: publication)
         }
         lineupPublisher.publishToLineups(

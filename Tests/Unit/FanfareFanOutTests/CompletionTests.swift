@@ -14,7 +14,7 @@ import Testing
             serial: UInt64(version), topicID: ScriptedService.match, topic: TopicNumber(place: 0, birth: birth),
             topicKind: .football, version: version, event: event,
             state: EncodedState(["n": .int(state ?? Int64(version))]),
-            priority: .immediate, alert: nil, staleAfter: nil, dismissAfter: nil)
+            priority: .immediate, alert: nil, staleAfter: nil, dismissAfter: nil, freesID: event == .end)
     }
 
     private static func service(members: Int, besideOthers: Bool = false) -> ScriptedService {
@@ -145,6 +145,26 @@ import Testing
             let service = Self.service(members: 0, besideOthers: besideOthers)
             service.apply(.publish(Self.publication(1)))
             #expect(Self.completions(service).count == (besideOthers ? 1 : 0))
+        }
+    }
+
+    /// A restart would take those whose end has not arrived for followers of the next turn, who have its version.
+    @Test(arguments: [1, 2]) func whileAnEndIsOwedTheNextTurnIsNotComplete(birth: UInt64) {
+        for besideOthers in [false, true] {
+            let service = Self.service(members: 3, besideOthers: besideOthers)
+            service.apply(.publish(Self.publication(1)))
+            #expect(Self.completions(service).count == 1)
+            service.answer = { member, _ in member == 1 ? .throttled : .accepted }
+            service.apply(.publish(Self.publication(2, event: .end)))
+            service.run()
+            if birth > 1 { service.apply(.forget(ScriptedService.match)) }
+            service.apply(.publish(Self.publication(3, birth: birth)))
+            service.follow(7)
+            #expect(Self.completions(service, after: 12).isEmpty)
+            service.answer = { _, _ in .accepted }
+            _ = Self.completions(service, after: 20)
+            service.apply(.publish(Self.publication(4, birth: birth)))
+            #expect(Self.completions(service).map(\.publication.version) == [4], "its end has arrived")
         }
     }
 
