@@ -234,10 +234,8 @@ package final class EngineCore {
         let publications =
             recall.changedAt != nil ? decisionCore.newestPublicationsAsShown : decisionCore.newestPublications
         // All cards are loaded. Behind the publications this would come too late for those that are complete before the last one is published.
-        if keepsCompletions {
-            (followedAt, followedBefore) = (now, now)
-            shards.send(.followed(before: now))
-        }
+        if keepsCompletions { followedAt = now }
+        tellJoined()
         publish(Resumption(publications, found))
         outdatedCompletions = earlierCompletions?.outdated(by: publications) ?? []
         shards.send(.endRestart)

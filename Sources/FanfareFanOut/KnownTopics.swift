@@ -200,7 +200,7 @@ struct KnownTopics {
     }
 
     /// Returns whether an earlier topic with that id has followers, who may lack its end.
-    func hasFollowersOfEarlier(_ id: TopicID) -> Bool { !nameless.isEmpty && nameless[id] != nil }
+    func hasFollowersOfEarlier(_ id: TopicID) -> Bool { nameless[id] != nil }
 
     /// Notes that the core publishes the topic no more.
     mutating func forget(_ id: TopicID) {

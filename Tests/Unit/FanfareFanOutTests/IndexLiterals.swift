@@ -1,10 +1,6 @@
 @testable import FanfareFanOut
 
 /// Tests write places as numbers.
-extension TopicIndex: ExpressibleByIntegerLiteral {
-    init(integerLiteral place: Int) { self.init(place) }
-}
-
-extension AudienceIndex: ExpressibleByIntegerLiteral {
+extension TableIndex: ExpressibleByIntegerLiteral {
     init(integerLiteral place: Int) { self.init(place) }
 }

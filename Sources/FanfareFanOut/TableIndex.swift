@@ -1,0 +1,16 @@
+/// Place of an element in its shard's table. Another element gets it after this one is gone.
+struct TableIndex<Element>: Hashable, CustomStringConvertible {
+    private let rawValue: UInt32
+
+    init(_ place: Int) { rawValue = UInt32(place) }
+    private init(rawValue: UInt32) { self.rawValue = rawValue }
+
+    var place: Int { Int(rawValue) }
+    var description: String { "\(rawValue)" }
+
+    /// That of no element.
+    static var none: TableIndex { TableIndex(rawValue: .max) }
+}
+
+typealias AudienceIndex = TableIndex<Audience>
+typealias TopicIndex = TableIndex<KnownTopics.Topic>
