@@ -113,8 +113,8 @@ extension Engine.Command {
         return Self(.follow(subscription, subscriber), of: subscriber.app)
     }
 
-    /// Makes a known activity show another topic or lineup from now on, by one silent push. For an unknown or ended activity the engine
-    /// announces `ActivityFate.refused`.
+    /// Makes a known activity show another topic or lineup from now on, by one silent push. While the activity's end is in flight the move waits,
+    /// and is carried out if that end does not arrive. For an unknown or ended activity the engine announces `ActivityFate.refused`.
     public static func move(activity: ActivityID, subscriber: SubscriberID, to audience: AudienceKey) -> Self {
         card(.move(activity, audience), of: subscriber)
     }

@@ -396,7 +396,7 @@ package final class EngineCore {
 
     /// Sends a command to the subscriber's shard. Commands for one subscriber of an app go to one shard, in order.
     package func send(_ command: ShardCommand, forSubscriber key: UInt64, app: Int = 0) {
-        if keepsCompletions { followedAt = now }
+        if keepsCompletions, command.joins { followedAt = now }
         shards.send(command, forSubscriber: key, app: app)
     }
 

@@ -14,6 +14,8 @@ import FanfareModel
     private var cut = 0
     /// Number of dropped commands among `entries`.
     private var overtaken = 0
+    /// Number of `followed` that were appended since gaps were removed last, and have not been taken; or fewer.
+    private var followed = 0
     /// Places of versions that may be dropped, counted from the first command ever appended.
     private var versions = WaitingVersions()
     /// The place of the last `reportQuiet`: no version before it may be dropped.
@@ -48,10 +50,12 @@ import FanfareModel
         case .reportQuiet:
             // The answer covers the versions before the question, so these must not be dropped for versions behind it.
             asked = cut + entries.count
+        case .followed: followed += 1
         default: break
         }
         entries.append(command)
-        if overtaken > CommandQueue.gapsMin, overtaken * 2 > entries.count - head { tighten() }
+        let droppable = overtaken + followed
+        if droppable > CommandQueue.gapsMin, droppable * 2 > entries.count - head { tighten() }
     }
 
     /// Gaps are removed only above this number.
@@ -59,19 +63,21 @@ import FanfareModel
     /// Number of places in memory, including gaps.
     var room: Int { entries.count }
 
-    /// Removes the gaps of dropped commands. While nothing is taken, no other call gives places back.
+    /// Removes the gaps of dropped commands, and each `followed` that the next one follows at once. While nothing is taken, no other call gives
+    /// places back.
     private mutating func tighten() {
         var kept: [ShardCommand?] = []
         var places: [Int: Int] = [:]
         let start = cut + head
         let askedAt = asked
         for index in head..<entries.count where entries[index] != nil {
+            if case .followed = entries[index], case .followed? = kept.last { kept.removeLast() }
             places[cut + index] = start + kept.count
             kept.append(entries[index])
             if cut + index < askedAt { asked = start + kept.count }
         }
         versions.move { places[$0] }
-        (entries, cut, head, overtaken) = (kept, start, 0, 0)
+        (entries, cut, head, overtaken, followed) = (kept, start, 0, 0, 0)
     }
 
     private mutating func leaveOut(_ place: inout Int?, _ overtake: (UInt64) -> Void) {
@@ -97,8 +103,12 @@ import FanfareModel
                 entries.removeFirst(head)
                 head = 0
             }
-            if let next { return next }
-            overtaken -= 1
+            guard let next else {
+                overtaken -= 1
+                continue
+            }
+            if case .followed = next { followed = max(0, followed - 1) }
+            return next
         }
         return nil
     }

@@ -19,6 +19,9 @@ struct CompletionBook {
     /// Audiences of several members that are owed something, for `CompletionScan`.
     private var unfinished: [AudienceIndex] = []
 
+    /// Activities that no completion speaks of.
+    var absentees = Absentees()
+
     /// Number of times at which phones may have dropped what they were sent.
     private(set) var voids: UInt32 = 0
     /// Is `true` while audiences may have versions that phones have dropped.
@@ -52,8 +55,10 @@ struct CompletionBook {
     ///
     /// - Parameter place: place of the audience's former note, which this one replaces if it is still here.
     mutating func note(_ publication: Publication, at place: inout Place) {
-        guard let before, !isSuspended, publication.event == .update, publication.topic.birth > 0 else { return }
-        let note = TopicCompletion(publication, before: before)
+        guard let before, !isSuspended, publication.event == .update, publication.topic.birth > 0,
+            let absent = absentees.exceptions(from: publication.topicID)
+        else { return }
+        let note = TopicCompletion(publication, before: before, except: absent)
         if place.number == number {
             notes[Int(place.index)] = note
         } else {
@@ -62,7 +67,13 @@ struct CompletionBook {
         }
     }
 
-    mutating func note(_ completion: TopicCompletion) { if !isSuspended { notes.append(completion) } }
+    /// Notes that all but these have the publication, of those who joined before that log time.
+    mutating func note(_ publication: Publication, before: FeedTime, except lacking: [ActivityMark]) {
+        guard !isSuspended, let absent = absentees.exceptions(from: publication.topicID, beside: lacking.count) else {
+            return
+        }
+        notes.append(TopicCompletion(publication, before: before, except: lacking + absent))
+    }
 
     /// Notes that the publication's topic has no followers here.
     mutating func noteAbsence(of publication: Publication) {

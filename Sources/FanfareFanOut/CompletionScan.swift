@@ -118,11 +118,9 @@ final class CompletionScan {
             // A member that had the version has it still, unless there is another one.
             guard audience.tenant == candidate.tenant, membership.audiences[candidate.index] === audience,
                 audience.target == candidate.target,
-                candidate.lacking.count <= TopicCompletion.exceptionsMax,
                 membership.completable(audience) === candidate.publication
             else { continue }
-            reporter.completions.note(
-                TopicCompletion(candidate.publication, before: candidate.before, except: candidate.lacking))
+            reporter.completions.note(candidate.publication, before: candidate.before, except: candidate.lacking)
         }
         candidates = []
         places = []

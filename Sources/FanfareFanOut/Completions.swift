@@ -10,12 +10,13 @@ final class Completions {
     private let sender: PushSender
     private let visits: LineupVisits
     private let starter: Starter
+    private let moves: Moves
     var refusedEnds = Milestones()
 
     init(
         _ reporter: FeedbackReporter, _ membership: Membership, _ missedAlerts: MissedAlerts,
         _ lifecycle: Lifecycle, _ retries: Retries, _ sender: PushSender, _ visits: LineupVisits,
-        _ starter: Starter
+        _ starter: Starter, _ moves: Moves
     ) {
         self.reporter = reporter
         self.membership = membership
@@ -25,6 +26,7 @@ final class Completions {
         self.sender = sender
         self.visits = visits
         self.starter = starter
+        self.moves = moves
     }
 
     func complete(_ completions: [Completion], at moment: Moment) {
@@ -88,7 +90,18 @@ final class Completions {
             membership.reportCompleted(audience, at: moment)
             if audience.order.count == 1 { membership.rest(activity.audience) }
         }
+        if activity.flags.contains(.ending) { endIsAnswered(slot, as: activity, at: moment) }
         return 1
+    }
+
+    /// Moves an activity that was to be moved while its end was in flight, if it is still there.
+    private func endIsAnswered(_ slot: ActivitySlot, as activity: Activity, at moment: Moment) {
+        let now = membership.store[slot]
+        if now.tenant == activity.tenant, !now.flags.contains(.leaving) {
+            moves.resume(slot, at: moment)
+        } else {
+            moves.cancel(slot)
+        }
     }
 
     /// Returns the audience of an activity that is up to date once its push in flight is accepted, the common case of a sweep; `nil` in rarer

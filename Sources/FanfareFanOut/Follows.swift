@@ -31,6 +31,7 @@ final class Follows {
         at moment: Moment
     ) {
         if let refusal = membership.refusal(of: token) ?? membership.refusal(of: key) {
+            membership.noteAbsence(of: ActivityMark(id, token: token), from: key)
             return reporter.refuse(id, refusal)
         }
         guard !returns(id, key, token: token, preferences, at: moment) else { return }
@@ -72,6 +73,8 @@ final class Follows {
         let former = lifecycle.renewals.isHandedOver(id) ? membership.slot(of: id) : nil
         if membership.hasToken(token, slot) {
             if flags.contains(.ending) || !flags.contains(.leaving) || lifecycle.lastStates[slot] != nil {
+                membership.noteAbsence(of: slot, from: key)
+                moves.cancel(slot)
                 reporter.report(.ended, of: id)
             } else {
                 takeBack(slot, in: publisher.audienceIndex(key, at: moment))
@@ -80,6 +83,7 @@ final class Follows {
             return true
         }
         guard lifecycle.successor(of: slot) == nil, former.map({ !membership.hasToken(token, $0) }) ?? true else {
+            membership.noteAbsence(of: slot, from: key)
             reporter.report(.ended, of: id)
             return true
         }
@@ -97,6 +101,8 @@ final class Follows {
     }
 
     private func detachName(_ slot: ActivitySlot, at moment: Moment) {
+        membership.forgetAbsence(of: slot)
+        moves.cancel(slot)
         lifecycle.renewals.removeNames(of: slot)
         membership.store.rename(slot, to: reporter.surrogates.add { membership.slot(of: $0) != nil })
         guard !membership.store[slot].flags.contains(.leaving) else { return }

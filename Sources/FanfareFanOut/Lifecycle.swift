@@ -73,6 +73,8 @@ final class Lifecycle {
         membership.carriedAlerts.remove(slot)
         membership.leaveAudience(slot, at: moment)
         let id = membership.store[slot].id
+        // What the store has under a name that was lost is another card.
+        if !reporter.surrogates.contains(id) { membership.forgetAbsence(of: slot) }
         reporter.reportRemoval(of: id, token: startToken ?? membership.store.tokens[membership.store[slot].token])
         reporter.surrogates.remove(id)
         membership.store.remove(slot)

@@ -59,6 +59,7 @@ final class Membership {
     func join(_ slot: ActivitySlot, _ index: AudienceIndex, having shown: PendingStart.Shown? = nil) {
         let audience = awake(index)
         store[slot].audience = index
+        forgetAbsence(of: slot)
         claims.forget(slot)
         store[slot].alerted = shown?.alerted ?? audience.target
         store.alertMemory.forget(slot)
@@ -139,6 +140,21 @@ final class Membership {
             let publication = completable(audience)
         else { return }
         reporter.completions.note(publication, at: &audience.completionPlace)
+    }
+
+    /// Notes that an activity does not follow what the store says that it does.
+    func noteAbsence(of slot: ActivitySlot, from key: AudienceKey) {
+        if claims.isKept { noteAbsence(of: claims.mark(of: slot), from: key) }
+    }
+
+    func noteAbsence(of activity: ActivityMark, from key: AudienceKey) {
+        if reporter.completions.isKept { reporter.completions.absentees.note(activity, absentFrom: key) }
+    }
+
+    /// Notes that an activity follows what the store says that it does, or is about to be removed.
+    func forgetAbsence(of slot: ActivitySlot) {
+        guard claims.isKept, !reporter.completions.absentees.isEmpty else { return }
+        reporter.completions.absentees.remove(claims.mark(of: slot))
     }
 
     /// Returns what the followers of a topic have if they are owed nothing; `nil` if a restart sends it in any case. To a restart, whoever

@@ -2,33 +2,53 @@ import FanfareModel
 
 /// Moves activities from one audience to another, with the alerts that they have missed.
 final class Moves {
+    private let reporter: FeedbackReporter
     private let membership: Membership
     private let publisher: TopicPublisher
     private let missedAlerts: MissedAlerts
     private let lifecycle: Lifecycle
+    /// Where activities are to go whose ends are in flight, if these do not arrive.
+    private var postponed: [ActivitySlot: AudienceKey] = [:]
 
     init(
-        _ membership: Membership, _ publisher: TopicPublisher,
+        _ reporter: FeedbackReporter, _ membership: Membership, _ publisher: TopicPublisher,
         _ missedAlerts: MissedAlerts, _ lifecycle: Lifecycle
     ) {
+        self.reporter = reporter
         self.membership = membership
         self.publisher = publisher
         self.missedAlerts = missedAlerts
         self.lifecycle = lifecycle
     }
 
+    /// Moves the activity with this name to another audience, if it is known and that can be.
+    func move(_ id: ActivityID, to key: AudienceKey, at moment: Moment) {
+        guard let slot = lifecycle.slot(of: id) else { return reporter.refuse(id, .unknownActivity) }
+        if let refusal = membership.refusal(of: key) {
+            membership.noteAbsence(of: slot, from: key)
+            return reporter.refuse(id, refusal)
+        }
+        move(slot, to: key, at: moment)
+    }
+
     /// Moves an activity to another audience.
     ///
     /// - Parameter key: a key that `refusal(of:)` does not refuse.
     func move(_ slot: ActivitySlot, to key: AudienceKey, at moment: Moment) {
-        guard !membership.store[slot].flags.contains(.leaving) else { return }
+        guard !membership.store[slot].flags.contains(.leaving) else {
+            return membership.noteAbsence(of: slot, from: key)
+        }
         // Nothing follows an end in flight. But if a successor's card may exist, the name is about to mean that one.
         let isEnding = membership.store[slot].flags.contains(.ending) || lifecycle.awaitsEnd(slot, of: key)
         let successor = lifecycle.successor(of: slot).flatMap { successor in
             lifecycle.awaitsEnd(successor, of: key) || isEnding && lifecycle.starts[successor]?.phase != .sent
                 ? nil : successor
         }
-        if isEnding, successor == nil { return }
+        if isEnding { membership.noteAbsence(of: slot, from: key) }
+        if isEnding, successor == nil {
+            if membership.store[slot].flags.contains(.ending) { postponed[slot] = key }
+            return
+        }
         let index = publisher.audienceIndex(key, at: moment)
         if let successor { moveStart(successor, to: index, at: moment) }
         if isEnding { return }
@@ -50,6 +70,15 @@ final class Moves {
             membership.queueVisit(slot)
         }
     }
+
+    /// Moves an activity whose end was answered, and has not arrived.
+    func resume(_ slot: ActivitySlot, at moment: Moment) {
+        guard let key = postponed.removeValue(forKey: slot), membership.refusal(of: key) == nil else { return }
+        move(slot, to: key, at: moment)
+    }
+
+    /// Gives up the move of an activity whose end is in flight.
+    func cancel(_ slot: ActivitySlot) { postponed[slot] = nil }
 
     private func moveStart(_ slot: ActivitySlot, to index: AudienceIndex, at moment: Moment) {
         guard let start = lifecycle.starts[slot], start.audience != index else { return }

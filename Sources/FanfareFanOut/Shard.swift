@@ -54,12 +54,13 @@ package final class Shard: DeliverySource {
             reporter, membership, lifecycle, DeadTokenQuarantine(answers: deadTokenAnswers, probes: deadTokenProbes))
         sender = PushSender(reporter, membership, lineupPublisher, missedAlerts, SubscriberGovernor(limits))
         let visits = LineupVisits(reporter, membership, lineupPublisher, sender)
-        moves = Moves(membership, publisher, missedAlerts, lifecycle)
+        moves = Moves(reporter, membership, publisher, missedAlerts, lifecycle)
         starter = Starter(
             reporter, membership, lineupPublisher, publisher, missedAlerts, lifecycle, retries, sender, moves)
         ages = AgeChecks(reporter, membership, lineupPublisher, missedAlerts, lifecycle, starter)
         follows = Follows(reporter, membership, publisher, lifecycle, moves, starter)
-        completions = Completions(reporter, membership, missedAlerts, lifecycle, retries, sender, visits, starter)
+        completions = Completions(
+            reporter, membership, missedAlerts, lifecycle, retries, sender, visits, starter, moves)
         dispatcher = Dispatcher(membership, lineupPublisher, missedAlerts, lifecycle, sender, visits, starter)
     }
 
@@ -182,13 +183,7 @@ package final class Shard: DeliverySource {
             } else {
                 reporter.refuse(id, .unknownActivity)
             }
-        case .move(let id, let key):
-            if let refusal = membership.refusal(of: key) { return reporter.refuse(id, refusal) }
-            if let slot = lifecycle.slot(of: id) {
-                moves.move(slot, to: key, at: moment)
-            } else {
-                reporter.refuse(id, .unknownActivity)
-            }
+        case .move(let id, let key): moves.move(id, to: key, at: moment)
         case .unfollow(let id): lifecycle.unfollow(id, at: moment)
         case .replaceToken(let id, let token):
             if let refusal = membership.refusal(of: token) { return reporter.refuse(id, refusal) }

@@ -43,6 +43,16 @@ package enum ShardCommand: Sendable {
     case reportQuiet(UInt64)
 }
 
+extension ShardCommand {
+    /// Is `true` if an activity may join what it shows by the command.
+    package var joins: Bool {
+        switch self {
+        case .follow, .start, .move, .replaceToken: true
+        default: false
+        }
+    }
+}
+
 /// What an activity has had from an earlier process.
 package struct EarlierDelivery: Sendable, Hashable {
     /// Alerts that were granted up to that log time do not concern the activity.

@@ -372,6 +372,9 @@ extension World {
             return false
         }
         let successor = successor(of: index)
+        if phones[index].isEnding, successor.map({ phones[$0].card?.isOut != true }) ?? true {
+            phones[index].postpones(audience)
+        }
         for index in [index, successor].compactMap(\.self) where phones[index].served != nil {
             join(index, audience)
             if let audience { phones[index].audience = audience } else { leave(index) }

@@ -77,6 +77,8 @@ struct Phone {
     var shown: [UInt8]?
     var hasEnded = false
     private(set) var isEnding = false
+    /// Audience that it was moved to while its end was in flight, and goes to if that does not arrive.
+    private(set) var postponed: AudienceKey?
     /// Is `true` when the service has certainly taken an end, or the token is dead: nothing may follow.
     var isGone = false
     /// Newest publication of its audience when the last push was sent.
@@ -182,8 +184,9 @@ struct Phone {
     ///   - turn: turn of the topic that it follows.
     ///   - isWaited: `true` if nothing is published for the audience yet.
     mutating func joined(_ audience: AudienceKey?, turn: Int, isWaited: Bool, at now: Int64) {
-        // An activity whose end is in flight does not move; but it leaves.
+        // An activity whose end is in flight does not move yet; but it leaves.
         guard !isGone, !isEnding || audience == nil, served != audience else { return }
+        postponed = nil
         if audience == nil { left = served }
         served = audience
         self.turn = turn
@@ -206,6 +209,9 @@ struct Phone {
         missedInFlight.removeAll { !shown.contains($0.topic) }
         awaitsAlert = awaitsAlert && !missed.allSatisfy(\.isRevoked)
     }
+
+    /// Notes where it goes if its end, which is in flight, does not arrive; `nil` for nowhere.
+    mutating func postpones(_ audience: AudienceKey?) { postponed = audience }
 
     private mutating func forgiveMissed() {
         noteSettled()
@@ -259,6 +265,7 @@ struct Phone {
     /// Notes that another card has its name: it is still to be ended under its own token.
     mutating func partsFromName() {
         isDetached = true
+        postponed = nil
         missed.removeAll()
         missedInFlight.removeAll()
         awaitsAlert = false

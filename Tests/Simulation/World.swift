@@ -247,6 +247,8 @@ package final class World {
                 phones[index].hasLeft = false
             }
             phones[index].serves(token)
+            // The backend was told that the card is over.
+            if phones[index].isEnding { phones[index].postpones(nil) }
             join(index, audience)
             return true
         }
@@ -554,6 +556,13 @@ package final class World {
             phones[flight.phone].isExpired = true
         }
         phones[flight.phone].answered(flight, isHeld: isHeld, at: moment.monotonicNanoseconds)
+        if let audience = phones[flight.phone].postponed {
+            phones[flight.phone].postpones(nil)
+            if phones[flight.phone].served != nil {
+                join(flight.phone, audience)
+                note(phones[flight.phone].served, of: node)
+            }
+        }
         if isHeld, node.deadTokens.isInDoubt { phones[flight.phone].isHeld = false }
         if phones[flight.phone].isGone, age(of: phones[flight.phone]) < lifetime - 1_000_000_000 {
             phones[flight.phone].isEndedEarly = true

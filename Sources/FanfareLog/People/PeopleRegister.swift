@@ -228,8 +228,11 @@ extension Card {
         // Another token after an unfollow is another card (`Follows`), and so it is where the known card was being ended for its age.
         let isOver = known.phase == .leaving || startedAt - known.startedAt >= Card.ageMax
         if !isOver || known.token == token { card.startedAt = known.startedAt }
-        // A card with another token may be another one, and what a start showed is not what others have got since.
-        if known.phase == .shown, known.token == token, known.audience == audience { card.joinedAt = known.joinedAt }
+        // A card with another token may be another one, what a start showed is not what others have got since, and another app's followers have
+        // what its own pushes brought.
+        if known.phase == .shown, known.token == token, known.audience == audience, known.app == app {
+            card.joinedAt = known.joinedAt
+        }
         card.generation = known.generation &+ (known.token == token ? 0 : 1)
         return card
     }

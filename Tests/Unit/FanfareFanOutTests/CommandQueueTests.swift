@@ -78,6 +78,35 @@ import Testing
         #expect(queue.isEmpty)
     }
 
+    /// People join all the time, and each entry tells the shard which joiners it was sent.
+    @Test func whatIsToldOfJoinersTakesNoRoomWhileNothingIsTaken() {
+        var queue = CommandQueue()
+        func append(_ second: Int64, _ kind: Kind) {
+            queue.append(.followed(before: FeedTime(milliseconds: second * 1000))) { _ in }
+            queue.append(.publish(CommandQueueTests.publication(kind, UInt64(second)))) { _ in }
+        }
+        for second in 1...20_000 { append(Int64(second), Kind(topic: second % 7, alerts: second % 5000 == 0)) }
+        #expect(queue.room < 4096, "\(queue.room)")
+        // Those that are taken make room for others.
+        for second in 20_001...40_000 {
+            append(Int64(second), Kind(topic: second % 7, alerts: second % 2 == 0))
+            while queue.count > 20 { _ = queue.popFirst() }
+        }
+        #expect(queue.room < 4096, "\(queue.room)")
+        var told: Int64 = 0
+        var versions = 0
+        while let command = queue.popFirst() {
+            switch command {
+            case .followed(let before): told = before.milliseconds / 1000
+            case .publish(let publication):
+                versions += 1
+                #expect(told == publication.serial, "the version's joiners are told of before it, and no later ones")
+            default: Issue.record("\(command)")
+            }
+        }
+        #expect(versions > 7 && told == 40_000)
+    }
+
     @Test func topicsDoNotOvertakeEachOther() {
         let kinds = (0..<1000).map { Kind(topic: $0 % 10) }
         #expect(CommandQueueTests.pass(kinds).taken == Array(990..<1000))

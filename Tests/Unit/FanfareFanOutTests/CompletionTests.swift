@@ -8,17 +8,20 @@ import Testing
     private static func time(_ second: Int64) -> FeedTime { FeedTime(milliseconds: second * 1000) }
 
     private static func publication(
-        _ version: UInt32, birth: UInt64 = 1, state: Int64? = nil, event: Publication.Event = .update
+        _ version: UInt32, of topic: TopicID = ScriptedService.match, birth: UInt64 = 1, state: Int64? = nil,
+        event: Publication.Event = .update
     ) -> Publication {
         Publication(
-            serial: UInt64(version), topicID: ScriptedService.match, topic: TopicNumber(place: 0, birth: birth),
+            serial: UInt64(version), topicID: topic, topic: TopicNumber(place: 0, birth: birth),
             topicKind: .football, version: version, event: event,
             state: EncodedState(["n": .int(state ?? Int64(version))]),
             priority: .immediate, alert: nil, staleAfter: nil, dismissAfter: nil, freesID: event == .end)
     }
 
-    private static func service(members: Int, besideOthers: Bool = false) -> ScriptedService {
-        let shard = Shard()
+    private static func service(
+        members: Int, besideOthers: Bool = false, unheardTopicsMax: Int = 1000
+    ) -> ScriptedService {
+        let shard = Shard(unheardTopicsMax: unheardTopicsMax)
         shard.keepClaims()
         shard.tellRemovals()
         shard.tellCompletions(besideOthers: besideOthers)
@@ -166,6 +169,78 @@ import Testing
             service.apply(.publish(Self.publication(4, birth: birth)))
             #expect(Self.completions(service).map(\.publication.version) == [4], "its end has arrived")
         }
+    }
+
+    /// The store has it that the card follows the other topic, and a restart would take it for one of those who have its version.
+    @Test(arguments: [DeliveryOutcome.notProcessed, .unknown, .refused, .accepted], [false, true])
+    func whoeverIsMovedDuringItsEndIsAnException(outcome: DeliveryOutcome, followsAgain: Bool) {
+        for besideOthers in [false, true] {
+            let service = Self.service(members: 2, besideOthers: besideOthers)
+            let (old, mover) = (TopicID("old"), ScriptedService.id(5))
+            service.follow(5, .topic(old))
+            service.publish(old)
+            service.run()
+            service.publish(old, event: .end)
+            let end = service.pull()
+            #expect(end.count == 1)
+            if followsAgain {
+                service.follow(5)
+            } else {
+                service.apply(.move(mover, .topic(ScriptedService.match)))
+            }
+            service.apply(.publish(Self.publication(10)))
+            let mark = ActivityMark(mover, token: ScriptedService.token(5))
+            #expect(Self.completions(service).map(\.exceptions) == [[mark]])
+
+            service.complete(end, outcome)
+            let found = Self.completions(service, after: 30)
+            service.apply(.publish(Self.publication(11)))
+            let later = Self.completions(service, after: 30)
+            #expect(service.shard.violatedInvariant() == nil)
+            // The backend of a card that follows again was told that it is over. The system ends one whose end is refused.
+            let stays = followsAgain && outcome == .refused
+            #expect(later.last?.exceptions == (stays ? [mark] : []))
+            guard !followsAgain, outcome != .accepted else { continue }
+            #expect(found.last?.exceptions.isEmpty == true && found.last?.publication.version == 10)
+            let shown = service.accepted.filter { $0.member == 5 }.suffix(2)
+            #expect(shown.map { String(decoding: $0.payload.state, as: UTF8.self) } == ["{\"n\":10}", "{\"n\":11}"])
+        }
+    }
+
+    /// A card that was unfollowed, or whose name another one has, goes nowhere when its end has failed.
+    @Test(arguments: [false, true]) func whoeverHasLeftDuringItsEndIsNotMoved(isReplaced: Bool) {
+        let service = Self.service(members: 2)
+        let old = TopicID("old")
+        service.follow(5, .topic(old))
+        service.publish(old)
+        service.run()
+        service.publish(old, event: .end)
+        let end = service.pull()
+        service.apply(.move(ScriptedService.id(5), .topic(ScriptedService.match)))
+        if isReplaced { service.follow(5, number: 1) } else { service.unfollow([5]) }
+        service.complete(end, .notProcessed)
+        service.apply(.publish(Self.publication(10)))
+        #expect(Self.completions(service, after: 30).last?.exceptions.isEmpty == true)
+        let last = service.tokens.lastIndex(of: ScriptedService.token(5)).map { service.accepted[$0].payload }
+        #expect(last?.event == .end)
+        #expect(service.shard.violatedInvariant() == nil)
+    }
+
+    @Test func whoeverMayNotFollowATopicIsAnExceptionUntilItDoes() {
+        let service = Self.service(members: 1, besideOthers: true, unheardTopicsMax: 1)
+        let other = TopicID("other")
+        service.follow(7, .topic(other))
+        service.apply(.move(ScriptedService.id(0), .topic(other)))
+        let refused = service.feedback().filter {
+            if case .fate(_, .refused(.tooManyTopics)) = $0 { true } else { false }
+        }
+        #expect(refused.count == 2)
+        service.apply(.publish(Self.publication(1, of: other, birth: 2)))
+        let marks = [7, 0].map { ActivityMark(ScriptedService.id($0), token: ScriptedService.token($0)) }
+        #expect(Self.completions(service).map(\.exceptions) == [marks])
+        service.follow(7, .topic(other))
+        service.apply(.move(ScriptedService.id(0), .topic(other)))
+        #expect(Self.completions(service).map(\.exceptions) == [[]])
     }
 
     @Test func aVersionThatShowsTheSameIsComplete() {

@@ -68,6 +68,11 @@ import Testing
         // Another token may be another card, which has nothing yet.
         let (other, _) = try applied([follow.taken(at: at(5)), again.taken(at: at(8))])
         #expect(other?.joinedAt == at(8))
+        // What another app's followers have came with that app's pushes.
+        var elsewhere = Self.card("card", [1])
+        elsewhere.app = AppID(bundleID: "other")
+        let (moving, _) = try applied([follow.taken(at: at(5)), PeopleEntry.follow(elsewhere).taken(at: at(8))])
+        #expect(moving?.joinedAt == at(8))
         // A start that its app confirms by a follow has what the start showed, and not what has come since.
         var start = Self.card("card", [9])
         start.phase = .starting

@@ -12,12 +12,14 @@ struct CrashBuild {
     var minimumInterval: Duration = .zero
     /// Silence after which a topic ends, if it is not the default.
     var endsAfterSilence: Duration?
+    var reopens = Reopening.never
 
     var rules: Rules {
         var kind = TopicRules(
             reducer: EditionReducer(edition: edition),
             requestedAlerts: AlertRule(.essential, burst: 1000, refill: .seconds(1), freshFor: .seconds(300)))
         kind.minimumInterval = minimumInterval
+        kind.reopens = reopens
         if let endsAfterSilence { kind.endsAfterSilence = endsAfterSilence }
         return Rules(kinds: [:], other: kind)
     }

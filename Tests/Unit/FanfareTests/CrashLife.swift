@@ -15,7 +15,7 @@ final class CrashLife: EngineCoreDelegate {
     let nodes: [EngineWorld.Node]
     private let checkpointer: Checkpointer
     private let disk: CrashDisk
-    let told: EngineWorld.Wakeup
+    private let told: EngineWorld.Wakeup
     private let serials: UInt64
     /// Is `true` if the app was muted when the life began.
     let isMuted: Bool
@@ -52,6 +52,7 @@ final class CrashLife: EngineCoreDelegate {
         }
         inbox = CoreTurn.Inbox(capacity: 64, hasStore: true)
         core = EngineCore(rules: rules, shards: nodes.map(\.link), perApp: shards, apps: apps)
+        cards.endLeaving(in: core, apps: apps)
         core.keepAlerts()
         core.keepCompletions(earlier.completions)
         _ = try core.recall(
@@ -72,6 +73,15 @@ final class CrashLife: EngineCoreDelegate {
         disk.onCheckpoint = { [weak checkpointer] in checkpointer?.end($0) }
         disk.onClaimed = { [unowned core] in core.confirmClaims($0, shard: $1) }
         core.turnIsOver()
+    }
+
+    /// Runs one turn of the core.
+    ///
+    /// - Returns: whether there is more to do.
+    func runCore() -> Bool {
+        told.isSet = false
+        core.takeFeedback()
+        return turn.run() == .again
     }
 
     /// Ends the life as a stop does that has time, with what waits for its interval.

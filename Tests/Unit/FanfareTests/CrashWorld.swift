@@ -174,7 +174,7 @@ final class CrashWorld {
                     // A topic is complete, and somebody joins it whom no push has reached yet.
                     if random.chance(0.5) {
                         follow()
-                        while runCore() || sync() {}
+                        while life?.runCore() == true || sync() {}
                     }
                 }
                 // Killed here: what the core and the shards knew is gone.
@@ -276,7 +276,7 @@ final class CrashWorld {
             case 3: move()
             default: happen()
             }
-        case 1..<5: _ = runCore()
+        case 1..<5: _ = life.runCore()
         // Each part of the store has a thread of its own.
         case 5..<7: _ = sync(CrashDisk.Part.allCases.filter { _ in random.chance(0.6) })
         case 7: clock.pass(.milliseconds(Int.random(in: 1...300, using: &random)))
@@ -390,13 +390,6 @@ final class CrashWorld {
         _ = life?.inbox.post(.event(event))
     }
 
-    private func runCore() -> Bool {
-        guard let life else { return false }
-        life.told.isSet = false
-        life.core.takeFeedback()
-        return life.turn.run() == .again
-    }
-
     private func sync(_ parts: [CrashDisk.Part] = CrashDisk.Part.allCases) -> Bool {
         let synced = parts.filter { disk.sync($0) }
         if !synced.isEmpty { tell("a sync of \(synced): log to \(disk.log.end), \(disk.claims.claims.count) claims") }
@@ -413,7 +406,7 @@ final class CrashWorld {
         // What waits for its interval comes after that.
         let patience = sick > 0 || build.minimumInterval > .zero ? 250 : 10
         for _ in 0..<3000 {
-            var isBusy = runCore()
+            var isBusy = life.runCore()
             if sync() { isBusy = true }
             for node in life.nodes {
                 if node.run() { isBusy = true }

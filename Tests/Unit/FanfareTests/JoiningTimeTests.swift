@@ -42,6 +42,30 @@ import Testing
         }
     }
 
+    /// Whose preferences change, who is asked about and who leaves joins nothing, and tells no shard of it.
+    @Test func onlyJoinersAreToldOf() {
+        let commands: [(ShardCommand, Int)] = [
+            (.follow(ActivityID(1), .topic(TopicID("order")), token: [1]), 1),
+            (.move(ActivityID(1), .topic(TopicID("order"))), 1), (.replaceToken(ActivityID(1), token: [1]), 1),
+            (.prefer(ActivityID(1), Preferences()), 0), (.unfollow(ActivityID(1)), 0),
+            (.tellDisposition(1, ActivityID(1), TopicID("order"), cause: "goal"), 0),
+        ]
+        for (command, count) in commands {
+            let rings = ShardRings()
+            let core = EngineCore(shards: [ShardLink(rings) {}], perApp: 1)
+            let recorder = CoreRecorder(core)
+            core.keepCompletions(EarlierCompletions())
+            core.apply(Self.event(at: 1_790_000_000), now: FeedTime(seconds: 1_790_000_000))
+            core.send(command, forSubscriber: 1)
+            core.apply(Self.event(at: 1_790_000_060), now: FeedTime(seconds: 1_790_000_060))
+            var sent = rings.commands.takeConsumer()
+            var told = 0
+            while let command = sent.pop() { if case .followed = command { told += 1 } }
+            #expect(told == count, "\(command)")
+            withExtendedLifetime(recorder) {}
+        }
+    }
+
     /// Cards that joined at the log time at which the engine before died have joined before the first version of this one.
     @Test func whoeverWasLoadedIsKnownBeforeAVersionComes() {
         let rings = ShardRings()

@@ -171,7 +171,7 @@ final class StartCrashWorld {
         case 0: start()
         case 1: change()
         case 2: if random.chance(0.3) { happen(in: Self.topics.randomElement(using: &random)!) }
-        case 3..<7: _ = runCore()
+        case 3..<7: _ = life.runCore()
         // Each part of the store has a thread of its own.
         case 7..<9: _ = sync(CrashDisk.Part.allCases.filter { _ in random.chance(0.6) })
         case 9:
@@ -267,13 +267,6 @@ final class StartCrashWorld {
         tell("event \(sequence) of \(topic)")
     }
 
-    private func runCore() -> Bool {
-        guard let life else { return false }
-        life.told.isSet = false
-        life.core.takeFeedback()
-        return life.turn.run() == .again
-    }
-
     private func sync(_ parts: [CrashDisk.Part] = CrashDisk.Part.allCases) -> Bool {
         let synced = parts.filter { disk.sync($0) }
         if !synced.isEmpty { tell("a sync of \(synced)") }
@@ -287,7 +280,7 @@ final class StartCrashWorld {
         tell("a calm")
         var idle = 0
         for _ in 0..<5000 where idle < 20 {
-            var isBusy = runCore()
+            var isBusy = life.runCore()
             if sync() { isBusy = true }
             for node in life.nodes {
                 if node.run() { isBusy = true }

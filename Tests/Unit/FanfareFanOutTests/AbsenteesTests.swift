@@ -1,0 +1,61 @@
+import FanfareModel
+import Testing
+
+@testable import FanfareFanOut
+
+@Suite struct AbsenteesTests {
+    private static let topics = (0..<3).map { TopicID("topic/\($0)") }
+
+    private static func mark(_ number: Int) -> ActivityMark { ActivityMark(rawValue: UInt32(number)) }
+
+    /// Compared with a plain list, in random order.
+    @Test(arguments: UInt64(1)...20) func eachIsAnExceptionFromTheTopicThatWasNotedLast(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        var absentees = Absentees()
+        var expected: [ActivityMark: TopicID] = [:]
+        for _ in 0..<500 {
+            let mark = Self.mark(Int.random(in: 0..<40, using: &random))
+            let topic = Self.topics.randomElement(using: &random)!
+            switch random.next() % 4 {
+            case 0:
+                absentees.remove(mark)
+                expected[mark] = nil
+            case 1:
+                absentees.note(mark, absentFrom: .lineup(Self.topics, favourite: nil))
+                expected[mark] = nil
+            default:
+                absentees.note(mark, absentFrom: .topic(topic))
+                expected[mark] = topic
+            }
+            #expect(absentees.count == expected.count && absentees.isEmpty == expected.isEmpty)
+            for topic in Self.topics {
+                let marks = expected.filter { $0.value == topic }.map(\.key)
+                #expect(Set(absentees.exceptions(from: topic) ?? []) == Set(marks))
+            }
+        }
+    }
+
+    @Test func aTopicWithTooManyIsNotComplete() {
+        var absentees = Absentees()
+        for number in 0..<TopicCompletion.exceptionsMax {
+            absentees.note(Self.mark(number), absentFrom: .topic(Self.topics[0]))
+        }
+        #expect(absentees.exceptions(from: Self.topics[0])?.count == TopicCompletion.exceptionsMax)
+        #expect(absentees.exceptions(from: Self.topics[0], beside: 1) == nil)
+        #expect(absentees.exceptions(from: Self.topics[1], beside: 1) == [])
+        absentees.note(Self.mark(-1 & 0xFFFF), absentFrom: .topic(Self.topics[0]))
+        #expect(absentees.exceptions(from: Self.topics[0]) == nil)
+        absentees.remove(Self.mark(0))
+        #expect(absentees.exceptions(from: Self.topics[0]) != nil)
+    }
+
+    @Test func nothingIsCompleteOnceThereWereTooMany() {
+        var absentees = Absentees()
+        for number in 0...Absentees.countMax {
+            absentees.note(Self.mark(number), absentFrom: .topic(TopicID("topic/\(number)")))
+        }
+        #expect(absentees.count == Absentees.countMax)
+        for number in 0...Absentees.countMax { absentees.remove(Self.mark(number)) }
+        #expect(absentees.exceptions(from: Self.topics[0]) == nil && !absentees.isEmpty)
+    }
+}

@@ -1,0 +1,338 @@
+import EngineTestSupport
+import FanfareDecisions
+import FanfareFanOut
+import FanfareLog
+import FanfareModel
+
+@testable import Fanfare
+
+/// An engine in one thread that dies again and again while topics end and begin again under their ids, and whose store keeps what was synced. After
+/// each calm, whoever follows a topic shows what it does, no end is lost, and nothing follows an end that was accepted.
+final class EndCrashWorld {
+    private struct Phone {
+        let id: ActivityID
+        let subscriber: UInt64
+        /// Is `true` if all its pushes fail.
+        let isSick: Bool
+        var tokens: [[UInt8]]
+        var state: [UInt8] = []
+        /// Is `true` once an end has arrived.
+        var isEnded = false
+        /// Life in which an end was accepted.
+        var endedIn: Int?
+        /// Is `true` once it has followed again under its token, maybe while its end was accepted: that makes another activity of it.
+        var hasFollowedAgain = false
+    }
+
+    private var random: SplitMix64
+    private let clock = ManualClock()
+    private let disk = CrashDisk()
+    private var build = CrashBuild()
+    private var life: CrashLife?
+    private var lives = 0
+    private var phones: [Phone] = []
+    private var byToken: [[UInt8]: Int] = [:]
+    private var sequence = 0
+    /// Is `true` from a lull to the end of the life.
+    private var isDying = false
+    private var violation: String?
+    private(set) var met = Met()
+    var onHappening: ((String) -> Void)?
+
+    /// What the lives have met, so that a test can tell that its worlds are worth anything.
+    struct Met {
+        /// Ends that arrived, and topics that began again.
+        var ends = 0, turns = 0
+        /// Moves and follows of cards whose ends were in flight.
+        var beside = 0
+        /// Phones that showed what their topics do after a restart, and got no push by it.
+        var spared = 0
+
+        static func += (sum: inout Met, more: Met) {
+            sum.ends += more.ends
+            sum.turns += more.turns
+            sum.beside += more.beside
+            sum.spared += more.spared
+        }
+    }
+
+    private static let topics = (0..<3).map { TopicID("topic/\($0)") }
+
+    init(seed: UInt64) {
+        random = SplitMix64(seed: seed)
+        build.reopens = random.chance(0.7) ? .afresh : .resumed
+        // No night ends a topic.
+        build.endsAfterSilence = .seconds(1000 * 86_400)
+        for _ in 0..<Int.random(in: 3...20, using: &random) {
+            do { try disk.people.apply([.insert(newCard())]) } catch { complain("a card is refused: \(error)") }
+        }
+    }
+
+    private func complain(_ text: String) {
+        tell(text)
+        violation = violation ?? text
+    }
+
+    private func tell(_ text: @autoclosure () -> String) { onHappening?("\(clock.truth.milliseconds): \(text())") }
+
+    private func newCard() -> Card {
+        let number = phones.count
+        let isNamed = random.chance(0.5)
+        let card = Card(
+            subscriber: isNamed ? "person \(number)" : nil, activity: isNamed ? "phone \(number)" : nil,
+            token: [UInt8(number & 255), UInt8(number >> 8), 0],
+            audience: .topic(Self.topics.randomElement(using: &random)!), startedAt: clock.truth)
+        byToken[card.token] = number
+        phones.append(
+            Phone(
+                id: card.id, subscriber: card.subscription().subscriber, isSick: random.chance(0.05),
+                tokens: [card.token]))
+        return card
+    }
+
+    /// - Returns: what is wrong.
+    func play(lives count: Int) -> String? {
+        do {
+            for _ in 0..<count {
+                try begin()
+                // Nothing heals what the restart has left out.
+                if isDying || random.chance(0.3) { calm() }
+                isDying = false
+                for _ in 0..<Int.random(in: 20...300, using: &random) where violation == nil && !isDying { step() }
+                if violation == nil, !isDying, random.chance(0.2) { calm() }
+                // Killed here: what the core and the shards knew is gone.
+            }
+            try begin()
+            if violation == nil { calm() }
+        } catch { complain("a restart fails: \(error)") }
+        return violation
+    }
+
+    private func begin() throws {
+        lives += 1
+        clock.pass(.milliseconds(Int.random(in: 1...5000, using: &random)))
+        // What was in flight has arrived or not.
+        for node in life?.nodes ?? [] {
+            for push in node.network.flights where random.chance(0.5) { show(push) }
+        }
+        let life = try CrashLife(
+            disk, clock, build, shards: Int.random(in: 1...2, using: &random),
+            streams: Int.random(in: 1...8, using: &random), commands: random.chance(0.5) ? 64 : 2)
+        self.life = life
+        tell("life \(lives) with \(life.nodes.count) shards")
+        for node in life.nodes {
+            node.network.onPush = { [unowned self] in judge($0) }
+            node.network.onAnswer = { [unowned self] in note($1, to: $0) }
+        }
+    }
+
+    private func judge(_ push: EngineWorld.Network.Flight) {
+        guard let index = byToken[push.token] else { return complain("a push to nobody") }
+        tell("\(push.event) to phone \(index): \(String(decoding: push.state, as: UTF8.self))")
+        if phones[index].endedIn == lives, !phones[index].hasFollowedAgain {
+            complain("phone \(index) gets a push after its end")
+        }
+    }
+
+    private func note(_ outcome: DeliveryOutcome, to push: EngineWorld.Network.Flight) {
+        guard let index = byToken[push.token] else { return }
+        tell("phone \(index): \(outcome)")
+        if outcome == .accepted || outcome == .unknown && random.chance(0.5) { show(push) }
+        if outcome == .accepted, push.event == .end { phones[index].endedIn = lives }
+    }
+
+    private func show(_ push: EngineWorld.Network.Flight) {
+        guard let index = byToken[push.token], !phones[index].isEnded else { return }
+        phones[index].state = push.state
+        guard push.event == .end else { return }
+        phones[index].isEnded = true
+        met.ends += 1
+    }
+
+    private func step() {
+        guard let life else { return }
+        switch random.next() % 20 {
+        case 0, 1: random.chance(0.5) ? happen() : change()
+        case 2..<5: _ = life.runCore()
+        // Each part of the store has a thread of its own.
+        case 5..<7: _ = sync(CrashDisk.Part.allCases.filter { _ in random.chance(0.6) })
+        case 7: clock.pass(.milliseconds(Int.random(in: 1...300, using: &random)))
+        case 8..<14: _ = life.nodes.randomElement(using: &random)!.run()
+        default:
+            let node = life.nodes.randomElement(using: &random)!
+            let outcomes: [DeliveryOutcome] = [.accepted, .accepted, .accepted, .notProcessed, .serviceError, .unknown]
+            answer(node, outcomes.randomElement(using: &random)!)
+        }
+    }
+
+    private func answer(_ node: EngineWorld.Node, _ outcome: DeliveryOutcome) {
+        guard let push = node.network.flights.first else { return }
+        let isSick = byToken[push.token].map { phones[$0].isSick } ?? false
+        node.answer(0, isSick ? .serviceError : outcome)
+    }
+
+    private func post(_ request: CoreTurn.Request) -> Bool { life?.inbox.post(request).isTaken ?? false }
+
+    /// Changes a topic, ends it, or begins it again.
+    private func happen() {
+        guard let life else { return }
+        if random.chance(0.8) { clock.pass(.milliseconds(1)) }
+        sequence += 1
+        let topic = Self.topics.randomElement(using: &random)!
+        let isOver = life.core.state(of: topic)?.isEnded ?? false
+        let lifecycle: FeedEvent.Lifecycle? = isOver ? .start : random.chance(0.3) ? .end : nil
+        let event = FeedEvent(
+            topic: topic, topicKind: .generic, at: clock.truth, id: "\(sequence)", kind: "number",
+            lifecycle: lifecycle, change: .patch(["number": .int(Int64(sequence))]))
+        guard post(.event(event)) else { return }
+        if isOver { met.turns += 1 }
+        tell("event \(sequence) of \(topic)\(lifecycle.map { ", its \($0)" } ?? "")")
+    }
+
+    /// Follows, moves, ends, or replaces the token of a card.
+    private func change() {
+        let ending = life?.nodes.flatMap { $0.network.flights.filter { $0.event == .end } } ?? []
+        let isBeside = !ending.isEmpty && random.chance(0.5)
+        guard random.chance(0.8),
+            let index = isBeside ? byToken[ending[0].token] : phones.indices.randomElement(using: &random),
+            !phones[index].isEnded
+        else { return follow() }
+        let phone = phones[index]
+        let topic = AudienceKey.topic(Self.topics.randomElement(using: &random)!)
+        if isBeside { met.beside += 1 }
+        defer { if isBeside, random.chance(0.2) { lull() } }
+        func send(_ entry: PeopleEntry, _ command: ShardCommand) -> Bool {
+            post(.person(entry, .command(command, subscriber: phone.subscriber, app: 0), nil))
+        }
+        switch random.next() % 8 {
+        case 0..<4:
+            if send(.move(phone.id, topic), .move(phone.id, topic)) { tell("phone \(index) moves to \(topic)") }
+        case 4, 5:
+            guard phone.id.text != nil else { return }
+            // The app follows again under its token, because it has lost track.
+            let card = Card(
+                subscriber: "person \(index)", activity: "phone \(index)", token: phone.tokens.last!, audience: topic,
+                startedAt: clock.truth)
+            if post(.person(.follow(card), .follow(card.subscription(), app: 0), nil)) {
+                tell("phone \(index) follows \(topic) again")
+                phones[index].hasFollowedAgain = true
+            }
+        case 6:
+            if send(.unfollow(phone.id), .unfollow(phone.id)) { tell("phone \(index) is unfollowed") }
+        default:
+            let token = [UInt8(index & 255), UInt8(index >> 8), UInt8(phone.tokens.count)]
+            guard phone.id.text != nil, send(.replaceToken(phone.id, token), .replaceToken(phone.id, token: token))
+            else { return }
+            tell("phone \(index) has another token")
+            byToken[token] = index
+            phones[index].tokens.append(token)
+        }
+    }
+
+    /// Lets everything arrive but ends, so that the store notes who has what, before the engine dies.
+    private func lull() {
+        guard let life else { return }
+        tell("a lull")
+        for _ in 0..<60 {
+            while life.runCore() || sync() {}
+            for node in life.nodes {
+                _ = node.run()
+                while let index = node.network.flights.firstIndex(where: { $0.event != .end }) {
+                    node.answer(index, .accepted)
+                }
+            }
+            clock.pass(.milliseconds(10))
+        }
+        isDying = true
+    }
+
+    private func follow() {
+        guard phones.count < 200 else { return }
+        let card = newCard()
+        tell("phone \(phones.count - 1) follows \(card.audience)")
+        _ = post(.person(.follow(card), .follow(card.subscription(), app: 0), nil))
+    }
+
+    private func sync(_ parts: [CrashDisk.Part] = CrashDisk.Part.allCases) -> Bool {
+        let synced = parts.filter { disk.sync($0) }
+        if !synced.isEmpty { tell("a sync of \(synced)") }
+        if synced.contains(.claims) { life?.core.turnIsOver() }
+        return !synced.isEmpty
+    }
+
+    /// Lets everything arrive, and checks who has what.
+    private func calm() {
+        guard let life else { return }
+        tell("a calm")
+        var idle = 0
+        for _ in 0..<5000 where idle < 130 {
+            var isBusy = life.runCore()
+            if sync() { isBusy = true }
+            for node in life.nodes {
+                if node.run() { isBusy = true }
+                while !node.network.flights.isEmpty {
+                    answer(node, .accepted)
+                    isBusy = true
+                }
+            }
+            idle = isBusy ? min(idle, 100) : idle + 1
+            if !isBusy { clock.pass(.milliseconds(100)) }
+        }
+        for node in life.nodes { if let broken = node.turn.shard.violatedInvariant() { complain(broken) } }
+        judgeCards()
+    }
+
+    private func judgeCards() {
+        let ends = endTimes()
+        try? disk.people.read { (_, row) throws(LogError) in
+            guard case .success(let card) = row, let index = byToken[card.token] else { return true }
+            judge(card, of: index, ends)
+            return true
+        }
+    }
+
+    private func judge(_ card: Card, of index: Int, _ ends: [TopicID: FeedTime]) {
+        let phone = phones[index]
+        guard !phone.isSick else { return }
+        // The row of a card whose token was replaced while its end was accepted goes with the next life.
+        if phone.endedIn == lives, !phone.hasFollowedAgain, phone.tokens.count == 1 {
+            complain("phone \(index) has its end, and its row stays")
+        }
+        if card.phase == .leaving, phone.tokens.count == 1 {
+            complain("phone \(index) was unfollowed, and has not ended")
+        }
+        // An end that arrived when the engine died is known to nobody.
+        guard !phone.isEnded, card.phase == .shown, let state = life?.core.state(of: card.audience.topics[0]) else {
+            return
+        }
+        let topic = card.audience.topics[0]
+        guard !state.isEnded else {
+            guard let end = ends[topic], card.joinedAt.map({ $0 < end }) ?? true else { return }
+            return complain("phone \(index) joined \(topic) before its end, and lacks that")
+        }
+        guard case .int(let number)? = state.contentState?["number"] else { return }
+        let shown = String(decoding: phone.state, as: UTF8.self)
+        guard shown.contains("\"number\":\(number),") || shown.contains("\"number\":\(number)}") else {
+            return complain("phone \(index) shows \(shown), and \(topic) number \(number)")
+        }
+        met.spared += 1
+    }
+
+    /// Log time of the last end of each topic; one that has ended already does not end again.
+    private func endTimes() -> [TopicID: FeedTime] {
+        var ends: [TopicID: FeedTime] = [:]
+        var live: Set<TopicID> = []
+        try? disk.log.read(from: 1) { _, entry in
+            guard case .event(let event, _) = entry.body else { return true }
+            if event.lifecycle != .end {
+                if event.lifecycle == .start || build.reopens == .resumed || ends[event.topic] == nil {
+                    live.insert(event.topic)
+                }
+            } else if live.remove(event.topic) != nil || ends[event.topic] == nil {
+                ends[event.topic] = entry.now
+            }
+            return true
+        }
+        return ends
+    }
+}
