@@ -387,7 +387,7 @@ package final class EngineCore {
         let before = min(now, joining ?? now)
         if before > followedBefore {
             followedBefore = before
-            shards.send(.followed(before: before))
+            shards.send(.followed(before: before, all: before > followed))
         }
         if before > followed { followedAt = nil }
     }
@@ -475,9 +475,13 @@ package final class EngineCore {
 
     private func take(_ completions: [TopicCompletion], from index: Int) {
         let (app, shard) = index.quotientAndRemainder(dividingBy: shards.perApp)
-        let whole = completions.compactMap { report in
-            decisionCore.isNewest(report.publication)
-                ? topicCompletions.take(report, app: app, shard: shard) : nil
+        let whole = completions.filter { decisionCore.isNewest($0.publication) }.compactMap { report in
+            defer {
+                for other in topicCompletions.behind(report, app: app) {
+                    shards[app * shards.perApp + other].send(.noteCompletion(report.publication))
+                }
+            }
+            return topicCompletions.take(report, app: app, shard: shard)
         }
         if !whole.isEmpty { delegate?.coreDidComplete(whole, app: app) }
     }

@@ -16,13 +16,20 @@ struct CompletionBook {
     private var number: UInt32 = 1
     private var flushesAt: Int64?
 
+    /// Audiences that activities have joined since all that had been sent were known to have joined before a log time; and those of them
+    /// whose notes may speak of these activities by now.
+    private var joined: [AudienceIndex] = []
+    private var caughtUp = Queue<AudienceIndex>()
+    /// Number of times at which the former became the latter.
+    private var joins: UInt32 = 1
+
     /// Audiences of several members that are owed something, for `CompletionScan`.
     private var unfinished: [AudienceIndex] = []
 
-    /// Activities that no completion speaks of.
-    var absentees = Absentees()
+    /// Activities that completions of their topics do not speak of.
+    private(set) var absentees = Absentees()
 
-    /// Number of times at which phones may have dropped what they were sent.
+    /// Number of times at which a pass that had begun came to be worth nothing.
     private(set) var voids: UInt32 = 0
     /// Is `true` while audiences may have versions that phones have dropped.
     var isSuspended = false
@@ -33,6 +40,8 @@ struct CompletionBook {
         fileprivate var index: UInt32 = 0
         /// Is `true` while the audience is among those that are owed something.
         fileprivate var isUnfinished = false
+        /// `CompletionBook.joins` when the audience was joined last.
+        fileprivate var joins: UInt32 = 0
 
         /// - Returns: whether the audience was among those that are owed something.
         mutating func endUnfinished() -> Bool {
@@ -49,17 +58,51 @@ struct CompletionBook {
     mutating func keep(besideOthers notesAbsence: Bool) { (isKept, self.notesAbsence) = (true, notesAbsence) }
 
     /// Notes that all follows, starts and moves from before that log time have been applied.
-    mutating func advance(to before: FeedTime) { self.before = before }
+    ///
+    /// - Parameter all: `true` if these are all so far.
+    mutating func advance(to before: FeedTime, all: Bool) {
+        self.before = before
+        guard all, !joined.isEmpty else { return }
+        for index in joined { caughtUp.append(index) }
+        joined = []
+        joins &+= 1
+    }
+
+    /// Notes that an activity has joined an audience of a topic: as long as log time stands, no note speaks of it.
+    mutating func noteJoined(_ index: AudienceIndex, _ place: inout Place) {
+        guard isKept, place.joins != joins else { return }
+        place.joins = joins
+        joined.append(index)
+    }
+
+    var hasCaughtUp: Bool { !caughtUp.isEmpty }
+
+    /// Removes and returns an audience to be noted anew for its joiners.
+    mutating func takeCaughtUp() -> AudienceIndex? { caughtUp.popFirst() }
+
+    /// Notes that an activity does not follow what the store has of it.
+    mutating func noteAbsence(of activity: ActivityMark, from key: AudienceKey) {
+        if isKept { absentees.note(activity, absentFrom: key) }
+    }
+
+    /// Notes that an activity follows what the store has of it, or is over. It has joined long after the time that the store has: a pass that has
+    /// begun may have gone past it.
+    mutating func forgetAbsence(of activity: ActivityMark) { if absentees.remove(activity) { voids &+= 1 } }
 
     /// Notes that everybody who joined so far has the publication.
     ///
-    /// - Parameter place: place of the audience's former note, which this one replaces if it is still here.
-    mutating func note(_ publication: Publication, at place: inout Place) {
+    /// - Parameters:
+    ///   - isForJoiners: `true` if it is noted anew for the sake of those who have joined.
+    ///   - place: place of the audience's former note, which this one replaces if it is still here.
+    mutating func note(_ publication: Publication, isForJoiners: Bool = false, at place: inout Place) {
         guard let before, !isSuspended, publication.event == .update, publication.topic.birth > 0,
             let absent = absentees.exceptions(from: publication.topicID)
         else { return }
-        let note = TopicCompletion(publication, before: before, except: absent)
-        if place.number == number {
+        let former = place.number == number ? notes[Int(place.index)] : nil
+        let note = TopicCompletion(
+            publication, before: before, except: absent,
+            isForJoiners: isForJoiners || former?.isForJoiners == true)
+        if former != nil {
             notes[Int(place.index)] = note
         } else {
             (place.number, place.index) = (number, UInt32(notes.count))

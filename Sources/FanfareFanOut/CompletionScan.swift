@@ -33,6 +33,8 @@ final class CompletionScan {
     static let interval: Int64 = 10_000_000_000
     /// Activities in a turn: some ten microseconds.
     private static let visitsMax = 1 << 14
+    /// Audiences in a turn that activities have joined, some of which are at rest: some hundred microseconds.
+    private static let joinedMax = 1 << 10
 
     init(_ reporter: FeedbackReporter, _ membership: Membership) {
         self.reporter = reporter
@@ -43,7 +45,7 @@ final class CompletionScan {
     var due: Int64? {
         guard reporter.completions.isKept else { return nil }
         let told = reporter.completions.due
-        guard candidates.isEmpty else { return 0 }
+        guard candidates.isEmpty, !reporter.completions.hasCaughtUp else { return 0 }
         guard let pass = passesAt ?? (reporter.completions.hasUnfinished ? 0 : nil) else { return told }
         return min(told ?? pass, pass)
     }
@@ -52,9 +54,18 @@ final class CompletionScan {
     func run(at moment: Moment) {
         guard reporter.completions.isKept else { return }
         let now = moment.monotonicNanoseconds
+        noteJoiners()
         if candidates.isEmpty { begin(at: now) }
         visit()
         reporter.reportCompletions(at: moment)
+    }
+
+    /// Notes topics anew whose joiners have what the others have, so that a restart sends them nothing either.
+    private func noteJoiners() {
+        for _ in 0..<CompletionScan.joinedMax {
+            guard let index = reporter.completions.takeCaughtUp() else { return }
+            membership.noteCompletionForJoiners(index)
+        }
     }
 
     /// Begins a pass, if one is due.

@@ -90,18 +90,8 @@ final class Completions {
             membership.reportCompleted(audience, at: moment)
             if audience.order.count == 1 { membership.rest(activity.audience) }
         }
-        if activity.flags.contains(.ending) { endIsAnswered(slot, as: activity, at: moment) }
+        if activity.flags.contains(.ending) { moves.endIsAnswered(slot, as: activity, at: moment) }
         return 1
-    }
-
-    /// Moves an activity that was to be moved while its end was in flight, if it is still there.
-    private func endIsAnswered(_ slot: ActivitySlot, as activity: Activity, at moment: Moment) {
-        let now = membership.store[slot]
-        if now.tenant == activity.tenant, !now.flags.contains(.leaving) {
-            moves.resume(slot, at: moment)
-        } else {
-            moves.cancel(slot)
-        }
     }
 
     /// Returns the audience of an activity that is up to date once its push in flight is accepted, the common case of a sweep; `nil` in rarer

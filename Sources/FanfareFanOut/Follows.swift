@@ -31,12 +31,19 @@ final class Follows {
         at moment: Moment
     ) {
         if let refusal = membership.refusal(of: token) ?? membership.refusal(of: key) {
-            membership.noteAbsence(of: ActivityMark(id, token: token), from: key)
+            if let slot = lifecycle.slot(of: id) {
+                moves.cancel(slot)
+                membership.claims.rename(slot, id.mark)
+                membership.noteAbsence(of: slot, from: key)
+            } else {
+                reporter.completions.noteAbsence(of: ActivityMark(id, token: token), from: key)
+            }
             return reporter.refuse(id, refusal)
         }
         guard !returns(id, key, token: token, preferences, at: moment) else { return }
         // The token of a renewed card may come late (spec §11, observed): it belongs to the old card, the rest of the command to its successor.
         if let card = membership.slot(of: id) {
+            if !membership.hasToken(token, card) { membership.noteJoined(card) }
             starter.takeToken(token, of: card, startedAt: startedAt, at: moment)
         }
         if let slot = lifecycle.slot(of: id) {
@@ -47,6 +54,7 @@ final class Follows {
             let index = publisher.audienceIndex(key, at: moment)
             let slot = lifecycle.insertActivity(id, token: token, startedAt: startedAt, at: moment)
             if let preferences { membership.store.setPreferences(of: slot, to: preferences) }
+            membership.forgetAbsence(of: slot)
             membership.join(slot, index)
             membership.rest(index)
         }
@@ -73,9 +81,7 @@ final class Follows {
         let former = lifecycle.renewals.isHandedOver(id) ? membership.slot(of: id) : nil
         if membership.hasToken(token, slot) {
             if flags.contains(.ending) || !flags.contains(.leaving) || lifecycle.lastStates[slot] != nil {
-                membership.noteAbsence(of: slot, from: key)
-                moves.cancel(slot)
-                reporter.report(.ended, of: id)
+                noteEnded(slot, id, key)
             } else {
                 takeBack(slot, in: publisher.audienceIndex(key, at: moment))
                 if let preferences { lifecycle.prefer(preferences, for: slot) }
@@ -83,8 +89,7 @@ final class Follows {
             return true
         }
         guard lifecycle.successor(of: slot) == nil, former.map({ !membership.hasToken(token, $0) }) ?? true else {
-            membership.noteAbsence(of: slot, from: key)
-            reporter.report(.ended, of: id)
+            noteEnded(slot, id, key)
             return true
         }
         detachName(slot, at: moment)
@@ -92,11 +97,20 @@ final class Follows {
         return false
     }
 
+    /// Tells that an activity was followed whose end is on its way, with a token of its own.
+    private func noteEnded(_ slot: ActivitySlot, _ id: ActivityID, _ key: AudienceKey) {
+        moves.cancel(slot)
+        membership.claims.rename(slot, id.mark)
+        membership.noteAbsence(of: slot, from: key)
+        reporter.report(.ended, of: id)
+    }
+
     /// Makes the activity a member again; its end has not left.
     private func takeBack(_ slot: ActivitySlot, in audience: AudienceIndex) {
         lifecycle.abandonDeparture(slot)
         membership.store[slot].flags.remove(.leaving)
         lifecycle.leaving -= 1
+        membership.forgetAbsence(of: slot)
         membership.join(slot, audience)
     }
 

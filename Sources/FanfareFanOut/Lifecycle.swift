@@ -32,7 +32,10 @@ final class Lifecycle {
     }
 
     func unfollow(_ id: ActivityID, at moment: Moment) {
-        guard let slot = slot(of: id) else { return }
+        guard let slot = slot(of: id) else {
+            if let mark = id.mark { reporter.completions.forgetAbsence(of: mark) }
+            return
+        }
         guard !membership.store[slot].flags.contains(.leaving) else { return endSilently(slot, at: moment) }
         if let successor = successor(of: slot) { unfollowStart(successor, at: moment) }
         if membership.store[slot].flags.contains(.tokenless) {

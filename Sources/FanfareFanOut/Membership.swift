@@ -59,7 +59,6 @@ final class Membership {
     func join(_ slot: ActivitySlot, _ index: AudienceIndex, having shown: PendingStart.Shown? = nil) {
         let audience = awake(index)
         store[slot].audience = index
-        forgetAbsence(of: slot)
         claims.forget(slot)
         store[slot].alerted = shown?.alerted ?? audience.target
         store.alertMemory.forget(slot)
@@ -78,7 +77,11 @@ final class Membership {
             audience.order.join(slot, positions: &store.positions)
         }
         audiences.noteSize(audience, at: index)
-        if audience.lineup != nil { membersOfLineups += 1 }
+        if audience.lineup != nil {
+            membersOfLineups += 1
+        } else if reporter.completions.before != nil {
+            reporter.completions.noteJoined(index, &audience.completionPlace)
+        }
         count(store[slot], 1, in: audience)
         lanes.enqueue(audience)
     }
@@ -135,26 +138,44 @@ final class Membership {
     // MARK: Completion
 
     /// Notes for the core that all followers of a topic have its newest version, if they do.
-    func noteCompletion(of audience: Audience) {
+    func noteCompletion(of audience: Audience, isForJoiners: Bool = false) {
         guard reporter.completions.isKept, audience.owed == 0, audience.refused == 0,
             let publication = completable(audience)
         else { return }
-        reporter.completions.note(publication, at: &audience.completionPlace)
+        reporter.completions.note(publication, isForJoiners: isForJoiners, at: &audience.completionPlace)
     }
 
-    /// Notes that an activity does not follow what the store says that it does.
+    /// Notes once more for the core that all followers of a topic have its newest version, if they do, because some of them have joined.
+    func noteCompletionForJoiners(_ index: AudienceIndex) {
+        guard audiences[index] !== audiences.vacant, audiences[index] !== audiences.resting else { return }
+        noteCompletion(of: awake(index), isForJoiners: true)
+        rest(index)
+    }
+
+    /// Notes that an activity counts as joined only now, as the store has it.
+    func noteJoined(_ slot: ActivitySlot) {
+        let index = store[slot].audience
+        guard reporter.completions.isKept, index != .none, audiences[index] !== audiences.resting else { return }
+        let audience = awake(index)
+        if audience.lineup == nil { reporter.completions.noteJoined(index, &audience.completionPlace) }
+        rest(index)
+    }
+
+    /// Notes that the store has it that an activity follows this, and that it does not, unless it does.
     func noteAbsence(of slot: ActivitySlot, from key: AudienceKey) {
-        if claims.isKept { noteAbsence(of: claims.mark(of: slot), from: key) }
+        guard claims.isKept else { return }
+        if case .topic(let topic) = key, let index = topics.index(of: topic), let followers = topics[index].followers,
+            store[slot].audience == followers
+        {
+            return forgetAbsence(of: slot)
+        }
+        reporter.completions.noteAbsence(of: claims.mark(of: slot), from: key)
     }
 
-    func noteAbsence(of activity: ActivityMark, from key: AudienceKey) {
-        if reporter.completions.isKept { reporter.completions.absentees.note(activity, absentFrom: key) }
-    }
-
-    /// Notes that an activity follows what the store says that it does, or is about to be removed.
+    /// Notes that an activity follows what the store has of it, or is about to be removed.
     func forgetAbsence(of slot: ActivitySlot) {
         guard claims.isKept, !reporter.completions.absentees.isEmpty else { return }
-        reporter.completions.absentees.remove(claims.mark(of: slot))
+        reporter.completions.forgetAbsence(of: claims.mark(of: slot))
     }
 
     /// Returns what the followers of a topic have if they are owed nothing; `nil` if a restart sends it in any case. To a restart, whoever

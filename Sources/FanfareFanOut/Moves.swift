@@ -23,12 +23,21 @@ final class Moves {
 
     /// Moves the activity with this name to another audience, if it is known and that can be.
     func move(_ id: ActivityID, to key: AudienceKey, at moment: Moment) {
-        guard let slot = lifecycle.slot(of: id) else { return reporter.refuse(id, .unknownActivity) }
-        if let refusal = membership.refusal(of: key) {
-            membership.noteAbsence(of: slot, from: key)
-            return reporter.refuse(id, refusal)
+        guard let slot = lifecycle.slot(of: id) else {
+            // One that was never let in is in the store.
+            if let mark = id.mark, reporter.completions.absentees.contains(mark) {
+                reporter.completions.noteAbsence(of: mark, from: key)
+            }
+            return reporter.refuse(id, .unknownActivity)
         }
-        move(slot, to: key, at: moment)
+        moveIfMay(slot, id, to: key, at: moment)
+    }
+
+    private func moveIfMay(_ slot: ActivitySlot, _ id: ActivityID, to key: AudienceKey, at moment: Moment) {
+        guard let refusal = membership.refusal(of: key) else { return move(slot, to: key, at: moment) }
+        cancel(slot)
+        membership.noteAbsence(of: slot, from: key)
+        reporter.refuse(id, refusal)
     }
 
     /// Moves an activity to another audience.
@@ -52,6 +61,7 @@ final class Moves {
         let index = publisher.audienceIndex(key, at: moment)
         if let successor { moveStart(successor, to: index, at: moment) }
         if isEnding { return }
+        membership.forgetAbsence(of: slot)
         guard !membership.store[slot].flags.contains(.tokenless) else {
             moveStart(slot, to: index, at: moment)
             return
@@ -71,10 +81,16 @@ final class Moves {
         }
     }
 
-    /// Moves an activity whose end was answered, and has not arrived.
-    func resume(_ slot: ActivitySlot, at moment: Moment) {
-        guard let key = postponed.removeValue(forKey: slot), membership.refusal(of: key) == nil else { return }
-        move(slot, to: key, at: moment)
+    /// Moves an activity that was to be moved while its end was in flight, if it is still there.
+    ///
+    /// - Parameter activity: the activity before that was answered.
+    func endIsAnswered(_ slot: ActivitySlot, as activity: Activity, at moment: Moment) {
+        guard let key = postponed.removeValue(forKey: slot) else { return }
+        let now = membership.store[slot]
+        guard now.tenant == activity.tenant, !now.flags.contains(.leaving) else { return }
+        moveIfMay(slot, now.id, to: key, at: moment)
+        // The scan has passed a card that was about to end.
+        lifecycle.lookAgain(at: slot, at: moment)
     }
 
     /// Gives up the move of an activity whose end is in flight.

@@ -160,7 +160,8 @@ package final class Shard: DeliverySource {
         case .publishResumed(let new):
             publisher.publish(new.publication, unfinished: new.alerts, isComplete: new.isComplete, at: moment)
         case .endRestart: publisher.earlier.end { [membership] in membership.isOfLineup($0) }
-        case .followed(let before): reporter.completions.advance(to: before)
+        case .followed(let before, let all): reporter.completions.advance(to: before, all: all)
+        case .noteCompletion(let publication): publisher.noteCompletion(of: publication)
         case .claimed(let ticket): dispatcher.confirmClaims(through: ticket, at: moment)
         case .revokeAlert(let topic, let cause):
             guard let index = membership.topics.index(of: topic) else { return }
@@ -175,6 +176,10 @@ package final class Shard: DeliverySource {
             follows.follow(id, key, token: token, preferences, startedAt: startedAt, at: moment)
             if earlier != EarlierDelivery() || publisher.earlier.hasHolders, let slot = membership.slot(of: id) {
                 publisher.earlier.note(slot, earlier)
+            }
+            // Whoever is loaded and has the newest version is known to have it.
+            if !earlier.hasNewest, reporter.completions.before == nil, let slot = membership.slot(of: id) {
+                membership.noteJoined(slot)
             }
         case .start(let request, let key): starter.start(request, key, at: moment)
         case .prefer(let id, let preferences):

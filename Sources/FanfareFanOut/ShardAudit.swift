@@ -30,7 +30,21 @@ struct ShardAudit {
         return violationOfStarts() ?? violationOfDepartures() ?? membership.topics.violatedInvariant()
             ?? violatedInvariantOfLineups() ?? violatedInvariantOfTimers() ?? violationOfParts()
             ?? violationOfCounts(total) ?? violationOfExpected()
-            ?? membership.claims.violation(slots: membership.store.activities.count)
+            ?? membership.claims.violation(slots: membership.store.activities.count) ?? violationOfAbsences()
+    }
+
+    /// A follower is absent from another topic, if from any.
+    private func violationOfAbsences() -> String? {
+        let absentees = reporter.completions.absentees
+        guard membership.claims.isKept, !absentees.isEmpty else { return nil }
+        for (place, activity) in membership.store.activities.enumerated() where activity.audience != .none {
+            let mark = membership.claims.mark(of: ActivitySlot(UInt32(place)))
+            guard let topic = absentees.topic(of: mark), let index = membership.topics.index(of: topic),
+                membership.topics[index].followers == activity.audience
+            else { continue }
+            return "an activity follows \(topic), and is an exception from its followers"
+        }
+        return nil
     }
 
     /// Numbers of an audience, counted from its members.

@@ -75,8 +75,10 @@ final class Starter {
         let id = ActivityID(hashing: request.activity)
         if let refusal = membership.refusal(of: request.token) ?? membership.refusal(of: key) {
             reporter.refuse(id, refusal)
-            // The row of a start that is pending is its own.
-            return isPending(id) ? () : reportUnused(request, as: id)
+            guard isPending(id) else { return reportUnused(request, as: id) }
+            // The row of a start that is pending is its own, and has the request's topic.
+            if let slot = lifecycle.slot(of: id) { membership.noteAbsence(of: slot, from: key) }
+            return
         }
         let index = publisher.audienceIndex(key, at: moment)
         defer { membership.freeAudience(index, at: moment) }
@@ -86,6 +88,7 @@ final class Starter {
         }
         guard membership.store[slot].flags.isDisjoint(with: [.leaving, .ending]), !lifecycle.awaitsEnd(slot, of: key)
         else {
+            membership.noteAbsence(of: slot, from: key)
             reporter.report(.notStarted(.nameTaken), of: id)
             return reportUnused(request, as: id)
         }

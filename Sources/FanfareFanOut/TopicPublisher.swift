@@ -63,6 +63,20 @@ final class TopicPublisher {
         reporter.complete(publication.serial, at: moment)
     }
 
+    /// Notes for the core that nobody lacks a publication here, if it is its topic's latest one and that is so.
+    func noteCompletion(of publication: Publication) {
+        guard let topic = membership.topics.index(of: publication.topicID),
+            let latest = membership.topics[topic].latest,
+            latest.topic.birth == publication.topic.birth, latest.version == publication.version
+        else { return }
+        if let followers = membership.topics[topic].followers {
+            membership.noteCompletion(of: membership.awake(followers))
+            membership.rest(followers)
+        } else if !membership.topics.hasFollowersOfEarlier(publication.topicID) {
+            reporter.completions.noteAbsence(of: latest)
+        }
+    }
+
     private func issue(
         _ alert: Alert, of publication: Publication, age: Duration = .zero, at moment: Moment
     ) -> IssuedAlert {

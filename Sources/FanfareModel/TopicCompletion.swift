@@ -5,13 +5,18 @@ package struct TopicCompletion: Sendable {
     /// All that joined before this log time have the version, except `exceptions`.
     package let before: FeedTime
     package let exceptions: [ActivityMark]
+    /// Is `true` if it is there for the sake of joiners of a shard: other shards may have spoken of an earlier time last.
+    package let isForJoiners: Bool
 
     /// Greatest number of exceptions. If more lack the version, it is not complete.
     package static let exceptionsMax = 256
 
-    package init(_ publication: Publication, before: FeedTime, except exceptions: [ActivityMark] = []) {
+    package init(
+        _ publication: Publication, before: FeedTime, except exceptions: [ActivityMark] = [], isForJoiners: Bool = false
+    ) {
         self.publication = publication
         self.before = before
         self.exceptions = exceptions
+        self.isForJoiners = isForJoiners
     }
 }

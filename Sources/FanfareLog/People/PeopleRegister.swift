@@ -129,8 +129,12 @@ package final class PeopleRegister: @unchecked Sendable {
         switch entry {
         case .follow(let card): change.card = change.card.map { card.following($0) } ?? card
         case .start(let card):
-            // A start of a card that exists says how to renew it, which the store does not keep.
-            if let known = change.card, known.phase != .starting { return false }
+            // A start of a card that exists says how to renew it, which the store does not keep, and moves it.
+            if let known = change.card, known.phase != .starting {
+                guard known.audience != card.audience else { return false }
+                _ = try take(.move(card.id, card.audience, joinedAt: card.joinedAt), into: &batch, store)
+                return false
+            }
             change.card = change.card.map { card.starting($0) } ?? card
         case .removed(_, let token):
             guard let card = change.card, card.token.keyedHash == token else { return true }

@@ -82,7 +82,7 @@ import Testing
     @Test func whatIsToldOfJoinersTakesNoRoomWhileNothingIsTaken() {
         var queue = CommandQueue()
         func append(_ second: Int64, _ kind: Kind) {
-            queue.append(.followed(before: FeedTime(milliseconds: second * 1000))) { _ in }
+            queue.append(.followed(before: FeedTime(milliseconds: second * 1000), all: true)) { _ in }
             queue.append(.publish(CommandQueueTests.publication(kind, UInt64(second)))) { _ in }
         }
         for second in 1...20_000 { append(Int64(second), Kind(topic: second % 7, alerts: second % 5000 == 0)) }
@@ -97,7 +97,7 @@ import Testing
         var versions = 0
         while let command = queue.popFirst() {
             switch command {
-            case .followed(let before): told = before.milliseconds / 1000
+            case .followed(let before, _): told = before.milliseconds / 1000
             case .publish(let publication):
                 versions += 1
                 #expect(told == publication.serial, "the version's joiners are told of before it, and no later ones")

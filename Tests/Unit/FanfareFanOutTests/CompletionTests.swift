@@ -9,13 +9,13 @@ import Testing
 
     private static func publication(
         _ version: UInt32, of topic: TopicID = ScriptedService.match, birth: UInt64 = 1, state: Int64? = nil,
-        event: Publication.Event = .update
+        event: Publication.Event = .update, resumes: Bool = false
     ) -> Publication {
         Publication(
             serial: UInt64(version), topicID: topic, topic: TopicNumber(place: 0, birth: birth),
             topicKind: .football, version: version, event: event,
             state: EncodedState(["n": .int(state ?? Int64(version))]),
-            priority: .immediate, alert: nil, staleAfter: nil, dismissAfter: nil, freesID: event == .end)
+            priority: .immediate, alert: nil, staleAfter: nil, dismissAfter: nil, freesID: event == .end && !resumes)
     }
 
     private static func service(
@@ -26,7 +26,7 @@ import Testing
         shard.tellRemovals()
         shard.tellCompletions(besideOthers: besideOthers)
         let service = ScriptedService(members: 0..<members, shard: shard)
-        service.apply(.followed(before: time(10)))
+        service.apply(.followed(before: time(10), all: true))
         return service
     }
 
@@ -62,8 +62,67 @@ import Testing
         service.apply(.publish(Self.publication(1)))
         #expect(Self.completions(service).count == 1)
         service.follow(7)
-        service.apply(.followed(before: Self.time(20)))
+        service.apply(.followed(before: Self.time(20), all: true))
         #expect(Self.completions(service).map(\.before) == [Self.time(20)])
+    }
+
+    /// Log time stands between two entries. Once it has passed, the note speaks of those, too, who had the version by then.
+    @Test(arguments: [0, 1, 2]) func whoeverJoinedIsPartOfACompletionAsSoonAsLogTimeHasPassed(members: Int) {
+        for besideOthers in [false, true] {
+            let service = Self.service(members: members, besideOthers: besideOthers)
+            service.apply(.publish(Self.publication(1)))
+            _ = Self.completions(service)
+            service.follow(7)
+            let first = Self.completions(service)
+            #expect(first.map(\.before) == [Self.time(10)] && first.first?.isForJoiners == false)
+            service.apply(.followed(before: Self.time(15), all: false))
+            #expect(Self.completions(service).isEmpty, "some who were sent may have joined later")
+            service.apply(.followed(before: Self.time(20), all: true))
+            let second = Self.completions(service)
+            #expect(second.map(\.before) == [Self.time(20)] && second.first?.isForJoiners == true)
+            service.apply(.followed(before: Self.time(30), all: true))
+            #expect(Self.completions(service).isEmpty, "nobody has joined since")
+            // Another token may be another card's, which has joined now.
+            service.follow(7, number: 1)
+            service.apply(.followed(before: Self.time(40), all: true))
+            #expect(Self.completions(service).map(\.before) == [Self.time(40)])
+            #expect(service.shard.violatedInvariant() == nil)
+        }
+    }
+
+    @Test func whoeverJoinedAndLacksTheVersionIsPartOfNoCompletion() {
+        let service = Self.service(members: 2)
+        service.apply(.publish(Self.publication(1)))
+        _ = Self.completions(service)
+        service.answer = { _, _ in .throttled }
+        service.follow(7)
+        service.apply(.followed(before: Self.time(20), all: true))
+        #expect(Self.completions(service, after: 5).isEmpty)
+        service.answer = { _, _ in .accepted }
+        let last = Self.completions(service, after: 9).last
+        #expect(last?.before == Self.time(20) && last?.exceptions.isEmpty == true)
+    }
+
+    /// A shard whose own followers have not changed is asked for the sake of another one's joiners.
+    @Test(arguments: [0, 1, 3]) func aShardThatIsAskedSpeaksOfTheNewestTime(members: Int) {
+        let service = Self.service(members: members, besideOthers: true)
+        let publication = Self.publication(1)
+        service.apply(.publish(publication))
+        #expect(Self.completions(service).map(\.before) == [Self.time(10)])
+        service.apply(.followed(before: Self.time(20), all: true))
+        service.apply(.noteCompletion(publication))
+        let found = Self.completions(service)
+        #expect(found.map(\.before) == [Self.time(20)] && found.first?.isForJoiners == false)
+        service.apply(.publish(Self.publication(2)))
+        _ = Self.completions(service)
+        service.apply(.noteCompletion(publication))
+        service.apply(.noteCompletion(Self.publication(1, of: TopicID("unknown"))))
+        #expect(Self.completions(service).isEmpty, "it is no longer the newest")
+        guard members > 0 else { return }
+        service.answer = { _, _ in .throttled }
+        service.apply(.publish(Self.publication(3)))
+        service.apply(.noteCompletion(Self.publication(3)))
+        #expect(Self.completions(service, after: 2).isEmpty, "somebody lacks it")
     }
 
     @Test func manyCompletionsOfATopicAreGathered() {
@@ -237,10 +296,74 @@ import Testing
         #expect(refused.count == 2)
         service.apply(.publish(Self.publication(1, of: other, birth: 2)))
         let marks = [7, 0].map { ActivityMark(ScriptedService.id($0), token: ScriptedService.token($0)) }
-        #expect(Self.completions(service).map(\.exceptions) == [marks])
+        #expect(Self.completions(service).map { Set($0.exceptions) } == [Set(marks)])
         service.follow(7, .topic(other))
         service.apply(.move(ScriptedService.id(0), .topic(other)))
         #expect(Self.completions(service).map(\.exceptions) == [[]])
+    }
+
+    @Test(arguments: [false, true]) func whoeverFollowsATopicThatGoesOnAfterItsEndIsNoException(followsAgain: Bool) {
+        let service = Self.service(members: 1)
+        service.apply(.publish(Self.publication(1)))
+        _ = Self.completions(service)
+        service.apply(.publish(Self.publication(2, event: .end, resumes: true)))
+        let end = service.pull()
+        service.apply(.publish(Self.publication(3)))
+        if followsAgain {
+            service.follow(0)
+        } else {
+            service.apply(.move(ScriptedService.id(0), .topic(ScriptedService.match)))
+        }
+        service.complete(end, .notProcessed)
+        let found = Self.completions(service, after: 30).last
+        #expect(found?.publication.version == 3 && found?.exceptions.isEmpty == true)
+        #expect(service.shard.violatedInvariant() == nil)
+    }
+
+    /// A later call that is refused gives up the move that waits: the store has what the later one said.
+    @Test(arguments: [false, true]) func aRefusalGivesUpTheMoveThatWaits(follows: Bool) {
+        let service = Self.service(members: 1, besideOthers: true, unheardTopicsMax: 1)
+        let (old, never) = (TopicID("old"), TopicID("never"))
+        service.apply(.publish(Self.publication(1)))
+        service.follow(5, .topic(old))
+        service.publish(old)
+        service.run()
+        service.publish(old, event: .end)
+        let end = service.pull()
+        service.follow(9, .topic(TopicID("unheard")))
+        service.apply(.move(ScriptedService.id(5), .topic(ScriptedService.match)))
+        if follows {
+            service.follow(5, .topic(never))
+        } else {
+            service.apply(.move(ScriptedService.id(5), .topic(never)))
+        }
+        service.answer = { member, _ in member == 5 ? .throttled : .accepted }
+        service.complete(end, .notProcessed)
+        _ = Self.completions(service)
+        service.apply(.publish(Self.publication(7, of: never, birth: 5)))
+        let found = Self.completions(service).filter { $0.publication.topicID == never }
+        #expect(
+            found.map(\.exceptions) == [[ActivityMark(ScriptedService.id(5), token: ScriptedService.token(5))]])
+        // It still waits for the end of its topic.
+        service.answer = { _, _ in .accepted }
+        _ = Self.completions(service, after: 30)
+        #expect(service.accepted.last { $0.member == 5 }?.payload.event == .end)
+    }
+
+    /// The store has a card that was never let in, and what calls say of it.
+    @Test func whoeverWasNeverLetInIsAnExceptionFromWhatTheStoreHas() {
+        let service = Self.service(members: 1, besideOthers: true, unheardTopicsMax: 1)
+        let stranger = ActivityID("stranger")
+        service.apply(.follow(stranger, .topic(TopicID("other")), token: [9, 9, 9, 9]))
+        service.apply(.publish(Self.publication(1)))
+        #expect(Self.completions(service).last?.exceptions == [])
+        service.apply(.move(stranger, .topic(ScriptedService.match)))
+        service.apply(.move(ActivityID("gone"), .topic(ScriptedService.match)))
+        service.apply(.publish(Self.publication(2)))
+        #expect(Self.completions(service).last?.exceptions == [ActivityMark(stranger, token: [9])])
+        service.apply(.unfollow(stranger))
+        service.apply(.publish(Self.publication(3)))
+        #expect(Self.completions(service).last?.exceptions == [])
     }
 
     @Test func aVersionThatShowsTheSameIsComplete() {
@@ -275,7 +398,7 @@ import Testing
 
     @Test func withoutAStoreNothingIsTold() {
         let service = ScriptedService(members: 0..<3)
-        service.apply(.followed(before: Self.time(10)))
+        service.apply(.followed(before: Self.time(10), all: true))
         service.apply(.publish(Self.publication(1)))
         service.apply(.republish)
         _ = Self.completions(service)

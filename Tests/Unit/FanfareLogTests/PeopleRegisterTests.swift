@@ -73,6 +73,12 @@ import Testing
         elsewhere.app = AppID(bundleID: "other")
         let (moving, _) = try applied([follow.taken(at: at(5)), PeopleEntry.follow(elsewhere).taken(at: at(8))])
         #expect(moving?.joinedAt == at(8))
+        // A start of a card that exists says how to renew it, and what it shows from now on.
+        var renewal = Self.card("card", [9])
+        (renewal.audience, renewal.phase) = (.topic(TopicID("m/2")), .starting)
+        let (renewed, _) = try applied([follow.taken(at: at(5)), PeopleEntry.start(renewal).taken(at: at(8))])
+        #expect(renewed?.audience == renewal.audience && renewed?.joinedAt == at(8))
+        #expect(renewed?.token == [1] && renewed?.phase == .shown)
         // A start that its app confirms by a follow has what the start showed, and not what has come since.
         var start = Self.card("card", [9])
         start.phase = .starting

@@ -53,11 +53,7 @@ final class CrashWorld {
     private var withheld: Set<String> = []
     /// Alerts from before lives that began with the app muted.
     private var passedOver: Set<String> = []
-    /// Log time before which those joined of whom a topic's completion spoke when this life began.
-    private var completeBefore: [TopicID: FeedTime] = [:]
-    /// Log time of each topic's last version before this life, and the numbers of all durable ones.
-    private var versionBefore: [TopicID: FeedTime] = [:]
-    private var newestVersion: [TopicID: FeedTime] = [:]
+    /// Numbers of the durable versions.
     private var durable: Set<Int> = []
     /// Claims from before this life.
     private var claimsBefore: [StoredClaims] = []
@@ -72,8 +68,6 @@ final class CrashWorld {
     private var isMistake = false
     /// Log time at which the engine died after a calm; `nil` if it died at work.
     private var diedAt: FeedTime?
-    /// Numbers of shards that the engine has had.
-    private var shards: [Int] = []
     private(set) var met = Met()
     /// Is told what happens, in words.
     var onHappening: ((String) -> Void)?
@@ -210,8 +204,6 @@ final class CrashWorld {
         before = sequence
         claimsBefore = disk.claims.claims
         noteDurable()
-        versionBefore = newestVersion
-        completeBefore = Dictionary(disk.claims.completions.values.map { ($0.topic, $0.before) }) { max($0, $1) }
         clock.pass(.milliseconds(Int.random(in: 1...(random.chance(0.2) ? 400_000 : 5000), using: &random)))
         // All together not so far that the feed would seem to be ahead: its events would count as now, which may be earlier than those before.
         if let second = setter?.next(upperBound: UInt64(25)) { clock.set(by: .seconds(-Int(second))) }
@@ -219,10 +211,10 @@ final class CrashWorld {
         for node in life?.nodes ?? [] {
             for push in node.network.flights where random.chance(0.5) { show(push) }
         }
-        shards.append(Int.random(in: 1...2, using: &random))
+        let shards = Int.random(in: 1...2, using: &random)
         upgrade()
         let life = try CrashLife(
-            disk, clock, build, shards: shards.last ?? 1, streams: Int.random(in: 1...8, using: &random),
+            disk, clock, build, shards: shards, streams: Int.random(in: 1...8, using: &random),
             commands: random.chance(0.5) ? 64 : 2)
         self.life = life
         tell(
@@ -495,7 +487,7 @@ final class CrashWorld {
     }
 
     /// Checks that a restart sends nothing to those who have it. Whoever joined at the log time at which the engine died, or later, may get a
-    /// push, and so may those who joined since the topic's completion, or with several shards since its last version.
+    /// push.
     private func judgeSuperfluous(_ push: EngineWorld.Network.Flight, to index: Int) {
         // The store does not note what lineups have.
         guard !isMistake, push.alert == nil, push.state == phones[index].state, let card = cards()[index],
@@ -505,12 +497,7 @@ final class CrashWorld {
         guard let diedAt, !phones[index].isSick, !phones[index].hasMoved, !phones[index].hasFollowedAgain else {
             return
         }
-        if let joined = card.joinedAt {
-            let topic = card.audience.topics[0]
-            var before = versionBefore[topic] ?? .plausible.lowerBound
-            if shards.allSatisfy({ $0 == 1 }) { before = max(before, completeBefore[topic] ?? diedAt) }
-            guard joined < min(before, diedAt) else { return }
-        }
+        if let joined = card.joinedAt, joined >= diedAt { return }
         complain("phone \(index) gets what it has had before")
     }
 
@@ -521,7 +508,6 @@ final class CrashWorld {
                 return true
             }
             durable.insert(number)
-            if event.topic != .every { newestVersion[event.topic] = entry.now }
             return true
         }
     }

@@ -22,6 +22,8 @@ final class EndCrashWorld {
         var endedIn: Int?
         /// Is `true` once it has followed again under its token, maybe while its end was accepted: that makes another activity of it.
         var hasFollowedAgain = false
+        /// Is `true` once the store had its card.
+        var wasKept = false
     }
 
     private var random: SplitMix64
@@ -45,14 +47,14 @@ final class EndCrashWorld {
         var ends = 0, turns = 0
         /// Moves and follows of cards whose ends were in flight.
         var beside = 0
-        /// Phones that showed what their topics do after a restart, and got no push by it.
-        var spared = 0
+        /// How often a phone was found to show what its topic does.
+        var shown = 0
 
         static func += (sum: inout Met, more: Met) {
             sum.ends += more.ends
             sum.turns += more.turns
             sum.beside += more.beside
-            sum.spared += more.spared
+            sum.shown += more.shown
         }
     }
 
@@ -284,10 +286,19 @@ final class EndCrashWorld {
 
     private func judgeCards() {
         let ends = endTimes()
+        var kept: Set<Int> = []
         try? disk.people.read { (_, row) throws(LogError) in
             guard case .success(let card) = row, let index = byToken[card.token] else { return true }
+            kept.insert(index)
             judge(card, of: index, ends)
             return true
+        }
+        for index in phones.indices {
+            if kept.contains(index) {
+                phones[index].wasKept = true
+            } else if phones[index].wasKept, !phones[index].isEnded, phones[index].endedIn == nil {
+                complain("phone \(index) has had no end, and its row is gone")
+            }
         }
     }
 
@@ -315,7 +326,7 @@ final class EndCrashWorld {
         guard shown.contains("\"number\":\(number),") || shown.contains("\"number\":\(number)}") else {
             return complain("phone \(index) shows \(shown), and \(topic) number \(number)")
         }
-        met.spared += 1
+        met.shown += 1
     }
 
     /// Log time of the last end of each topic; one that has ended already does not end again.

@@ -31,7 +31,7 @@ import Testing
                 var told: [FeedTime] = []
                 var toldWithVersions: [FeedTime?] = []
                 while let command = commands.pop() {
-                    if case .followed(let before) = command { told.append(before) }
+                    if case .followed(let before, _) = command { told.append(before) }
                     if case .publish = command { toldWithVersions.append(told.last) }
                 }
                 // Somebody who joined at the first entry's time is still on his way otherwise.
@@ -80,7 +80,7 @@ import Testing
         var commands = rings.commands.takeConsumer()
         var told: [FeedTime] = []
         while let command = commands.pop() {
-            if case .followed(let before) = command { told.append(before) }
+            if case .followed(let before, _) = command { told.append(before) }
             if case .publish(let publication) = command, publication.version > 1 { break }
         }
         #expect(told == [FeedTime(seconds: 1_790_000_000), FeedTime(seconds: 1_790_000_060)])

@@ -1,0 +1,52 @@
+import FanfareModel
+import Testing
+
+@testable import Fanfare
+
+@Suite struct ShardTopicCompletionsTests {
+    private static func publication(_ version: UInt32) -> Publication {
+        Publication(
+            serial: UInt64(version), topicID: TopicID("match"), topic: TopicNumber(place: 0, birth: 7),
+            topicKind: .football, version: version, event: .update, state: EncodedState(["n": .int(Int64(version))]),
+            priority: .immediate, alert: nil, staleAfter: nil, dismissAfter: nil)
+    }
+
+    private static func report(_ version: UInt32, before second: Int64, forJoiners: Bool = false) -> TopicCompletion {
+        TopicCompletion(
+            publication(version), before: FeedTime(milliseconds: second * 1000), isForJoiners: forJoiners)
+    }
+
+    @Test func theEarliestOfTheShardsTimesHolds() {
+        var completions = ShardTopicCompletions(perApp: 2)
+        #expect(completions.take(Self.report(1, before: 20), app: 0, shard: 0) == nil)
+        let whole = completions.take(Self.report(1, before: 10), app: 0, shard: 1)
+        #expect(whole?.before == FeedTime(milliseconds: 10_000))
+    }
+
+    /// Joiners of one shard have what the others have once those speak of their time, too.
+    @Test func thoseWhoSpokeOfAnEarlierTimeAreAskedForTheSakeOfJoiners() {
+        var completions = ShardTopicCompletions(perApp: 3)
+        for (shard, second) in [(0, Int64(10)), (1, 30)] {
+            _ = completions.take(Self.report(1, before: second), app: 0, shard: shard)
+        }
+        let plain = Self.report(1, before: 20)
+        _ = completions.take(plain, app: 0, shard: 2)
+        #expect(completions.behind(plain, app: 0).isEmpty, "or two shards would ask each other for ever")
+        let joined = Self.report(1, before: 20, forJoiners: true)
+        _ = completions.take(joined, app: 0, shard: 2)
+        #expect(completions.behind(joined, app: 0) == [0])
+        #expect(completions.behind(joined, app: 1).isEmpty)
+        // A shard that still lacks the new version reports by itself.
+        let next = Self.report(2, before: 40, forJoiners: true)
+        _ = completions.take(next, app: 0, shard: 2)
+        #expect(completions.behind(next, app: 0).isEmpty)
+        #expect(completions.behind(joined, app: 0).isEmpty)
+    }
+
+    @Test func aSingleShardAsksNobody() {
+        var completions = ShardTopicCompletions(perApp: 1)
+        let joined = Self.report(1, before: 20, forJoiners: true)
+        #expect(completions.take(joined, app: 0, shard: 0)?.before == joined.before)
+        #expect(completions.behind(joined, app: 0).isEmpty)
+    }
+}
