@@ -112,7 +112,8 @@ package struct EarlierProcess: Sendable {
     func delivery(_ subscription: Subscription, startedAt: FeedTime?, app: AppID?) -> EarlierDelivery {
         EarlierDelivery(
             settledThrough: settledThrough(subscription, startedAt: startedAt, app: app),
-            hasNewest: completions.hasVersion(subscription, app: app))
+            hasNewest: completions.hasVersion(subscription, app: app),
+            hasJoinedLast: subscription.joinedAt.map { $0 >= now } ?? false)
     }
 
     /// Returns the log time through which alerts of the activity's topic do not concern it: they may have left for it, or it joined after

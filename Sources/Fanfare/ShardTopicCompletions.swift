@@ -42,14 +42,14 @@ struct ShardTopicCompletions {
         return TopicCompletion(completion.publication, before: before, except: exceptions)
     }
 
-    /// Returns the shards of the app that have to be asked about the topic, because they spoke of an earlier time than a report for joiners. A shard
-    /// that still lacks the version reports by itself.
+    /// Returns the shards of the app that have to be asked about the topic, because they spoke of an earlier time than a report for joiners, or have
+    /// not spoken of its version. A shard that still lacks it does not answer, and reports by itself.
     func behind(_ completion: TopicCompletion, app: Int) -> [Int] {
         guard completion.isForJoiners, perApp > 1,
             let entry = entries[Key(birth: completion.publication.topic.birth, app: app)],
             entry.version == completion.publication.version
         else { return [] }
-        return entry.reports.indices.filter { entry.reports[$0].map { $0.before < completion.before } ?? false }
+        return entry.reports.indices.filter { entry.reports[$0].map { $0.before < completion.before } ?? true }
     }
 
     /// Forgets a topic that is no more.

@@ -42,6 +42,8 @@ struct CompletionBook {
         fileprivate var isUnfinished = false
         /// `CompletionBook.joins` when the audience was joined last.
         fileprivate var joins: UInt32 = 0
+        /// Is `true` until the next note, if that is to be there for the sake of joiners.
+        var isForJoiners = false
 
         /// - Returns: whether the audience was among those that are owed something.
         mutating func endUnfinished() -> Bool {
@@ -52,6 +54,8 @@ struct CompletionBook {
 
     /// Time for which notes are gathered, in nanoseconds. What a crash loses of them costs a silent push for each follower.
     static let gathering: Int64 = 200_000_000
+    /// Greatest number of audiences that are noted anew for their joiners. A restart sends the state once more to those of the others.
+    private static let joinedMax = 1 << 20
     /// Number of notes that are not gathered any longer.
     static let notesMax = 4096
 
@@ -70,7 +74,7 @@ struct CompletionBook {
 
     /// Notes that an activity has joined an audience of a topic: as long as log time stands, no note speaks of it.
     mutating func noteJoined(_ index: AudienceIndex, _ place: inout Place) {
-        guard isKept, place.joins != joins else { return }
+        guard isKept, place.joins != joins, joined.count < CompletionBook.joinedMax else { return }
         place.joins = joins
         joined.append(index)
     }
@@ -91,17 +95,16 @@ struct CompletionBook {
 
     /// Notes that everybody who joined so far has the publication.
     ///
-    /// - Parameters:
-    ///   - isForJoiners: `true` if it is noted anew for the sake of those who have joined.
-    ///   - place: place of the audience's former note, which this one replaces if it is still here.
-    mutating func note(_ publication: Publication, isForJoiners: Bool = false, at place: inout Place) {
+    /// - Parameter place: place of the audience's former note, which this one replaces if it is still here.
+    mutating func note(_ publication: Publication, at place: inout Place) {
         guard let before, !isSuspended, publication.event == .update, publication.topic.birth > 0,
             let absent = absentees.exceptions(from: publication.topicID)
         else { return }
         let former = place.number == number ? notes[Int(place.index)] : nil
         let note = TopicCompletion(
             publication, before: before, except: absent,
-            isForJoiners: isForJoiners || former?.isForJoiners == true)
+            isForJoiners: place.isForJoiners || former?.isForJoiners == true)
+        place.isForJoiners = false
         if former != nil {
             notes[Int(place.index)] = note
         } else {
@@ -111,11 +114,16 @@ struct CompletionBook {
     }
 
     /// Notes that all but these have the publication, of those who joined before that log time.
-    mutating func note(_ publication: Publication, before: FeedTime, except lacking: [ActivityMark]) {
+    ///
+    /// - Parameter isForJoiners: `true` if joiners wait for a note.
+    mutating func note(
+        _ publication: Publication, before: FeedTime, except lacking: [ActivityMark], isForJoiners: Bool
+    ) {
         guard !isSuspended, let absent = absentees.exceptions(from: publication.topicID, beside: lacking.count) else {
             return
         }
-        notes.append(TopicCompletion(publication, before: before, except: lacking + absent))
+        notes.append(
+            TopicCompletion(publication, before: before, except: lacking + absent, isForJoiners: isForJoiners))
     }
 
     /// Notes that the publication's topic has no followers here.

@@ -131,7 +131,9 @@ final class CompletionScan {
                 audience.target == candidate.target,
                 membership.completable(audience) === candidate.publication
             else { continue }
-            reporter.completions.note(candidate.publication, before: candidate.before, except: candidate.lacking)
+            reporter.completions.note(
+                candidate.publication, before: candidate.before, except: candidate.lacking,
+                isForJoiners: audience.completionPlace.isForJoiners)
         }
         candidates = []
         places = []

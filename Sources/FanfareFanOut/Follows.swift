@@ -30,14 +30,25 @@ final class Follows {
         _ id: ActivityID, _ key: AudienceKey, token: [UInt8], _ preferences: Preferences?, startedAt: FeedTime?,
         at moment: Moment
     ) {
+        join(id, key, token: token, preferences, startedAt: startedAt, at: moment)
+        lifecycle.noteStored(id, key, token: token)
+    }
+
+    /// Notes what an activity that has followed has had from an earlier process.
+    func note(_ id: ActivityID, _ earlier: EarlierDelivery) {
+        guard earlier != EarlierDelivery() || publisher.earlier.hasHolders, let slot = membership.slot(of: id) else {
+            return
+        }
+        publisher.earlier.note(slot, earlier)
+        if earlier.hasJoinedLast { membership.noteJoined(slot) }
+    }
+
+    private func join(
+        _ id: ActivityID, _ key: AudienceKey, token: [UInt8], _ preferences: Preferences?, startedAt: FeedTime?,
+        at moment: Moment
+    ) {
         if let refusal = membership.refusal(of: token) ?? membership.refusal(of: key) {
-            if let slot = lifecycle.slot(of: id) {
-                moves.cancel(slot)
-                membership.claims.rename(slot, id.mark)
-                membership.noteAbsence(of: slot, from: key)
-            } else {
-                reporter.completions.noteAbsence(of: ActivityMark(id, token: token), from: key)
-            }
+            if let slot = lifecycle.slot(of: id) { moves.cancel(slot) }
             return reporter.refuse(id, refusal)
         }
         guard !returns(id, key, token: token, preferences, at: moment) else { return }
@@ -54,7 +65,6 @@ final class Follows {
             let index = publisher.audienceIndex(key, at: moment)
             let slot = lifecycle.insertActivity(id, token: token, startedAt: startedAt, at: moment)
             if let preferences { membership.store.setPreferences(of: slot, to: preferences) }
-            membership.forgetAbsence(of: slot)
             membership.join(slot, index)
             membership.rest(index)
         }
@@ -81,7 +91,7 @@ final class Follows {
         let former = lifecycle.renewals.isHandedOver(id) ? membership.slot(of: id) : nil
         if membership.hasToken(token, slot) {
             if flags.contains(.ending) || !flags.contains(.leaving) || lifecycle.lastStates[slot] != nil {
-                noteEnded(slot, id, key)
+                noteEnded(slot, id)
             } else {
                 takeBack(slot, in: publisher.audienceIndex(key, at: moment))
                 if let preferences { lifecycle.prefer(preferences, for: slot) }
@@ -89,7 +99,7 @@ final class Follows {
             return true
         }
         guard lifecycle.successor(of: slot) == nil, former.map({ !membership.hasToken(token, $0) }) ?? true else {
-            noteEnded(slot, id, key)
+            noteEnded(slot, id)
             return true
         }
         detachName(slot, at: moment)
@@ -98,10 +108,8 @@ final class Follows {
     }
 
     /// Tells that an activity was followed whose end is on its way, with a token of its own.
-    private func noteEnded(_ slot: ActivitySlot, _ id: ActivityID, _ key: AudienceKey) {
+    private func noteEnded(_ slot: ActivitySlot, _ id: ActivityID) {
         moves.cancel(slot)
-        membership.claims.rename(slot, id.mark)
-        membership.noteAbsence(of: slot, from: key)
         reporter.report(.ended, of: id)
     }
 
@@ -110,7 +118,6 @@ final class Follows {
         lifecycle.abandonDeparture(slot)
         membership.store[slot].flags.remove(.leaving)
         lifecycle.leaving -= 1
-        membership.forgetAbsence(of: slot)
         membership.join(slot, audience)
     }
 

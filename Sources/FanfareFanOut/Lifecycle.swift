@@ -141,6 +141,46 @@ final class Lifecycle {
         scheduleAgeScan(at: moment.monotonicNanoseconds)
     }
 
+    // MARK: What the store has
+
+    /// Notes after a call that the store has it that an activity follows this. It may be elsewhere, or not be let in.
+    ///
+    /// - Parameter token: the token of a follow, which the store keeps whatever becomes of it here.
+    func noteStored(_ id: ActivityID, _ key: AudienceKey, token: [UInt8]? = nil) {
+        guard reporter.completions.isKept, membership.claims.isKept else { return }
+        guard let slot = slot(of: id) else {
+            if let token {
+                reporter.completions.noteAbsence(of: ActivityMark(id, token: token), from: key)
+            } else if let mark = id.mark, reporter.completions.absentees.contains(mark) {
+                reporter.completions.noteAbsence(of: mark, from: key)
+            }
+            return
+        }
+        let mark = id.mark ?? membership.claims.mark(of: slot)
+        if follows(slot, key) {
+            reporter.completions.forgetAbsence(of: mark)
+        } else {
+            reporter.completions.noteAbsence(of: mark, from: key)
+        }
+    }
+
+    /// Returns whether the activity is where the key says, or its start is to bring it there.
+    private func follows(_ slot: ActivitySlot, _ key: AudienceKey) -> Bool {
+        guard case .topic(let id) = key, let topic = membership.topics.index(of: id),
+            let followers = membership.topics[topic].followers
+        else { return false }
+        return followers == starts[slot]?.audience ?? membership.store[slot].audience
+    }
+
+    /// Notes that an activity has joined an audience by itself, maybe the one in which the store has it.
+    func noteFollowing(_ slot: ActivitySlot) {
+        guard membership.claims.isKept, !reporter.completions.absentees.isEmpty,
+            let topic = reporter.completions.absentees.topic(of: membership.claims.mark(of: slot)),
+            follows(slot, .topic(topic))
+        else { return }
+        membership.forgetAbsence(of: slot)
+    }
+
     /// Returns the activity that is to take this one's place, while its token is not known.
     func successor(of slot: ActivitySlot) -> ActivitySlot? {
         renewals.successor(of: slot).flatMap { membership.slot(of: $0) }

@@ -138,17 +138,19 @@ final class Membership {
     // MARK: Completion
 
     /// Notes for the core that all followers of a topic have its newest version, if they do.
-    func noteCompletion(of audience: Audience, isForJoiners: Bool = false) {
+    func noteCompletion(of audience: Audience) {
         guard reporter.completions.isKept, audience.owed == 0, audience.refused == 0,
             let publication = completable(audience)
         else { return }
-        reporter.completions.note(publication, isForJoiners: isForJoiners, at: &audience.completionPlace)
+        reporter.completions.note(publication, at: &audience.completionPlace)
     }
 
     /// Notes once more for the core that all followers of a topic have its newest version, if they do, because some of them have joined.
     func noteCompletionForJoiners(_ index: AudienceIndex) {
         guard audiences[index] !== audiences.vacant, audiences[index] !== audiences.resting else { return }
-        noteCompletion(of: awake(index), isForJoiners: true)
+        let audience = awake(index)
+        audience.completionPlace.isForJoiners = true
+        noteCompletion(of: audience)
         rest(index)
     }
 
@@ -159,17 +161,6 @@ final class Membership {
         let audience = awake(index)
         if audience.lineup == nil { reporter.completions.noteJoined(index, &audience.completionPlace) }
         rest(index)
-    }
-
-    /// Notes that the store has it that an activity follows this, and that it does not, unless it does.
-    func noteAbsence(of slot: ActivitySlot, from key: AudienceKey) {
-        guard claims.isKept else { return }
-        if case .topic(let topic) = key, let index = topics.index(of: topic), let followers = topics[index].followers,
-            store[slot].audience == followers
-        {
-            return forgetAbsence(of: slot)
-        }
-        reporter.completions.noteAbsence(of: claims.mark(of: slot), from: key)
     }
 
     /// Notes that an activity follows what the store has of it, or is about to be removed.

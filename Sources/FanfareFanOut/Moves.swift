@@ -23,20 +23,17 @@ final class Moves {
 
     /// Moves the activity with this name to another audience, if it is known and that can be.
     func move(_ id: ActivityID, to key: AudienceKey, at moment: Moment) {
-        guard let slot = lifecycle.slot(of: id) else {
-            // One that was never let in is in the store.
-            if let mark = id.mark, reporter.completions.absentees.contains(mark) {
-                reporter.completions.noteAbsence(of: mark, from: key)
-            }
-            return reporter.refuse(id, .unknownActivity)
+        if let slot = lifecycle.slot(of: id) {
+            moveIfMay(slot, id, to: key, at: moment)
+        } else {
+            reporter.refuse(id, .unknownActivity)
         }
-        moveIfMay(slot, id, to: key, at: moment)
+        lifecycle.noteStored(id, key)
     }
 
     private func moveIfMay(_ slot: ActivitySlot, _ id: ActivityID, to key: AudienceKey, at moment: Moment) {
         guard let refusal = membership.refusal(of: key) else { return move(slot, to: key, at: moment) }
         cancel(slot)
-        membership.noteAbsence(of: slot, from: key)
         reporter.refuse(id, refusal)
     }
 
@@ -44,16 +41,13 @@ final class Moves {
     ///
     /// - Parameter key: a key that `refusal(of:)` does not refuse.
     func move(_ slot: ActivitySlot, to key: AudienceKey, at moment: Moment) {
-        guard !membership.store[slot].flags.contains(.leaving) else {
-            return membership.noteAbsence(of: slot, from: key)
-        }
+        guard !membership.store[slot].flags.contains(.leaving) else { return }
         // Nothing follows an end in flight. But if a successor's card may exist, the name is about to mean that one.
         let isEnding = membership.store[slot].flags.contains(.ending) || lifecycle.awaitsEnd(slot, of: key)
         let successor = lifecycle.successor(of: slot).flatMap { successor in
             lifecycle.awaitsEnd(successor, of: key) || isEnding && lifecycle.starts[successor]?.phase != .sent
                 ? nil : successor
         }
-        if isEnding { membership.noteAbsence(of: slot, from: key) }
         if isEnding, successor == nil {
             if membership.store[slot].flags.contains(.ending) { postponed[slot] = key }
             return
@@ -61,7 +55,6 @@ final class Moves {
         let index = publisher.audienceIndex(key, at: moment)
         if let successor { moveStart(successor, to: index, at: moment) }
         if isEnding { return }
-        membership.forgetAbsence(of: slot)
         guard !membership.store[slot].flags.contains(.tokenless) else {
             moveStart(slot, to: index, at: moment)
             return
@@ -89,6 +82,7 @@ final class Moves {
         let now = membership.store[slot]
         guard now.tenant == activity.tenant, !now.flags.contains(.leaving) else { return }
         moveIfMay(slot, now.id, to: key, at: moment)
+        lifecycle.noteStored(now.id, key)
         // The scan has passed a card that was about to end.
         lifecycle.lookAgain(at: slot, at: moment)
     }

@@ -174,13 +174,7 @@ package final class Shard: DeliverySource {
         case .republish: publisher.republish(at: moment)
         case .follow(let id, let key, let token, let preferences, let startedAt, let earlier):
             follows.follow(id, key, token: token, preferences, startedAt: startedAt, at: moment)
-            if earlier != EarlierDelivery() || publisher.earlier.hasHolders, let slot = membership.slot(of: id) {
-                publisher.earlier.note(slot, earlier)
-            }
-            // Whoever is loaded and has the newest version is known to have it.
-            if !earlier.hasNewest, reporter.completions.before == nil, let slot = membership.slot(of: id) {
-                membership.noteJoined(slot)
-            }
+            follows.note(id, earlier)
         case .start(let request, let key): starter.start(request, key, at: moment)
         case .prefer(let id, let preferences):
             if let slot = lifecycle.slot(of: id) {

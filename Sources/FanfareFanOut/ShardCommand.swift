@@ -62,9 +62,11 @@ package struct EarlierDelivery: Sendable, Hashable {
     package var settledThrough: FeedTime?
     /// Is `true` if it has the newest version of what it shows, provided that `ResumedPublication.isComplete`.
     package var hasNewest: Bool
+    /// Is `true` if it joined at the log time of the last entry, at which others may still join.
+    package var hasJoinedLast: Bool
 
-    package init(settledThrough: FeedTime? = nil, hasNewest: Bool = false) {
-        (self.settledThrough, self.hasNewest) = (settledThrough, hasNewest)
+    package init(settledThrough: FeedTime? = nil, hasNewest: Bool = false, hasJoinedLast: Bool = false) {
+        (self.settledThrough, self.hasNewest, self.hasJoinedLast) = (settledThrough, hasNewest, hasJoinedLast)
     }
 }
 

@@ -73,12 +73,11 @@ final class Starter {
     /// either card.
     func start(_ request: StartRequest, _ key: AudienceKey, at moment: Moment) {
         let id = ActivityID(hashing: request.activity)
+        defer { lifecycle.noteStored(id, key) }
         if let refusal = membership.refusal(of: request.token) ?? membership.refusal(of: key) {
             reporter.refuse(id, refusal)
-            guard isPending(id) else { return reportUnused(request, as: id) }
-            // The row of a start that is pending is its own, and has the request's topic.
-            if let slot = lifecycle.slot(of: id) { membership.noteAbsence(of: slot, from: key) }
-            return
+            // The row of a start that is pending is its own.
+            return isPending(id) ? () : reportUnused(request, as: id)
         }
         let index = publisher.audienceIndex(key, at: moment)
         defer { membership.freeAudience(index, at: moment) }
@@ -88,7 +87,6 @@ final class Starter {
         }
         guard membership.store[slot].flags.isDisjoint(with: [.leaving, .ending]), !lifecycle.awaitsEnd(slot, of: key)
         else {
-            membership.noteAbsence(of: slot, from: key)
             reporter.report(.notStarted(.nameTaken), of: id)
             return reportUnused(request, as: id)
         }
@@ -304,6 +302,7 @@ final class Starter {
         let missed = start.renews.map { replace($0, by: slot, start, at: moment) } ?? CarriedAlerts.Entry()
         // The activity has missed versions and alerts since its start.
         membership.join(slot, start.audience, having: start.shown)
+        lifecycle.noteFollowing(slot)
         missedAlerts.carry(missed, by: slot)
         lifecycle.lookAgain(at: slot, at: moment)
     }

@@ -90,8 +90,8 @@ import Testing
         }
     }
 
-    @Test func whoeverJoinedAndLacksTheVersionIsPartOfNoCompletion() {
-        let service = Self.service(members: 2)
+    @Test(arguments: [false, true]) func whoeverJoinedAndLacksTheVersionIsPartOfNoCompletion(besideOthers: Bool) {
+        let service = Self.service(members: 2, besideOthers: besideOthers)
         service.apply(.publish(Self.publication(1)))
         _ = Self.completions(service)
         service.answer = { _, _ in .throttled }
@@ -101,6 +101,9 @@ import Testing
         service.answer = { _, _ in .accepted }
         let last = Self.completions(service, after: 9).last
         #expect(last?.before == Self.time(20) && last?.exceptions.isEmpty == true)
+        #expect(last?.isForJoiners == true, "its shard spoke of it too late for the others to be asked")
+        service.apply(.publish(Self.publication(2)))
+        #expect(Self.completions(service).last?.isForJoiners == false)
     }
 
     /// A shard whose own followers have not changed is asked for the sake of another one's joiners.
@@ -364,6 +367,46 @@ import Testing
         service.apply(.unfollow(stranger))
         service.apply(.publish(Self.publication(3)))
         #expect(Self.completions(service).last?.exceptions == [])
+    }
+
+    private static func start(_ name: String) -> StartRequest {
+        StartRequest(
+            activity: name, token: [7, 0, 0, 7], attributesType: "Match", alert: AlertText(title: "Kick-off", body: ""))
+    }
+
+    /// A start of a card that exists moves its row, also if the shard refuses it.
+    @Test func whoeverAStartMovesInTheStoreAloneIsAnException() {
+        let service = Self.service(members: 1, besideOthers: true, unheardTopicsMax: 1)
+        let (card, stranger, other) = (ActivityID("card"), ActivityID("stranger"), TopicID("other"))
+        service.apply(.publish(Self.publication(1)))
+        service.apply(.follow(card, .topic(ScriptedService.match), token: [8, 0, 0, 8]))
+        service.follow(9, .topic(TopicID("unheard")))
+        service.apply(.start(Self.start("card"), .topic(other)))
+        service.apply(.follow(stranger, .topic(TopicID("another")), token: [9, 0, 0, 9]))
+        service.apply(.start(Self.start("stranger"), .topic(other)))
+        service.apply(.start(Self.start("new"), .topic(other)))
+        service.apply(.publish(Self.publication(5, of: other, birth: 4)))
+        let marks = [card, stranger].map { ActivityMark($0, token: []) }
+        let found = Self.completions(service).filter { $0.publication.topicID == other }
+        #expect(found.map { Set($0.exceptions) } == [Set(marks)])
+        // A start that is let in brings the card there, as the store has it.
+        service.apply(.start(Self.start("stranger"), .topic(other)))
+        service.apply(.start(Self.start("card"), .topic(other)))
+        service.run()
+        service.apply(.replaceToken(stranger, token: [9, 0, 0, 9]))
+        service.run()
+        service.apply(.publish(Self.publication(6, of: other, birth: 4)))
+        #expect(Self.completions(service).last { $0.publication.topicID == other }?.exceptions == [])
+        #expect(service.shard.violatedInvariant() == nil)
+    }
+
+    /// A kick-off for which very many starts wait is complete for those who have it.
+    @Test func startsThatWaitAreNoExceptions() {
+        let service = Self.service(members: 1, besideOthers: true)
+        for number in 0..<300 { service.apply(.start(Self.start("card \(number)"), .topic(ScriptedService.match))) }
+        service.apply(.publish(Self.publication(1)))
+        service.run()
+        #expect(Self.completions(service, after: 20).last?.exceptions == [])
     }
 
     @Test func aVersionThatShowsTheSameIsComplete() {

@@ -169,6 +169,12 @@ final class CrashWorld {
                     if random.chance(0.5) {
                         follow()
                         while life?.runCore() == true || sync() {}
+                        // An entry comes before the card's push is answered, and then everything calms down.
+                        if random.chance(0.5) {
+                            happen()
+                            while life?.runCore() == true || sync() {}
+                            calm()
+                        }
                     }
                 }
                 // Killed here: what the core and the shards knew is gone.
@@ -494,9 +500,7 @@ final class CrashWorld {
             card.audience.topics.count == 1
         else { return }
         met.superfluous += 1
-        guard let diedAt, !phones[index].isSick, !phones[index].hasMoved, !phones[index].hasFollowedAgain else {
-            return
-        }
+        guard let diedAt, !phones[index].isSick else { return }
         if let joined = card.joinedAt, joined >= diedAt { return }
         complain("phone \(index) gets what it has had before")
     }
