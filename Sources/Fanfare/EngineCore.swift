@@ -387,7 +387,7 @@ package final class EngineCore {
         let before = min(now, joining ?? now)
         if before > followedBefore {
             followedBefore = before
-            shards.send(.followed(before: before, all: before > followed))
+            shards.send(.followed(before: before, sent: followed))
         }
         if before > followed { followedAt = nil }
     }
@@ -477,8 +477,11 @@ package final class EngineCore {
         let (app, shard) = index.quotientAndRemainder(dividingBy: shards.perApp)
         let whole = completions.filter { decisionCore.isNewest($0.publication) }.compactMap { report in
             defer {
-                for other in topicCompletions.behind(report, app: app) {
-                    shards[app * shards.perApp + other].send(.noteCompletion(report.publication))
+                // What is not asked now costs a silent push after a restart.
+                if !isCongested {
+                    for other in topicCompletions.behind(report, app: app) {
+                        shards[app * shards.perApp + other].send(.reportCompletion(report.publication))
+                    }
                 }
             }
             return topicCompletions.take(report, app: app, shard: shard)

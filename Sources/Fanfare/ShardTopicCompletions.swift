@@ -11,6 +11,8 @@ struct ShardTopicCompletions {
         var version: UInt32
         /// The reports by shard of the app.
         var reports: [TopicCompletion?]
+        /// The time of the last completion of the app, if that had no exceptions.
+        var told: FeedTime?
     }
 
     private var entries: [Key: Entry] = [:]
@@ -37,8 +39,9 @@ struct ShardTopicCompletions {
         let reports = entry.reports.compactMap(\.self)
         let exceptions = reports.flatMap(\.exceptions)
         guard reports.count == perApp, exceptions.count <= TopicCompletion.exceptionsMax,
-            let before = reports.map(\.before).min()
+            let before = reports.map(\.before).min(), !exceptions.isEmpty || entry.told != before
         else { return nil }
+        entry.told = exceptions.isEmpty ? before : nil
         return TopicCompletion(completion.publication, before: before, except: exceptions)
     }
 

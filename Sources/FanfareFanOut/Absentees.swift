@@ -3,34 +3,46 @@ import FanfareModel
 /// Activities that follow topics as the store has it, and not here: the end of their card was in flight when they were moved, for example. A restart
 /// takes them for followers of these topics, so completions of these except them.
 struct Absentees {
-    private var topics: [ActivityMark: TopicID] = [:]
+    private struct Stored {
+        let topic: TopicID
+        /// `keyedHash` of the token that the store has; `nil` if it is that of the activity here.
+        let token: UInt64?
+    }
+
+    private var stored: [ActivityMark: Stored] = [:]
     private var marks: [TopicID: Set<ActivityMark>] = [:]
     /// Is `true` once there were too many. Nothing is complete then until the next restart.
     private var isOverfull = false
     /// Maximum of activities: more than are in flight at once, of which each may be moved.
     static let countMax = 1 << 17
 
-    var isEmpty: Bool { topics.isEmpty && !isOverfull }
-    var count: Int { topics.count }
+    var isEmpty: Bool { stored.isEmpty && !isOverfull }
+    var count: Int { stored.count }
 
     /// Notes what the store has of the activity. What it has of a lineup says nothing after a restart.
-    mutating func note(_ activity: ActivityMark, absentFrom key: AudienceKey) {
+    ///
+    /// - Parameter token: `keyedHash` of the token that the store has now; `nil` if it has the same as before.
+    mutating func note(_ activity: ActivityMark, absentFrom key: AudienceKey, token: UInt64? = nil) {
+        let token = token ?? stored[activity]?.token
         remove(activity)
         guard case .topic(let topic) = key else { return }
-        guard topics.count < Absentees.countMax else { return isOverfull = true }
-        topics[activity] = topic
+        guard stored.count < Absentees.countMax else { return isOverfull = true }
+        stored[activity] = Stored(topic: topic, token: token)
         marks[topic, default: []].insert(activity)
     }
 
-    func contains(_ activity: ActivityMark) -> Bool { topics[activity] != nil }
+    func contains(_ activity: ActivityMark) -> Bool { stored[activity] != nil }
 
     /// Notes that the activity is where the store has it, or is over.
     ///
+    /// - Parameter token: `keyedHash` of the token of an activity that is over. What the store has under another token lives on.
     /// - Returns: whether it was absent from a topic.
-    @discardableResult mutating func remove(_ activity: ActivityMark) -> Bool {
-        guard let topic = topics.removeValue(forKey: activity) else { return false }
-        marks[topic]?.remove(activity)
-        if marks[topic]?.isEmpty == true { marks[topic] = nil }
+    @discardableResult mutating func remove(_ activity: ActivityMark, token: UInt64? = nil) -> Bool {
+        guard let known = stored[activity] else { return false }
+        if let token, let kept = known.token, kept != token { return false }
+        stored[activity] = nil
+        marks[known.topic]?.remove(activity)
+        if marks[known.topic]?.isEmpty == true { marks[known.topic] = nil }
         return true
     }
 
@@ -42,5 +54,5 @@ struct Absentees {
     }
 
     /// Returns the topic that the activity is absent from; `nil` if there is none.
-    func topic(of activity: ActivityMark) -> TopicID? { topics[activity] }
+    func topic(of activity: ActivityMark) -> TopicID? { stored[activity]?.topic }
 }

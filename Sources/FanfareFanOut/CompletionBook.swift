@@ -16,12 +16,16 @@ struct CompletionBook {
     private var number: UInt32 = 1
     private var flushesAt: Int64?
 
-    /// Audiences that activities have joined since all that had been sent were known to have joined before a log time; and those of them
-    /// whose notes may speak of these activities by now.
+    /// Audiences that activities have joined since the last `advance`.
     private var joined: [AudienceIndex] = []
-    private var caughtUp = Queue<AudienceIndex>()
-    /// Number of times at which the former became the latter.
-    private var joins: UInt32 = 1
+    /// Those of each round between two of them, with the log time after which no activity of the round has joined: no note speaks of all of
+    /// them before log time has passed that.
+    private var rounds = Queue<(sent: FeedTime, audiences: [AudienceIndex])>()
+    /// Number of audiences of the rounds, and number of the present round.
+    private var roundsCount = 0
+    private var round: UInt32 = 1
+    /// Audiences whose notes may speak of those who have joined by now.
+    private var caughtUp: [AudienceIndex] = []
 
     /// Audiences of several members that are owed something, for `CompletionScan`.
     private var unfinished: [AudienceIndex] = []
@@ -40,8 +44,8 @@ struct CompletionBook {
         fileprivate var index: UInt32 = 0
         /// Is `true` while the audience is among those that are owed something.
         fileprivate var isUnfinished = false
-        /// `CompletionBook.joins` when the audience was joined last.
-        fileprivate var joins: UInt32 = 0
+        /// Round in which the audience was joined last.
+        fileprivate var round: UInt32 = 0
         /// Is `true` until the next note, if that is to be there for the sake of joiners.
         var isForJoiners = false
 
@@ -63,35 +67,48 @@ struct CompletionBook {
 
     /// Notes that all follows, starts and moves from before that log time have been applied.
     ///
-    /// - Parameter all: `true` if these are all so far.
-    mutating func advance(to before: FeedTime, all: Bool) {
+    /// - Parameter sent: log time after which nothing was taken that has been applied.
+    mutating func advance(to before: FeedTime, sent: FeedTime) {
         self.before = before
-        guard all, !joined.isEmpty else { return }
-        for index in joined { caughtUp.append(index) }
-        joined = []
-        joins &+= 1
+        if !joined.isEmpty {
+            roundsCount += joined.count
+            rounds.append((sent, joined))
+            joined = []
+            round &+= 1
+        }
+        while let first = rounds.first, before > first.sent {
+            rounds.removeFirst()
+            roundsCount -= first.audiences.count
+            if caughtUp.isEmpty { caughtUp = first.audiences } else { caughtUp += first.audiences }
+        }
     }
 
     /// Notes that an activity has joined an audience of a topic: as long as log time stands, no note speaks of it.
     mutating func noteJoined(_ index: AudienceIndex, _ place: inout Place) {
-        guard isKept, place.joins != joins, joined.count < CompletionBook.joinedMax else { return }
-        place.joins = joins
+        guard isKept, place.round != round, joined.count + roundsCount < CompletionBook.joinedMax else { return }
+        place.round = round
         joined.append(index)
     }
 
     var hasCaughtUp: Bool { !caughtUp.isEmpty }
 
     /// Removes and returns an audience to be noted anew for its joiners.
-    mutating func takeCaughtUp() -> AudienceIndex? { caughtUp.popFirst() }
+    mutating func takeCaughtUp() -> AudienceIndex? { caughtUp.popLast() }
 
     /// Notes that an activity does not follow what the store has of it.
-    mutating func noteAbsence(of activity: ActivityMark, from key: AudienceKey) {
-        if isKept { absentees.note(activity, absentFrom: key) }
+    ///
+    /// - Parameter token: `keyedHash` of the token that the store has, if it was handed in with the call.
+    mutating func noteAbsence(of activity: ActivityMark, from key: AudienceKey, token: UInt64? = nil) {
+        if isKept { absentees.note(activity, absentFrom: key, token: token) }
     }
 
     /// Notes that an activity follows what the store has of it, or is over. It has joined long after the time that the store has: a pass that has
     /// begun may have gone past it.
-    mutating func forgetAbsence(of activity: ActivityMark) { if absentees.remove(activity) { voids &+= 1 } }
+    ///
+    /// - Parameter token: `keyedHash` of the token of an activity that is over: the store has another card if it has another token.
+    mutating func forgetAbsence(of activity: ActivityMark, token: UInt64? = nil) {
+        if absentees.remove(activity, token: token) { voids &+= 1 }
+    }
 
     /// Notes that everybody who joined so far has the publication.
     ///
@@ -127,7 +144,7 @@ struct CompletionBook {
     }
 
     /// Notes that the publication's topic has no followers here.
-    mutating func noteAbsence(of publication: Publication) {
+    mutating func noteUnfollowed(_ publication: Publication) {
         guard isKept, notesAbsence else { return }
         var place = Place()
         note(publication, at: &place)

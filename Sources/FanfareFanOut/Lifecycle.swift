@@ -77,7 +77,10 @@ final class Lifecycle {
         membership.leaveAudience(slot, at: moment)
         let id = membership.store[slot].id
         // What the store has under a name that was lost is another card.
-        if !reporter.surrogates.contains(id) { membership.forgetAbsence(of: slot) }
+        if !reporter.surrogates.contains(id), !reporter.completions.absentees.isEmpty {
+            let token = startToken ?? membership.store.tokens[membership.store[slot].token]
+            reporter.completions.forgetAbsence(of: membership.claims.mark(of: slot), token: token.keyedHash)
+        }
         reporter.reportRemoval(of: id, token: startToken ?? membership.store.tokens[membership.store[slot].token])
         reporter.surrogates.remove(id)
         membership.store.remove(slot)
@@ -150,16 +153,19 @@ final class Lifecycle {
         guard reporter.completions.isKept, membership.claims.isKept else { return }
         guard let slot = slot(of: id) else {
             if let token {
-                reporter.completions.noteAbsence(of: ActivityMark(id, token: token), from: key)
+                reporter.completions.noteAbsence(of: ActivityMark(id, token: token), from: key, token: token.keyedHash)
             } else if let mark = id.mark, reporter.completions.absentees.contains(mark) {
                 reporter.completions.noteAbsence(of: mark, from: key)
             }
             return
         }
         let mark = id.mark ?? membership.claims.mark(of: slot)
-        if follows(slot, key) {
+        if !follows(slot, key) {
+            reporter.completions.noteAbsence(of: mark, from: key, token: token?.keyedHash)
+        } else if !membership.store[slot].flags.contains(.tokenless) {
             reporter.completions.forgetAbsence(of: mark)
-        } else {
+        } else if reporter.completions.absentees.contains(mark) {
+            // The store has it shown, and its start is on its way here.
             reporter.completions.noteAbsence(of: mark, from: key)
         }
     }

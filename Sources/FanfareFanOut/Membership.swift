@@ -163,7 +163,7 @@ final class Membership {
         rest(index)
     }
 
-    /// Notes that an activity follows what the store has of it, or is about to be removed.
+    /// Notes that an activity follows what the store has of it.
     func forgetAbsence(of slot: ActivitySlot) {
         guard claims.isKept, !reporter.completions.absentees.isEmpty else { return }
         reporter.completions.forgetAbsence(of: claims.mark(of: slot))

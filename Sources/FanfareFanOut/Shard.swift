@@ -160,8 +160,8 @@ package final class Shard: DeliverySource {
         case .publishResumed(let new):
             publisher.publish(new.publication, unfinished: new.alerts, isComplete: new.isComplete, at: moment)
         case .endRestart: publisher.earlier.end { [membership] in membership.isOfLineup($0) }
-        case .followed(let before, let all): reporter.completions.advance(to: before, all: all)
-        case .noteCompletion(let publication): publisher.noteCompletion(of: publication)
+        case .followed(let before, let sent): reporter.completions.advance(to: before, sent: sent)
+        case .reportCompletion(let publication): publisher.noteCompletion(of: publication)
         case .claimed(let ticket): dispatcher.confirmClaims(through: ticket, at: moment)
         case .revokeAlert(let topic, let cause):
             guard let index = membership.topics.index(of: topic) else { return }

@@ -8,11 +8,11 @@ package enum ShardCommand: Sendable {
     case publishResumed(ResumedPublication)
     /// Everything of an earlier process has been published.
     case endRestart
-    /// All follows, starts and moves that were taken before that log time have been sent; `all` if that is all that have been sent so far.
-    /// Sent if the engine's store keeps people.
-    case followed(before: FeedTime, all: Bool)
+    /// All follows, starts and moves that were taken before that log time have been sent. The last of all that have been sent so far was sent at
+    /// log time `sent`, and not taken later. Sent if the engine's store keeps people.
+    case followed(before: FeedTime, sent: FeedTime)
     /// Requests a `topicsCompleted` for the topic of this publication, if it is the topic's latest one and nobody lacks it here.
-    case noteCompletion(Publication)
+    case reportCompletion(Publication)
     /// All claims up to that ticket are durable.
     case claimed(UInt64)
     /// Revokes the alert caused by this fact of this topic: no further push carries it.

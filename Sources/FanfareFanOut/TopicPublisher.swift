@@ -56,7 +56,7 @@ final class TopicPublisher {
         } else if let followers {
             membership.noteCompletion(of: followers.audience)
         } else if !membership.topics.hasFollowersOfEarlier(publication.topicID) {
-            reporter.completions.noteAbsence(of: publication)
+            reporter.completions.noteUnfollowed(publication)
         }
         lineupPublisher.publishToLineups(
             publication, alert ?? toLineups(unfinished, of: publication, at: moment), of: topic, at: moment)
@@ -73,7 +73,7 @@ final class TopicPublisher {
             membership.noteCompletion(of: membership.awake(followers))
             membership.rest(followers)
         } else if !membership.topics.hasFollowersOfEarlier(publication.topicID) {
-            reporter.completions.noteAbsence(of: latest)
+            reporter.completions.noteUnfollowed(latest)
         }
     }
 

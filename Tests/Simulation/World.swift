@@ -350,7 +350,7 @@ package final class World {
         case .forget(let topic): node.forgotten.insert(topic)
         case .reportQuiet(let question): noteQuestion(question, to: node)
         case .republish, .tellDisposition, .claimed: break
-        case .publishResumed, .endRestart, .followed, .noteCompletion: break  // no world restarts
+        case .publishResumed, .endRestart, .followed, .reportCompletion: break  // no world restarts
         }
         node.shard.apply(command, at: node.clock.moment)
         forgetEmptyLineups(of: node)

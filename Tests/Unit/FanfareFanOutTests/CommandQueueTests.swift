@@ -82,7 +82,8 @@ import Testing
     @Test func whatIsToldOfJoinersTakesNoRoomWhileNothingIsTaken() {
         var queue = CommandQueue()
         func append(_ second: Int64, _ kind: Kind) {
-            queue.append(.followed(before: FeedTime(milliseconds: second * 1000), all: true)) { _ in }
+            let before = FeedTime(milliseconds: second * 1000)
+            queue.append(.followed(before: before, sent: before)) { _ in }
             queue.append(.publish(CommandQueueTests.publication(kind, UInt64(second)))) { _ in }
         }
         for second in 1...20_000 { append(Int64(second), Kind(topic: second % 7, alerts: second % 5000 == 0)) }

@@ -23,6 +23,16 @@ import Testing
         #expect(whole?.before == FeedTime(milliseconds: 10_000))
     }
 
+    @Test func whatHasBeenToldIsNotToldOnceMore() {
+        var completions = ShardTopicCompletions(perApp: 2)
+        for shard in 0..<2 { _ = completions.take(Self.report(1, before: 10), app: 0, shard: shard) }
+        #expect(completions.take(Self.report(1, before: 20), app: 0, shard: 0) == nil)
+        #expect(completions.take(Self.report(1, before: 30), app: 0, shard: 1)?.before.milliseconds == 20_000)
+        completions.removeAll()
+        _ = completions.take(Self.report(1, before: 20), app: 0, shard: 0)
+        #expect(completions.take(Self.report(1, before: 30), app: 0, shard: 1)?.before.milliseconds == 20_000)
+    }
+
     /// Joiners of one shard have what the others have once those speak of their time, too.
     @Test func thoseWhoSpokeOfAnEarlierTimeAreAskedForTheSakeOfJoiners() {
         var completions = ShardTopicCompletions(perApp: 3)
