@@ -321,7 +321,10 @@ final class EndCrashWorld {
             guard let end = ends[topic], card.joinedAt.map({ $0 < end }) ?? true else { return }
             return complain("phone \(index) joined \(topic) before its end, and lacks that")
         }
-        guard case .int(let number)? = state.contentState?["number"] else { return }
+        // A card that is followed again during its end is told to be over, and stays with its topic if that goes on and the end does not arrive.
+        guard !phone.hasFollowedAgain || build.reopens == .afresh,
+            case .int(let number)? = state.contentState?["number"]
+        else { return }
         let shown = String(decoding: phone.state, as: UTF8.self)
         guard shown.contains("\"number\":\(number),") || shown.contains("\"number\":\(number)}") else {
             return complain("phone \(index) shows \(shown), and \(topic) number \(number)")
