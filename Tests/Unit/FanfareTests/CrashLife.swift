@@ -84,6 +84,34 @@ final class CrashLife: EngineCoreDelegate {
         return turn.run() == .again
     }
 
+    /// Lets everything arrive, until nothing has happened for some tenths of a second.
+    ///
+    /// - Parameters:
+    ///   - patience: their number.
+    ///   - kept: those that count still after something has happened.
+    func settle(
+        _ clock: ManualClock, patience: Int, keeping kept: Int = 0, sync: () -> Bool,
+        answer: (EngineWorld.Node) -> Void = { $0.answer(0, .accepted) }
+    ) {
+        var idle = 0
+        for _ in 0..<5000 where idle < patience {
+            var isBusy = runCore()
+            if sync() { isBusy = true }
+            for node in nodes {
+                if node.run() { isBusy = true }
+                while !node.network.flights.isEmpty {
+                    answer(node)
+                    isBusy = true
+                }
+            }
+            idle = isBusy ? min(idle, kept) : idle + 1
+            if !isBusy { clock.pass(.milliseconds(100)) }
+        }
+    }
+
+    /// Describes an invariant of a shard that does not hold; `nil` if all do.
+    var violation: String? { nodes.lazy.compactMap { $0.turn.shard.violatedInvariant() }.first }
+
     /// Ends the life as a stop does that has time, with what waits for its interval.
     func stop(at now: Int64) { inbox.stop(by: now + 600_000_000_000) }
     func finish() { checkpointer.finish { false } }

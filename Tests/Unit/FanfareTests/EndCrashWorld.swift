@@ -266,21 +266,8 @@ final class EndCrashWorld {
     private func calm() {
         guard let life else { return }
         tell("a calm")
-        var idle = 0
-        for _ in 0..<5000 where idle < 130 {
-            var isBusy = life.runCore()
-            if sync() { isBusy = true }
-            for node in life.nodes {
-                if node.run() { isBusy = true }
-                while !node.network.flights.isEmpty {
-                    answer(node, .accepted)
-                    isBusy = true
-                }
-            }
-            idle = isBusy ? min(idle, 100) : idle + 1
-            if !isBusy { clock.pass(.milliseconds(100)) }
-        }
-        for node in life.nodes { if let broken = node.turn.shard.violatedInvariant() { complain(broken) } }
+        life.settle(clock, patience: 130, keeping: 100, sync: { sync() }, answer: { answer($0, .accepted) })
+        if let broken = life.violation { complain(broken) }
         judgeCards()
     }
 

@@ -135,10 +135,8 @@ import Testing
     /// Calls at random, and crashes at any moment: a key is carried out once within 24 hours of log time, who repeats it gets the place of
     /// the first one, and what was acknowledged stays acknowledged.
     @Test func whateverTheMomentOfACrashACallIsCarriedOutOnce() throws {
-        func asked(_ name: String) -> UInt64? { ProcessInfo.processInfo.environment[name].flatMap { UInt64($0) } }
         var met = KeyWorld.Met()
-        let first = asked("FANFARE_CRASH_SEED") ?? 1
-        for seed in first..<first + (asked("FANFARE_CRASH_WORLDS") ?? 100) {
+        for seed in CrashSeeds(100).seeds {
             let world = KeyWorld(seed: seed)
             if let violation = try world.play(steps: 300) { Issue.record("seed \(seed): \(violation)") }
             met += world.met

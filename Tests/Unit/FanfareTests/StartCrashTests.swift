@@ -1,15 +1,12 @@
-import Foundation
 import Testing
 
 @Suite struct StartCrashTests {
-    private static func asked(_ name: String) -> Int? { ProcessInfo.processInfo.environment[name].flatMap { Int($0) } }
-
     @Test func whateverTheMomentOfACrashNoCardIsStartedTwiceAndNoStartIsForgotten() {
-        let first = UInt64(Self.asked("FANFARE_CRASH_SEED") ?? 1)
+        let worlds = CrashSeeds(40)
         var met = StartCrashWorld.Met()
-        for seed in first..<first + UInt64(Self.asked("FANFARE_CRASH_WORLDS") ?? 40) {
+        for seed in worlds.seeds {
             let world = StartCrashWorld(seed: seed)
-            if Self.asked("FANFARE_CRASH_TELL") != nil { world.onHappening = { print($0) } }
+            world.onHappening = worlds.tell
             if let violation = world.play(lives: 5) { Issue.record("seed \(seed): \(violation)") }
             met += world.met
         }

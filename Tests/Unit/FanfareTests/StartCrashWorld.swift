@@ -278,21 +278,8 @@ final class StartCrashWorld {
     private func calm() {
         guard let life else { return }
         tell("a calm")
-        var idle = 0
-        for _ in 0..<5000 where idle < 20 {
-            var isBusy = life.runCore()
-            if sync() { isBusy = true }
-            for node in life.nodes {
-                if node.run() { isBusy = true }
-                while !node.network.flights.isEmpty {
-                    node.answer(0, .accepted)
-                    isBusy = true
-                }
-            }
-            idle = isBusy ? 0 : idle + 1
-            if !isBusy { clock.pass(.milliseconds(100)) }
-        }
-        for node in life.nodes { if let broken = node.turn.shard.violatedInvariant() { complain(broken) } }
+        life.settle(clock, patience: 20, sync: { sync() })
+        if let broken = life.violation { complain(broken) }
         for card in cards where card.isAcknowledged.isSet && !card.isOver && card.left.isEmpty && card.givenUp.isEmpty {
             guard card.topics.allSatisfy({ life.core.state(of: $0)?.contentState != nil }) else { continue }
             complain("the start of card \(card.number) was acknowledged in life \(card.bornIn ?? 0), and has not left")

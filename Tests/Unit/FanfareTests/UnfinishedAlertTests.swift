@@ -10,14 +10,12 @@ import Testing
 
 /// A crash in the middle of a goal's sweep: nobody hears of the goal twice, and those whom it has not reached still do.
 @Suite struct UnfinishedAlertTests {
-    private static func asked(_ name: String) -> Int? { ProcessInfo.processInfo.environment[name].flatMap { Int($0) } }
-
     @Test func whateverTheMomentOfACrashNobodyIsAlertedTwiceAndNobodyIsForgotten() {
-        let first = UInt64(Self.asked("FANFARE_CRASH_SEED") ?? 1)
+        let worlds = CrashSeeds(60)
         var met = CrashWorld.Met()
-        for seed in first..<first + UInt64(Self.asked("FANFARE_CRASH_WORLDS") ?? 60) {
+        for seed in worlds.seeds {
             let world = CrashWorld(seed: seed)
-            if Self.asked("FANFARE_CRASH_TELL") != nil { world.onHappening = { print($0) } }
+            world.onHappening = worlds.tell
             if let violation = world.play(lives: 3) { Issue.record("seed \(seed): \(violation)") }
             met += world.met
         }
