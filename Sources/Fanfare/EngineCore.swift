@@ -475,16 +475,14 @@ package final class EngineCore {
 
     private func take(_ completions: [TopicCompletion], from index: Int) {
         let (app, shard) = index.quotientAndRemainder(dividingBy: shards.perApp)
-        let whole = completions.filter { decisionCore.isNewest($0.publication) }.compactMap { report in
-            defer {
-                // What is not asked now costs a silent push after a restart.
-                if !isCongested {
-                    for other in topicCompletions.behind(report, app: app) {
-                        shards[app * shards.perApp + other].send(.reportCompletion(report.publication))
-                    }
-                }
+        var whole: [TopicCompletion] = []
+        for report in completions where decisionCore.isNewest(report.publication) {
+            if let completion = topicCompletions.take(report, app: app, shard: shard) { whole.append(completion) }
+            // What is not asked now costs a silent push after a restart.
+            guard report.isForJoiners, !isCongested else { continue }
+            for other in topicCompletions.behind(report, app: app) {
+                shards[app * shards.perApp + other].send(.reportCompletion(report.publication))
             }
-            return topicCompletions.take(report, app: app, shard: shard)
         }
         if !whole.isEmpty { delegate?.coreDidComplete(whole, app: app) }
     }

@@ -107,7 +107,7 @@ final class Follows {
         return false
     }
 
-    /// Tells that an activity was followed whose end is on its way, with a token of its own.
+    /// Tells that the card of an activity that was followed again is over: its end is on its way.
     private func noteEnded(_ slot: ActivitySlot, _ id: ActivityID) {
         moves.cancel(slot)
         reporter.report(.ended, of: id)

@@ -19,8 +19,7 @@ extension ShardCommand {
         case .move(_, let audience): audience.fault(topicIDBytesMax)
         case .replaceToken(_, let token): ShardCommand.fault(of: token)
         case .publish, .publishResumed, .endRestart, .followed, .reportCompletion, .claimed, .revokeAlert, .republish,
-            .forget, .prefer,
-            .unfollow, .tellDisposition, .checkRemoval, .trustDeadAnswers, .reportQuiet:
+            .forget, .prefer, .unfollow, .tellDisposition, .checkRemoval, .trustDeadAnswers, .reportQuiet:
             nil
         }
     }

@@ -53,10 +53,8 @@ final class TopicPublisher {
             membership.lanes.enqueue(audience)
             membership.reportCompleted(audience, at: moment)
             if isComplete { membership.rest(index) }
-        } else if let followers {
-            membership.noteCompletion(of: followers.audience)
-        } else if !membership.topics.hasFollowersOfEarlier(publication.topicID) {
-            reporter.completions.noteUnfollowed(publication)
+        } else {
+            noteCompletion(of: publication, topic)
         }
         lineupPublisher.publishToLineups(
             publication, alert ?? toLineups(unfinished, of: publication, at: moment), of: topic, at: moment)
@@ -69,10 +67,14 @@ final class TopicPublisher {
             let latest = membership.topics[topic].latest,
             latest.topic.birth == publication.topic.birth, latest.version == publication.version
         else { return }
+        noteCompletion(of: latest, topic)
+    }
+
+    private func noteCompletion(of latest: Publication, _ topic: TopicIndex) {
         if let followers = membership.topics[topic].followers {
             membership.noteCompletion(of: membership.awake(followers))
             membership.rest(followers)
-        } else if !membership.topics.hasFollowersOfEarlier(publication.topicID) {
+        } else if !membership.topics.hasFollowersOfEarlier(latest.topicID) {
             reporter.completions.noteUnfollowed(latest)
         }
     }

@@ -84,6 +84,15 @@ final class CrashLife: EngineCoreDelegate {
         return turn.run() == .again
     }
 
+    /// Makes durable what waits in these parts of the store.
+    ///
+    /// - Returns: those in which something did.
+    func sync(_ parts: [CrashDisk.Part]) -> [CrashDisk.Part] {
+        let synced = parts.filter { disk.sync($0) }
+        if synced.contains(.claims) { core.turnIsOver() }
+        return synced
+    }
+
     /// Lets everything arrive, until nothing has happened for some tenths of a second.
     ///
     /// - Parameters:

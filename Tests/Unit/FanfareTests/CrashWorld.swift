@@ -389,9 +389,8 @@ final class CrashWorld {
     }
 
     private func sync(_ parts: [CrashDisk.Part] = CrashDisk.Part.allCases) -> Bool {
-        let synced = parts.filter { disk.sync($0) }
+        let synced = life?.sync(parts) ?? []
         if !synced.isEmpty { tell("a sync of \(synced): log to \(disk.log.end), \(disk.claims.claims.count) claims") }
-        if synced.contains(.claims) { life?.core.turnIsOver() }
         return !synced.isEmpty
     }
 

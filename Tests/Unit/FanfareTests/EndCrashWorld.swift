@@ -256,9 +256,8 @@ final class EndCrashWorld {
     }
 
     private func sync(_ parts: [CrashDisk.Part] = CrashDisk.Part.allCases) -> Bool {
-        let synced = parts.filter { disk.sync($0) }
+        let synced = life?.sync(parts) ?? []
         if !synced.isEmpty { tell("a sync of \(synced)") }
-        if synced.contains(.claims) { life?.core.turnIsOver() }
         return !synced.isEmpty
     }
 
