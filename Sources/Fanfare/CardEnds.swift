@@ -18,6 +18,8 @@ struct CardEnds {
     private var order = Queue<UInt64>()
 
     var count: Int { over.count }
+    /// Is `true` if no row waits to be removed, and no shard's answer may let one be.
+    var isEmpty: Bool { over.isEmpty && asked.isEmpty && deferred.isEmpty }
 
     /// Notes a call that follows or starts a card.
     ///

@@ -135,7 +135,7 @@ extension CoreTurn {
     /// Publishes pending changes once everything taken is durable and decided.
     private func finish(through intake: Intake, isLate: Bool) {
         if hasFinished {
-            if isLate { end() }
+            if isLate || hasSettled && intake.isIdle { end() }
         } else if !intake.isFeedOver {
             intake.isFeedOver = true
             intake.hold(LogEntry(now: core.now, .feedEnd), nil)

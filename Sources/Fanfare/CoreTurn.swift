@@ -59,6 +59,8 @@ final class CoreTurn {
     /// Deadline of a stop, in monotonic nanoseconds; `.max` while none is requested.
     private(set) var stopsBy = Int64.max
     private(set) var hasFinished = false
+    /// Is `true` once every activity has what was decided until the feed was over, or was refused it.
+    private(set) var hasSettled = false
     /// Is `true` once the engine is over: no turn does anything from then on, though the loop may still call it.
     private var isOver = false
     /// Called when everything taken has been decided and has reached every activity, or when the time for stopping is over.
@@ -228,7 +230,10 @@ final class CoreTurn {
         core.finish()
         for waiting in unflushed { core.settle(until: waiting.until, waiting.settled) }
         unflushed = []
-        core.settle { [unowned self] _ in end() }
+        core.settle { [unowned self] _ in
+            hasSettled = true
+            if intake?.isIdle != false { end() }
+        }
     }
 
     /// Part of the time for stopping that is left for the shards.

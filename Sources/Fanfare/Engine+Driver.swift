@@ -182,7 +182,8 @@ extension Engine {
             guard let intake = store?.intake else { return }
             let count = intake.ends.count
             intake.ends.answer(activity, token: token, isOver: isOver)
-            if count == 0, intake.ends.count > 0 { signal.signal() }
+            // A stop waits for the last answer.
+            if count == 0 && intake.ends.count > 0 || turn.hasSettled { signal.signal() }
         }
         func coreDidLearn(_ fate: ActivityFate, of activity: ActivityID) {
             announcer.activityEvents.say(ActivityEvent(activity: activity, fate: fate))

@@ -127,6 +127,8 @@ final class Intake {
     /// Is `true` if an entry waits for the next commit, or for rows.
     var holdsEntry: Bool { !entries.isEmpty || !durable.isEmpty }
     var isEmpty: Bool { !holdsEntry && waitingCount == 0 && !isCommitting && !hasReady }
+    /// Is `true` if the store has everything, and lacks the rows of no card that is over.
+    var isIdle: Bool { isEmpty && ends.isEmpty }
     var hasReady: Bool { readyTaken < ready.count }
     /// Log time at which a card counts as joined whose change is not carried out: the earliest one; `nil` if there is none.
     var joining: FeedTime? { joins.first?.joinedAt }

@@ -135,6 +135,20 @@ import Testing
         #expect(try place.people.count() == 1)
     }
 
+    /// A stop waits for them: each row that stays is an end push, or a start that is told to be given up, after the next start once more.
+    @Test(.timeLimit(.minutes(10))) func cardsThatAreOverLeaveTheStoreBeforeAStop() async throws {
+        let place = Place()
+        let engine = try place.engine()
+        _ = try await engine.ingest(Self.event(0))
+        let cards = (0..<2 * Intake.rowsMax).map { ActivityID("\($0)") }
+        for card in cards {
+            _ = engine.offer(.follow(.topic(Self.match), activity: card, subscriber: "anna", token: [1]))
+        }
+        for card in cards { _ = engine.offer(.unfollow(activity: card, subscriber: "anna")) }
+        _ = await engine.shutdown(within: .seconds(300))
+        #expect(try place.people.count() == 0)
+    }
+
     private static func start(_ number: Int) -> StartRequest {
         StartRequest(
             activity: "card \(number)", token: [7, UInt8(number & 255), UInt8(number >> 8)],

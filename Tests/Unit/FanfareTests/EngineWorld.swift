@@ -383,6 +383,7 @@ final class EngineWorld {
         if let missing = unanswered() ?? deathUntold() { complain("after a stop \(missing)") }
         if isWell, let missing = missing() { complain("after a stop with time enough \(missing)") }
         if isWell, clock.now >= deadline { complain("a stop waits for nobody") }
+        if isWell, let disk, !disk.intake.isIdle { complain("a stop leaves rows of cards that are over") }
     }
 
     /// Waits for the shards' threads, as the core's thread does.
