@@ -12,7 +12,7 @@ final class WatchedTransport: Transport {
     private var completions: [Completion] = []
 
     private static let batchMax = 1024
-    private static let batchesPerTurn = 64
+    private static let turnMax: Int64 = 500_000
 
     /// - Parameter note: called on the shard's thread with each batch and the monotonic nanosecond at which it left. It reads the tokens, so
     ///   that copying them is not optimised away.
@@ -29,8 +29,9 @@ final class WatchedTransport: Transport {
     var isReady: Bool { true }
 
     func workAvailable() {
-        let moment = clock()
-        for _ in 0..<WatchedTransport.batchesPerTurn {
+        var moment = clock()
+        let end = moment.monotonicNanoseconds + WatchedTransport.turnMax
+        while moment.monotonicNanoseconds < end {
             source.pull(limit: WatchedTransport.batchMax, at: moment, into: &batch)
             guard !batch.deliveries.isEmpty else { return }
             note(batch, Clock.monotonicNanoseconds())
@@ -41,6 +42,7 @@ final class WatchedTransport: Transport {
             batch.removeAll()
             source.complete(completions, at: moment)
             completions.removeAll(keepingCapacity: true)
+            moment = clock()
         }
         nextPull?.signal.signal()
     }

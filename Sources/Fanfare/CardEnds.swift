@@ -16,10 +16,22 @@ struct CardEnds {
     /// Tokens of the cards whose rows are to be removed, and their ids in order, among them those of cards that live on.
     private var over: [UInt64: UInt64] = [:]
     private var order = Queue<UInt64>()
+    /// Questions to shards that wait until there is room among `over`.
+    private var questions = Queue<Question>()
+
+    /// Question to a shard whether a card is over still.
+    struct Question: Equatable {
+        let id: UInt64
+        let token: UInt64
+        let shard: Int
+    }
+
+    /// Number of rows to be removed from which on no shard is asked. A shard tells of few cards before it is asked, and keeps the others.
+    static let overMax = 2048
 
     var count: Int { over.count }
     /// Is `true` if no row waits to be removed, and no shard's answer may let one be.
-    var isEmpty: Bool { over.isEmpty && asked.isEmpty && deferred.isEmpty }
+    var isEmpty: Bool { over.isEmpty && asked.isEmpty && deferred.isEmpty && questions.isEmpty }
 
     /// Notes a call that follows or starts a card.
     ///
@@ -41,15 +53,15 @@ struct CardEnds {
 
     /// Notes that a shard has removed an activity.
     ///
-    /// - Returns: `true` if the shard is to be asked whether that holds; `answer` follows.
-    mutating func shardRemoved(_ id: UInt64, token: UInt64) -> Bool {
-        guard calls[id] == nil else {
-            deferred[id] = token
-            return false
-        }
-        asked[id] = token
-        return true
+    /// The shard is to be asked whether that holds (`nextQuestion`); `answer` follows.
+    mutating func shardRemoved(_ removed: Question) {
+        // Whatever the shard will say, the call comes behind it.
+        if calls[removed.id] == nil { asked[removed.id] = removed.token } else { deferred[removed.id] = removed.token }
+        questions.append(removed)
     }
+
+    /// Removes and returns the next question to a shard; `nil` without one, or while many rows are to be removed.
+    mutating func nextQuestion() -> Question? { over.count < CardEnds.overMax ? questions.popFirst() : nil }
 
     /// Notes the shard's answer.
     mutating func answer(_ id: UInt64, token: UInt64, isOver: Bool) {

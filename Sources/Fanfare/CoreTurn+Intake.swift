@@ -44,6 +44,7 @@ extension CoreTurn {
         // Before entries are sent on: those that wait for slow rows go on when operators know of it.
         reportSlowness(of: intake, clock)
         intake.send(at: clock, now: core.now)
+        askOfRemovals()
         core.joining = intake.joining
         if isLate, intake.isCommitting, !intake.hasReady, clock >= CoreTurn.storeDeadline(of: stopsBy) {
             abandon(intake, now, moment)
@@ -52,6 +53,31 @@ extension CoreTurn {
         // Nothing waits for a checkpoint: what has come meanwhile goes first in the next turn.
         let writesOn = !isLate && checkpointer?.run() == true
         return supply == .more || writesOn ? .again : next(through: intake, now, moment)
+    }
+
+    // MARK: Cards that are over
+
+    /// Notes that a shard has removed an activity, whose row is to be removed.
+    func noteRemoval(of activity: UInt64, token: UInt64, shard: Int) {
+        intake?.ends.shardRemoved(CardEnds.Question(id: activity, token: token, shard: shard))
+        askOfRemovals()
+    }
+
+    /// Notes the shard's answer.
+    ///
+    /// - Returns: `true` if a turn is due: there is a row to be removed, or a stop may have waited for the last answer.
+    func noteRemovalCheck(of activity: UInt64, token: UInt64, isOver: Bool) -> Bool {
+        guard let intake else { return false }
+        let count = intake.ends.count
+        intake.ends.answer(activity, token: token, isOver: isOver)
+        return hasSettled || count == 0 && intake.ends.count > 0
+    }
+
+    /// Asks shards about the removals of which they have told, as far as there is room for their rows.
+    private func askOfRemovals() {
+        while let question = intake?.ends.nextQuestion() {
+            core.checkRemoval(question.id, token: question.token, shard: question.shard)
+        }
     }
 
     /// State of the mailbox after a turn has taken requests.

@@ -46,7 +46,7 @@ final class CoreTurn {
     let core: EngineCore
     let inbox: Inbox
     /// Way of the requests through the log; `nil` without a store.
-    private let intake: Intake?
+    let intake: Intake?
     /// Writer of checkpoints; `nil` without a store.
     let checkpointer: Checkpointer?
     private let clock: ThreadClock

@@ -175,15 +175,11 @@ extension Engine {
             if decisions.isHeard { announcer.decisions.say(record) }
         }
         func coreDidLoseToken(of activity: ActivityID) { announcer.deadTokens.say(activity) }
-        func coreDidRemove(_ activity: UInt64, token: UInt64) -> Bool {
-            store?.intake.ends.shardRemoved(activity, token: token) ?? false
+        func coreDidRemove(_ activity: UInt64, token: UInt64, shard: Int) {
+            turn.noteRemoval(of: activity, token: token, shard: shard)
         }
         func coreDidCheckRemoval(_ activity: UInt64, token: UInt64, isOver: Bool) {
-            guard let intake = store?.intake else { return }
-            let count = intake.ends.count
-            intake.ends.answer(activity, token: token, isOver: isOver)
-            // A stop waits for the last answer.
-            if count == 0 && intake.ends.count > 0 || turn.hasSettled { signal.signal() }
+            if turn.noteRemovalCheck(of: activity, token: token, isOver: isOver) { signal.signal() }
         }
         func coreDidLearn(_ fate: ActivityFate, of activity: ActivityID) {
             announcer.activityEvents.say(ActivityEvent(activity: activity, fate: fate))

@@ -374,6 +374,9 @@ package final class EngineCore {
     /// Tells a shard that its claims up to that ticket are durable.
     func confirmClaims(_ ticket: UInt64, shard: Int) { shards[shard].send(.claimed(ticket)) }
 
+    /// Asks a shard whether an activity is over still; `coreDidCheckRemoval` follows.
+    func checkRemoval(_ id: UInt64, token: UInt64, shard: Int) { shards[shard].send(.checkRemoval(id, token: token)) }
+
     /// Makes the shards take the commands sent to them. The driver of a core calls it before it waits; a loop does that by itself.
     func turnIsOver() {
         tellJoined()
@@ -448,8 +451,7 @@ package final class EngineCore {
         case .overtaken(let serial): overtake(serial)
         case .deadToken(let id): delegate?.coreDidLoseToken(of: id)
         case .removed(let id, let token):
-            guard delegate?.coreDidRemove(id, token: token) ?? false else { return }
-            shards[index].send(.checkRemoval(id, token: token))
+            delegate?.coreDidRemove(id, token: token, shard: index)
         case .removalChecked(let id, let token, let isOver):
             delegate?.coreDidCheckRemoval(id, token: token, isOver: isOver)
         case .fate(let id, let fate): delegate?.coreDidLearn(fate, of: id)

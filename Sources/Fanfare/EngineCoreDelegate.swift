@@ -40,8 +40,9 @@ package protocol EngineCoreDelegate: AnyObject {
     /// - Parameters:
     ///   - activity: bits of its id.
     ///   - token: `keyedHash` of the token that it had.
-    /// - Returns: `true` to ask the shard whether that holds; `coreDidCheckRemoval` follows.
-    func coreDidRemove(_ activity: UInt64, token: UInt64) -> Bool
+    ///   - shard: its index. It is to be asked whether that holds (`EngineCore.checkRemoval`), and tells of few others before; `coreDidCheckRemoval`
+    ///     follows.
+    func coreDidRemove(_ activity: UInt64, token: UInt64, shard: Int)
     /// Called with the answer: `true` if the shard has no activity with that id and that token.
     func coreDidCheckRemoval(_ activity: UInt64, token: UInt64, isOver: Bool)
     func coreDidLearn(_ fate: ActivityFate, of activity: ActivityID)
@@ -68,7 +69,7 @@ extension EngineCoreDelegate {
     package func coreWillShowAgain() {}
     package func coreDidOvertake(_ serial: UInt64, of topic: TopicID) {}
     package func coreDidLoseToken(of activity: ActivityID) {}
-    package func coreDidRemove(_ activity: UInt64, token: UInt64) -> Bool { false }
+    package func coreDidRemove(_ activity: UInt64, token: UInt64, shard: Int) {}
     package func coreDidCheckRemoval(_ activity: UInt64, token: UInt64, isOver: Bool) {}
     package func coreDidLearn(_ fate: ActivityFate, of activity: ActivityID) {}
     package func coreDidClaim(_ claims: StoredClaims, _ ticket: UInt64, shard: Int) {}

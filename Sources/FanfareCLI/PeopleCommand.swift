@@ -243,6 +243,8 @@ struct PeopleCommand {
                 }
             }
             try batch.write()
+            // What a removed card has changed must not stay in the buffer of changes either.
+            try batch.store.merge()
         } catch {
             return complain(error, "\nremoved so far: \(batch.written.counted("card"))")
         }

@@ -38,14 +38,18 @@ struct ClaimBook {
     private(set) var isKept = false
     /// Names of the activities in claims, by slot.
     private var marks: [ActivityMark] = []
-    /// Lower half of the ticket of the last request that names the activity, by slot; 0 for none. The upper half follows from that of the newest
+    /// Lowest 16 bits of the ticket of the last request that names the activity, by slot; 0 for none. The others follow from those of the newest
     /// request, because older tickets are forgotten in time.
-    private var tickets: [UInt32] = []
+    private var tickets: [UInt16] = []
     private var new = UnrequestedClaims()
     private var requested: UInt64
     private var durable: UInt64
-    /// Number of requests after which tickets that are older are forgotten, in rounds of as many.
-    private let ticketAgeMax: UInt64
+    /// Place among the tickets at which the next request looks for old ones.
+    private var forgetting = 0
+    /// Number of requests after which a ticket is old. An activity that has not had its alert by then, in a backoff for example, is claimed once more.
+    private static let ticketAgeMax: UInt16 = 1 << 15
+    /// Number of requests in which all tickets are looked at. With `ticketAgeMax` it is less than a ticket's values.
+    private static let forgettingRound = 1 << 14
     /// Requests without an answer: their tickets, when they were made in monotonic nanoseconds, and their names.
     private var open: [(ticket: UInt64, at: Int64, named: Int)] = []
     /// Names of those requests.
@@ -76,12 +80,8 @@ struct ClaimBook {
     private static let unclaimedMax = 1 << 14
     private(set) var limits = ClaimLimits()
 
-    /// - Parameters:
-    ///   - requested: number of requests so far.
-    ///   - ticketAgeMax: at most 2^31. No alert is fresh for so many requests.
-    init(requested: UInt64 = 0, ticketAgeMax: UInt64 = 1 << 31) {
-        (self.requested, durable, self.ticketAgeMax) = (requested, requested, ticketAgeMax)
-    }
+    /// - Parameter requested: number of requests so far.
+    init(requested: UInt64 = 0) { (self.requested, durable) = (requested, requested) }
 
     /// Makes alerts need claims. Called before there are activities.
     mutating func keep(_ limits: ClaimLimits) {
@@ -117,18 +117,36 @@ struct ClaimBook {
     /// Name of the activity, also beside claims.
     func mark(of slot: ActivitySlot) -> ActivityMark { marks[Int(slot.rawValue)] }
 
-    /// Ticket of the claims that are made now. Earlier ones are not for alerts that are published now. Its lower half is never 0.
-    var next: UInt64 { requested + (UInt32(truncatingIfNeeded: requested) == .max ? 2 : 1) }
+    /// Ticket of the claims that are made now. Earlier ones are not for alerts that are published now. Its lowest 16 bits are never 0.
+    var next: UInt64 { requested + (UInt16(truncatingIfNeeded: requested) == .max ? 2 : 1) }
 
     /// Returns the ticket of the last request that names the activity; 0 for none.
     private func ticket(of slot: ActivitySlot) -> UInt64 {
-        let half = tickets[Int(slot.rawValue)]
-        return half == 0 ? 0 : next - UInt64(UInt32(truncatingIfNeeded: next) &- half)
+        let bits = tickets[Int(slot.rawValue)]
+        return bits == 0 ? 0 : next - UInt64(UInt16(truncatingIfNeeded: next) &- bits)
     }
 
     func isClaimed(_ slot: ActivitySlot, since first: UInt64) -> Bool {
         let ticket = ticket(of: slot)
         return ticket >= first && ticket <= durable
+    }
+
+    /// Returns how many of the slots are claimed, from the first one on: what `isClaimed` says of each, for a sweep.
+    func claimedCount(of slots: ArraySlice<ActivitySlot>, since first: UInt64) -> Int {
+        guard durable >= first else { return 0 }
+        // By their ages, which are as long as tickets are: none is 0, and 0 stands for no ticket.
+        let next = next
+        let youngest = UInt16(clamping: next - durable)
+        let oldest = UInt16(clamping: next - first)
+        let bits = UInt16(truncatingIfNeeded: next)
+        var count = 0
+        for slot in slots {
+            let ticket = tickets[Int(slot.rawValue)]
+            let age = bits &- ticket
+            guard ticket != 0, age >= youngest, age <= oldest else { break }
+            count += 1
+        }
+        return count
     }
 
     /// Returns whether a claim names the activity that may not be durable yet.
@@ -156,7 +174,7 @@ struct ClaimBook {
         activities.reserveCapacity(slots.count)
         for slot in slots where !isNamed(slot, since: first) && lacks(slot) {
             activities.append(marks[Int(slot.rawValue)])
-            tickets[Int(slot.rawValue)] = UInt32(truncatingIfNeeded: next)
+            tickets[Int(slot.rawValue)] = UInt16(truncatingIfNeeded: next)
         }
         guard !activities.isEmpty else { return }
         new.add(alerts, for: activities)
@@ -165,7 +183,7 @@ struct ClaimBook {
     /// Claims alerts for the member of a lineup of one, which no claim names yet.
     mutating func claim(_ alerts: FreshAlerts, for slot: ActivitySlot) {
         new.add(alerts, forLineupOf: marks[Int(slot.rawValue)])
-        tickets[Int(slot.rawValue)] = UInt32(truncatingIfNeeded: next)
+        tickets[Int(slot.rawValue)] = UInt16(truncatingIfNeeded: next)
     }
 
     mutating func claim(_ start: StartMark) { new.add(start) }
@@ -244,17 +262,21 @@ struct ClaimBook {
     mutating func takeRequest(at now: Int64) -> ClaimRequest? {
         guard !new.isEmpty else { return nil }
         requested = next
-        if requested % ticketAgeMax == 1 { forgetOldTickets() }
+        forgetOldTickets()
         open.append((requested, now, new.named))
         requestedNames += new.named
         return new.takeAll(ticket: requested)
     }
 
+    /// Looks at some tickets with each request, so that none of them does at all.
     private mutating func forgetOldTickets() {
-        for index in tickets.indices where tickets[index] != 0 {
-            let age = UInt32(truncatingIfNeeded: next) &- tickets[index]
-            if UInt64(age) >= ticketAgeMax { tickets[index] = 0 }
+        if forgetting >= tickets.count { forgetting = 0 }
+        let end = min(tickets.count, forgetting + tickets.count / ClaimBook.forgettingRound + 1)
+        let next = UInt16(truncatingIfNeeded: next)
+        for index in forgetting..<end where tickets[index] != 0 && next &- tickets[index] >= ClaimBook.ticketAgeMax {
+            tickets[index] = 0
         }
+        forgetting = end
     }
 
     /// Notes that all requests up to that one are durable.

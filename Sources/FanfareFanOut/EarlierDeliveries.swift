@@ -40,15 +40,31 @@ struct EarlierDeliveries {
 /// Log times through which alerts do not concern an activity any more: they may have left for it, or it joined after them. Confined to its
 /// shard's thread.
 final class EarlierAlerts {
-    private var times: [ActivitySlot: FeedTime] = [:]
+    /// Milliseconds by slot, `none` for those without; empty once the engine has started. Nearly all activities that are loaded have such a time.
+    private var loaded: [Int64] = []
+    private static let none = Int64.min
+    /// Those of lineups' members, from then on.
+    private var kept: [ActivitySlot: Int64] = [:]
 
     fileprivate func settle(_ slot: ActivitySlot, through time: FeedTime) {
-        times[slot] = max(times[slot] ?? time, time)
+        let index = Int(slot.rawValue)
+        if index >= loaded.count {
+            loaded.append(contentsOf: repeatElement(EarlierAlerts.none, count: index + 1 - loaded.count))
+        }
+        loaded[index] = max(loaded[index], time.milliseconds)
     }
 
-    fileprivate func keep(_ isWanted: (ActivitySlot) -> Bool) { times = times.filter { isWanted($0.key) } }
+    fileprivate func keep(_ isWanted: (ActivitySlot) -> Bool) {
+        for (index, time) in loaded.enumerated() where time != EarlierAlerts.none {
+            let slot = ActivitySlot(UInt32(index))
+            if isWanted(slot) { kept[slot] = time }
+        }
+        loaded = []
+    }
 
     func isSettled(_ alert: Alert, for slot: ActivitySlot) -> Bool {
-        times[slot].map { alert.grantedAt <= $0 } ?? false
+        let index = Int(slot.rawValue)
+        let time = index < loaded.count ? loaded[index] : kept[slot] ?? EarlierAlerts.none
+        return alert.grantedAt.milliseconds <= time
     }
 }

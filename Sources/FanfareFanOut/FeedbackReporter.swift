@@ -11,6 +11,7 @@ final class FeedbackReporter {
     private var feedback: FeedbackQueue
     /// Is `true` if the core wants to know of each activity that is removed.
     var tellsRemovals = false
+    private var removed = RemovedActivities()
 
     init(feedbackMax: Int) { feedback = FeedbackQueue(limit: feedbackMax) }
 
@@ -44,10 +45,19 @@ final class FeedbackReporter {
     /// Reports that an activity is about to be removed. A card that has lost its name to another one has none in the store either.
     func reportRemoval(of id: ActivityID, token: @autoclosure () -> ArraySlice<UInt8>) {
         guard tellsRemovals, !surrogates.contains(id) else { return }
-        feedback.append(.removed(id.rawValue, token: token().keyedHash))
+        removed.append(RemovedActivities.Entry(id: id.rawValue, token: token().keyedHash))
+        reportRemoval()
     }
 
+    private func reportRemoval() {
+        if let next = removed.next() { feedback.append(.removed(next.id, token: next.token)) }
+    }
+
+    /// Answers whether an activity is over, of whose removal the core has been told, and tells it of the next one before that: a core that has heard all
+    /// answers has heard of all removals.
     func reportRemovalCheck(of id: ActivityID, token: UInt64, isOver: Bool) {
+        removed.noteAsked()
+        reportRemoval()
         feedback.append(.removalChecked(id.rawValue, token: token, isOver: isOver))
     }
 

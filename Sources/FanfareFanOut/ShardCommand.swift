@@ -37,7 +37,7 @@ package enum ShardCommand: Sendable {
     indirect case replaceToken(ActivityID, token: [UInt8])
     /// Requests a `disposition` with the same number for the alert with this cause.
     indirect case tellDisposition(UInt64, ActivityID, TopicID, cause: String)
-    /// Requests a `removalChecked` for an activity that was `removed`: a follow or a start may have come since.
+    /// Requests a `removalChecked` for an activity that was `removed`: a follow or a start may have come since. Each `removed` is followed by one.
     case checkRemoval(UInt64, token: UInt64)
     /// Confirms that the tokens answered as dead are dead, so that the guard no longer keeps their activities from being removed.
     case trustDeadAnswers
@@ -83,7 +83,7 @@ package enum ShardFeedback: Sendable {
     case deadToken(ActivityID)
     indirect case fate(ActivityID, ActivityFate)
     /// The shard has removed the activity, whatever the reason: bits of its id, and hash of the token that it had. Reported if the
-    /// engine's store keeps people.
+    /// engine's store keeps people, of a few activities before the core asks about the first of them (`RemovedActivities`).
     case removed(UInt64, token: UInt64)
     /// Answer to `ShardCommand.checkRemoval`: `isOver` if the shard has no activity with that id and that token.
     case removalChecked(UInt64, token: UInt64, isOver: Bool)

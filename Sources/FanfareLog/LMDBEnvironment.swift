@@ -36,6 +36,8 @@ internal import Glibc
         var row: [UInt8]?
         /// Is `true` if the key follows all keys of its table, which is quicker and fills pages.
         var isLast = false
+        /// Is `true` to replace a row that is there, and to make none.
+        var isPresent = false
         /// Is `true` to remove all rows of the table instead.
         var isOfAll = false
     }
@@ -210,6 +212,11 @@ internal import Glibc
                 let code = unsafe mdb_del(transaction, table, &name, nil)
                 return code == MDB_NOTFOUND ? 0 : code
             }
+            if change.isPresent {
+                var present = unsafe MDB_val()
+                let code = unsafe mdb_get(transaction, table, &name, &present)
+                guard code == 0 else { return code == MDB_NOTFOUND ? 0 : code }
+            }
             return unsafe row.withUnsafeBytes { rowBytes in
                 // LMDB copies the row and does not write to it.
                 var value = unsafe MDB_val(
@@ -247,6 +254,16 @@ internal import Glibc
             return false
         }
         return last
+    }
+
+    /// Returns the row with that key; `nil` if there is none.
+    func row(_ table: Int, _ key: UInt64) throws(Failure) -> [UInt8]? {
+        var bytes: [UInt8]?
+        try unsafe scan(table, from: key) { found, row in
+            if found == key { bytes = unsafe Array(row) }
+            return false
+        }
+        return bytes
     }
 
     /// Calls the closure with each row from a key on, in order, until it returns `false`; with the last row alone for `nil`. The

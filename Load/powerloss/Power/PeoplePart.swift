@@ -17,6 +17,8 @@ final class PeoplePart: Part {
     private var states = [State()]
     private static let mapBytes = 1 << 16
     private static let cardsMax = 200
+    /// A merge of changed cards every few steps.
+    private static let mergeMin = 16
 
     init(store: String) throws { self.store = store }
 
@@ -26,7 +28,7 @@ final class PeoplePart: Part {
         let number = UInt64(states.count)
         var state = states[states.count - 1]
         if number.isMultiple(of: 53) { close() }
-        let people = try self.people ?? LMDBPeopleStore(store: store, mapBytes: PeoplePart.mapBytes)
+        let people = try self.people ?? PeoplePart.open(store)
         self.people = people
         var random = SplitMix64(seed: number)
         var changes: [PeopleChange] = []
@@ -70,19 +72,29 @@ final class PeoplePart: Part {
         let wanted = [states[done], states[min(begun, states.count - 1)]]
         var next = State()
         if let fault = try PeoplePart.goOn(store, wanted, &next) { return fault }
-        return try PeoplePart.compare(LMDBPeopleStore(store: store, mapBytes: PeoplePart.mapBytes), with: [next, next])
+        return try PeoplePart.compare(PeoplePart.open(store), with: [next, next])
     }
 
-    /// Reads the people, adds a card, and lets go of them.
+    private static func open(_ store: String) throws -> LMDBPeopleStore {
+        try LMDBPeopleStore(store: store, mapBytes: mapBytes, mergeMin: mergeMin)
+    }
+
+    /// Reads the people, adds a card, changes some, which merges others, and lets go of them.
     private static func goOn(_ store: String, _ wanted: [State], _ next: inout State) throws -> String? {
-        let people = try LMDBPeopleStore(store: store, mapBytes: mapBytes)
+        let people = try open(store)
         if let fault = try compare(people, with: wanted) { return fault }
         next = wanted[wanted[0].position == people.position ? 0 : 1]
         let card = card(next.nextSerial, 7)
         next.cards[
             CardKey(slice: Card.slice(ofSubscriber: card.subscriber, token: card.token), serial: next.nextSerial)] = 7
+        var changes = [PeopleChange.insert(card)]
+        for key in next.cards.keys.sorted(by: { $0.serial < $1.serial }).prefix(mergeMin)
+        where key.serial < next.nextSerial {
+            changes.append(.replace(key, PeoplePart.card(key.serial, 8)))
+            next.cards[key] = 8
+        }
         (next.position, next.nextSerial) = (next.position + 1, next.nextSerial + 1)
-        try people.apply([.insert(card)], upTo: next.position)
+        try people.apply(changes, upTo: next.position)
         return nil
     }
 

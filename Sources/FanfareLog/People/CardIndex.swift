@@ -1,73 +1,101 @@
-/// Places of cards by the bits of their ids, in some ten bytes a card: an id's upper 32 bits are kept beside the place, so that a few ids
-/// have more than one candidate, and whoever asks reads the cards to tell them apart. Confined to one thread at a time.
+/// Places of cards by the bits of their ids, in some six bytes a card: the upper 24 bits of an id tell it from others. So among ten million a look-up has
+/// a second candidate every other time, and whoever asks reads the cards to tell them apart. Confined to one thread at a time.
 ///
-/// A bucket for each value of the id's highest 14 bits has its cards in the order of the 18 bits behind them. 600 cards are in a bucket of ten
+/// A bucket for each value of the id's highest 14 bits has its cards in the order of the 10 bits behind them. 600 cards are in a bucket of ten
 /// million, so that an insertion moves few.
 struct CardIndex {
     private static let bucketBits: UInt64 = 14
-    private static let tagBits: UInt64 = 18
-    /// Bits of a place: a serial, and one of 64 slices. 2^40 serials are a million cards a second for twelve days, or a hundred million a day
-    /// for thirty years; a card beyond is not found by its id.
-    private static let placeBits: UInt64 = 46
-    static let serialMax: UInt64 = 1 << 40 - 1
+    private static let tagBits: UInt64 = 10
+    private static let sliceBits: UInt16 = 6
+    /// Number of the newest serials among which a card is found. 2^32 are a hundred million cards a day for six weeks, and a card lives for hours.
+    private static let serialsMax: UInt64 = 1 << 32
 
-    /// Tag and place of each card, in ascending order.
-    private var buckets = [[UInt64]](repeating: [], count: 1 << bucketBits)
+    /// Three numbers for each card: its tag and slice, in whose order they are, and the lower 32 bits of its serial.
+    private var buckets = [[UInt16]](repeating: [], count: 1 << bucketBits)
     private(set) var count = 0
+    private var newest: UInt64 = 0
+
+    /// - Parameter expectedCount: number of cards for which there is to be room. Buckets that grow card by card leave holes in memory, as many as they
+    ///   take.
+    init(expectedCount: Int = 0) {
+        let mean = Double(expectedCount) / Double(buckets.count)
+        guard mean >= 1 else { return }
+        // Nearly all buckets have fewer cards: their numbers are as those of chance.
+        let room = 3 * Int(mean + 2 * mean.squareRoot())
+        for index in buckets.indices { buckets[index].reserveCapacity(room) }
+    }
 
     private static func bucket(of id: UInt64) -> Int { Int(id >> (64 - bucketBits)) }
 
-    /// Returns the tag in the bits above those of a place.
-    private static func tag(of id: UInt64) -> UInt64 {
-        ((id >> (64 - bucketBits - tagBits)) & (1 << tagBits - 1)) << placeBits
+    /// Returns the tag in the bits above those of a slice.
+    private static func tag(of id: UInt64) -> UInt16 {
+        UInt16((id >> (64 - bucketBits - tagBits)) & (1 << tagBits - 1)) << sliceBits
     }
 
-    private static func place(of key: CardKey) -> UInt64 { key.serial << 6 | UInt64(key.slice) }
-
-    private static func key(of place: UInt64) -> CardKey {
-        CardKey(slice: Int(place & 63), serial: (place & (1 << placeBits - 1)) >> 6)
+    /// Returns the three numbers of a card.
+    private static func entry(_ id: UInt64, _ key: CardKey) -> [UInt16] {
+        [
+            tag(of: id) | UInt16(key.slice), UInt16(truncatingIfNeeded: key.serial),
+            UInt16(truncatingIfNeeded: key.serial >> 16),
+        ]
     }
 
-    /// Returns the index of the first element that is not below the value.
-    private static func index(of value: UInt64, in bucket: [UInt64]) -> Int {
-        var (low, high) = (0, bucket.count)
+    private func key(at index: Int, in bucket: [UInt16]) -> CardKey {
+        let serial = UInt32(bucket[index + 1]) | UInt32(bucket[index + 2]) << 16
+        return CardKey(
+            slice: Int(bucket[index] & (1 << CardIndex.sliceBits - 1)),
+            serial: newest - UInt64(UInt32(truncatingIfNeeded: newest) &- serial))
+    }
+
+    /// Returns the index of the first card whose tag and slice are not below these.
+    private static func index(of tag: UInt16, in bucket: [UInt16]) -> Int {
+        var (low, high) = (0, bucket.count / 3)
         while low < high {
             let middle = (low + high) / 2
-            if bucket[middle] < value { low = middle + 1 } else { high = middle }
+            if bucket[3 * middle] < tag { low = middle + 1 } else { high = middle }
         }
-        return low
+        return 3 * low
     }
 
     /// Adds a card. One that was added before stays beside it.
     mutating func insert(_ id: UInt64, at key: CardKey) {
-        guard key.serial <= CardIndex.serialMax else { return }
-        let value = CardIndex.tag(of: id) | CardIndex.place(of: key)
-        CardIndex.insert(value, into: &buckets[CardIndex.bucket(of: id)])
+        newest = max(newest, key.serial)
+        guard newest - key.serial < CardIndex.serialsMax else { return }
+        CardIndex.insert(CardIndex.entry(id, key), into: &buckets[CardIndex.bucket(of: id)])
         count += 1
     }
 
-    private static func insert(_ value: UInt64, into bucket: inout [UInt64]) {
+    private static func insert(_ entry: [UInt16], into bucket: inout [UInt16]) {
         // An array doubles its room when it is full, of which half would be empty after a million cards have come.
-        if bucket.count == bucket.capacity { bucket.reserveCapacity(bucket.count + max(4, bucket.count / 16)) }
-        bucket.insert(value, at: index(of: value, in: bucket))
+        if bucket.count == bucket.capacity { bucket.reserveCapacity(bucket.count + max(12, bucket.count / 32)) }
+        bucket.insert(contentsOf: entry, at: index(of: entry[0], in: bucket))
     }
 
     mutating func remove(_ id: UInt64, at key: CardKey) {
-        let value = CardIndex.tag(of: id) | CardIndex.place(of: key)
         let bucket = CardIndex.bucket(of: id)
-        let index = CardIndex.index(of: value, in: buckets[bucket])
-        guard index < buckets[bucket].count, buckets[bucket][index] == value else { return }
-        buckets[bucket].remove(at: index)
-        count -= 1
+        let entry = CardIndex.entry(id, key)
+        var index = CardIndex.index(of: entry[0], in: buckets[bucket])
+        while index < buckets[bucket].count, buckets[bucket][index] == entry[0] {
+            if buckets[bucket][index + 1] == entry[1], buckets[bucket][index + 2] == entry[2] {
+                buckets[bucket].removeSubrange(index..<index + 3)
+                count -= 1
+                return
+            }
+            index += 3
+        }
     }
 
     /// Returns the places of the cards that may have this id, the highest serial first.
     func candidates(_ id: UInt64) -> [CardKey] {
         let bucket = buckets[CardIndex.bucket(of: id)]
         let tag = CardIndex.tag(of: id)
-        let found = bucket[CardIndex.index(of: tag, in: bucket)...].prefix {
-            $0 >> CardIndex.placeBits == tag >> CardIndex.placeBits
+        var found: [CardKey] = []
+        var index = CardIndex.index(of: tag, in: bucket)
+        while index < bucket.count, bucket[index] >> CardIndex.sliceBits == tag >> CardIndex.sliceBits {
+            found.append(key(at: index, in: bucket))
+            index += 3
         }
-        return found.reversed().map(CardIndex.key)
+        if found.count > 1 { found.sort { $0.serial > $1.serial } }
+        return found
     }
 }

@@ -2,8 +2,8 @@ internal import CFanfareLMDB
 package import FanfareModel
 internal import Glibc
 
-/// Store of people in a folder, by LMDB: a table for each slice, whose keys are serials, and one row that says how far the store is.
-/// Each `apply` is one transaction with one sync.
+/// Store of people in a folder, by LMDB: a table for each slice, whose keys are serials, one with changed cards that are not in the slices yet
+/// (`ChangeBuffer`), and one row that says how far the store is. Each `apply` is one transaction with one sync.
 ///
 /// One process writes to a folder at a time; others may read it meanwhile. `Sendable` is unchecked because `PeopleStore` confines it to
 /// one thread at a time.
@@ -11,6 +11,8 @@ package final class LMDBPeopleStore: PeopleStore, @unchecked Sendable {
     /// Row that says how far the store is.
     private struct Head {
         static let form: UInt8 = 1
+        /// Form of a store with rows in its `ChangeBuffer`, which a release that does not know these refuses.
+        static let formWithChanges: UInt8 = 2
         var nextSerial: UInt64 = 1
         var position: LogPosition = 0
     }
@@ -23,13 +25,24 @@ package final class LMDBPeopleStore: PeopleStore, @unchecked Sendable {
     /// Lock of the folder; `nil` for a reader.
     private let lock: StoreFolder?
     private var head: Head
+    private var buffer = ChangeBuffer(from: 1, mergeMin: .max)
+    /// Rows of the buffer of which nobody can say whose they are.
+    private var unknownChanges = 0
+    private let mergeMin: Int
     /// Is `true` from a write that failed to the next one that does not.
     private var hasFailed = false
 
     package var position: LogPosition { head.position }
     package var nextSerial: UInt64 { head.nextSerial }
 
-    private static let tables = ["head"] + (0..<Card.slices).map { "slice \($0)" }
+    private static let changes = "changes"
+    private static let tables = ["head"] + (0..<Card.slices).map { "slice \($0)" } + [changes]
+    private static let changeTable = Card.slices + 1
+    /// Bytes of the key in front of a changed card.
+    private static let keyBytes = MemoryLayout<UInt64>.size
+    /// Share of the cards that is merged at a time: there is a changed card for each of two pages then, and their keys take a byte of memory for each
+    /// card.
+    private static let mergedPart = 16
     /// Rows per transaction of a reader. A transaction that stays open keeps LMDB from using pages again.
     private static let rowsPerRead = 1000
 
@@ -45,11 +58,13 @@ package final class LMDBPeopleStore: PeopleStore, @unchecked Sendable {
     ///   - store: folder of the store; the people are in its folder `people`. Both are created with mode 700 if they are missing, unless
     ///     the people are only read.
     ///   - isReadOnly: `true` for a reader beside the process that writes.
+    ///   - mergeMin: least number of changed cards that are merged into the slices at a time.
     package init(
-        store: String, isReadOnly: Bool = false, mapBytes: Int = LMDBLog.mapBytesFirst
+        store: String, isReadOnly: Bool = false, mapBytes: Int = LMDBLog.mapBytesFirst, mergeMin: Int = 4096
     ) throws(LogError) {
         folder = store + "/people"
         self.mapBytes = mapBytes
+        self.mergeMin = mergeMin
         self.isReadOnly = isReadOnly
         if isReadOnly {
             guard LMDBPeopleStore.exists(store: store) else {
@@ -67,13 +82,15 @@ package final class LMDBPeopleStore: PeopleStore, @unchecked Sendable {
             throw LogError("\(folder): cannot be opened as a store: \(error.reason) (\(error.call))")
         }
         head = try readHead()
+        try readChanges()
         if !isReadOnly { try StoreFolder.syncNames(folder) }
     }
 
     private func opened() throws(LMDBEnvironment.Failure) -> LMDBEnvironment {
         if let environment { return environment }
         let opened = try LMDBEnvironment(
-            folder: folder, tables: LMDBPeopleStore.tables, mapBytes: mapBytes, isReadOnly: isReadOnly)
+            folder: folder, tables: LMDBPeopleStore.tables, newer: [LMDBPeopleStore.changes], mapBytes: mapBytes,
+            isReadOnly: isReadOnly)
         environment = opened
         return opened
     }
@@ -91,68 +108,184 @@ package final class LMDBPeopleStore: PeopleStore, @unchecked Sendable {
         return try LMDBPeopleStore.head(row, folder)
     }
 
+    /// Reads which cards have rows in the buffer.
+    private func readChanges() throws(LogError) {
+        var read: ChangeBuffer?
+        unknownChanges = 0
+        let mergeMin = try mergeCount()
+        do throws(LMDBEnvironment.Failure) {
+            try unsafe opened().scan(LMDBPeopleStore.changeTable, from: 0) { number, row in
+                var buffer = read.take() ?? ChangeBuffer(from: number, mergeMin: mergeMin)
+                if let key = unsafe LMDBPeopleStore.key(of: row) {
+                    buffer.append(key)
+                } else {
+                    buffer.appendUnknown()
+                    unknownChanges += 1
+                }
+                read = buffer
+                return true
+            }
+        } catch {
+            throw unreadable(error)
+        }
+        buffer = read ?? ChangeBuffer(from: 1, mergeMin: mergeMin)
+    }
+
+    private func mergeCount() throws(LogError) -> Int { max(mergeMin, try count() / LMDBPeopleStore.mergedPart) }
+
     package func apply(_ changes: [PeopleChange], upTo position: LogPosition) throws(LogError) {
-        var rows: [LMDBEnvironment.Change] = []
-        rows.reserveCapacity(changes.count + 1)
         var head = Head(nextSerial: head.nextSerial, position: position)
+        var rows: [Row] = []
+        rows.reserveCapacity(changes.count)
         for change in changes {
             try change.check()
             switch change {
             case .insert(let card):
                 let slice = Card.slice(ofSubscriber: card.subscriber, token: card.token)
-                rows.append(try row(card, CardKey(slice: slice, serial: head.nextSerial), isLast: true))
+                rows.append(try Row(card, at: CardKey(slice: slice, serial: head.nextSerial), isNew: true))
                 head.nextSerial += 1
-            case .replace(let key, let card): rows.append(try row(card, key, isLast: false))
-            case .remove(let key): rows.append(.init(table: key.slice + 1, key: key.serial, row: nil))
+            case .replace(let key, let card):
+                rows.append(try Row(card, at: key, isNew: key.serial >= self.head.nextSerial))
+            case .remove(let key): rows.append(Row(removing: key))
             }
         }
-        rows.append(.init(key: 0, row: LMDBPeopleStore.bytes(head)))
-        do throws(LMDBEnvironment.Failure) {
+        do throws(LogError) {
             // A commit that has failed may have been written all the same.
-            if hasFailed, position > self.head.position, try isWritten(position) {
-                try opened().sync()
-            } else {
-                try opened().write(rows)
-            }
+            let isWritten = hasFailed ? try self.isWritten(upTo: position) : false
+            if !isWritten { try write(rows, head) }
         } catch {
             // LMDB refuses all further writes of an environment after some failures, so the next try opens it anew.
             environment = nil
             hasFailed = true
-            throw LogError("\(folder): cannot be written: \(error.reason) (\(error.call))")
+            throw error
         }
         self.head = head
         hasFailed = false
     }
 
-    /// Is `true` if a commit that reported a failure has been written all the same; it is not durable yet.
-    private func isWritten(_ position: LogPosition) throws(LMDBEnvironment.Failure) -> Bool {
-        do throws(LogError) { return try readHead().position == position } catch {
-            throw LMDBEnvironment.Failure(call: error.description, code: EIO)
+    /// Row of a card: what it is to have, or that it goes.
+    private struct Row {
+        let key: CardKey
+        let bytes: [UInt8]?
+        /// Is `true` if the card has no row before the call.
+        let isNew: Bool
+
+        init(_ card: Card, at key: CardKey, isNew: Bool) throws(LogError) {
+            let bytes = card.bytes(serial: key.serial)
+            guard bytes.count <= Card.bytesMax else {
+                throw LogError(
+                    "a card of \(bytes.count) bytes is too large for the store, which takes \(Card.bytesMax)", .entry)
+            }
+            (self.key, self.bytes, self.isNew) = (key, bytes, isNew)
+        }
+
+        init(removing key: CardKey) { (self.key, bytes, isNew) = (key, nil, false) }
+    }
+
+    private func write(_ rows: [Row], _ head: Head) throws(LogError) {
+        var changes: [LMDBEnvironment.Change] = []
+        changes.reserveCapacity(3 * rows.count)
+        // In front of the changes: a card that is merged may be changed once more.
+        try takeMerged(besides: rows.count { $0.bytes != nil && !$0.isNew }, into: &changes)
+        var last = self.head.nextSerial
+        for row in rows {
+            guard let bytes = row.bytes else {
+                buffer.remove(row.key)
+                changes.append(.init(table: row.key.slice + 1, key: row.key.serial, row: nil))
+                continue
+            }
+            if row.isNew {
+                changes.append(
+                    .init(
+                        table: row.key.slice + 1, key: row.key.serial, row: bytes, isLast: row.key.serial >= last))
+                last = max(last, row.key.serial + 1)
+            } else {
+                changes.append(
+                    .init(
+                        table: LMDBPeopleStore.changeTable, key: buffer.append(row.key),
+                        row: LMDBPeopleStore.bytes(of: row.key) + bytes, isLast: true))
+            }
+        }
+        try write(changes, head)
+    }
+
+    private func write(_ changes: [LMDBEnvironment.Change], _ head: Head) throws(LogError) {
+        let head = LMDBEnvironment.Change(key: 0, row: LMDBPeopleStore.bytes(head, hasChanges: !buffer.isEmpty))
+        do throws(LMDBEnvironment.Failure) { try opened().write(changes + [head]) } catch {
+            throw LogError("\(folder): cannot be written: \(error.reason) (\(error.call))")
         }
     }
 
-    package func card(_ key: CardKey) throws(LogError) -> Card? {
-        var bytes: [UInt8]?
+    /// Takes the cards from the buffer that go to their slices beside so many changes.
+    private func takeMerged(besides changes: Int, into rows: inout [LMDBEnvironment.Change]) throws(LogError) {
+        if buffer.isDue { buffer.mergeMin = try mergeCount() }
         do throws(LMDBEnvironment.Failure) {
-            try unsafe opened().scan(key.slice + 1, from: key.serial) { found, row in
-                if found == key.serial { bytes = unsafe Array(row) }
-                return false
+            for (key, number) in buffer.takeMerged(besides: changes) {
+                guard let bytes = try changedCard(key, number) else { continue }
+                // Of a card that is gone the buffer may have rows still.
+                rows.append(.init(table: key.slice + 1, key: key.serial, row: bytes, isPresent: true))
             }
         } catch {
             throw unreadable(error)
         }
-        guard let bytes else { return nil }
-        do throws(SerialError) { return try Card(bytes, serial: key.serial) } catch { return nil }
+        for number in buffer.takeRemoved(besides: changes) {
+            rows.append(.init(table: LMDBPeopleStore.changeTable, key: number, row: nil))
+        }
     }
 
-    private func row(_ card: Card, _ key: CardKey, isLast: Bool) throws(LogError) -> LMDBEnvironment.Change {
-        let bytes = card.bytes(serial: key.serial)
-        guard bytes.count <= Card.bytesMax else {
-            throw LogError(
-                "a card of \(bytes.count) bytes is too large for the store, which takes \(Card.bytesMax)", .entry
-            )
+    /// Merges all changed cards, so that the file has nothing of what is gone but in pages that LMDB uses again later.
+    package func merge() throws(LogError) {
+        while !buffer.isEmpty {
+            buffer.begin()
+            var changes: [LMDBEnvironment.Change] = []
+            try takeMerged(besides: LMDBPeopleStore.rowsPerRead, into: &changes)
+            try write(changes, head)
         }
-        return .init(table: key.slice + 1, key: key.serial, row: bytes, isLast: isLast)
+        unknownChanges = 0
+    }
+
+    /// After a call that has failed, reads anew what it may have written all the same.
+    ///
+    /// - Returns: `true` if it has; all of it is durable then.
+    private func isWritten(upTo position: LogPosition) throws(LogError) -> Bool {
+        let found = try readHead()
+        try readChanges()
+        guard position > head.position, found.position == position else { return false }
+        do throws(LMDBEnvironment.Failure) { try opened().sync() } catch {
+            throw LogError("\(folder): cannot be written: \(error.reason) (\(error.call))")
+        }
+        return true
+    }
+
+    package func card(_ key: CardKey) throws(LogError) -> Card? {
+        do throws(LMDBEnvironment.Failure) {
+            let environment = try opened()
+            guard var bytes = try environment.row(key.slice + 1, key.serial) else { return nil }
+            if let number = buffer.number(of: key), let changed = try changedCard(key, number) { bytes = changed }
+            return try? Card(bytes, serial: key.serial)
+        } catch {
+            throw unreadable(error)
+        }
+    }
+
+    /// Returns the card's row in the buffer; `nil` if the process that writes has merged it meanwhile.
+    private func changedCard(_ key: CardKey, _ number: UInt64) throws(LMDBEnvironment.Failure) -> [UInt8]? {
+        let row = try opened().row(LMDBPeopleStore.changeTable, number)
+        guard let row, unsafe row.withUnsafeBytes({ unsafe LMDBPeopleStore.key(of: $0) }) == key else { return nil }
+        return Array(row.dropFirst(LMDBPeopleStore.keyBytes))
+    }
+
+    private static func bytes(of key: CardKey) -> [UInt8] {
+        var writer = SerialWriter()
+        writer.write(fixed: key.bits)
+        return writer.bytes
+    }
+
+    /// Returns the key in front of a changed card; `nil` if it cannot be read. The checksum of the card covers its serial.
+    private static func key(of row: UnsafeRawBufferPointer) -> CardKey? {
+        guard row.count >= keyBytes else { return nil }
+        let key = unsafe CardKey(bits: UInt64(littleEndian: row.loadUnaligned(as: UInt64.self)))
+        return key.slice < Card.slices ? key : nil
     }
 
     package func count(slice: Int) throws(LogError) -> Int {
@@ -165,6 +298,9 @@ package final class LMDBPeopleStore: PeopleStore, @unchecked Sendable {
         slice: Int, from serial: UInt64,
         _ body: (CardKey, Result<Card, SerialError>) throws(LogError) -> Bool
     ) throws(LogError) {
+        for _ in 0..<unknownChanges where slice == 0 && serial == 0 {
+            guard try body(CardKey(slice: 0, serial: 0), .failure(.malformed("key"))) else { return }
+        }
         var next = serial
         while true {
             var rows: [(serial: UInt64, bytes: [UInt8])] = []
@@ -177,11 +313,25 @@ package final class LMDBPeopleStore: PeopleStore, @unchecked Sendable {
                 throw unreadable(error)
             }
             for (serial, bytes) in rows {
-                let card = Result { () throws(SerialError) in try Card(bytes, serial: serial) }
-                guard try body(CardKey(slice: slice, serial: serial), card) else { return }
+                let key = CardKey(slice: slice, serial: serial)
+                let newest = try newest(bytes, of: key)
+                let card = Result { () throws(SerialError) in try Card(newest, serial: serial) }
+                guard try body(key, card) else { return }
             }
             guard rows.count == LMDBPeopleStore.rowsPerRead, let last = rows.last?.serial, last < .max else { return }
             next = last + 1
+        }
+    }
+
+    /// Returns the newest row of a card, of which this is that of its slice.
+    private func newest(_ row: [UInt8], of key: CardKey) throws(LogError) -> [UInt8] {
+        guard let number = buffer.number(of: key) else { return row }
+        do throws(LMDBEnvironment.Failure) {
+            // What the buffer has no more is in the slice, where the process that writes has merged it behind a reader's back.
+            if let changed = try changedCard(key, number) { return changed }
+            return try opened().row(key.slice + 1, key.serial) ?? row
+        } catch {
+            throw unreadable(error)
         }
     }
 
@@ -191,9 +341,9 @@ package final class LMDBPeopleStore: PeopleStore, @unchecked Sendable {
 
     // MARK: - Head
 
-    private static func bytes(_ head: Head) -> [UInt8] {
+    private static func bytes(_ head: Head, hasChanges: Bool) -> [UInt8] {
         var writer = SerialWriter()
-        writer.write(byte: Head.form)
+        writer.write(byte: hasChanges ? Head.formWithChanges : Head.form)
         writer.write(head.nextSerial)
         writer.write(head.position)
         return LogEntry.sealed(writer.bytes[...], at: 0)
@@ -204,7 +354,7 @@ package final class LMDBPeopleStore: PeopleStore, @unchecked Sendable {
         do throws(SerialError) {
             var reader = try SerialReader(sealed: row, at: 0)
             let form = try reader.byte()
-            guard form <= Head.form else { throw .newerForm(form, known: Head.form) }
+            guard form <= Head.formWithChanges else { throw .newerForm(form, known: Head.formWithChanges) }
             let head = Head(nextSerial: try reader.unsigned(), position: try reader.unsigned())
             guard form > 0, reader.isAtEnd else { throw .malformed("head") }
             return head

@@ -2,7 +2,7 @@ package import FanfareModel
 
 /// All cards of an engine's people by name, on top of a store: it loads them, and makes entries durable as changes of rows.
 ///
-/// It keeps some 10 bytes for each card in memory (`CardIndex`). Its calls block. `Sendable` is unchecked because one
+/// It keeps some six bytes for each card in memory (`CardIndex`). Its calls block. `Sendable` is unchecked because one
 /// thread at a time uses it: the one that loads, then a `PeopleQueue`'s.
 package final class PeopleRegister: @unchecked Sendable {
     /// `nil` once closed.
@@ -32,7 +32,7 @@ package final class PeopleRegister: @unchecked Sendable {
     /// - Parameter body: called with each card and its place, or with a line about a row that cannot be read.
     package func load(_ body: (Result<(CardKey, Card), LogError>) -> Void) throws(LogError) {
         guard let store else { return }
-        (index, renamed) = (CardIndex(), [:])
+        (index, renamed) = (CardIndex(expectedCount: try store.count()), [:])
         try store.read { (key, found) throws(LogError) in
             switch found {
             case .success(let card):

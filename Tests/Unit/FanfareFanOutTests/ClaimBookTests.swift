@@ -12,15 +12,15 @@ import Testing
                     highlight: nil), of: TopicID("match/1"), at: 0)
         ], at: Moment(wallMilliseconds: 1_790_000_000_000, monotonicNanoseconds: 1))
 
-    private static func book(requested: UInt64, ticketAgeMax: UInt64 = 1 << 31) -> ClaimBook {
-        var book = ClaimBook(requested: requested, ticketAgeMax: ticketAgeMax)
+    private static func book(requested: UInt64, slots: UInt32 = 4) -> ClaimBook {
+        var book = ClaimBook(requested: requested)
         book.keep(ClaimLimits())
-        for slot in 0..<4 as Range<UInt32> { book.name(ActivitySlot(slot), ActivityMark(rawValue: slot)) }
+        for slot in 0..<slots { book.name(ActivitySlot(slot), ActivityMark(rawValue: slot)) }
         return book
     }
 
-    /// Requests count up for years, and half of a ticket is kept for each activity.
-    @Test(arguments: [0, 1 << 31 - 5, 1 << 32 - 5, 5 << 32 - 1, .max >> 1] as [UInt64])
+    /// Requests count up for years, and 16 bits of a ticket are kept for each activity.
+    @Test(arguments: [0, 1 << 15 - 5, 1 << 16 - 5, 5 << 16 - 1, 1 << 32 - 5, .max >> 1] as [UInt64])
     func anActivityIsClaimedFromTheAnswerToItsRequest(requested: UInt64) throws {
         let alerts = try #require(Self.alerts)
         var book = Self.book(requested: requested)
@@ -41,15 +41,43 @@ import Testing
     }
 
     /// A ticket of long ago would look like one that is to come.
-    @Test func oldTicketsAreForgotten() throws {
+    @Test(arguments: [2, 100_000] as [UInt32]) func oldTicketsAreForgotten(slots: UInt32) throws {
         let alerts = try #require(Self.alerts)
-        var book = Self.book(requested: 0, ticketAgeMax: 8)
-        book.claim(alerts, for: ActivitySlot(0))
-        for _ in 0..<9 {
-            book.claim(alerts, for: ActivitySlot(1))
+        var book = Self.book(requested: 0, slots: slots)
+        let old = ActivitySlot(slots - 1)
+        book.claim(alerts, for: old)
+        for request in 1...200_000 {
+            book.claim(alerts, for: ActivitySlot(0))
             let taken = book.takeRequest(at: 0)
             _ = book.confirm(try #require(taken).ticket)
+            guard !book.isNamed(old, since: 2), request < 10_000 || book.isClaimed(ActivitySlot(0), since: 9000) else {
+                Issue.record("request \(request)")
+                return
+            }
         }
-        #expect(!book.isNamed(ActivitySlot(0), since: 1) && book.isClaimed(ActivitySlot(1), since: 9))
+        #expect(!book.isNamed(old, since: 1))
+    }
+
+    /// The sweep's count says of each slot what the book says of it alone.
+    @Test(arguments: 1...20 as ClosedRange<UInt64>) func theFirstClaimedSlotsAreCounted(seed: UInt64) throws {
+        let alerts = try #require(Self.alerts)
+        var random = SplitMix64(seed: seed)
+        var book = Self.book(requested: [0, 1 << 16 - 20, 3 << 32 - 20].randomElement(using: &random)!, slots: 40)
+        let slots = (0..<40 as Range<UInt32>).map { ActivitySlot($0) }
+        var open: [UInt64] = []
+        for step in 0..<200 {
+            book.claim(alerts, for: slots[Int.random(in: 0..<40, using: &random)])
+            if random.chance(0.5), let request = book.takeRequest(at: 0) { open.append(request.ticket) }
+            if random.chance(0.4), let ticket = open.popLast() {
+                _ = book.confirm(ticket)
+                open.removeAll { $0 < ticket }
+            }
+            if random.chance(0.1) { book.forget(slots[Int.random(in: 0..<40, using: &random)]) }
+            let first = random.chance(0.3) ? 1 : book.next - min(book.next - 1, random.next() % 30)
+            let from = Int.random(in: 0..<40, using: &random)
+            let counted = book.claimedCount(of: slots[from...], since: first)
+            let expected = slots[from...].prefix { book.isClaimed($0, since: first) }.count
+            #expect(counted == expected, "seed \(seed), step \(step)")
+        }
     }
 }

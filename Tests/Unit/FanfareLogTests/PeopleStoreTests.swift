@@ -23,8 +23,8 @@ import Testing
         return found
     }
 
-    /// Random changes of a store in memory and one on disk, which is opened anew now and then.
-    @Test(arguments: [UInt64(1), 2]) func bothStoresAreAlike(seed: UInt64) throws {
+    /// Random changes of a store in memory and one on disk, which is opened anew now and then, and merges changed cards all the time.
+    @Test(arguments: [UInt64(1), 2, 3, 4]) func bothStoresAreAlike(seed: UInt64) throws {
         let folder = Folder()
         var random = SplitMix64(seed: seed)
         let memory = MemoryPeopleStore()
@@ -47,13 +47,73 @@ import Testing
             }
             // LMDB forbids two environments of one file in a process, so the old one goes first.
             if round.isMultiple(of: 7) { opened = nil }
-            let disk = try opened ?? LMDBPeopleStore(store: folder.path, mapBytes: 1 << 20)
+            let disk = try opened ?? LMDBPeopleStore(store: folder.path, mapBytes: 1 << 20, mergeMin: 20)
             opened = disk
             try memory.apply(distinct, upTo: UInt64(round))
             try disk.apply(distinct, upTo: UInt64(round))
             #expect(try cards(disk) == cards(memory), "seed \(seed), round \(round)")
             #expect(try disk.count() == memory.count() && disk.position == memory.position)
+            for key in keys + [CardKey(slice: 0, serial: 1 << 40)] {
+                #expect(try disk.card(key) == memory.card(key), "seed \(seed), round \(round)")
+            }
+            if round.isMultiple(of: 19) { try disk.merge() }
         }
+    }
+
+    /// Somebody who reads beside the process that writes sees each card as it was when the reading began, or newer.
+    @Test func aReaderSeesWhatWasMergedBehindItsBack() throws {
+        let folder = Folder()
+        let store = try LMDBPeopleStore(store: folder.path, mergeMin: 8)
+        try store.apply((0..<40).map { .insert(CardSamples.card($0)) })
+        let keys = try cards(store).keys.sorted { $0.serial < $1.serial }
+        for (index, key) in keys.enumerated() { try store.apply([.replace(key, CardSamples.card(100 + index))]) }
+        let copy = folder.path + "-copy"
+        try FileManager.default.copyItem(atPath: folder.path, toPath: copy)
+        defer { try? FileManager.default.removeItem(atPath: copy) }
+        // In a process of its own, of which this is the picture.
+        let seen = try LMDBPeopleStore(store: copy, isReadOnly: true)
+        #expect(try cards(seen) == cards(store))
+    }
+
+    /// A release that knows no changed cards beside the slices refuses a store that has some, and no other.
+    @Test func aStoreWithChangedCardsHasAFormOfItsOwn() throws {
+        let folder = Folder()
+        let store = try LMDBPeopleStore(store: folder.path)
+        try store.apply([.insert(CardSamples.card(1))])
+        let key = try #require(try cards(store).keys.first)
+        func form() throws -> UInt8? {
+            let file = try LMDBEnvironment(
+                folder: folder.path + "/people", tables: ["head"], mapBytes: 1 << 20, isReadOnly: true)
+            return try file.row(0, 0)?.first
+        }
+        _ = consume store
+        #expect(try form() == 1)
+        try LMDBPeopleStore(store: folder.path).apply([.replace(key, CardSamples.card(2))])
+        #expect(try form() == 2)
+        try LMDBPeopleStore(store: folder.path).merge()
+        #expect(try form() == 1)
+        #expect(try cards(LMDBPeopleStore(store: folder.path)) == [key: CardSamples.card(2)])
+    }
+
+    /// A changed card whose key nobody can read is told, and hides no other. One of no card that there is counts for nothing.
+    @Test func aDamagedChangeIsTold() throws {
+        let folder = Folder()
+        try LMDBPeopleStore(store: folder.path).apply([.insert(CardSamples.card(1))])
+        let tables = ["changes"]
+        try LMDBEnvironment(folder: folder.path + "/people", tables: tables, mapBytes: 1 << 20, isReadOnly: false)
+            .write([.init(key: 1, row: [1, 2, 3]), .init(key: 2, row: [UInt8](repeating: 255, count: 20))])
+        func faults(_ store: LMDBPeopleStore) throws -> [SerialError] {
+            var faults: [SerialError] = []
+            try store.read { (_, card) throws(LogError) in
+                if case .failure(let error) = card { faults.append(error) }
+                return true
+            }
+            return faults
+        }
+        let store = try LMDBPeopleStore(store: folder.path)
+        #expect(try faults(store) == [.malformed("key")] && cards(store).count == 1)
+        try store.merge()
+        #expect(try faults(store).isEmpty && cards(store).count == 1)
     }
 
     /// An import that was killed before its first commit leaves an environment without tables.
@@ -167,7 +227,7 @@ import Testing
         do {
             let environment = try LMDBEnvironment(
                 folder: folder.path + "/people", tables: ["head"], mapBytes: 1 << 20, isReadOnly: false)
-            try environment.write([.init(key: 0, row: LogEntry.sealed([2, 1, 0], at: 0))])
+            try environment.write([.init(key: 0, row: LogEntry.sealed([3, 1, 0], at: 0))])
         }
         let error = #expect(throws: LogError.self) { try LMDBPeopleStore(store: folder.path) }
         #expect(error?.description.contains("a newer release wrote") == true)

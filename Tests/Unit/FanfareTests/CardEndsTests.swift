@@ -12,7 +12,9 @@ import Testing
         var count: Int { ends.count }
         @discardableResult func noteCall(_ id: UInt64) -> PeopleEntry? { ends.noteCall(id) }
         func noteCarriedOut(_ id: UInt64, isKept: Bool = true) { ends.noteCarriedOut(id, isKept: isKept) }
-        func shardRemoved(_ id: UInt64, token: UInt64) -> Bool { ends.shardRemoved(id, token: token) }
+        func shardRemoved(_ id: UInt64, token: UInt64) { ends.shardRemoved(.init(id: id, token: token, shard: 0)) }
+        func nextQuestion() -> CardEnds.Question? { ends.nextQuestion() }
+        var isEmpty: Bool { ends.isEmpty }
         func answer(_ id: UInt64, token: UInt64, isOver: Bool) { ends.answer(id, token: token, isOver: isOver) }
         func remove(_ id: UInt64, token: UInt64) { ends.remove(id, token: token) }
         func take() -> [PeopleEntry] {
@@ -24,7 +26,7 @@ import Testing
 
     @Test func aRowGoesWhenItsShardSaysTwiceThatTheCardIsOver() {
         let ends = Ends()
-        #expect(ends.shardRemoved(1, token: 7))
+        ends.shardRemoved(1, token: 7)
         #expect(ends.take().isEmpty)
         ends.answer(1, token: 7, isOver: true)
         #expect(ends.take() == [.removed(1, token: 7)] && ends.count == 0)
@@ -36,7 +38,7 @@ import Testing
     @Test func aCallThatHasComeBeforeOrAfterItKeepsTheRow() {
         let ends = Ends()
         ends.noteCall(1)
-        #expect(!ends.shardRemoved(1, token: 7))
+        ends.shardRemoved(1, token: 7)
         ends.remove(1, token: 7)
         ends.noteCarriedOut(1)
         #expect(ends.take().isEmpty)
@@ -51,15 +53,15 @@ import Testing
         let ends = Ends()
         ends.noteCall(1)
         ends.noteCarriedOut(1)
-        #expect(ends.shardRemoved(1, token: 7))
+        ends.shardRemoved(1, token: 7)
         ends.answer(1, token: 7, isOver: false)
         #expect(ends.take().isEmpty)
-        #expect(ends.shardRemoved(1, token: 7))
+        ends.shardRemoved(1, token: 7)
         ends.noteCall(1)
         ends.answer(1, token: 7, isOver: true)
         ends.noteCarriedOut(1)
         #expect(ends.take().isEmpty)
-        #expect(ends.shardRemoved(1, token: 7))
+        ends.shardRemoved(1, token: 7)
         ends.noteCall(1)
         ends.noteCarriedOut(1)
         ends.answer(1, token: 7, isOver: true)
@@ -79,7 +81,7 @@ import Testing
         for isKept in [false, true] {
             let ends = Ends()
             ends.noteCall(1)
-            #expect(!ends.shardRemoved(1, token: 7))
+            ends.shardRemoved(1, token: 7)
             ends.noteCarriedOut(1, isKept: isKept)
             #expect(ends.take() == (isKept ? [] : [.removed(1, token: 7)]))
         }
@@ -89,7 +91,7 @@ import Testing
     @Test(arguments: [false, true], [false, true])
     func aCallWhileTheShardIsAskedKeepsTheRowIfItIsItsOwn(isKept: Bool, answersFirst: Bool) {
         let ends = Ends()
-        #expect(ends.shardRemoved(1, token: 7))
+        ends.shardRemoved(1, token: 7)
         #expect(ends.noteCall(1) == nil)
         if answersFirst { ends.answer(1, token: 7, isOver: true) }
         ends.noteCarriedOut(1, isKept: isKept)
@@ -105,5 +107,28 @@ import Testing
         ends.remove(1, token: 9)
         ends.remove(2, token: 8)
         #expect(ends.take() == [.removed(1, token: 9), .removed(2, token: 8)])
+    }
+
+    /// Shards are asked of a few cards, and of the next ones as rows are removed. Each is asked of each card once, also where a call is on its way.
+    @Test func shardsAreAskedWhileThereIsRoomForRows() {
+        let ends = Ends()
+        let count = UInt64(3 * CardEnds.overMax)
+        ends.noteCall(3)
+        for id in 0..<count { ends.shardRemoved(id, token: id) }
+        var (asked, removed): (Set<UInt64>, Set<UInt64>) = ([], [])
+        var most = 0
+        while !ends.isEmpty {
+            while let question = ends.nextQuestion() {
+                #expect(asked.insert(question.id).inserted && question.token == question.id)
+                ends.answer(question.id, token: question.token, isOver: question.id != 5)
+            }
+            most = max(most, ends.count)
+            for entry in ends.take() {
+                if case .removed(let id, _) = entry { removed.insert(id) }
+            }
+            if asked.count == count { ends.noteCarriedOut(3) }
+        }
+        #expect(asked.count == count && removed == Set(0..<count).subtracting([3, 5]))
+        #expect(most == CardEnds.overMax)
     }
 }

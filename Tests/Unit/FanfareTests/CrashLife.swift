@@ -136,11 +136,11 @@ final class CrashLife: EngineCoreDelegate {
             disk.change { $0.note(stored, at: CompletionKey(birth: stored.birth, app: app), head) }
         }
     }
-    func coreDidRemove(_ activity: UInt64, token: UInt64) -> Bool {
-        disk.intake.ends.shardRemoved(activity, token: token)
+    func coreDidRemove(_ activity: UInt64, token: UInt64, shard: Int) {
+        turn.noteRemoval(of: activity, token: token, shard: shard)
     }
     func coreDidCheckRemoval(_ activity: UInt64, token: UInt64, isOver: Bool) {
-        disk.intake.ends.answer(activity, token: token, isOver: isOver)
+        _ = turn.noteRemovalCheck(of: activity, token: token, isOver: isOver)
     }
     func coreDidLearn(_ fate: ActivityFate, of activity: ActivityID) { onFate?(fate, activity) }
     func coreDidReach(stamp: Int64) { disk.reserve(stampsThrough: stamp) }

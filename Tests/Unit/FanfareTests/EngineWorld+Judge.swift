@@ -17,12 +17,11 @@ extension EngineWorld: EngineCoreDelegate {
     func coreWillPublish(_ publication: Publication) {
         if let alert = publication.alert { alertTimes[alert.text.title.description] = alert.grantedAt }
     }
-    func coreDidRemove(_ activity: UInt64, token: UInt64) -> Bool {
-        disk?.intake.ends.shardRemoved(activity, token: token) ?? false
+    func coreDidRemove(_ activity: UInt64, token: UInt64, shard: Int) {
+        turn.noteRemoval(of: activity, token: token, shard: shard)
     }
     func coreDidCheckRemoval(_ activity: UInt64, token: UInt64, isOver: Bool) {
-        disk?.intake.ends.answer(activity, token: token, isOver: isOver)
-        requested.isSet = true
+        if turn.noteRemovalCheck(of: activity, token: token, isOver: isOver) { requested.isSet = true }
     }
     func coreDidReport(_ line: String) { turn.report(line) }
     func coreDidRelieve() { requested.isSet = true }

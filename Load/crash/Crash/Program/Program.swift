@@ -71,7 +71,7 @@ package struct Program: Sendable {
         let marks = try PhaseMarks(file: options.marks)
         // What `.folder` opens, in its order.
         let log = MarkedLog(try LMDBLog(folder: options.folder), marks)
-        let people = MarkedPeople(try LMDBPeopleStore(store: options.folder), marks)
+        let people = MarkedPeople(try LMDBPeopleStore(store: options.folder, mergeMin: 64), marks)
         let claims = MarkedClaims(try ClaimFolder(store: options.folder), marks)
         var store = StoreChoice.parts(log: log, people: people, claims: claims)
         store.checkpointInterval = options.checkpointInterval

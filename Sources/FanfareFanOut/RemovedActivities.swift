@@ -1,0 +1,46 @@
+import FanfareModel
+
+/// Activities that the shard has removed, until the core has taken note of them. It removes their rows from a disk, so it is told of a few at a time:
+/// ten million cards of a match may be over in some seconds, and a goal of another match passes through the same core.
+struct RemovedActivities {
+    /// Bits of the activity's id, and hash of the token that it had.
+    struct Entry: Equatable {
+        let id: UInt64
+        let token: UInt64
+    }
+
+    /// Entries in the order of groups, none of which grows with the others: a list of ten million would be copied as it grows.
+    private var groups = Queue<[Entry]>()
+    private var newest: [Entry] = []
+    private var oldest: [Entry] = []
+    /// Number of entries of which the core has been told and has not asked.
+    private var open = 0
+
+    static let openMax = 1024
+    private static let groupMax = 4096
+
+    var count: Int { oldest.count + newest.count + groups.elements.reduce(0) { $0 + $1.count } }
+
+    mutating func append(_ entry: Entry) {
+        newest.append(entry)
+        guard newest.count == RemovedActivities.groupMax else { return }
+        groups.append(newest)
+        newest = []
+        newest.reserveCapacity(RemovedActivities.groupMax)
+    }
+
+    /// Removes and returns the next entry of which the core is to be told; `nil` without any, or while it has been told of many. Those of a group may
+    /// come in any order.
+    mutating func next() -> Entry? {
+        guard open < RemovedActivities.openMax else { return nil }
+        if oldest.isEmpty {
+            if let group = groups.popFirst() { oldest = group } else { swap(&oldest, &newest) }
+        }
+        guard let entry = oldest.popLast() else { return nil }
+        open += 1
+        return entry
+    }
+
+    /// Notes that the core has asked about an entry.
+    mutating func noteAsked() { open -= 1 }
+}

@@ -1,0 +1,96 @@
+/// Changed cards of a store of people that are on disk as a list, and not in the rows of their slices yet.
+///
+/// Cards that change at a time are far from each other, so that each would cost a commit a page of its slice and one of the pages above it. In the
+/// list they are side by side. Once it is long, it is merged into the slices in the order of keys, in parts, one with each commit: then several cards
+/// share a page. The list knows nothing of cards that come or go; what it has of one that is gone counts for nothing.
+///
+/// Numbers are those of the list's rows, in the order of the changes; a card's newest one counts.
+struct ChangeBuffer {
+    /// Newest row of each card that is not merged, by the card's `CardKey.bits`.
+    private var newest: [UInt64: UInt64] = [:]
+    /// Rows that are in the list: those from `first` on, before `next`.
+    private(set) var first: UInt64
+    private(set) var next: UInt64
+    /// Cards that are still to be merged, in descending order, and the number of the list's last row when the merge began.
+    private var merging: [UInt64] = []
+    private var mergedThrough: UInt64
+    /// Number of changed cards from which on they are merged.
+    var mergeMin: Int
+
+    /// Parts of a merge that go with a change, and rows of the list that are removed with it once all of them are merged.
+    private static let mergedPerChange = 1.5
+    private static let removedPerChange = 4
+
+    /// - Parameter first: number of the list's first row.
+    init(from first: UInt64, mergeMin: Int) {
+        (self.first, next, mergedThrough) = (first, first, first - 1)
+        self.mergeMin = mergeMin
+    }
+
+    /// Number of cards that are not merged.
+    var count: Int { newest.count }
+    var isEmpty: Bool { first == next }
+    /// Is `true` while nothing is being merged, and nothing that is merged is left in the list.
+    private var isIdle: Bool { merging.isEmpty && first > mergedThrough }
+
+    /// Returns the number of the row that a card has in the list; `nil` if the row of its slice counts.
+    func number(of key: CardKey) -> UInt64? { newest.isEmpty ? nil : newest[key.bits] }
+
+    /// Notes a row that is in the list, or comes to its end.
+    ///
+    /// - Returns: the row's number.
+    @discardableResult mutating func append(_ key: CardKey) -> UInt64 {
+        defer { next += 1 }
+        newest[key.bits] = next
+        return next
+    }
+
+    /// Notes a row that is in the list and of no card.
+    mutating func appendUnknown() { next += 1 }
+
+    /// Notes that a card is gone.
+    mutating func remove(_ key: CardKey) { newest[key.bits] = nil }
+
+    /// Removes and returns the cards that are to be merged beside so many changes, and the numbers of their rows.
+    mutating func takeMerged(besides changes: Int) -> [(key: CardKey, number: UInt64)] {
+        if isDue { begin() }
+        var merged: [(key: CardKey, number: UInt64)] = []
+        var left = Int((Double(changes) * ChangeBuffer.mergedPerChange).rounded(.up))
+        while left > 0, let bits = merging.popLast() {
+            // One that is gone meanwhile costs nothing.
+            guard let number = newest.removeValue(forKey: bits) else { continue }
+            merged.append((CardKey(bits: bits), number))
+            left -= 1
+        }
+        return merged
+    }
+
+    /// Is `true` if the next changes begin a merge.
+    var isDue: Bool { isIdle && newest.count >= mergeMin }
+
+    /// Begins a merge of all cards, unless there is one.
+    mutating func begin() {
+        guard isIdle, !isEmpty else { return }
+        merging = newest.keys.sorted(by: >)
+        mergedThrough = next - 1
+    }
+
+    /// Returns the rows to be removed from the list beside so many changes, because their cards are merged.
+    mutating func takeRemoved(besides changes: Int) -> Range<UInt64> {
+        guard merging.isEmpty, first <= mergedThrough else { return first..<first }
+        let end = min(mergedThrough + 1, first + UInt64(changes * ChangeBuffer.removedPerChange))
+        defer { first = end }
+        return first..<end
+    }
+}
+
+extension CardKey {
+    private static let serialBits: UInt64 = 58
+
+    /// The key in 64 bits, in the order of slices and serials.
+    var bits: UInt64 { UInt64(slice) << CardKey.serialBits | serial }
+
+    init(bits: UInt64) {
+        self.init(slice: Int(bits >> CardKey.serialBits), serial: bits & (1 << CardKey.serialBits - 1))
+    }
+}
