@@ -8,11 +8,11 @@ import FanfareModel
 struct CardEnds {
     /// Number of calls on their way to the core that follow or start a card, by its id.
     private var calls: [UInt64: Int] = [:]
-    /// Tokens of the cards of which shards were asked if they are over still. A call that was carried out may not have come to the shard when it
+    /// Cards of which shards were asked if they are over still. A call that was carried out may not have come to the shard when it
     /// said so.
-    private var asked: [UInt64: UInt64] = [:]
-    /// Tokens of the cards that are over, as was learned while such a call was on its way.
-    private var deferred: [UInt64: UInt64] = [:]
+    private var asked: [UInt64: Question] = [:]
+    /// Cards that are over, as was learned while such a call was on its way. Their shard is asked once the call has gone there.
+    private var deferred: [UInt64: Question] = [:]
     /// Tokens of the cards whose rows are to be removed, and their ids in order, among them those of cards that live on.
     private var over: [UInt64: UInt64] = [:]
     private var order = Queue<UInt64>()
@@ -45,19 +45,28 @@ struct CardEnds {
     ///
     /// - Parameter isKept: `true` if its row is that of the card; otherwise that of the card before it is there still.
     mutating func noteCarriedOut(_ id: UInt64, isKept: Bool) {
-        if isKept { (asked[id], deferred[id]) = (nil, nil) }
+        if isKept {
+            asked[id] = nil
+            // It is asked all the same, because each removal of which a shard tells is followed by a question. The answer counts for nothing.
+            if let former = deferred.removeValue(forKey: id) { questions.append(former) }
+        }
         guard let count = calls[id] else { return }
         calls[id] = count > 1 ? count - 1 : nil
-        if count == 1, let token = deferred.removeValue(forKey: id) { remove(id, token: token) }
+        if count == 1, let question = deferred.removeValue(forKey: id) { ask(question) }
+    }
+
+    private mutating func ask(_ question: Question) {
+        asked[question.id] = question
+        questions.append(question)
     }
 
     /// Notes that a shard has removed an activity.
     ///
     /// The shard is to be asked whether that holds (`nextQuestion`); `answer` follows.
     mutating func shardRemoved(_ removed: Question) {
-        // Whatever the shard will say, the call comes behind it.
-        if calls[removed.id] == nil { asked[removed.id] = removed.token } else { deferred[removed.id] = removed.token }
-        questions.append(removed)
+        guard calls[removed.id] != nil else { return ask(removed) }
+        // Whatever the shard says now, the call comes behind it.
+        if let former = deferred.updateValue(removed, forKey: removed.id) { questions.append(former) }
     }
 
     /// Removes and returns the next question to a shard; `nil` without one, or while many rows are to be removed.
@@ -65,9 +74,9 @@ struct CardEnds {
 
     /// Notes the shard's answer.
     mutating func answer(_ id: UInt64, token: UInt64, isOver: Bool) {
-        guard asked[id] == token else { return }
+        guard let question = asked[id], question.token == token else { return }
         asked[id] = nil
-        if isOver, calls[id] != nil { deferred[id] = token } else if isOver { remove(id, token: token) }
+        if isOver, calls[id] != nil { deferred[id] = question } else if isOver { remove(id, token: token) }
     }
 
     /// Lets the row of a card be removed that no shard has, unless a call follows or starts it.

@@ -47,8 +47,9 @@ struct ClaimBook {
     /// Place among the tickets at which the next request looks for old ones.
     private var forgetting = 0
     /// Number of requests after which a ticket is old. An activity that has not had its alert by then, in a backoff for example, is claimed once more.
-    private static let ticketAgeMax: UInt16 = 1 << 15
-    /// Number of requests in which all tickets are looked at. With `ticketAgeMax` it is less than a ticket's values.
+    private static let ticketAgeMax: UInt16 = 1 << 13
+    /// Number of requests in which all tickets are looked at. Three of them, as where activities become many more meanwhile, and `ticketAgeMax` are less
+    /// than a ticket's values.
     private static let forgettingRound = 1 << 14
     /// Requests without an answer: their tickets, when they were made in monotonic nanoseconds, and their names.
     private var open: [(ticket: UInt64, at: Int64, named: Int)] = []

@@ -12,7 +12,7 @@ struct RemovedActivities {
     /// Entries in the order of groups, none of which grows with the others: a list of ten million would be copied as it grows.
     private var groups = Queue<[Entry]>()
     private var newest: [Entry] = []
-    private var oldest: [Entry] = []
+    private var oldest = Queue<Entry>()
     /// Number of entries of which the core has been told and has not asked.
     private var open = 0
 
@@ -29,18 +29,23 @@ struct RemovedActivities {
         newest.reserveCapacity(RemovedActivities.groupMax)
     }
 
-    /// Removes and returns the next entry of which the core is to be told; `nil` without any, or while it has been told of many. Those of a group may
-    /// come in any order.
+    /// Removes and returns the next entry of which the core is to be told, in the order of removal, because an activity may come back under its id and go
+    /// once more; `nil` without any, or while the core has been told of many.
     mutating func next() -> Entry? {
         guard open < RemovedActivities.openMax else { return nil }
         if oldest.isEmpty {
-            if let group = groups.popFirst() { oldest = group } else { swap(&oldest, &newest) }
+            if let group = groups.popFirst() {
+                oldest = Queue(group)
+            } else {
+                oldest = Queue(newest)
+                newest = []
+            }
         }
-        guard let entry = oldest.popLast() else { return nil }
+        guard let entry = oldest.popFirst() else { return nil }
         open += 1
         return entry
     }
 
     /// Notes that the core has asked about an entry.
-    mutating func noteAsked() { open -= 1 }
+    mutating func noteAsked() { open = max(0, open - 1) }
 }

@@ -1,3 +1,5 @@
+import FanfareModel
+
 /// Changed cards of a store of people that are on disk as a list, and not in the rows of their slices yet.
 ///
 /// Cards that change at a time are far from each other, so that each would cost a commit a page of its slice and one of the pages above it. In the
@@ -11,8 +13,11 @@ struct ChangeBuffer {
     /// Rows that are in the list: those from `first` on, before `next`.
     private(set) var first: UInt64
     private(set) var next: UInt64
-    /// Cards that are still to be merged, in descending order, and the number of the list's last row when the merge began.
+    /// Cards of slices that are still to be merged, the last slice first, and those of the slice that is being merged, in descending order: sorted
+    /// a slice at a time, because half a million take a tenth of a second.
+    private var slices: [[UInt64]] = []
     private var merging: [UInt64] = []
+    /// Number of the list's last row when the merge began.
     private var mergedThrough: UInt64
     /// Number of changed cards from which on they are merged.
     var mergeMin: Int
@@ -20,10 +25,12 @@ struct ChangeBuffer {
     /// Parts of a merge that go with a change, and rows of the list that are removed with it once all of them are merged.
     private static let mergedPerChange = 1.5
     private static let removedPerChange = 4
+    /// Rows of the list for each card of `mergeMin` from which on they are merged, whoever they are of.
+    private static let rowsMax: UInt64 = 2
 
     /// - Parameter first: number of the list's first row.
     init(from first: UInt64, mergeMin: Int) {
-        (self.first, next, mergedThrough) = (first, first, first - 1)
+        (self.first, next, mergedThrough) = (first, first, first &- 1)
         self.mergeMin = mergeMin
     }
 
@@ -31,7 +38,9 @@ struct ChangeBuffer {
     var count: Int { newest.count }
     var isEmpty: Bool { first == next }
     /// Is `true` while nothing is being merged, and nothing that is merged is left in the list.
-    private var isIdle: Bool { merging.isEmpty && first > mergedThrough }
+    private var isIdle: Bool { isMerged && first > mergedThrough }
+    /// Is `true` unless cards are to be merged.
+    private var isMerged: Bool { merging.isEmpty && slices.isEmpty }
 
     /// Returns the number of the row that a card has in the list; `nil` if the row of its slice counts.
     func number(of key: CardKey) -> UInt64? { newest.isEmpty ? nil : newest[key.bits] }
@@ -56,28 +65,36 @@ struct ChangeBuffer {
         if isDue { begin() }
         var merged: [(key: CardKey, number: UInt64)] = []
         var left = Int((Double(changes) * ChangeBuffer.mergedPerChange).rounded(.up))
-        while left > 0, let bits = merging.popLast() {
-            // One that is gone meanwhile costs nothing.
-            guard let number = newest.removeValue(forKey: bits) else { continue }
-            merged.append((CardKey(bits: bits), number))
+        while left > 0, let bits = nextMerged() {
             left -= 1
+            // One may be gone meanwhile.
+            if let number = newest.removeValue(forKey: bits) { merged.append((CardKey(bits: bits), number)) }
         }
         return merged
     }
 
-    /// Is `true` if the next changes begin a merge.
-    var isDue: Bool { isIdle && newest.count >= mergeMin }
+    private mutating func nextMerged() -> UInt64? {
+        while merging.isEmpty, var slice = slices.popLast() {
+            slice.sort(by: >)
+            merging = slice
+        }
+        return merging.popLast()
+    }
+
+    /// Is `true` if the next changes begin a merge: the same few cards may change again and again, and cards may change once and go.
+    var isDue: Bool { isIdle && (newest.count >= mergeMin || next - first >= ChangeBuffer.rowsMax * UInt64(mergeMin)) }
 
     /// Begins a merge of all cards, unless there is one.
     mutating func begin() {
         guard isIdle, !isEmpty else { return }
-        merging = newest.keys.sorted(by: >)
+        slices = Array(repeating: [], count: Card.slices)
+        for bits in newest.keys { slices[Card.slices - 1 - CardKey(bits: bits).slice].append(bits) }
         mergedThrough = next - 1
     }
 
     /// Returns the rows to be removed from the list beside so many changes, because their cards are merged.
     mutating func takeRemoved(besides changes: Int) -> Range<UInt64> {
-        guard merging.isEmpty, first <= mergedThrough else { return first..<first }
+        guard isMerged, first <= mergedThrough else { return first..<first }
         let end = min(mergedThrough + 1, first + UInt64(changes * ChangeBuffer.removedPerChange))
         defer { first = end }
         return first..<end

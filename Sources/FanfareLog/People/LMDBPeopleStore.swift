@@ -40,6 +40,7 @@ package final class LMDBPeopleStore: PeopleStore, @unchecked Sendable {
     private static let changeTable = Card.slices + 1
     /// Bytes of the key in front of a changed card.
     private static let keyBytes = MemoryLayout<UInt64>.size
+    private static let checksumBytes = MemoryLayout<UInt32>.size
     /// Share of the cards that is merged at a time: there is a changed card for each of two pages then, and their keys take a byte of memory for each
     /// card.
     private static let mergedPart = 16
@@ -116,8 +117,8 @@ package final class LMDBPeopleStore: PeopleStore, @unchecked Sendable {
         do throws(LMDBEnvironment.Failure) {
             try unsafe opened().scan(LMDBPeopleStore.changeTable, from: 0) { number, row in
                 var buffer = read.take() ?? ChangeBuffer(from: number, mergeMin: mergeMin)
-                if let key = unsafe LMDBPeopleStore.key(of: row) {
-                    buffer.append(key)
+                if let change = unsafe LMDBPeopleStore.change(Array(row), number) {
+                    buffer.append(change.key)
                 } else {
                     buffer.appendUnknown()
                     unknownChanges += 1
@@ -200,10 +201,11 @@ package final class LMDBPeopleStore: PeopleStore, @unchecked Sendable {
                         table: row.key.slice + 1, key: row.key.serial, row: bytes, isLast: row.key.serial >= last))
                 last = max(last, row.key.serial + 1)
             } else {
+                let number = buffer.append(row.key)
                 changes.append(
                     .init(
-                        table: LMDBPeopleStore.changeTable, key: buffer.append(row.key),
-                        row: LMDBPeopleStore.bytes(of: row.key) + bytes, isLast: true))
+                        table: LMDBPeopleStore.changeTable, key: number,
+                        row: LMDBPeopleStore.change(of: row.key, to: bytes, number), isLast: true))
             }
         }
         try write(changes, head)
@@ -218,6 +220,7 @@ package final class LMDBPeopleStore: PeopleStore, @unchecked Sendable {
 
     /// Takes the cards from the buffer that go to their slices beside so many changes.
     private func takeMerged(besides changes: Int, into rows: inout [LMDBEnvironment.Change]) throws(LogError) {
+        // The number of cards may have changed much since the last merge.
         if buffer.isDue { buffer.mergeMin = try mergeCount() }
         do throws(LMDBEnvironment.Failure) {
             for (key, number) in buffer.takeMerged(besides: changes) {
@@ -270,22 +273,25 @@ package final class LMDBPeopleStore: PeopleStore, @unchecked Sendable {
 
     /// Returns the card's row in the buffer; `nil` if the process that writes has merged it meanwhile.
     private func changedCard(_ key: CardKey, _ number: UInt64) throws(LMDBEnvironment.Failure) -> [UInt8]? {
-        let row = try opened().row(LMDBPeopleStore.changeTable, number)
-        guard let row, unsafe row.withUnsafeBytes({ unsafe LMDBPeopleStore.key(of: $0) }) == key else { return nil }
-        return Array(row.dropFirst(LMDBPeopleStore.keyBytes))
+        guard let row = try opened().row(LMDBPeopleStore.changeTable, number),
+            let change = LMDBPeopleStore.change(row, number), change.key == key
+        else { return nil }
+        return change.card
     }
 
-    private static func bytes(of key: CardKey) -> [UInt8] {
+    /// Returns the buffer's row of a changed card. Its checksum covers the slice and the number as well: the card's own one knows neither.
+    private static func change(of key: CardKey, to card: [UInt8], _ number: UInt64) -> [UInt8] {
         var writer = SerialWriter()
         writer.write(fixed: key.bits)
-        return writer.bytes
+        return LogEntry.sealed((writer.bytes + card)[...], at: number)
     }
 
-    /// Returns the key in front of a changed card; `nil` if it cannot be read. The checksum of the card covers its serial.
-    private static func key(of row: UnsafeRawBufferPointer) -> CardKey? {
-        guard row.count >= keyBytes else { return nil }
-        let key = unsafe CardKey(bits: UInt64(littleEndian: row.loadUnaligned(as: UInt64.self)))
-        return key.slice < Card.slices ? key : nil
+    /// Reads a row of the buffer; `nil` if it was damaged.
+    private static func change(_ row: [UInt8], _ number: UInt64) -> (key: CardKey, card: [UInt8])? {
+        guard var reader = try? SerialReader(sealed: row, at: number), let bits = try? reader.fixed64() else {
+            return nil
+        }
+        return (CardKey(bits: bits), Array(row[keyBytes..<row.count - checksumBytes]))
     }
 
     package func count(slice: Int) throws(LogError) -> Int {

@@ -11,6 +11,8 @@ package final class PeopleRegister: @unchecked Sendable {
     private var index = CardIndex()
     /// Keys of the cards whose rows have another id by now: one that is named by its token has got a new token since it was loaded.
     private var renamed: [UInt64: CardKey] = [:]
+    /// Rows that `remove` has not removed.
+    private var unremoved: [(key: CardKey, card: Card)] = []
     /// Transaction of an `apply` that has failed.
     private var failed: Transaction?
     /// For each entry of the last `apply`: `true` if the store keeps it. An entry about a card that the store does not have is not kept.
@@ -63,15 +65,23 @@ package final class PeopleRegister: @unchecked Sendable {
 
     /// Removes rows of which newer ones have the names.
     package func remove(_ rows: [(key: CardKey, card: Card)]) throws(LogError) {
-        guard !rows.isEmpty, let store else { return }
-        try store.apply(rows.map { .remove($0.key) }, upTo: store.position + 1)
-        for (key, card) in rows { index.remove(card.id.rawValue, at: key) }
+        unremoved += rows
+        try removeRest()
+    }
+
+    /// Removes what a failed call has left: it may have been written all the same, so the store is to get the same call once more before any other.
+    private func removeRest() throws(LogError) {
+        guard !unremoved.isEmpty, let store else { return }
+        try store.apply(unremoved.map { .remove($0.key) }, upTo: store.position + 1)
+        for (key, card) in unremoved { index.remove(card.id.rawValue, at: key) }
+        unremoved = []
     }
 
     /// Makes the entries durable, in order, in one transaction. After an error nothing else may be called but the same once more.
     package func apply(_ entries: [PeopleEntry]) throws(LogError) {
         kept = []
         guard !entries.isEmpty, let store else { return }
+        try removeRest()
         // A transaction that has failed may have been written all the same, so the repeated call must not begin with what is there.
         let transaction: Transaction
         if let former = failed.take() {

@@ -14,14 +14,18 @@ import Testing
         for number in 0..<count { removed.append(Self.entry(number)) }
         #expect(removed.count == count)
         var told: Set<UInt64> = []
+        var last: UInt64?
         while let entry = removed.next() {
-            #expect(told.insert(entry.id).inserted && entry.token == entry.id + 1)
+            #expect(
+                told.insert(entry.id).inserted && entry.token == entry.id + 1 && entry.id == (last.map { $0 + 1 } ?? 0))
+            last = entry.id
         }
         #expect(told.count == min(count, RemovedActivities.openMax))
         for _ in 0..<count {
             removed.noteAsked()
             guard let entry = removed.next() else { continue }
-            #expect(told.insert(entry.id).inserted)
+            #expect(told.insert(entry.id).inserted && entry.id == (last ?? 0) + 1)
+            last = entry.id
         }
         #expect(told.count == count && removed.count == 0)
     }

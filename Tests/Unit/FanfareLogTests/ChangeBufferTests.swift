@@ -96,4 +96,21 @@ import Testing
         #expect(zip(merged, merged.dropFirst()).allSatisfy { ($0.slice, $0.serial) < ($1.slice, $1.serial) })
         #expect(buffer.takeRemoved(besides: 1000) == 1..<201 && buffer.isEmpty)
     }
+
+    /// The same few cards change again and again, or each card changes once and goes.
+    @Test(arguments: [false, true]) func theListDoesNotGrowWithChangesOfFew(theyGo: Bool) {
+        var file = File()
+        var buffer = ChangeBuffer(from: 1, mergeMin: 32)
+        var longest = 0
+        for step in 0..<20_000 {
+            let key = Self.key(theyGo ? step : step % 10)
+            file.slices[key] = 0
+            file.change([(key, step)], through: &buffer)
+            longest = max(longest, file.list.count)
+            guard theyGo else { continue }
+            buffer.remove(key)
+            file.slices[key] = nil
+        }
+        #expect(longest < 500, "\(longest) rows")
+    }
 }

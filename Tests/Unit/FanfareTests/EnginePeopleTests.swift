@@ -140,10 +140,12 @@ import Testing
         let place = Place()
         let engine = try place.engine()
         _ = try await engine.ingest(Self.event(0))
-        let cards = (0..<2 * Intake.rowsMax).map { ActivityID("\($0)") }
+        let cards = (0..<8 * Intake.rowsMax).map { ActivityID("\($0)") }
         for card in cards {
             _ = engine.offer(.follow(.topic(Self.match), activity: card, subscriber: "anna", token: [1]))
         }
+        #expect(await engine.settle(within: .seconds(300)))
+        #expect(try place.people.count() == cards.count)
         for card in cards { _ = engine.offer(.unfollow(activity: card, subscriber: "anna")) }
         _ = await engine.shutdown(within: .seconds(300))
         #expect(try place.people.count() == 0)
