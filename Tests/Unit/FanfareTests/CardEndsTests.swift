@@ -134,7 +134,7 @@ import Testing
             for entry in ends.take() {
                 if case .removed(let id, _) = entry { removed.insert(id) }
             }
-            if asked.count == count - 1 { ends.noteCarriedOut(3) }
+            if asked.count >= count - 1 { ends.noteCarriedOut(3) }
         }
         #expect(asked.count == count && removed == Set(0..<count).subtracting([3, 5]))
         #expect(most == CardEnds.overMax)
