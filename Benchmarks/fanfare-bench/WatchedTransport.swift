@@ -12,6 +12,7 @@ final class WatchedTransport: Transport {
     private var completions: [Completion] = []
 
     private static let batchMax = 1024
+    /// Nanoseconds, as of `DiscardTransport`.
     private static let turnMax: Int64 = 500_000
 
     /// - Parameter note: called on the shard's thread with each batch and the monotonic nanosecond at which it left. It reads the tokens, so

@@ -59,11 +59,8 @@ final class AlertClaims {
     ) -> ArraySlice<ActivitySlot> {
         guard membership.claims.isKept, !audience.alerts.pending.isEmpty, let slot = run.first else { return run }
         let (newest, first) = (audience.alerts.newest, audience.claimFront.firstTicket)
-        var admitted = run.prefix(membership.claims.claimedCount(of: run, since: first))
-        if admitted.count < run.count {
-            admitted = run.prefix {
-                membership.store[$0].alerted >= newest || membership.claims.isClaimed($0, since: first)
-            }
+        let admitted = run.prefix {
+            membership.store[$0].alerted >= newest || membership.claims.isClaimed($0, since: first)
         }
         // Most runs are claimed, and so are those behind them.
         if admitted.count == run.count, audience.claimFront.wanted == nil { return run }

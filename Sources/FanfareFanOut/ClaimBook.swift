@@ -132,24 +132,6 @@ struct ClaimBook {
         return ticket >= first && ticket <= durable
     }
 
-    /// Returns how many of the slots are claimed, from the first one on: what `isClaimed` says of each, for a sweep.
-    func claimedCount(of slots: ArraySlice<ActivitySlot>, since first: UInt64) -> Int {
-        guard durable >= first else { return 0 }
-        // By their ages, which are as long as tickets are: none is 0, and 0 stands for no ticket.
-        let next = next
-        let youngest = UInt16(clamping: next - durable)
-        let oldest = UInt16(clamping: next - first)
-        let bits = UInt16(truncatingIfNeeded: next)
-        var count = 0
-        for slot in slots {
-            let ticket = tickets[Int(slot.rawValue)]
-            let age = bits &- ticket
-            guard ticket != 0, age >= youngest, age <= oldest else { break }
-            count += 1
-        }
-        return count
-    }
-
     /// Returns whether a claim names the activity that may not be durable yet.
     func isNamed(_ slot: ActivitySlot, since first: UInt64) -> Bool { ticket(of: slot) >= first }
 

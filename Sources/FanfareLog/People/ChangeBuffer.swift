@@ -6,7 +6,7 @@ import FanfareModel
 /// list they are side by side. Once it is long, it is merged into the slices in the order of keys, in parts, one with each commit: then several cards
 /// share a page. The list knows nothing of cards that come or go; what it has of one that is gone counts for nothing.
 ///
-/// Numbers are those of the list's rows, in the order of the changes; a card's newest one counts.
+/// Numbers are those of the list's rows, from 1 on, in the order of the changes; a card's newest one counts.
 struct ChangeBuffer {
     /// Newest row of each card that is not merged, by the card's `CardKey.bits`.
     private var newest: [UInt64: UInt64] = [:]
@@ -30,7 +30,7 @@ struct ChangeBuffer {
 
     /// - Parameter first: number of the list's first row.
     init(from first: UInt64, mergeMin: Int) {
-        (self.first, next, mergedThrough) = (first, first, first &- 1)
+        (self.first, next, mergedThrough) = (first, first, first - 1)
         self.mergeMin = mergeMin
     }
 
@@ -98,6 +98,33 @@ struct ChangeBuffer {
         let end = min(mergedThrough + 1, first + UInt64(changes * ChangeBuffer.removedPerChange))
         defer { first = end }
         return first..<end
+    }
+}
+
+/// Row of the list: a changed card, as its slice will have it.
+struct ChangedCard: Equatable {
+    private static let keyBytes = MemoryLayout<UInt64>.size
+    private static let checksumBytes = MemoryLayout<UInt32>.size
+
+    let key: CardKey
+    /// Serial form of the card, with its own checksum, which does not know the slice.
+    let card: [UInt8]
+
+    init(key: CardKey, card: [UInt8]) { (self.key, self.card) = (key, card) }
+
+    /// Reads a row; `nil` if it was damaged, or is not the row with that number.
+    init?(_ row: [UInt8], number: UInt64) {
+        guard var reader = try? SerialReader(sealed: row, at: number), let bits = try? reader.fixed64() else {
+            return nil
+        }
+        self.init(
+            key: CardKey(bits: bits), card: Array(row[ChangedCard.keyBytes..<row.count - ChangedCard.checksumBytes]))
+    }
+
+    func row(number: UInt64) -> [UInt8] {
+        var writer = SerialWriter()
+        writer.write(fixed: key.bits)
+        return LogEntry.sealed((writer.bytes + card)[...], at: number)
     }
 }
 

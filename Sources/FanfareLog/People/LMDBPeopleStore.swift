@@ -38,11 +38,8 @@ package final class LMDBPeopleStore: PeopleStore, @unchecked Sendable {
     private static let changes = "changes"
     private static let tables = ["head"] + (0..<Card.slices).map { "slice \($0)" } + [changes]
     private static let changeTable = Card.slices + 1
-    /// Bytes of the key in front of a changed card.
-    private static let keyBytes = MemoryLayout<UInt64>.size
-    private static let checksumBytes = MemoryLayout<UInt32>.size
-    /// Share of the cards that is merged at a time: there is a changed card for each of two pages then, and their keys take a byte of memory for each
-    /// card.
+    /// Share of the cards that is merged at a time. A page has some 25 cards, so one or two of each page have changed then; that they have takes two or
+    /// three bytes of memory for each card of the store.
     private static let mergedPart = 16
     /// Rows per transaction of a reader. A transaction that stays open keeps LMDB from using pages again.
     private static let rowsPerRead = 1000
@@ -115,9 +112,9 @@ package final class LMDBPeopleStore: PeopleStore, @unchecked Sendable {
         unknownChanges = 0
         let mergeMin = try mergeCount()
         do throws(LMDBEnvironment.Failure) {
-            try unsafe opened().scan(LMDBPeopleStore.changeTable, from: 0) { number, row in
+            try unsafe opened().scan(LMDBPeopleStore.changeTable, from: 1) { number, row in
                 var buffer = read.take() ?? ChangeBuffer(from: number, mergeMin: mergeMin)
-                if let change = unsafe LMDBPeopleStore.change(Array(row), number) {
+                if let change = unsafe ChangedCard(Array(row), number: number) {
                     buffer.append(change.key)
                 } else {
                     buffer.appendUnknown()
@@ -205,7 +202,7 @@ package final class LMDBPeopleStore: PeopleStore, @unchecked Sendable {
                 changes.append(
                     .init(
                         table: LMDBPeopleStore.changeTable, key: number,
-                        row: LMDBPeopleStore.change(of: row.key, to: bytes, number), isLast: true))
+                        row: ChangedCard(key: row.key, card: bytes).row(number: number), isLast: true))
             }
         }
         try write(changes, head)
@@ -213,9 +210,7 @@ package final class LMDBPeopleStore: PeopleStore, @unchecked Sendable {
 
     private func write(_ changes: [LMDBEnvironment.Change], _ head: Head) throws(LogError) {
         let head = LMDBEnvironment.Change(key: 0, row: LMDBPeopleStore.bytes(head, hasChanges: !buffer.isEmpty))
-        do throws(LMDBEnvironment.Failure) { try opened().write(changes + [head]) } catch {
-            throw LogError("\(folder): cannot be written: \(error.reason) (\(error.call))")
-        }
+        do throws(LMDBEnvironment.Failure) { try opened().write(changes + [head]) } catch { throw unwritable(error) }
     }
 
     /// Takes the cards from the buffer that go to their slices beside so many changes.
@@ -254,44 +249,26 @@ package final class LMDBPeopleStore: PeopleStore, @unchecked Sendable {
         let found = try readHead()
         try readChanges()
         guard position > head.position, found.position == position else { return false }
-        do throws(LMDBEnvironment.Failure) { try opened().sync() } catch {
-            throw LogError("\(folder): cannot be written: \(error.reason) (\(error.call))")
-        }
+        do throws(LMDBEnvironment.Failure) { try opened().sync() } catch { throw unwritable(error) }
         return true
     }
 
     package func card(_ key: CardKey) throws(LogError) -> Card? {
-        do throws(LMDBEnvironment.Failure) {
-            let environment = try opened()
-            guard var bytes = try environment.row(key.slice + 1, key.serial) else { return nil }
-            if let number = buffer.number(of: key), let changed = try changedCard(key, number) { bytes = changed }
-            return try? Card(bytes, serial: key.serial)
-        } catch {
+        let row: [UInt8]?
+        do throws(LMDBEnvironment.Failure) { row = try opened().row(key.slice + 1, key.serial) } catch {
             throw unreadable(error)
         }
+        guard let row else { return nil }
+        let newest = try newest(row, of: key)
+        return try? Card(newest, serial: key.serial)
     }
 
     /// Returns the card's row in the buffer; `nil` if the process that writes has merged it meanwhile.
     private func changedCard(_ key: CardKey, _ number: UInt64) throws(LMDBEnvironment.Failure) -> [UInt8]? {
         guard let row = try opened().row(LMDBPeopleStore.changeTable, number),
-            let change = LMDBPeopleStore.change(row, number), change.key == key
+            let change = ChangedCard(row, number: number), change.key == key
         else { return nil }
         return change.card
-    }
-
-    /// Returns the buffer's row of a changed card. Its checksum covers the slice and the number as well: the card's own one knows neither.
-    private static func change(of key: CardKey, to card: [UInt8], _ number: UInt64) -> [UInt8] {
-        var writer = SerialWriter()
-        writer.write(fixed: key.bits)
-        return LogEntry.sealed((writer.bytes + card)[...], at: number)
-    }
-
-    /// Reads a row of the buffer; `nil` if it was damaged.
-    private static func change(_ row: [UInt8], _ number: UInt64) -> (key: CardKey, card: [UInt8])? {
-        guard var reader = try? SerialReader(sealed: row, at: number), let bits = try? reader.fixed64() else {
-            return nil
-        }
-        return (CardKey(bits: bits), Array(row[keyBytes..<row.count - checksumBytes]))
     }
 
     package func count(slice: Int) throws(LogError) -> Int {
@@ -339,6 +316,10 @@ package final class LMDBPeopleStore: PeopleStore, @unchecked Sendable {
         } catch {
             throw unreadable(error)
         }
+    }
+
+    private func unwritable(_ error: LMDBEnvironment.Failure) -> LogError {
+        LogError("\(folder): cannot be written: \(error.reason) (\(error.call))")
     }
 
     private func unreadable(_ error: LMDBEnvironment.Failure) -> LogError {

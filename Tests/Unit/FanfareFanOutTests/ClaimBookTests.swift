@@ -57,27 +57,4 @@ import Testing
         }
         #expect(!book.isNamed(old, since: 1))
     }
-
-    /// The sweep's count says of each slot what the book says of it alone.
-    @Test(arguments: 1...20 as ClosedRange<UInt64>) func theFirstClaimedSlotsAreCounted(seed: UInt64) throws {
-        let alerts = try #require(Self.alerts)
-        var random = SplitMix64(seed: seed)
-        var book = Self.book(requested: [0, 1 << 16 - 20, 3 << 32 - 20].randomElement(using: &random)!, slots: 40)
-        let slots = (0..<40 as Range<UInt32>).map { ActivitySlot($0) }
-        var open: [UInt64] = []
-        for step in 0..<200 {
-            book.claim(alerts, for: slots[Int.random(in: 0..<40, using: &random)])
-            if random.chance(0.5), let request = book.takeRequest(at: 0) { open.append(request.ticket) }
-            if random.chance(0.4), let ticket = open.popLast() {
-                _ = book.confirm(ticket)
-                open.removeAll { $0 < ticket }
-            }
-            if random.chance(0.1) { book.forget(slots[Int.random(in: 0..<40, using: &random)]) }
-            let first = random.chance(0.3) ? 1 : book.next - min(book.next - 1, random.next() % 30)
-            let from = Int.random(in: 0..<40, using: &random)
-            let counted = book.claimedCount(of: slots[from...], since: first)
-            let expected = slots[from...].prefix { book.isClaimed($0, since: first) }.count
-            #expect(counted == expected, "seed \(seed), step \(step)")
-        }
-    }
 }

@@ -113,4 +113,26 @@ import Testing
         }
         #expect(longest < 500, "\(longest) rows")
     }
+
+    /// A row as this release writes it, and what any other bytes in its place are.
+    @Test func rowsHaveTheirForm() {
+        let change = ChangedCard(key: CardKey(slice: 63, serial: 0x0102_0304), card: [7, 8, 9])
+        let row = change.row(number: 5)
+        let hex = row.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        #expect(hex == "04030201000000fc0708097a29ca25")
+        #expect(ChangedCard(row, number: 5) == change && ChangedCard(row, number: 6) == nil)
+        for bit in 0..<8 * row.count {
+            var damaged = row
+            damaged[bit / 8] ^= 1 << UInt8(bit % 8)
+            #expect(ChangedCard(damaged, number: 5) == nil, "bit \(bit)")
+        }
+        var random = SplitMix64(seed: 1)
+        for length in 0..<200 {
+            let bytes = (0..<length % 20).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+            #expect(ChangedCard(bytes, number: 5) == nil)
+            // A right checksum lets the reader see all of it.
+            let sealed = ChangedCard(LogEntry.sealed(bytes[...], at: 5), number: 5)
+            #expect((sealed == nil) == (bytes.count < 8))
+        }
+    }
 }

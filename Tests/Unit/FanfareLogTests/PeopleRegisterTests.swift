@@ -237,14 +237,20 @@ import Testing
     private final class FailingStore: PeopleStore, @unchecked Sendable {
         let base: any PeopleStore
         var fails = false
+        /// Is `true` for a failure after which everything is written all the same.
+        var writesAllTheSame = false
+        private var written: LogPosition?
         init(_ base: any PeopleStore) { self.base = base }
-        var position: LogPosition { base.position }
+        // As of a store that has not read what a failed call has written.
+        var position: LogPosition { written.map { $0 - 1 } ?? base.position }
         var nextSerial: UInt64 { base.nextSerial }
         func card(_ key: CardKey) throws(LogError) -> Card? { try base.card(key) }
         func count(slice: Int) throws(LogError) -> Int { try base.count(slice: slice) }
         func apply(_ changes: [PeopleChange], upTo position: LogPosition) throws(LogError) {
+            defer { written = fails && writesAllTheSame ? position : nil }
+            if fails, !writesAllTheSame { throw LogError("the disk is full") }
+            if written != position { try base.apply(changes, upTo: position) }
             if fails { throw LogError("the disk is full") }
-            try base.apply(changes, upTo: position)
         }
         func read(
             slice: Int, from serial: UInt64,
@@ -280,6 +286,20 @@ import Testing
             register.close()
         }
         #expect(try !Self.loaded(memory).isEmpty)
+    }
+
+    /// A removal at the start that was written all the same must not make the calls behind it count as written.
+    @Test func callsBehindAFailedRemovalAreWritten() throws {
+        let disk = FailingStore(MemoryPeopleStore())
+        try disk.apply([.insert(Self.card("old", [1]))])
+        let register = PeopleRegister(disk)
+        var rows: [(key: CardKey, card: Card)] = []
+        try register.load { row in if case .success((let key, let card)) = row { rows.append((key, card)) } }
+        (disk.fails, disk.writesAllTheSame) = (true, true)
+        #expect(throws: LogError.self) { try register.remove(rows) }
+        disk.fails = false
+        try register.apply([.follow(Self.card("new", [2]))])
+        #expect(try Self.loaded(disk).values.map(\.activity) == ["new"])
     }
 
     private static func entry(_ random: inout SplitMix64) -> PeopleEntry {
