@@ -365,7 +365,8 @@ import Testing
         #expect(world.source.count(.accepted) == 20_000)
         #expect(world.simulator.statistics[.accepted] == 20_000)
         #expect(world.simulator.statistics.requests == 20_000)
-        #expect(world.simulator.statistics.connections == 4)
+        // On a busy machine all pushes may be gone before the second connection has been replaced.
+        #expect((3...4).contains(world.simulator.statistics.connections))
         #expect(world.harness.reports == ["the provider key has changed; connections are replaced"])
     }
 
