@@ -46,7 +46,9 @@ extension CoreTurn {
         intake.send(at: clock, now: core.now)
         askOfRemovals()
         core.joining = intake.joining
-        if isLate, intake.isCommitting, !intake.hasReady, clock >= CoreTurn.storeDeadline(of: stopsBy) {
+        // Nothing is being written for whoever waits until all cards are loaded.
+        let isGivenUp = intake.isCommitting ? clock >= CoreTurn.storeDeadline(of: stopsBy) : intake.awaitsCards
+        if isLate, isGivenUp, !intake.hasReady {
             abandon(intake, now, moment)
             return .again
         }
@@ -54,6 +56,16 @@ extension CoreTurn {
         let writesOn = !isLate && checkpointer?.run() == true
         return supply == .more || writesOn ? .again : next(through: intake, now, moment)
     }
+
+    /// Notes that people are about to be told that a card may have been started by the process before this one.
+    ///
+    /// - Returns: `false` if it is on a phone, as a call has said meanwhile.
+    func tellUncertain(_ card: UInt64) -> Bool {
+        intake?.uncertain.tell(card, lastCall: inbox.hasCallers ? nil : lastCall) ?? false
+    }
+
+    /// Number of the last call in the mailbox.
+    var lastCall: UInt64 { inbox.requests.popped + UInt64(inbox.capacity - inbox.requests.room) }
 
     // MARK: Cards that are over
 
@@ -114,7 +126,9 @@ extension CoreTurn {
             hold(request, acknowledge, under: key, through: intake, now, wall)
         case .keyed(let key, let request, let answer): hold(request, under: key, answer, through: intake, now, wall)
         case .person(let entry, let request, let acknowledge):
-            intake.hold(Intake.Change(entry: entry, request: request, acknowledge: acknowledge))
+            intake.hold(
+                Intake.Change(entry: entry, request: request, acknowledge: acknowledge),
+                handedIn: inbox.requests.popped)
         case .event(let event): intake.hold(entry(of: event, under: key, now, wall: wall), acknowledge)
         case .eventNow(let make):
             let event = happening(make, now, wall)

@@ -52,7 +52,7 @@ extension CoreTurn {
                         { entry, isKept in
                             answer?(entry.map { .taken(isKept ? $0 : nil) } ?? .stopped)
                         }
-                    )))
+                    )), handedIn: inbox.requests.popped)
         default:
             hold(request, nil, under: nil, through: intake, now, wall)
             intake.hold(LogEntry(now: now, key: key, .tick), acknowledge)

@@ -21,6 +21,8 @@ final class CoreTurn {
         /// Call whose key another one has had before. Only the core makes this request.
         /// Only an engine with a store has one.
         case repeated(KnownKeys.Call, AnswerKeyed?, isChange: Bool)
+        /// Change of a card that is not to be carried out, because the process before may have started it. Only an engine with a store has one.
+        case passedOver(UInt64)
         /// Event that happens when the core takes it.
         case eventNow(@Sendable (_ now: FeedTime) -> FeedEvent)
         case command(ShardCommand, subscriber: UInt64, app: Int)
@@ -97,7 +99,10 @@ final class CoreTurn {
         let moment = clock.now()
         let next = run(at: moment)
         let patience = inbox.withdraw(at: moment.monotonicNanoseconds)
-        guard inbox.hasCallers else { return next }
+        guard inbox.hasCallers else {
+            intake?.uncertain.noteNoCaller(lastCall: lastCall)
+            return next
+        }
         if inbox.admit() { return .again }
         guard let patience, case .after(let wait) = next else { return next }
         let left = Duration.nanoseconds(max(0, patience - moment.monotonicNanoseconds))
@@ -187,6 +192,9 @@ final class CoreTurn {
         case .repeated(let call, let answer, let isChange):
             if isChange { inbox.noteChanged() }
             self.answer(repeated: call, answer)
+        case .passedOver(let card):
+            inbox.noteChanged()
+            core.report(.notStarted(.uncertain), of: card)
         case .event(let event):
             core.apply(event, now: now, wall: FeedTime(milliseconds: moment.wallMilliseconds))
         case .eventNow(let make):
@@ -236,6 +244,8 @@ final class CoreTurn {
         }
     }
 
+    var monotonicNanoseconds: Int64 { clock.now().monotonicNanoseconds }
+
     /// Part of the time for stopping that is left for the shards.
     var timeLeft: Duration {
         let deadline = min(stopsBy, inbox.stopsBy.load(ordering: .sequentiallyConsistent))
@@ -280,8 +290,35 @@ extension CoreTurn.Request {
     var isLogged: Bool {
         switch self {
         case .event, .eventNow, .acknowledged, .person, .keyed: true
-        case .command, .follow, .trustDeadAnswers, .counts, .freshness, .disposition, .settle, .topicState, .repeated:
+        case .command, .follow, .trustDeadAnswers, .counts, .freshness, .disposition, .settle, .topicState, .repeated,
+            .passedOver:
             false
+        }
+    }
+
+    /// Is `true` if the request, which is no entry, is about cards: of a store, all of them are to be loaded first.
+    var isOfCards: Bool {
+        switch self {
+        case .counts, .freshness, .topicState, .trustDeadAnswers: false
+        case .repeated(_, _, let isChange): isChange
+        default: true
+        }
+    }
+
+    /// Is `true` for a question about cards.
+    var isQuestion: Bool {
+        switch self {
+        case .settle, .disposition: true
+        default: false
+        }
+    }
+
+    /// Answers a question about cards without knowing them.
+    func decline() {
+        switch self {
+        case .settle(_, let settled): settled(.unknown)
+        case .disposition(_, _, _, _, _, let answer): answer(nil)
+        default: break
         }
     }
 
@@ -291,7 +328,7 @@ extension CoreTurn.Request {
         case .person: true
         case .acknowledged(let request, _), .keyed(_, let request, _): request.changesCard
         case .event, .eventNow, .command, .follow, .trustDeadAnswers, .counts, .freshness, .disposition, .settle,
-            .topicState, .repeated:
+            .topicState, .repeated, .passedOver:
             false
         }
     }
@@ -304,7 +341,8 @@ extension CoreTurn.Request {
             ShardCommand.follow(new.activity, new.audience, token: new.token).fault(topicIDBytesMax: topicIDBytesMax)
         case .acknowledged(let request, _), .person(_, let request, _), .keyed(_, let request, _):
             request.fault(topicIDBytesMax: topicIDBytesMax)
-        case .event, .eventNow, .trustDeadAnswers, .counts, .freshness, .disposition, .settle, .topicState, .repeated:
+        case .event, .eventNow, .trustDeadAnswers, .counts, .freshness, .disposition, .settle, .topicState, .repeated,
+            .passedOver:
             nil
         }
     }

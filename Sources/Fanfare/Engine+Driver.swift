@@ -25,6 +25,10 @@ extension Engine {
         private var wakeup: Wakeup?
         private var ticks: LoopTimer?
         private var store: Store?
+        /// `nil` once all cards of the store are loaded and their starts resumed, and without a store.
+        private var loading: Loading?
+        /// Is `false` if cards are left out that cannot be read: no completion speaks of them.
+        private var notesCompletions = true
 
         var signal: WakeupSignal { wakeup!.signal }  // set in `init`, never cleared
 
@@ -50,16 +54,13 @@ extension Engine {
                 clock.stamps = StampMark(bounds, at: clock.monotonicNanoseconds())
             }
             let stamps = clock.stamps
-            var givenUp: [(card: Card, failure: StartFailure)] = []
             core = try EngineCore(
                 loop: loop, rules: options.rules, limits: options.limits, shards: options.shards,
                 pinsShards: options.pinsShards, makeTransports: makeTransports, apps: apps, clock: clock,
-                subscribers: people ?? options.subscribers, earlier: earlier,
-                keepsPeople: people != nil, report: { early.reports.say($0) })
+                subscribers: options.subscribers, storedCount: people?.expectedCount, keepsPeople: people != nil,
+                report: { early.reports.say($0) })
             do {
                 if let log, let people, let claims, let earlier {
-                    for line in people.faults { early.reports.say(line) }
-                    people.endLeaving(in: core, apps: apps)
                     core.keepAlerts()
                     core.keepCompletions(earlier.completions)
                     let rules = LogRules(options.rules, program: options.store?.decisionVersion ?? 0)
@@ -67,17 +68,13 @@ extension Engine {
                         log, under: options.rules, rules, within: earlier.horizon(since: claims.start, wall: wall),
                         report: { early.reports.say($0) })
                     if let line = earlier.report(unfinished, wall: wall()) { early.reports.say(line) }
-                    let due: Int
-                    (due, givenUp) = try people.resumeStarts(in: core, after: earlier, claims)
-                    if due > 0 || !givenUp.isEmpty {
-                        early.reports.say(
-                            "starts of the process before this one: \(due) had not left, and go on; \(givenUp.count) are given up, most of "
-                                + "them because they may have left")
-                    }
+                    // Another process, after this one has died before the starts are named, is to know them as little.
+                    if !earlier.knowsStarts, people.expectedCount > 0 { try claims.append([], .ofNoLog) }
                     if claims.start == nil { try claims.begin(at: core.now) }
+                    loading = Loading(cards: people, earlier: earlier, since: clock.monotonicNanoseconds())
                     store = try Store(
-                        log, people: people.register, claims, stamps, core, rules, options, waitingMax: inbox.capacity,
-                        loop: loop)
+                        log, people, after: earlier, at: wall(), claims, stamps, core, rules, options,
+                        waitingMax: inbox.capacity, loop: loop)
                 }
                 var work: () -> Void = {}
                 wakeup = try Wakeup(loop: loop) { work() }
@@ -87,8 +84,9 @@ extension Engine {
                 ) { report?($0) }
                 work = { [unowned self] in self.work() }
             } catch {
-                store?.close()
+                // The shards end the loading, for which the store's thread may wait.
                 core.stop(within: .zero)
+                store?.close()
                 throw error
             }
             ticks = LoopTimer(loop: loop) { [unowned self] in work() }
@@ -97,8 +95,10 @@ extension Engine {
             connectStore()
             core.delegate = self
             report = { [unowned self] in announcer.reports.say($0) }
-            for (card, failure) in givenUp { giveUp(card, failure) }
         }
+
+        /// Seconds of loading that are worth a line for operators.
+        private static let loadingReported: Int64 = 2
 
         /// Reserves stamps behind those of the process before. A disk that takes nothing keeps no engine from starting.
         private static func reserveStamps(
@@ -119,18 +119,54 @@ extension Engine {
         /// Removes the completions that count no more: all if the recall has told so, or those that are not of what a topic shows.
         private func tidyCompletions(of earlier: EarlierProcess) {
             let counting = core.takeEarlierCompletions()
-            if counting == nil || earlier.hasVoidCompletions { store?.claims.change { $0.void() } }
+            // Those of another log tell that starts are unknown, until these have been named.
+            if counting == nil || earlier.hasVoidCompletions, earlier.knowsStarts { store?.claims.change { $0.void() } }
             let gone = core.outdatedCompletions
             if !gone.isEmpty { store?.claims.change { changes in for key in gone { changes.forget(key) } } }
         }
 
-        /// Reports a start that this engine does not send.
+        /// Reports a start that this engine does not send, unless the card is on a phone.
         private func giveUp(_ card: Card, _ failure: StartFailure) {
+            if failure == .uncertain, !turn.tellUncertain(card.id.rawValue) { return }
             coreDidLearn(.notStarted(failure), of: card.id)
             store?.intake.ends.remove(card.id.rawValue, token: card.token.keyedHash)
         }
 
+        /// Resumes some of the starts of the process before this one, or gives some up. Then calls that change cards go on.
+        ///
+        /// - Returns: `true` if there is more to do.
+        private func resumeStarts() -> Bool {
+            guard let loading, !turn.hasFinished else { return false }
+            switch loading.stage {
+            case .loading, .naming: return false
+            case .resuming(let starts):
+                guard !starts.resume(in: core) else { return !core.isCongested }
+                if let line = starts.report { turn.report(line) }
+                store?.intake.endLoading(uncertain: starts.uncertain)
+                let unnamed = starts.claims(at: core.now)
+                self.loading?.stage = unnamed.isEmpty ? .givingUp(starts) : .naming(starts)
+                if !unnamed.isEmpty { store?.claims.name(unnamed) }
+                return true
+            case .givingUp(let starts):
+                let givenUp = starts.takeGivenUp()
+                for (card, failure) in givenUp { giveUp(card, failure) }
+                guard givenUp.isEmpty else { return true }
+                store?.intake.uncertain.endTelling()
+                if !loading.earlier.knowsStarts { store?.claims.change { $0.void() } }
+                self.loading = nil
+                return true
+            }
+        }
+
+        /// Is `true` until claims name all starts that may have left. What the store has of completions tells the next process so, and stays as it is.
+        private var areStartsUnknown: Bool { loading.map { !$0.earlier.knowsStarts } ?? false }
+
         private func connectStore() {
+            store?.claims.onNamed = { [unowned self] in
+                guard case .naming(let starts)? = loading?.stage else { return }
+                loading?.stage = .givingUp(starts)
+                signal.signal()
+            }
             store?.claims.onReport = { [unowned self] in turn.report($0) }
             store?.claims.onDurable = { [unowned self] in
                 core.confirmClaims($0, shard: $1)
@@ -162,6 +198,7 @@ extension Engine {
         }
 
         private func work() {
+            if resumeStarts() { signal.signal() }
             switch turn.run() {
             case .again: signal.signal()
             case .after(let wait?): ticks?.start(after: wait)
@@ -188,9 +225,10 @@ extension Engine {
             store?.claims.append(claims, ticket, shard: shard)
         }
         func coreDidComplete(_ completions: [TopicCompletion], app: Int) {
+            if areStartsUnknown || !notesCompletions { return }
             store?.note(completions, app: app, of: core)
         }
-        func coreWillShowAgain() { store?.claims.change { $0.void() } }
+        func coreWillShowAgain() { if !areStartsUnknown { store?.claims.change { $0.void() } } }
         func coreDidForget(_ topic: DecisionCore.TopicView) {
             let apps = max(1, core.apps.count)
             store?.claims.change(isPressing: false) {
@@ -198,12 +236,43 @@ extension Engine {
             }
         }
         func coreDidReach(stamp: Int64) { store?.claims.reserve(stampsThrough: stamp) }
+        func coreDidLoad() {
+            guard let loading else { return }
+            for line in loading.cards.faults { turn.report(line) }
+            if loading.cards.lacksSlices {
+                notesCompletions = false
+                if !areStartsUnknown { store?.claims.change { $0.void() } }
+            }
+            let seconds = (turn.monotonicNanoseconds - loading.since) / 1_000_000_000
+            if seconds >= Driver.loadingReported {
+                turn.report("all people of the store are loaded", with: ", \(seconds) s after the start")
+            }
+            self.loading?.stage = .resuming(StartResumption(loading.cards.takeStarting(), after: loading.earlier))
+            signal.signal()
+        }
         func coreDidReport(_ line: String) { turn.report(line) }
         func coreDidRelieve() { signal.signal() }
     }
 }
 
 extension Engine.Driver {
+    /// The store's cards on their way to the shards, and what follows once all are there.
+    private struct Loading {
+        enum Stage {
+            case loading
+            case resuming(StartResumption)
+            /// Claims are to name those that are given up.
+            case naming(StartResumption)
+            case givingUp(StartResumption)
+        }
+
+        let cards: StoredCards
+        let earlier: EarlierProcess
+        /// Monotonic nanoseconds.
+        let since: Int64
+        var stage = Stage.loading
+    }
+
     /// Ways of an engine to its store, once it has been read.
     private struct Store {
         let intake: Intake
@@ -216,23 +285,37 @@ extension Engine.Driver {
         private let serials: UInt64
 
         init(
-            _ log: any Log, people register: PeopleRegister, _ claimed: any ClaimStore, _ stamps: StampMark,
-            _ core: EngineCore, _ rules: LogRules, _ options: Engine.Options, waitingMax: Int, loop: Loop
+            _ log: any Log, _ cards: StoredCards, after earlier: EarlierProcess, at wall: FeedTime,
+            _ claimed: any ClaimStore, _ stamps: StampMark, _ core: EngineCore, _ rules: LogRules,
+            _ options: Engine.Options, waitingMax: Int, loop: Loop
         ) throws {
-            serials = register.nextSerial
+            serials = cards.register.nextSerial
             let commits = try CommitQueue(log, loop: loop)
             self.commits = commits
             let people: PeopleQueue
-            do { people = try PeopleQueue(register, loop: loop) } catch {
+            let (queues, apps, limits) = (core.loading, core.apps, options.rules.limits)
+            do {
+                people = try PeopleQueue(cards.register, loop: loop) { retry in
+                    let distribution = LoadingDistribution(to: queues, apps: apps, limits: limits, now: wall)
+                    cards.load(distribution, after: earlier, retry: retry)
+                    for queue in queues.joined() { queue.finish() }
+                }
+            } catch {
                 commits.close()
                 throw error
             }
             self.people = people
-            intake = Intake(waitingMax: waitingMax, commit: { commits.append($0) }, write: { people.append($0) })
-            let claims: ClaimQueue
-            do { claims = try ClaimQueue(claimed, stamps: stamps, loop: loop) } catch {
+            intake = Intake(
+                waitingMax: waitingMax, isLoading: true, commit: { commits.append($0) }, write: { people.append($0) })
+            func abandon() {
+                // The thread that loads does not end while it waits for a shard.
+                for queue in queues.joined() { queue.close() }
                 people.close()
                 commits.close()
+            }
+            let claims: ClaimQueue
+            do { claims = try ClaimQueue(claimed, stamps: stamps, loop: loop) } catch {
+                abandon()
                 throw error
             }
             self.claims = claims
@@ -249,8 +332,7 @@ extension Engine.Driver {
                 }
             } catch {
                 claims.close()
-                people.close()
-                commits.close()
+                abandon()
                 throw error
             }
             checkpointer.onTrim = { commits.trim(through: $0) }

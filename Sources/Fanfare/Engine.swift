@@ -41,11 +41,12 @@ public final class Engine: Sendable {
         public var rules = Rules.builtIn
         /// Limits on how much of a phone's attention one activity may claim.
         public var limits = ActivityLimits()
-        /// Activities that are on phones already. They are loaded before `init` returns; `Observer.report` receives the number of those left
-        /// out, and the reasons.
+        /// Activities that are on phones already. They are loaded before `init` returns, or behind those of a store; `Observer.report` receives the
+        /// number of those left out, and the reasons.
         public var subscribers: (any SubscriberSource)?
-        /// Place in which the engine keeps feed events, orders and people; `nil`: they are lost with the process. An engine with a store
-        /// reads it before `init` returns, and goes on where the last one stopped.
+        /// Place in which the engine keeps feed events, orders and people; `nil`: they are lost with the process. An engine with a store reads
+        /// its events before `init` returns, and goes on where the last one stopped. Its people are loaded meanwhile: those who are there are
+        /// served, and calls that change cards, `settle` and questions about cards wait until all are.
         public var store: StoreChoice?
         /// Clock of the engine; another one than the system's is for tests.
         public var clock = ClockSource.system
@@ -87,10 +88,10 @@ public final class Engine: Sendable {
 
     /// Creates an engine: starts its threads and opens the connections.
     ///
-    /// The call blocks until the subscribers are loaded, which takes some seconds for ten million of them.
+    /// The call blocks until the subscribers are loaded, which takes some seconds for ten million of them, or until a store's events are read.
     ///
     /// - Throws: `EngineFault` for an unusable key or certificate, a thread that cannot be created, invalid options, or an error of the
-    ///   source of subscribers. No thread or connection is left behind.
+    ///   source of subscribers in an engine without a store. No thread or connection is left behind.
     public convenience init(_ options: Options, observer: Observer = Observer()) throws(EngineFault) {
         do {
             try self.init(

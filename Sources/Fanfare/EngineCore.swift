@@ -22,6 +22,12 @@ package final class EngineCore {
     @safe @exclusivity(unchecked) var keys = KnownKeys()
     private let shards: ShardLinks
     private var unreadyShards: Int
+    /// Queues of the shards for the store's cards, by app, for a thread that reads them; empty without a store.
+    private(set) var loading: [[LoadingQueue]] = []
+    /// Number of shards that have not loaded all of the store's cards.
+    private var unloadedShards = 0
+    /// Topics that were forgotten meanwhile: cards that are still to be loaded may lack their ends.
+    private var forgottenMeanwhile: Set<TopicID> = []
     /// Waits until the stopping shards have ended, and hands over their remaining feedback.
     private let join: ((ShardFeedback, _ shard: Int) -> Void) -> Void
     private var figures: ShardFigures
@@ -75,14 +81,14 @@ package final class EngineCore {
     /// - Parameters:
     ///   - load: fills a shard before it starts, on its own thread.
     ///   - subscribers: loaded into the shards after `load`.
-    ///   - earlier: what is known of the process before this one.
+    ///   - storedCount: number of cards that are loaded later, while shards serve; `nil` if none are.
     ///   - keepsPeople: `true` to hear of each activity that the shards remove, and of the claims of their alerts and starts.
     ///   - report: receives lines for operators about the loading, before the initialiser returns.
     package convenience init(
         loop: Loop, rules: Rules = .builtIn, limits: ActivityLimits = ActivityLimits(), shards count: Int,
         pinsShards: Bool = false, makeTransports: [TransportFactory], apps: [AppID] = [], clock: ClockSource = .system,
         load: (@Sendable (Shard, ShardPlace, Moment) throws -> Void)? = nil,
-        subscribers: (any SubscriberSource)? = nil, earlier: EarlierProcess? = nil, keepsPeople: Bool = false,
+        subscribers: (any SubscriberSource)? = nil, storedCount: Int? = nil, keepsPeople: Bool = false,
         report: (String) -> Void = { _ in }
     ) throws {
         var takeFeedback: (() -> Void)?
@@ -94,8 +100,7 @@ package final class EngineCore {
                 ShardThread.Options(
                     limits: limits, lineups: rules.lineups, clock: clock, keepsPeople: keepsPeople),
                 pinned: pinsShards, makeTransports: makeTransports, apps: apps, load: load, subscribers: subscribers,
-                earlier: earlier,
-                topicLimits: rules.limits, report: report, core: wakeup.signal)
+                storedCount: storedCount, topicLimits: rules.limits, report: report, core: wakeup.signal)
         } catch {
             wakeup.close()
             throw error
@@ -105,6 +110,7 @@ package final class EngineCore {
             wakeup.close()
             loop.onTurn = nil
         }
+        loading = threads.loading
         takeFeedback = { [unowned self] in self.takeFeedback() }
         loop.onTurn = { [unowned self] in turnIsOver() }
     }
@@ -233,13 +239,23 @@ package final class EngineCore {
         }
         let publications =
             recall.changedAt != nil ? decisionCore.newestPublicationsAsShown : decisionCore.newestPublications
-        // All cards are loaded. Behind the publications this would come too late for those that are complete before the last one is published.
-        if keepsCompletions { followedAt = now }
-        tellJoined()
         publish(Resumption(publications, found))
         outdatedCompletions = earlierCompletions?.outdated(by: publications) ?? []
-        shards.send(.endRestart)
+        if keepsCompletions {
+            unloadedShards = shards.count
+            shards.send(.load)
+        }
         return found.map(\.entry)
+    }
+
+    /// Ends the loading of the store's cards: all shards have all of theirs.
+    private func endLoading() {
+        followedAt = now
+        tellJoined()
+        shards.send(.endLoading)
+        for topic in forgottenMeanwhile { shards.send(.forget(topic)) }
+        forgottenMeanwhile = []
+        delegate?.coreDidLoad()
     }
 
     /// Lets nobody get what the topic has shown so far in this recall.
@@ -297,7 +313,7 @@ package final class EngineCore {
             case .forget(let topic):
                 recentAlerts?.forget(topic)
                 for app in appOrders.indices { appOrders[app].forget(topic) }
-                shards.send(.forget(topic))
+                if unloadedShards > 0 { forgottenMeanwhile.insert(topic) } else { shards.send(.forget(topic)) }
             case .order(let operation, let app): order(operation, for: app)
             case .record(let record):
                 records.note(record)
@@ -316,6 +332,10 @@ package final class EngineCore {
     }
 
     private func publish(_ publication: Publication) {
+        // The id means another topic from here on.
+        if !forgottenMeanwhile.isEmpty, forgottenMeanwhile.remove(publication.topicID) != nil {
+            shards.send(.forget(publication.topicID))
+        }
         var told = 0
         for app in appOrders.indices where publish(publication, toApp: app) { told += shards.perApp }
         if told > 0 { publications.open(publication.serial, of: publication.topicID, shards: told) }
@@ -462,6 +482,9 @@ package final class EngineCore {
         case .ready:
             unreadyShards -= 1
             if unreadyShards == 0 { delegate?.coreDidBecomeReady() }
+        case .loaded:
+            unloadedShards -= 1
+            if unloadedShards == 0 { endLoading() }
         case .topicsCompleted(let completions): take(completions, from: index)
         case .showsAgain:
             topicCompletions.removeAll()
@@ -488,6 +511,9 @@ package final class EngineCore {
         }
         if !whole.isEmpty { delegate?.coreDidComplete(whole, app: app) }
     }
+
+    /// Tells the delegate once more of the fate of an activity of the process before this one.
+    func report(_ fate: ActivityFate, of card: UInt64) { delegate?.coreDidLearn(fate, of: ActivityID(card)) }
 
     /// Ends the shards, takes their remaining feedback and answers all pending questions. Blocks until the shards' threads, if any, have
     /// ended.

@@ -54,6 +54,8 @@ package protocol EngineCoreDelegate: AnyObject {
     func coreDidReport(_ line: String)
     /// Called once, when every shard's transport is able to deliver.
     func coreDidBecomeReady()
+    /// Called once, when all cards of the store are loaded, in an engine that has one.
+    func coreDidLoad()
     /// Called when shards have taken commands for which they had no room: events may come in again.
     func coreDidRelieve()
 }
@@ -76,5 +78,6 @@ extension EngineCoreDelegate {
     package func coreDidReach(stamp: Int64) {}
     package func coreDidReport(_ line: String) {}
     package func coreDidBecomeReady() {}
+    package func coreDidLoad() {}
     package func coreDidRelieve() {}
 }

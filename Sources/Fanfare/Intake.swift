@@ -58,6 +58,8 @@ final class Intake {
         let entries: UInt64
         /// Number of entries that have to be durable before it is carried out.
         var key: UInt64 = 0
+        /// Number of the call in the mailbox.
+        var handedIn: UInt64 = 0
     }
 
     /// Entries for the next commit, and those of the present one.
@@ -65,6 +67,10 @@ final class Intake {
     private var committing: [Entry] = []
     /// Entries that are durable, and wait for the rows that are being written.
     private var durable: [(entry: LogEntry, position: LogPosition)] = []
+    /// Is `true` while the store's cards are loaded. Whoever changes a card, or asks about cards, waits; entries do not.
+    private(set) var isLoading: Bool
+    /// Cards that the process before this one may have started.
+    var uncertain = UncertainStarts()
     /// Number of entries that were ever held, of those that are durable, and of those that have become ready.
     private var entriesHeld: UInt64 = 0
     private var entriesDurable: UInt64 = 0
@@ -72,6 +78,10 @@ final class Intake {
     /// Requests in the order of the mailbox, some of which have been taken.
     private var waiting: [Waiting] = []
     private var waitingTaken = 0
+    /// Requests that are about no card, while cards are loaded: they wait for the entries before them alone.
+    private var aside: [Waiting] = []
+    /// Number of questions about cards that wait while cards are loaded.
+    private var questionsWaiting = 0
     /// For each row that is being written, if it is that of a change, the first of which are the first of those that wait; `nil` if no rows are
     /// being written.
     private var rowsWriting: [Bool]?
@@ -113,22 +123,58 @@ final class Intake {
 
     /// - Parameters:
     ///   - waitingMax: number of waiting requests beyond which all stay in the mailbox. Changes alone do not reach it (`CoreTurn.Inbox`).
+    ///   - isLoading: whether the store's cards are still to be loaded (`endLoading`).
     ///   - commit: makes entries durable; `entriesAreDurable` follows, later. It is not called again before that.
     ///   - write: makes rows durable; `rowsAreDurable` follows, later. It is not called again before that.
     init(
-        waitingMax: Int = 1 << 14, commit: @escaping ([LogEntry]) -> Void, write: @escaping ([PeopleEntry]) -> Void
+        waitingMax: Int = 1 << 14, isLoading: Bool = false, commit: @escaping ([LogEntry]) -> Void,
+        write: @escaping ([PeopleEntry]) -> Void
     ) {
-        (self.waitingMax, self.commit, self.write) = (waitingMax, commit, write)
+        (self.waitingMax, self.isLoading, self.commit, self.write) = (waitingMax, isLoading, commit, write)
+    }
+
+    /// Notes that all cards of the store are loaded.
+    ///
+    /// - Parameter uncertain: ids of cards that may have been started by the process before this one.
+    func endLoading(uncertain: Set<UInt64>) {
+        (isLoading, questionsWaiting) = (false, 0)
+        self.uncertain = UncertainStarts(uncertain)
+        for index in waitingTaken..<waiting.count {
+            if case .change(let change) = waiting[index].kind { note(change, at: index) }
+        }
+    }
+
+    /// Notes a change that waits, once all cards are loaded: it is passed over, or waits for the removal of its card's row.
+    private func note(_ change: Change, at index: Int) {
+        if case .follow(let card) = change.entry { uncertain.resolve(card.id.rawValue) }
+        if let id = change.entry.startedCard, uncertain.covers(id, waiting[index].handedIn) {
+            return passOver(change, of: id, at: index)
+        }
+        guard let id = change.entry.revivedCard else { return }
+        var change = change
+        change.removal = ends.noteCall(id)
+        waiting[index].kind = .change(change)
+    }
+
+    /// Answers the caller of a change that is not carried out.
+    private func passOver(_ change: Change, of card: UInt64, at index: Int) {
+        change.acknowledge?(false)
+        waiting[index].kind = .request(.passedOver(card))
+        guard let (entry, acknowledge) = change.key else { return }
+        hold(LogEntry(now: max(entry.now, newestHeld), key: entry.key, entry.body)) { acknowledge($0, false) }
+        waiting[index].key = entriesHeld
     }
 
     var isCommittingEntries: Bool { !committing.isEmpty }
     /// Is `true` while the store owes an answer.
     var isCommitting: Bool { isCommittingEntries || rowsWriting != nil }
+    /// Is `true` while something waits for cards that are being loaded.
+    var awaitsCards: Bool { isLoading && waitingCount > 0 }
     /// Is `true` if an entry waits for the next commit, or for rows.
     var holdsEntry: Bool { !entries.isEmpty || !durable.isEmpty }
-    var isEmpty: Bool { !holdsEntry && waitingCount == 0 && !isCommitting && !hasReady }
-    /// Is `true` if the store has everything, and lacks the rows of no card that is over.
-    var isIdle: Bool { isEmpty && ends.isEmpty }
+    var isEmpty: Bool { !holdsEntry && waitingCount == 0 && aside.isEmpty && !isCommitting && !hasReady }
+    /// Is `true` if the store has everything, and is about to remove no rows of cards that are over. While cards are loaded it removes none.
+    var isIdle: Bool { isEmpty && (ends.isEmpty || isLoading) }
     var hasReady: Bool { readyTaken < ready.count }
     /// Log time at which a card counts as joined whose change is not carried out: the earliest one; `nil` if there is none.
     var joining: FeedTime? { joins.first?.joinedAt }
@@ -136,7 +182,7 @@ final class Intake {
 
     var hasRoom: Bool {
         entries.count + committing.count + durable.count + ready.count - readyTaken < Intake.itemsMax
-            && waitingCount < waitingMax
+            && waitingCount + aside.count < waitingMax
     }
 
     func hold(_ entry: LogEntry, _ acknowledge: Acknowledge?) {
@@ -145,14 +191,22 @@ final class Intake {
         entries.append(Entry(entry: entry, acknowledge: acknowledge))
     }
 
-    func hold(_ change: Change) {
-        var change = change
-        if let id = change.entry.revivedCard { change.removal = ends.noteCall(id) }
-        waiting.append(Waiting(kind: .change(change), entries: entriesHeld))
+    /// - Parameter number: number of the call in the mailbox.
+    func hold(_ change: Change, handedIn number: UInt64 = .max) {
+        waiting.append(Waiting(kind: .change(change), entries: entriesHeld, handedIn: number))
+        if !isLoading { note(change, at: waiting.count - 1) }
     }
 
     /// Holds a request that needs no entry.
     func hold(_ request: CoreTurn.Request) {
+        if isLoading {
+            guard request.isOfCards else {
+                return aside.append(Waiting(kind: .request(request), entries: entriesHeld))
+            }
+            // Events do not wait behind them, however many there are.
+            guard !request.isQuestion || questionsWaiting < waitingMax / 4 else { return request.decline() }
+            if request.isQuestion { questionsWaiting += 1 }
+        }
         if case .settle(let until, _) = request { settleDeadline = min(settleDeadline, until) }
         waiting.append(Waiting(kind: .request(request), entries: entriesHeld))
     }
@@ -166,7 +220,7 @@ final class Intake {
         release()
         if !isCommittingEntries, !entries.isEmpty { sendEntries(at: clock) }
         // Entries wait for one commit of rows, and for the keys of its calls.
-        if rowsWriting == nil, changesSent == 0 { sendRows(at: clock, joinedAt: max(now, newestReady)) }
+        if !isLoading, rowsWriting == nil, changesSent == 0 { sendRows(at: clock, joinedAt: max(now, newestReady)) }
     }
 
     private func sendEntries(at clock: Int64) {
@@ -238,6 +292,7 @@ final class Intake {
     private func release() {
         var entriesTaken = 0
         while true {
+            if !aside.isEmpty, takeAside() { continue }
             if waitingCount > 0, takeWaiting() { continue }
             let areRowsWritten = changesSent > 0 && !rowCommit.isKnownSlow && !entryCommit.isKnownSlow
             // Who is being written joins before the entries that are decided from here on.
@@ -254,8 +309,19 @@ final class Intake {
         waitingTaken = 0
     }
 
+    /// - Returns: `false` if the first request waits for entries.
+    private func takeAside() -> Bool {
+        let count = aside.prefix { $0.entries <= entriesReady }.count
+        for request in aside[..<count] {
+            if case .request(let request) = request.kind { ready.append(.request(request)) }
+        }
+        aside.removeFirst(count)
+        return count > 0
+    }
+
     /// - Returns: `false` if the first request waits for something.
     private func takeWaiting() -> Bool {
+        guard !isLoading else { return false }
         let first = waiting[waitingTaken]
         guard first.entries <= entriesReady, first.key <= entriesDurable else { return false }
         switch first.kind {
@@ -306,7 +372,9 @@ final class Intake {
         waiting.removeFirst(waitingTaken)
         (readyTaken, waitingTaken) = (0, 0)
         ready.removeAll { if case .request(let request) = $0 { withdraw(request) } else { false } }
+        let before = waiting.count
         waiting.removeAll { if case .request(let request) = $0.kind { withdraw(request) } else { false } }
+        if isLoading { questionsWaiting -= before - waiting.count }
     }
 
     /// Gives up what is not known to be durable. The store may still write the commits that it has begun.
@@ -338,8 +406,21 @@ final class Intake {
             }
         }
         (ready, readyTaken, entries, committing, durable, joins) = ([], 0, [], [], [], [])
+        for request in aside { if case .request(let request) = request.kind { requests.append(request) } }
         (waiting, waitingTaken, rowsWriting, changesSent, settleDeadline) = ([], 0, nil, 0, .max)
+        aside = []
         return requests
+    }
+}
+
+extension PeopleEntry {
+    /// Id of the card that is to be started, or whose start is confirmed.
+    fileprivate var startedCard: UInt64? {
+        switch self {
+        case .start(let card): card.id.rawValue
+        case .replaceToken(let id, _, _): id.rawValue
+        case .follow, .move, .prefer, .unfollow, .removed: nil
+        }
     }
 }
 

@@ -2,8 +2,8 @@ import Dispatch
 import FanfareFanOut
 import FanfareLoop
 
-/// Activities on their way from the thread that reads them to their shard, while an engine starts and no loop runs yet. Therefore both sides
-/// block: the reader while the shard is behind, the shard while the queue is empty.
+/// Activities on their way from the thread that reads them to their shard. The reader blocks while the shard is behind. A shard whose loop does not run
+/// yet blocks while the queue is empty (`take`); one that serves already takes what is there (`next`).
 final class LoadingQueue: Sendable {
     /// The engine cannot be created; another error has the reason.
     struct Abandoned: Error {}
@@ -12,6 +12,7 @@ final class LoadingQueue: Sendable {
         var batches: [[ShardCommand]] = []
         var isAbandoned = false
         var isClosed = false
+        var onFilled: (@Sendable () -> Void)?
     }
 
     private let state = Locked(State())
@@ -23,7 +24,11 @@ final class LoadingQueue: Sendable {
     static let batchMax = 256
     static let batchesMax = 16
 
-    init() { for _ in 0..<LoadingQueue.batchesMax { room.signal() } }
+    /// - Parameter batchesMax: batches that wait for the shard at most; another number is for simulations.
+    init(batchesMax: Int = LoadingQueue.batchesMax) { for _ in 0..<batchesMax { room.signal() } }
+
+    /// Sets the closure that is called with each batch, and at their end, for a shard that does not block.
+    func wake(_ onFilled: @escaping @Sendable () -> Void) { state.withLock { $0.onFilled = onFilled } }
 
     /// Adds a batch and blocks until there is room. A batch for a closed queue is discarded.
     func put(_ batch: [ShardCommand]) {
@@ -32,11 +37,16 @@ final class LoadingQueue: Sendable {
             if !state.isClosed { state.batches.append(batch) }
             return !state.isClosed
         }
-        if isTaken { filled.signal() } else { room.signal() }
+        if isTaken { signalFilled() } else { room.signal() }
     }
 
     /// Marks the end of the batches.
-    func finish() { filled.signal() }
+    func finish() { signalFilled() }
+
+    private func signalFilled() {
+        filled.signal()
+        state.withLock(\.onFilled)?()
+    }
 
     /// Marks the end of the batches and discards those that wait.
     func abandon() {
@@ -50,6 +60,8 @@ final class LoadingQueue: Sendable {
     /// Batches that the shard has not taken yet.
     var waiting: Int { state.withLock(\.batches.count) }
     var isAbandoned: Bool { state.withLock(\.isAbandoned) }
+    /// Is `true` if the shard takes no more.
+    var isClosed: Bool { state.withLock(\.isClosed) }
 
     /// Waits for the next batch.
     ///
@@ -59,6 +71,21 @@ final class LoadingQueue: Sendable {
         let batch = state.withLock { $0.batches.isEmpty ? nil : $0.batches.removeFirst() }
         if batch != nil { room.signal() }
         return batch
+    }
+
+    enum Next {
+        case batch([ShardCommand])
+        /// The reader has not read on yet.
+        case nothing
+        case end
+    }
+
+    /// Takes the next batch without waiting for it.
+    func next() -> Next {
+        guard filled.wait(timeout: .now()) == .success else { return .nothing }
+        guard let batch = state.withLock({ $0.batches.isEmpty ? nil : $0.batches.removeFirst() }) else { return .end }
+        room.signal()
+        return .batch(batch)
     }
 
     /// Closes the queue, so that the reader never blocks again. Called by the shard when it takes no more.

@@ -25,10 +25,11 @@ final class ShardThread {
     ///
     /// - Parameters:
     ///   - load: fills the shard on its thread, before anything else happens there.
+    ///   - loading: cards that the shard loads while it serves those that are there.
     ///   - core: signalled when feedback waits, or the ring has room again.
     init(
         _ place: ShardPlace, _ options: Options, makeTransport: @escaping TransportFactory,
-        load: @escaping @Sendable (Shard, Moment) throws -> Void, core: WakeupSignal
+        load: @escaping @Sendable (Shard, Moment) throws -> Void, loading: LoadingQueue? = nil, core: WakeupSignal
     ) throws {
         let rings = rings
         let started = started
@@ -48,7 +49,9 @@ final class ShardThread {
                 let context = TransportContext(clock: clock.now, proof: options.clock.proof) { [unowned driver] in
                     driver.turn.report($0)
                 }
-                driver.turn.open(try makeTransport(loop, shard, context))
+                let signal = driver.signal
+                loading?.wake { signal.signal() }
+                driver.turn.open(try makeTransport(loop, shard, context), loading: loading)
                 started.succeed(driver.signal)
                 loop.run()
                 let rest = driver.turn.takeFeedback()

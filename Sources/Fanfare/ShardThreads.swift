@@ -8,6 +8,8 @@ import FanfareModel
 final class ShardThreads {
     /// Links in the order of the apps.
     let links: [ShardLink]
+    /// Queues of the shards for cards that are loaded while they serve, by app; empty without any.
+    let loading: [[LoadingQueue]]
     private let threads: [ShardThread]
 
     /// Limit on reserved activities, because a program's estimate may be arbitrary; memory for more is allocated as they come.
@@ -20,7 +22,7 @@ final class ShardThreads {
     ///   - pinned: `true` pins each thread to one processor.
     ///   - load: fills a shard, on its thread.
     ///   - subscribers: read once, on this thread, and passed to the shards after `load`.
-    ///   - earlier: what is known of the process before this one.
+    ///   - storedCount: number of cards that are loaded later; `nil` if none are.
     ///   - topicLimits: limits of the rules, which subscriptions must keep.
     ///   - report: receives lines for operators, on this thread.
     ///   - core: signalled when a shard has feedback.
@@ -28,9 +30,10 @@ final class ShardThreads {
     init(
         _ count: Int, _ options: ShardThread.Options, pinned: Bool, makeTransports: [TransportFactory], apps: [AppID],
         load: (@Sendable (Shard, ShardPlace, Moment) throws -> Void)?, subscribers: (any SubscriberSource)?,
-        earlier: EarlierProcess? = nil, topicLimits: Rules.Limits, report: (String) -> Void, core: WakeupSignal
+        storedCount: Int? = nil, topicLimits: Rules.Limits, report: (String) -> Void, core: WakeupSignal
     ) throws {
-        let expected = max(0, min(subscribers?.expectedCount ?? 0, ShardThreads.expectedMax))
+        let expected = max(0, min(storedCount ?? subscribers?.expectedCount ?? 0, ShardThreads.expectedMax))
+        let loadsLater = storedCount != nil
         var threads: [ShardThread] = []
         var queues: [[LoadingQueue]] = []
         options.clock.proof.isAwaited = !apps.isEmpty
@@ -50,24 +53,27 @@ final class ShardThreads {
                         try ShardThread(
                             place, options, makeTransport: makeTransport,
                             load: { shard, moment in
-                                defer { queue.close() }
+                                defer { if !loadsLater { queue.close() } }
                                 if pinned { try LoopThread.pinToProcessor(index) }
                                 // Room for a sixteenth more than the shard's share.
                                 if share > 0 { shard.reserve(activities: share + share / 16 + 16) }
                                 try load?(shard, place, moment)
+                                if loadsLater { return }
                                 while let commands = queue.take() {
                                     for command in commands { shard.apply(command, at: moment) }
                                 }
                                 if queue.isAbandoned { throw LoadingQueue.Abandoned() }
-                            }, core: core))
+                            }, loading: loadsLater ? queue : nil, core: core))
                 }
             }
             let now = FeedTime(milliseconds: options.clock.wallMilliseconds())
-            let faults = try subscribers?.distribute(
-                to: queues, apps: apps, limits: topicLimits, now: now, earlier: earlier)
-            for line in faults?.lines ?? [] { report(line) }
-            for queue in queues.joined() { queue.finish() }
+            if !loadsLater {
+                let faults = try subscribers?.distribute(to: queues, apps: apps, limits: topicLimits, now: now)
+                for line in faults?.lines ?? [] { report(line) }
+                for queue in queues.joined() { queue.finish() }
+            }
             links = try threads.map { try $0.opened() }
+            loading = loadsLater ? queues : []
         } catch {
             for queue in queues.joined() { queue.abandon() }
             for thread in threads { thread.abandon() }

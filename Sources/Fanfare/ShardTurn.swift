@@ -21,6 +21,8 @@ final class ShardTurn {
     /// Schedules another call of `takeCommands` after the transport's turn.
     private let wake: () -> Void
     private var transport: (any Transport)?
+    /// Cards of the store that are to be loaded; `nil` for a shard that has all.
+    private var loading: LoadingQueue?
     private var reports = Reports()
     private var counted = ShardCounts()
     private var hasToldReady = false
@@ -40,6 +42,8 @@ final class ShardTurn {
     /// Time after which a turn ends, apart from the command in progress. Connections are served then, and answers are read before their
     /// requests time out.
     static let longest = Duration.milliseconds(4)
+    /// Time for cards that are loaded in a turn: those that are loaded already, and connections, wait for no more than that.
+    private static let loadingTime: Int64 = 500_000
 
     init(
         _ rings: ShardRings, shard: Shard, clock: ThreadClock, wake: @escaping () -> Void,
@@ -55,7 +59,12 @@ final class ShardTurn {
     }
 
     /// Sets the transport that takes the shard's deliveries. Called before anything else.
-    func open(_ transport: any Transport) { self.transport = transport }
+    ///
+    /// - Parameter loading: cards of the store, which the shard loads once the core has said so (`ShardCommand.load`). The queue wakes the thread.
+    func open(_ transport: any Transport, loading: LoadingQueue? = nil) {
+        self.transport = transport
+        self.loading = loading
+    }
 
     // MARK: Commands
 
@@ -66,7 +75,26 @@ final class ShardTurn {
         if stop.isMade { return self.stop(within: stop.timeout) }
         tell()  // the core may have made room
         guard carryOut() else { return }
+        load()
         transport?.workAvailable()
+    }
+
+    /// Loads the next of the store's cards.
+    private func load() {
+        guard let queue = loading, shard.isLoading else { return }
+        let begin = clock.now().monotonicNanoseconds
+        while !shard.isHeldUp {
+            let moment = clock.now()
+            guard moment.monotonicNanoseconds - begin < ShardTurn.loadingTime else { return wake() }
+            switch queue.next() {
+            case .batch(let commands): for command in commands { shard.apply(command, at: moment) }
+            case .nothing: return
+            case .end:
+                loading = nil
+                reports.append(.loaded)
+                return
+            }
+        }
     }
 
     /// - Returns: `false` if the core does not take feedback; it wakes the shard when it does.
@@ -114,6 +142,8 @@ final class ShardTurn {
     private func stop(within timeout: Duration?) {
         guard !isStopping, let transport else { return }
         isStopping = true
+        loading?.close()
+        loading = nil
         if let timeout { onStop?(timeout) }
         transport.close { [unowned self] in onStopped?() }
     }
@@ -143,7 +173,7 @@ final class ShardTurn {
     func end() -> Duration? {
         if !hasToldReady, transport?.isReady == true {
             hasToldReady = true
-            // Figures are left out while other feedback waits. Who hears that the shard is ready is to know whom it has loaded.
+            // Figures are left out while other feedback waits. Who hears that the shard is ready is to know whom it has loaded by then.
             tell()
             tellFigures()
             reports.append(.ready)

@@ -3,133 +3,125 @@ import FanfareLog
 import FanfareLoop
 import FanfareModel
 
-/// People of an engine's store, as the source from which its shards are loaded: slice by slice, so that few cards are in memory beside the
-/// shards.
-final class StoredCards: SubscriberSource {
+/// People of an engine's store on their way to its shards: slice by slice, so that few cards are in memory beside the shards.
+final class StoredCards: Sendable {
     private struct Found {
-        var leaving: [Card] = []
-        var starting: [(key: CardKey, card: Card)] = []
-        var damaged = 0
-        var fault: LogError?
+        var starting: [Card] = []
+        var lines: [String] = []
+        var lacksSlices = false
     }
+
+    /// Number of times that a place of the store is read which cannot be, before the rest of its slice is left out.
+    private static let triesMax = 3
 
     let register: PeopleRegister
     let expectedCount: Int
     private let others: (any SubscriberSource)?
     private let found = Locked(Found())
 
-    /// - Parameter others: activities that the program hands in. The store's are loaded behind them, because it has the newest tokens.
+    /// - Parameter others: activities that the program hands in. Those that the store has are left out, because it has the newest tokens.
     init(_ register: PeopleRegister, beside others: (any SubscriberSource)?) throws(LogError) {
         self.register = register
         self.others = others
         expectedCount = try register.count() + (others?.expectedCount ?? 0)
     }
 
-    func read(_ take: (Subscription) -> String?) throws {
-        try others?.read(take)
-        var found = Found()
-        try register.load { row in
-            switch row {
-            case .success((let key, let card)):
-                switch card.phase {
-                case .starting: found.starting.append((key, card))
-                case .leaving:
-                    if take(card.subscription(key)) == nil { found.leaving.append(card) }
-                case .shown: _ = take(card.subscription(key))
+    /// Reads all cards and passes them to their shards, which serve those that they have. Blocks; called once, on a thread of its own.
+    ///
+    /// - Parameters:
+    ///   - earlier: what is known of the process before this one.
+    ///   - retry: waits until what could not be read is to be read again, and receives the reason; it returns `false` if it is not.
+    func load(_ distribution: LoadingDistribution, after earlier: EarlierProcess, retry: (LogError) -> Bool) {
+        var lines: [String] = []
+        var lacksSlices = false
+        var starting: [(key: CardKey, card: Card)] = []
+        var damaged: (count: Int, first: LogError)?
+        var (failures, failedAt) = (0, register.loadsOnAt)
+        while true {
+            do throws(LogError) {
+                // Nobody waits for a batch that the next slice has to fill.
+                try register.load(sliceEnds: distribution.flush) { row in
+                    switch row {
+                    case .success((let key, let card)):
+                        if card.phase == .starting {
+                            starting.append((key, card))
+                        } else {
+                            StoredCards.put(card, key, distribution, earlier)
+                        }
+                    case .failure(let error): damaged = ((damaged?.count ?? 0) + 1, damaged?.first ?? error)
+                    }
+                    return !distribution.isClosed
                 }
-            case .failure(let error):
-                found.damaged += 1
-                found.fault = found.fault ?? error
+                break
+            } catch {
+                failures = register.loadsOnAt == failedAt ? failures + 1 : 1
+                failedAt = register.loadsOnAt
+                if failures == StoredCards.triesMax, let place = failedAt {
+                    lines.append(
+                        "\(error); the cards of slice \(place.slice) from card \(place.serial) on are left out: stop the "
+                            + "engine, restore the folder, and start it again")
+                    register.skipSlice()
+                    lacksSlices = true
+                } else if !retry(error) {
+                    return
+                }
             }
         }
-        let result = found
-        self.found.withLock { $0 = result }
+        do {
+            try others?.read { subscription in
+                // One that cannot be looked up is taken for one that the store has, with a newer token.
+                guard !distribution.isClosed, (try? register.has(subscription.activity)) == false else { return nil }
+                return distribution.put(subscription) { earlier.delivery(subscription, startedAt: $0, app: $1) }
+            }
+        } catch { lines.append("subscribers that the program hands in are left out: \(error)") }
+        distribution.flush()
+        if let damaged {
+            lines.append("\(damaged.count) cards of the store cannot be read, and are left out: \(damaged.first)")
+        }
+        let result = Found(
+            starting: newest(starting), lines: lines + distribution.faults.lines, lacksSlices: lacksSlices)
+        found.withLock { $0 = result }
     }
 
-    /// Makes the starts due again that have not left.
-    ///
-    /// - Returns: their number, and the cards of the others, which are not started again. Durable claims name those that may have left, so that no
-    ///   later process starts them if their rows are there still.
-    func resumeStarts(
-        in core: EngineCore, after earlier: EarlierProcess, _ claims: any ClaimStore
-    ) throws(LogError) -> (due: Int, givenUp: [(card: Card, failure: StartFailure)]) {
-        let cards = found.withLock { found in
+    private static func put(
+        _ card: Card, _ key: CardKey, _ distribution: LoadingDistribution, _ earlier: EarlierProcess
+    ) {
+        let subscription = card.subscription(key)
+        distribution.put(subscription) {
+            var delivery = earlier.delivery(subscription, startedAt: $0, app: $1)
+            // Its end may not have left.
+            delivery.isLeaving = card.phase == .leaving
+            return delivery
+        }
+    }
+
+    /// Removes cards of which others with their names count, which an import has brought, for example.
+    private func newest(_ cards: [(key: CardKey, card: Card)]) -> [Card] {
+        var newest: [Card] = []
+        var older: [(key: CardKey, card: Card)] = []
+        for (key, card) in cards {
+            // One that cannot be compared is taken for the newest, as it nearly always is.
+            if (try? register.isNewest(card, at: key)) != false {
+                newest.append(card)
+            } else {
+                older.append((key, card))
+            }
+        }
+        // They are passed over again if the disk does not take it.
+        try? register.remove(older)
+        return newest
+    }
+
+    /// Lines for operators about cards that are left out, once all are loaded.
+    var faults: [String] { found.withLock(\.lines) }
+    /// Is `true` if those of a slice could not be read.
+    var lacksSlices: Bool { found.withLock(\.lacksSlices) }
+
+    /// Removes and returns the cards that are being started, as far as the engine knows, once all are loaded.
+    func takeStarting() -> [Card] {
+        found.withLock { found in
             defer { found.starting = [] }
             return found.starting
         }
-        var due: [Card] = []
-        var givenUp: [(card: Card, failure: StartFailure)] = []
-        var older: [(key: CardKey, card: Card)] = []
-        var unnamed: [AppID?: [StartMark]] = [:]
-        var areOver: [AudienceKey: Bool] = [:]
-        for (key, card) in cards {
-            // Another card with its name counts, which an import has brought, for example.
-            guard try register.isNewest(card, at: key) else {
-                older.append((key, card))
-                continue
-            }
-            let app = core.apps.isEmpty ? nil : card.app ?? core.apps[0]
-            guard let request = card.request else {
-                givenUp.append((card, .uncertain))
-                continue
-            }
-            let mark = StartMark(ActivityMark(card.id, token: card.token), number: request.number)
-            let isClaimed = earlier.isClaimed(mark, app: app)
-            guard earlier.knowsStarts, !isClaimed else {
-                givenUp.append((card, .uncertain))
-                if !isClaimed { unnamed[app, default: []].append(mark) }
-                continue
-            }
-            // Those of an app that the engine does not push to stay for one that does.
-            if let app, !core.apps.contains(app) { continue }
-            let isOver =
-                areOver[card.audience]
-                ?? card.audience.topics.allSatisfy { core.state(of: $0)?.isEnded ?? false }
-            areOver[card.audience] = isOver
-            if isOver {
-                givenUp.append((card, .over))
-            } else if isTooOld(card, at: core.now) {
-                givenUp.append((card, .waitedTooLong))
-            } else {
-                due.append(card)
-            }
-        }
-        try claims.append(unnamed.map { StoredClaims([], starts: $1, app: $0, now: core.now) })
-        // They are passed over again if the disk does not take it.
-        try? register.remove(older)
-        for card in due { start(card, in: core) }
-        return (due.count, givenUp)
-    }
-
-    /// Goes by log time, because a wall clock that is wrong must not give all starts up.
-    private func isTooOld(_ card: Card, at now: FeedTime) -> Bool {
-        // Log time begins with the log's first event.
-        guard let asked = card.joinedAt, asked > FeedTime.plausible.lowerBound else { return false }
-        return now - asked >= StartRequest.patience
-    }
-
-    private func start(_ card: Card, in core: EngineCore) {
-        guard let request = card.request else { return }
-        StoredCards.send(.start(request, card.audience), for: card, to: core, apps: core.apps)
-        guard let preferences = card.preferences else { return }
-        StoredCards.send(.prefer(card.id, preferences), for: card, to: core, apps: core.apps)
-    }
-
-    /// Lines for operators about rows that cannot be read.
-    var faults: [String] {
-        found.withLock { found in
-            found.fault.map { ["\(found.damaged) cards of the store cannot be read, and are left out: \($0)"] } ?? []
-        }
-    }
-
-    /// Ends the cards whose end may not have left.
-    func endLeaving(in core: EngineCore, apps: [AppID]) {
-        for card in found.withLock(\.leaving) { StoredCards.send(.unfollow(card.id), for: card, to: core, apps: apps) }
-        found.withLock { $0.leaving = [] }
-    }
-
-    private static func send(_ command: ShardCommand, for card: Card, to core: EngineCore, apps: [AppID]) {
-        let app = card.app.flatMap { apps.firstIndex(of: $0) } ?? 0
-        core.send(command, forSubscriber: card.subscription().subscriber, app: app)
     }
 }

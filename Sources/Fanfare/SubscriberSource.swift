@@ -10,8 +10,10 @@ public protocol SubscriberSource: Sendable {
     /// Approximate number of activities, for reserving memory; 0 if unknown.
     var expectedCount: Int { get }
 
-    /// Passes all activities to `take`. The engine's core thread calls it once while `Engine.init` waits, so it must not wait for the thread
-    /// that calls `init`. The shards load at the same time, on threads of their own, and nothing is kept outside them.
+    /// Passes all activities to `take`, once. The engine's core thread calls it while `Engine.init` waits, so it must not wait for the thread that calls
+    /// `init`. An engine with a store calls it on another thread, once the store's cards are loaded, and serves meanwhile; there, activities that the
+    /// store has are passed over, and an error is reported to operators. The shards load at the same time, on threads of their own, and nothing is
+    /// kept outside them.
     ///
     /// - Parameter take: returns the fault of a subscription, or `nil`. A faulty subscription is left out, and the number of these is
     ///   reported to operators.
@@ -29,7 +31,7 @@ public struct SubscriberSequence<Base: Sequence & Sendable>: SubscriberSource wh
     /// Creates a source.
     ///
     /// - Parameters:
-    ///   - base: iterated once, on the engine's core thread (`SubscriberSource.read`); a lazy sequence need never be in memory as a whole.
+    ///   - base: iterated once, on a thread of the engine (`SubscriberSource.read`); a lazy sequence need never be in memory as a whole.
     ///   - expectedCount: approximate number of elements; 0 if unknown. The engine reserves memory for as many, at most for twenty million. A
     ///     wrong number only costs memory or time.
     public init(_ base: Base, expectedCount: Int) {
@@ -47,52 +49,88 @@ extension SubscriberSource {
     /// - Parameters:
     ///   - queues: queues of the shards, by app.
     ///   - apps: apps that the engine pushes to; empty if nothing is sent to APNs, and then any app is accepted.
-    ///   - earlier: what is known of the process before this one.
     /// - Returns: faults to report to operators.
     func distribute(
-        to queues: [[LoadingQueue]], apps: [AppID], limits: Rules.Limits = Rules.Limits(), now: FeedTime,
-        earlier: EarlierProcess? = nil
+        to queues: [[LoadingQueue]], apps: [AppID], limits: Rules.Limits = Rules.Limits(), now: FeedTime
     ) throws -> LoadingFaults {
-        var batches = queues.map { $0.map { _ in [ShardCommand]() } }
-        var faults = LoadingFaults()
-        /// - Returns: the subscription's fault; `nil` if it has none.
-        func load(_ subscription: Subscription) -> String? {
-            var app = 0
-            if let id = subscription.app, !apps.isEmpty {
-                guard let known = apps.firstIndex(of: id) else { return "\(id): no app that is pushed to" }
-                app = known
-            }
-            var startedAt = subscription.startedAt
-            if let date = startedAt, !Engine.isStart(date, now: now) {
-                faults.noteStart(date)
-                startedAt = nil
-            }
-            let shard = ShardPlace.index(ofSubscriber: subscription.subscriber, of: queues[app].count)
-            let command = ShardCommand.follow(
-                subscription.activity, subscription.audience, token: subscription.token,
-                preferences: subscription.preferences, startedAt: startedAt,
-                earlier: earlier?.delivery(subscription, startedAt: startedAt, app: apps.isEmpty ? nil : apps[app])
-                    ?? EarlierDelivery())
-            if let fault = command.fault(topicIDBytesMax: limits.topicIDBytesMax) { return fault.description }
-            batches[app][shard].append(command)
-            if batches[app][shard].count == LoadingQueue.batchMax {
-                queues[app][shard].put(batches[app][shard])
-                batches[app][shard].removeAll(keepingCapacity: true)
-            }
-            return nil
-        }
-        try read { subscription in
-            let fault = load(subscription)
-            if let fault { faults.note(fault) }
-            return fault
-        }
-        for app in queues.indices {
-            for shard in queues[app].indices where !batches[app][shard].isEmpty {
-                queues[app][shard].put(batches[app][shard])
-            }
-        }
-        return faults
+        let distribution = LoadingDistribution(to: queues, apps: apps, limits: limits, now: now)
+        try read { distribution.put($0) }
+        distribution.flush()
+        return distribution.faults
     }
+}
+
+/// Passes subscriptions to the queues of their shards, in batches.
+final class LoadingDistribution {
+    private let queues: [[LoadingQueue]]
+    private let apps: [AppID]
+    private let limits: Rules.Limits
+    private let now: FeedTime
+    private let batchMax: Int
+    private var batches: [[[ShardCommand]]]
+    private(set) var faults = LoadingFaults()
+
+    /// - Parameters:
+    ///   - queues: queues of the shards, by app.
+    ///   - apps: apps that the engine pushes to; empty if nothing is sent to APNs, and then any app is accepted.
+    ///   - batchMax: commands in a batch; another number is for simulations.
+    init(
+        to queues: [[LoadingQueue]], apps: [AppID], limits: Rules.Limits = Rules.Limits(), now: FeedTime,
+        batchMax: Int = LoadingQueue.batchMax
+    ) {
+        (self.queues, self.apps, self.limits, self.now, self.batchMax) = (queues, apps, limits, now, batchMax)
+        batches = queues.map { $0.map { _ in [] } }
+    }
+
+    /// Is `true` if the shards take no more.
+    var isClosed: Bool { queues.contains { $0.contains(where: \.isClosed) } }
+
+    /// Passes a subscription on.
+    ///
+    /// - Parameter earlier: what it had from the process before this one, if a store has it: a function of its beginning and its app.
+    /// - Returns: its fault, if it is left out.
+    @discardableResult
+    func put(
+        _ subscription: Subscription, having earlier: ((FeedTime?, AppID?) -> EarlierDelivery)? = nil
+    ) -> String? {
+        let fault = load(subscription, having: earlier)
+        if let fault { faults.note(fault) }
+        return fault
+    }
+
+    private func load(
+        _ subscription: Subscription, having earlier: ((FeedTime?, AppID?) -> EarlierDelivery)?
+    ) -> String? {
+        var app = 0
+        if let id = subscription.app, !apps.isEmpty {
+            guard let known = apps.firstIndex(of: id) else { return "\(id): no app that is pushed to" }
+            app = known
+        }
+        var startedAt = subscription.startedAt
+        if let date = startedAt, !Engine.isStart(date, now: now) {
+            faults.noteStart(date)
+            startedAt = nil
+        }
+        let delivery = earlier.map { $0(startedAt, apps.isEmpty ? nil : apps[app]) }
+        let command = ShardCommand.follow(
+            subscription.activity, subscription.audience, token: subscription.token,
+            preferences: subscription.preferences, startedAt: startedAt, earlier: delivery)
+        if let fault = command.fault(topicIDBytesMax: limits.topicIDBytesMax) { return fault.description }
+        let shard = ShardPlace.index(ofSubscriber: subscription.subscriber, of: queues[app].count)
+        batches[app][shard].append(command)
+        if delivery?.isLeaving == true { batches[app][shard].append(.unfollow(subscription.activity)) }
+        if batches[app][shard].count >= batchMax { flush(app, shard) }
+        return nil
+    }
+
+    private func flush(_ app: Int, _ shard: Int) {
+        guard !batches[app][shard].isEmpty else { return }
+        queues[app][shard].put(batches[app][shard])
+        batches[app][shard].removeAll(keepingCapacity: true)
+    }
+
+    /// Passes on what has not filled a batch.
+    func flush() { for app in queues.indices { for shard in queues[app].indices { flush(app, shard) } } }
 }
 
 /// Faults of subscriptions that were to be loaded, in a bounded number of lines.

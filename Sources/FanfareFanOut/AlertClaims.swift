@@ -57,7 +57,9 @@ final class AlertClaims {
     func admit(
         _ run: ArraySlice<ActivitySlot>, of audience: Audience, at moment: Moment
     ) -> ArraySlice<ActivitySlot> {
-        guard membership.claims.isKept, !audience.alerts.pending.isEmpty, let slot = run.first else { return run }
+        guard membership.claims.isKept, let slot = run.first else { return run }
+        if membership.hasCarriers(audience), carries(slot) { return admitCarriers(run, of: audience, at: moment) }
+        guard !audience.alerts.pending.isEmpty else { return run }
         let (newest, first) = (audience.alerts.newest, audience.claimFront.firstTicket)
         let admitted = run.prefix {
             membership.store[$0].alerted >= newest || membership.claims.isClaimed($0, since: first)
@@ -75,7 +77,9 @@ final class AlertClaims {
         if let wanted = audience.claimFront.wanted, room > 0 {
             let next = audience.order.next(limit: wanted, skipping: audience.claimFront.ahead)
             let store = membership.store
-            membership.claims.claim(alerts, for: next, since: first) { store[$0].alerted < newest }
+            membership.claims.claim(alerts, for: next, since: first) {
+                store[$0].alerted < newest && !membership.carriedAlerts.contains($0)
+            }
             audience.claimFront.claimed(next.count)
         }
         if admitted.isEmpty {
@@ -87,10 +91,60 @@ final class AlertClaims {
         return admitted
     }
 
+    // MARK: Carried alerts
+
+    func carries(_ slot: ActivitySlot) -> Bool { membership.claims.isKept && membership.carriedAlerts.contains(slot) }
+
+    /// What a member that carries alerts along needs: a claim of these alerts and of those that it has missed where it is, since that ticket. A block's
+    /// claim names only alerts of the audience.
+    private struct Need {
+        let alerts: FreshAlerts
+        let first: UInt64
+    }
+
+    /// Returns what a carrier needs before it may be visited; `nil` if it may.
+    private func need(of slot: ActivitySlot, in audience: Audience, at moment: Moment) -> Need? {
+        let missed = audience.alerts.missed(after: membership.store[slot].alerted).map(\.issue)
+        let issues = (membership.carriedAlerts[slot]?.pending.map(\.issue) ?? []) + missed
+        guard let alerts = FreshAlerts(issues, at: moment) else { return nil }
+        let first = issues.reduce(1) { max($0, $1.claimedFrom) }
+        if membership.claims.isClaimed(slot, since: first) || leaveUnclaimed(alerts, at: moment) { return nil }
+        return Need(alerts: alerts, first: first)
+    }
+
+    private func claim(_ need: Need, for slot: ActivitySlot) {
+        guard room > 0, !membership.claims.isNamed(slot, since: need.first) else { return }
+        membership.claims.claim(need.alerts, for: slot)
+    }
+
+    /// Returns the first of the members under the cursor that carry alerts along and may be visited. Claims the alerts of some behind them, and pauses the
+    /// sweep if none may be visited.
+    private func admitCarriers(
+        _ run: ArraySlice<ActivitySlot>, of audience: Audience, at moment: Moment
+    ) -> ArraySlice<ActivitySlot> {
+        guard let slot = run.first, let first = need(of: slot, in: audience, at: moment) else {
+            return run.prefix { need(of: $0, in: audience, at: moment) == nil }
+        }
+        for next in audience.order.next(limit: membership.claims.limits.blocks.lowerBound) {
+            guard room > 0 else { break }
+            if carries(next), let need = need(of: next, in: audience, at: moment) { claim(need, for: next) }
+        }
+        let patience = membership.claims.limits.patience
+        membership.park(audience, membership.store[slot].audience, due: moment.monotonicNanoseconds + patience)
+        membership.claims.await(slot, of: audience, since: first.first)
+        queueRoomTurn()
+        return []
+    }
+
     enum OutOfTurn { case admitted, sweepComes, waits }
 
     /// Returns whether a member may be visited out of turn. Claims the alert that it lacks if the sweep does not come to it.
     func admitOutOfTurn(_ slot: ActivitySlot, of audience: Audience, at moment: Moment) -> OutOfTurn {
+        if carries(slot) {
+            guard let need = need(of: slot, in: audience, at: moment) else { return .admitted }
+            claim(need, for: slot)
+            return .waits
+        }
         guard membership.store[slot].alerted < audience.alerts.newest, let alerts = alerts(of: audience, at: moment),
             !membership.claims.isClaimed(slot, since: audience.claimFront.firstTicket)
         else { return .admitted }
@@ -109,6 +163,7 @@ final class AlertClaims {
                 || state.flags.contains(.isDue) && state.lane == 0 && !membership.claims.owesNothing
         }
         let audience = membership.audiences[activity.audience]
+        if carries(slot) { return !membership.claims.isClaimed(slot, since: 1) }
         // Who has had the alert may still lack a newer state, and stand behind others in the sweep.
         let isUnvisited = audience.order.isUnvisited(Int(membership.store.positions[Int(slot.rawValue)]))
         if isUnvisited, audience.lane.parked != nil, !membership.claims.owesNothing { return true }

@@ -98,6 +98,9 @@ struct AlertHistory {
         return versions
     }
 
+    /// Notes that one of the unvisited members lacks the newest alert, wherever it stands among them.
+    mutating func noteUnreached(_ unvisited: Int) { unreached = unvisited }
+
     /// Notes visits to members that may have lacked the newest alert.
     mutating func noteVisits(_ count: Int) { unreached -= min(unreached, count) }
 

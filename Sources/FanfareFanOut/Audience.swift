@@ -144,7 +144,7 @@ final class Audience: LaneMember {
     /// Count of the audiences that the object has served.
     var servedTenant: UInt64 { lineup?.tenant ?? tenant }
 
-    /// Opens a version for an alert of an earlier process, in front of the newest version.
+    /// Opens a version for an alert that members have missed who are loaded.
     func open(_ alert: IssuedAlert, in version: Version) {
         take(version)
         alerts.append(alert, in: target, for: order.count, having: ledger.oldest)
@@ -175,6 +175,9 @@ final class Audience: LaneMember {
         newest.advance(to: version)
         ledger.open(target, display: version.display)
     }
+
+    /// Notes that the last of the unvisited members lacks the newest alert, for which the others have been visited: they go first all together.
+    func noteMissingAlert() { alerts.noteUnreached(order.remaining) }
 
     /// Revokes an alert: no further push carries it, and payloads with it are discarded.
     func revokeAlert(cause: String, topic: TopicID) {

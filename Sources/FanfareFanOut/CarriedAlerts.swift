@@ -10,6 +10,12 @@ struct CarriedAlerts {
         var pending: [PendingAlert] = []
         /// Alerts whose chance is a push that left before the move; its outcome decides.
         var inFlight: [PendingAlert] = []
+        /// Is `true` if the activity is a topic's follower, and of no lineup.
+        fileprivate var isFollower = false
+
+        init(pending: [PendingAlert] = [], inFlight: [PendingAlert] = []) {
+            (self.pending, self.inFlight) = (pending, inFlight)
+        }
 
         var isEmpty: Bool { pending.isEmpty && inFlight.isEmpty }
 
@@ -21,6 +27,10 @@ struct CarriedAlerts {
     private var entries: [ActivitySlot: Entry] = [:]
 
     var isEmpty: Bool { entries.isEmpty }
+    /// Number of followers of topics that carry any.
+    private var followers = 0
+    /// Is `true` if followers of topics carry any. Members of lineups do after a restart, very many of them.
+    var hasFollowers: Bool { followers > 0 }
     /// The activities that carry alerts.
     var slots: some Sequence<ActivitySlot> { entries.keys }
 
@@ -30,9 +40,11 @@ struct CarriedAlerts {
 
     /// Replaces the alerts that an activity carries.
     ///
-    /// - Parameter version: version of the new audience at which the activity joins; the alerts are renumbered to it.
+    /// - Parameters:
+    ///   - version: version of the new audience at which the activity joins; the alerts are renumbered to it.
+    ///   - audience: the new audience.
     /// - Returns: whether the activity carries any.
-    mutating func carry(_ alerts: Entry, by slot: ActivitySlot, at version: UInt32) -> Bool {
+    mutating func carry(_ alerts: Entry, by slot: ActivitySlot, at version: UInt32, in audience: Audience) -> Bool {
         guard !alerts.isEmpty else {
             remove(slot)
             return false
@@ -43,12 +55,20 @@ struct CarriedAlerts {
             alert.number = 0
             return alert
         }
-        entries[slot] = Entry(pending: alerts.pending.map(renumbered), inFlight: alerts.inFlight.map(renumbered))
+        var entry = Entry(pending: alerts.pending.map(renumbered), inFlight: alerts.inFlight.map(renumbered))
+        entry.isFollower = audience.lineup == nil
+        set(entry, of: slot)
         return true
     }
 
     mutating func remove(_ slot: ActivitySlot) {
-        if !entries.isEmpty { entries[slot] = nil }
+        if !entries.isEmpty { set(nil, of: slot) }
+    }
+
+    private mutating func set(_ entry: Entry?, of slot: ActivitySlot) {
+        if let former = entries[slot], former.isFollower { followers -= 1 }
+        entries[slot] = entry
+        if entry?.isFollower == true { followers += 1 }
     }
 
     /// Removes and returns the alerts in flight: the push that left before the move has been answered, and was their chance.
@@ -56,7 +76,7 @@ struct CarriedAlerts {
         guard var entry = entries[slot] else { return [] }
         let taken = entry.inFlight
         entry.inFlight = []
-        entries[slot] = entry.isEmpty ? nil : entry
+        set(entry.isEmpty ? nil : entry, of: slot)
         return taken
     }
 
@@ -77,6 +97,9 @@ struct CarriedAlerts {
     }
 
     func violation() -> String? {
+        guard followers == entries.values.count(where: \.isFollower) else {
+            return "\(followers) followers are counted that carry alerts"
+        }
         for (slot, entry) in entries {
             guard !entry.isEmpty else { return "slot \(slot.rawValue) carries no alert and is listed" }
             guard (entry.pending + entry.inFlight).allSatisfy({ $0.number == 0 }) else {

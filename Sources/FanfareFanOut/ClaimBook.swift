@@ -163,7 +163,7 @@ struct ClaimBook {
         new.add(alerts, for: activities)
     }
 
-    /// Claims alerts for the member of a lineup of one, which no claim names yet.
+    /// Claims alerts for one activity, which no claim names yet: the member of a lineup of one, or one that carries alerts along.
     mutating func claim(_ alerts: FreshAlerts, for slot: ActivitySlot) {
         new.add(alerts, forLineupOf: marks[Int(slot.rawValue)])
         tickets[Int(slot.rawValue)] = UInt16(truncatingIfNeeded: next)

@@ -16,22 +16,18 @@ struct CompletionBook {
     private var number: UInt32 = 1
     private var flushesAt: Int64?
 
-    /// Audiences that activities have joined since the last `advance`.
-    private var joined: [AudienceIndex] = []
-    /// Those of each round between two of them, with the log time after which no activity of the round has joined: no note speaks of all of
-    /// them before log time has passed that.
-    private var rounds = Queue<(sent: FeedTime, audiences: [AudienceIndex])>()
-    /// Number of audiences of the rounds, and number of the present round.
-    private var roundsCount = 0
-    private var round: UInt32 = 1
-    /// Audiences whose notes may speak of those who have joined by now.
-    private var caughtUp: [AudienceIndex] = []
+    /// Audiences that are to be noted anew for their joiners.
+    private var joined = JoinedAudiences()
 
     /// Audiences of several members that are owed something, for `CompletionScan`.
     private var unfinished: [AudienceIndex] = []
 
     /// Activities that completions of their topics do not speak of.
     private(set) var absentees = Absentees()
+
+    /// Serial of the last publication that came before the core has told who has joined, as while cards are loaded. Of those up to that one, shards
+    /// without followers could not say that they have none, so the core is to ask them.
+    private var unsaidThrough: UInt64 = 0
 
     /// Number of times at which a pass that had begun came to be worth nothing.
     private(set) var voids: UInt32 = 0
@@ -44,8 +40,7 @@ struct CompletionBook {
         fileprivate var index: UInt32 = 0
         /// Is `true` while the audience is among those that are owed something.
         fileprivate var isUnfinished = false
-        /// Round in which the audience was joined last.
-        fileprivate var round: UInt32 = 0
+        fileprivate var joined = JoinedAudiences.Place()
         /// Is `true` until the next note, if that is to be there for the sake of joiners.
         var isForJoiners = false
 
@@ -58,8 +53,6 @@ struct CompletionBook {
 
     /// Time for which notes are gathered, in nanoseconds. What a crash loses of them costs a silent push for each follower.
     static let gathering: Int64 = 200_000_000
-    /// Greatest number of audiences that are noted anew for their joiners. A restart sends the state once more to those of the others.
-    private static let joinedMax = 1 << 20
     /// Number of notes that are not gathered any longer.
     static let notesMax = 4096
 
@@ -70,30 +63,37 @@ struct CompletionBook {
     /// - Parameter sent: log time after which nothing was taken that has been applied.
     mutating func advance(to before: FeedTime, sent: FeedTime) {
         self.before = before
-        if !joined.isEmpty {
-            roundsCount += joined.count
-            rounds.append((sent, joined))
-            joined = []
-            round &+= 1
-        }
-        while let first = rounds.first, before > first.sent {
-            rounds.removeFirst()
-            roundsCount -= first.audiences.count
-            if caughtUp.isEmpty { caughtUp = first.audiences } else { caughtUp += first.audiences }
-        }
+        joined.advance(to: before, sent: sent)
     }
 
     /// Notes that an activity has joined an audience of a topic: as long as log time stands, no note speaks of it.
     mutating func noteJoined(_ index: AudienceIndex, _ place: inout Place) {
-        guard isKept, place.round != round, joined.count + roundsCount < CompletionBook.joinedMax else { return }
-        place.round = round
-        joined.append(index)
+        if isKept { joined.note(index, &place.joined) }
     }
 
-    var hasCaughtUp: Bool { !caughtUp.isEmpty }
+    /// Is `true` while the store's cards are loaded: those who are to come may lack what all others have.
+    var isLoading: Bool { joined.isLoading }
+
+    mutating func beginLoading() { joined.isLoading = true }
+
+    /// Notes that a publication has come.
+    mutating func noteArrival(of publication: Publication) {
+        guard before == nil, publication.serial < PublicationTracker.ownSerials else { return }
+        unsaidThrough = max(unsaidThrough, publication.serial)
+    }
+
+    /// Notes an audience whose members have had its newest version while cards are loaded.
+    mutating func noteLoaded(_ index: AudienceIndex, _ place: inout Place) {
+        joined.noteLoaded(index, &place.joined)
+    }
+
+    /// Lets notes speak of everybody, because all cards are loaded.
+    mutating func endLoading() { joined.endLoading() }
+
+    var hasCaughtUp: Bool { !joined.caughtUp.isEmpty }
 
     /// Removes and returns an audience to be noted anew for its joiners.
-    mutating func takeCaughtUp() -> AudienceIndex? { caughtUp.popLast() }
+    mutating func takeCaughtUp() -> AudienceIndex? { joined.caughtUp.popLast() }
 
     /// Notes that an activity does not follow what the store has of it.
     ///
@@ -120,7 +120,7 @@ struct CompletionBook {
         let former = place.number == number ? notes[Int(place.index)] : nil
         let note = TopicCompletion(
             publication, before: before, except: absent,
-            isForJoiners: place.isForJoiners || former?.isForJoiners == true)
+            isForJoiners: place.isForJoiners || former?.isForJoiners == true || publication.serial <= unsaidThrough)
         place.isForJoiners = false
         if former != nil {
             notes[Int(place.index)] = note
@@ -140,7 +140,9 @@ struct CompletionBook {
             return
         }
         notes.append(
-            TopicCompletion(publication, before: before, except: lacking + absent, isForJoiners: isForJoiners))
+            TopicCompletion(
+                publication, before: before, except: lacking + absent,
+                isForJoiners: isForJoiners || publication.serial <= unsaidThrough))
     }
 
     /// Notes that the publication's topic has no followers here.

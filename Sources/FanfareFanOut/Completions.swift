@@ -98,8 +98,8 @@ final class Completions {
     /// cases.
     private func upToDateAudience(_ activity: Activity) -> Audience? {
         guard activity.flags.subtracting(.needsPush) == .inFlight, activity.sending != 0 else { return nil }
-        if activity.flags.contains(.needsPush), !membership.carriedAlerts.isEmpty { return nil }  // it may carry alerts
         let audience = membership.awake(activity.audience)
+        if activity.flags.contains(.needsPush), membership.hasCarriers(audience) { return nil }
         return activity.sending == audience.target ? audience : nil
     }
 

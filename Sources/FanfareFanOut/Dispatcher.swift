@@ -48,7 +48,8 @@ final class Dispatcher {
             return ([], nil)
         }
         membership.store[slot].alerted = audience.target
-        _ = membership.carriedAlerts.carry(CarriedAlerts.Entry(inFlight: Array(missed)), by: slot, at: audience.target)
+        _ = membership.carriedAlerts.carry(
+            CarriedAlerts.Entry(inFlight: Array(missed)), by: slot, at: audience.target, in: audience)
         return (missed, told)
     }
 

@@ -1,5 +1,16 @@
 import FanfareModel
 
+/// What `ShardCommand.follow` says.
+struct Follow {
+    let id: ActivityID
+    let audience: AudienceKey
+    let token: [UInt8]
+    let preferences: Preferences?
+    let startedAt: FeedTime?
+    /// What the activity had from the process before this one, if it is loaded.
+    let earlier: EarlierDelivery?
+}
+
 /// Follows: of new activities, of known ones, and under names whose cards are being ended by an unfollow, for their age, or by the
 /// end of their topics.
 ///
@@ -26,80 +37,136 @@ final class Follows {
         self.starter = starter
     }
 
-    func follow(
-        _ id: ActivityID, _ key: AudienceKey, token: [UInt8], _ preferences: Preferences?, startedAt: FeedTime?,
-        at moment: Moment
-    ) {
-        join(id, key, token: token, preferences, startedAt: startedAt, at: moment)
-        lifecycle.noteStored(id, key, token: token)
+    func follow(_ new: Follow, at moment: Moment) {
+        join(new, at: moment)
+        lifecycle.noteStored(new.id, new.audience, token: new.token)
+        if new.earlier?.hasJoinedLast == true, let slot = membership.slot(of: new.id) { membership.noteJoined(slot) }
     }
 
-    /// Notes what an activity that has followed has had from an earlier process.
-    func note(_ id: ActivityID, _ earlier: EarlierDelivery) {
-        guard earlier != EarlierDelivery() || publisher.earlier.hasHolders, let slot = membership.slot(of: id) else {
-            return
+    private func join(_ new: Follow, at moment: Moment) {
+        if let refusal = membership.refusal(of: new.token) ?? membership.refusal(of: new.audience) {
+            if let slot = lifecycle.slot(of: new.id) { moves.cancel(slot) }
+            return reporter.refuse(new.id, refusal)
         }
-        publisher.earlier.note(slot, earlier)
-        if earlier.hasJoinedLast { membership.noteJoined(slot) }
-    }
-
-    private func join(
-        _ id: ActivityID, _ key: AudienceKey, token: [UInt8], _ preferences: Preferences?, startedAt: FeedTime?,
-        at moment: Moment
-    ) {
-        if let refusal = membership.refusal(of: token) ?? membership.refusal(of: key) {
-            if let slot = lifecycle.slot(of: id) { moves.cancel(slot) }
-            return reporter.refuse(id, refusal)
-        }
-        guard !returns(id, key, token: token, preferences, at: moment) else { return }
+        guard !returns(new, at: moment) else { return }
         // The token of a renewed card may come late (spec §11, observed): it belongs to the old card, the rest of the command to its successor.
-        if let card = membership.slot(of: id) {
-            if !membership.hasToken(token, card) { membership.noteJoined(card) }
-            starter.takeToken(token, of: card, startedAt: startedAt, at: moment)
+        if let card = membership.slot(of: new.id) {
+            if !membership.hasToken(new.token, card) { membership.noteJoined(card) }
+            starter.takeToken(new.token, of: card, startedAt: new.startedAt, at: moment)
         }
-        if let slot = lifecycle.slot(of: id) {
-            membership.claims.rename(slot, id.mark)
-            if let preferences { lifecycle.prefer(preferences, for: slot) }
-            moves.move(slot, to: key, at: moment)
+        if let slot = lifecycle.slot(of: new.id) {
+            membership.claims.rename(slot, new.id.mark)
+            if let preferences = new.preferences { lifecycle.prefer(preferences, for: slot) }
+            moves.move(slot, to: new.audience, at: moment)
+            // An activity that is loaded twice counts as it was loaded last.
+            if let earlier = new.earlier, !earlier.hasNewest { membership.repeatNewest(slot) }
         } else {
-            let index = publisher.audienceIndex(key, at: moment)
-            let slot = lifecycle.insertActivity(id, token: token, startedAt: startedAt, at: moment)
-            if let preferences { membership.store.setPreferences(of: slot, to: preferences) }
-            membership.join(slot, index)
-            membership.rest(index)
+            insert(new, at: moment)
         }
+    }
+
+    private func insert(_ new: Follow, at moment: Moment) {
+        let missed = new.earlier.map { missedInLineup(new.audience, having: $0, at: moment) } ?? []
+        let index = publisher.audienceIndex(new.audience, missing: missed, at: moment)
+        let slot = lifecycle.insertActivity(new.id, token: new.token, startedAt: new.startedAt, at: moment)
+        if let preferences = new.preferences { membership.store.setPreferences(of: slot, to: preferences) }
+        membership.join(slot, index, having: new.earlier.flatMap { shown(by: index, having: $0, at: moment) })
+        let audience = membership.awake(index)
+        // An audience without a version shows nothing, and so has nothing to be told of. The sweep comes to the card, which has joined just now.
+        if !missed.isEmpty, audience.target > 0 {
+            _ = membership.carriedAlerts.carry(
+                CarriedAlerts.Entry(pending: missed), by: slot, at: membership.store[slot].alerted, in: audience)
+        }
+        membership.rest(index)
+    }
+
+    // MARK: Loading
+
+    /// Notes that the store's cards are loaded from now on.
+    func beginLoading() {
+        membership.topics.resumed.begin()
+        reporter.completions.beginLoading()
+    }
+
+    /// Notes that all cards of the store are loaded.
+    func endLoading() {
+        reporter.completions.endLoading()
+        // Audiences of one could not rest, because of the alerts that others might have missed.
+        for topic in membership.topics.resumed.end() {
+            if let followers = membership.topics[topic].followers { membership.rest(followers) }
+        }
+    }
+
+    /// Returns what a card that is loaded into a topic's followers has had: unlike a joiner it may show what its topic does, and may have missed
+    /// alerts. The members of a lineup carry these along.
+    private func shown(
+        by index: AudienceIndex, having earlier: EarlierDelivery, at moment: Moment
+    ) -> PendingStart.Shown? {
+        let audience = membership.awake(index)
+        guard audience.lineup == nil else { return nil }
+        let topic = audience.topics[0]
+        let hadNewest = earlier.hasNewest && membership.topics.resumed.hasHolders(topic)
+        let missed = audience.alerts.pending.first {
+            $0.isCarried(at: moment) && ResumedTopics.concerns($0.issue, earlier, hadNewest: hadNewest)
+        }
+        // Whoever has missed an alert gets a push for it, also if the state is again what it was.
+        let isCurrent =
+            hadNewest && missed == nil
+            && membership.topics[topic].latest.map { membership.topics.resumed.isShown($0, topic) } == true
+        return PendingStart.Shown(
+            version: audience.target, display: isCurrent ? audience.ledger.newestDisplay : nil,
+            alerted: missed.map { $0.version - 1 } ?? audience.target)
+    }
+
+    /// Returns the alerts that a card which is loaded has missed of the topics of its lineup, the oldest first.
+    private func missedInLineup(
+        _ key: AudienceKey, having earlier: EarlierDelivery, at moment: Moment
+    ) -> [PendingAlert] {
+        let resumed = membership.topics.resumed
+        guard case .lineup(let ids, _) = key, resumed.hasAlerts else { return [] }
+        let topics = ids.compactMap { membership.topics.index(of: $0) }
+        var missed: [PendingAlert] = []
+        for topic in topics {
+            // One fact may be in two topics of a lineup.
+            for alert in resumed.alerts(of: topic, at: moment)
+            where ResumedTopics.concerns(alert.issue, earlier) && !resumed.hasSaid(alert.issue, in: topics) {
+                missed.append(alert)
+            }
+        }
+        missed.sort { $0.alert.grantedAt < $1.alert.grantedAt }
+        return Array(missed.kept)
     }
 
     /// Handles a follow under a name whose card is being ended.
     ///
     /// - Returns: whether nothing more is to be done; otherwise the activity is new under this name, or known and to be moved.
-    private func returns(
-        _ id: ActivityID, _ key: AudienceKey, token: [UInt8], _ preferences: Preferences?, at moment: Moment
-    ) -> Bool {
-        guard let slot = lifecycle.slot(of: id) else { return false }
+    private func returns(_ new: Follow, at moment: Moment) -> Bool {
+        guard let slot = lifecycle.slot(of: new.id) else { return false }
         let flags = membership.store[slot].flags
-        guard !flags.isDisjoint(with: [.leaving, .ending]) || lifecycle.awaitsEnd(slot, of: key) else { return false }
+        guard !flags.isDisjoint(with: [.leaving, .ending]) || lifecycle.awaitsEnd(slot, of: new.audience) else {
+            return false
+        }
         guard !flags.contains(.tokenless) else {
             // The token of a card whose start is on its way may come late; that card must still be ended, by its own id alone.
-            if lifecycle.renewals.isHandedOver(id) {
+            if lifecycle.renewals.isHandedOver(new.id) {
                 lifecycle.renewals.removeNames(of: slot)
                 _ = lifecycle.starts.takeRenewed(by: slot)
             }
             return false
         }
         // The card before it may still lack its end.
-        let former = lifecycle.renewals.isHandedOver(id) ? membership.slot(of: id) : nil
-        if membership.hasToken(token, slot) {
+        let former = lifecycle.renewals.isHandedOver(new.id) ? membership.slot(of: new.id) : nil
+        if membership.hasToken(new.token, slot) {
             if flags.contains(.ending) || !flags.contains(.leaving) || lifecycle.lastStates[slot] != nil {
-                noteEnded(slot, id)
+                noteEnded(slot, new.id)
             } else {
-                takeBack(slot, in: publisher.audienceIndex(key, at: moment))
-                if let preferences { lifecycle.prefer(preferences, for: slot) }
+                takeBack(slot, in: publisher.audienceIndex(new.audience, at: moment))
+                if let preferences = new.preferences { lifecycle.prefer(preferences, for: slot) }
             }
             return true
         }
-        guard lifecycle.successor(of: slot) == nil, former.map({ !membership.hasToken(token, $0) }) ?? true else {
-            noteEnded(slot, id)
+        guard lifecycle.successor(of: slot) == nil, former.map({ !membership.hasToken(new.token, $0) }) ?? true else {
+            noteEnded(slot, new.id)
             return true
         }
         detachName(slot, at: moment)

@@ -106,6 +106,8 @@ struct KnownTopics {
     private let unheardMax: Int
     /// Order of the rows of lineups.
     private let order: LineupRules.Order
+    /// What cards that are still to be loaded may lack of topics.
+    var resumed = ResumedTopics()
 
     init(unheardMax: Int, order: LineupRules.Order = .person) {
         self.unheardMax = unheardMax
@@ -207,6 +209,8 @@ struct KnownTopics {
         guard let index = indices[id] else { return }
         self[index].forget()
         show(index)
+        // Its index may be another topic's from here on.
+        resumed.forget(index)
         release(index)
     }
 

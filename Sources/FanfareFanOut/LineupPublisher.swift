@@ -24,7 +24,14 @@ final class LineupPublisher {
 
     /// Returns the index of a lineup's audience, which is made if there is none. By the schedule, who picked the same topics has one, whatever
     /// the order of the picks: its choice has the topics in the order of their ids, and what is shown is sorted in each visit (`RowOrder`).
-    func lineupIndex(_ picks: [TopicID], favourite: TopicID?, at moment: Moment) -> AudienceIndex {
+    ///
+    /// - Parameters:
+    ///   - isLoaded: whether the member has joined before a restart: it is to get the end of a lineup whose topics are over.
+    ///   - missed: alerts for the spotlight of a lineup that is made, the oldest first.
+    func lineupIndex(
+        _ picks: [TopicID], favourite: TopicID?, isLoaded: Bool = false, missing missed: [PendingAlert] = [],
+        at moment: Moment
+    ) -> AudienceIndex {
         let members = membership.lineupRules.order == .schedule ? picks.sorted(by: TopicID.precedes) : picks
         let choice = Lineup.Choice(
             topics: members.map { membership.topics.insert($0) },
@@ -39,7 +46,15 @@ final class LineupPublisher {
         lineup.row = membership.lineups.insert(choice, audience: index)
         membership.timers.reserve(membership.lineups.count)
         for topic in choice.topics { membership.topics[topic].lineups += 1 }
-        adopt(lineup, index, at: moment)
+        for alert in missed {
+            guard let position = choice.topics.firstIndex(where: { membership.topics[$0].id == alert.topic }) else {
+                continue
+            }
+            lineup.rotation.happened(
+                at: position, weight: alert.issue.weight, alerts: true, membership.lineupRules,
+                now: FeedTime(milliseconds: alert.issue.issuedAt / 1_000_000))
+        }
+        adopt(lineup, index, isLoaded: isLoaded, at: moment)
         return index
     }
 
@@ -158,7 +173,7 @@ final class LineupPublisher {
                     at: position, weight: weight, alerts: news.alert != nil && !isGathering,
                     membership.lineupRules, now: FeedTime(milliseconds: news.at / 1_000_000))
             }
-            guard let issue = news.alert, !membership.lineups.hasHeard(issue, lineup.row) else { continue }
+            guard let issue = news.alert, !membership.hasHeard(issue, lineup.row) else { continue }
             membership.lineups.unheard.append(issue)
             // Alerts are gathered for a while, unless no other topic could add to them.
             if !isGathering, !hasBegunToWait, lineupGather > 0, isLive(besides: position) {
@@ -242,7 +257,6 @@ final class LineupPublisher {
             for index in 0..<max(1, alertCount) {
                 let alert = index < alertCount ? membership.lineups.unheard[index] : nil
                 publishVersion(version, in: audience, alerting: alert, at: moment)
-                if let alert { settle(alert, in: audience) }
             }
             if isGathering, audience.lane.parked == nil, let due = lineup.publishedAt {
                 membership.park(audience, membership.lineups.audience(of: lineup.row), due: due)
@@ -269,15 +283,6 @@ final class LineupPublisher {
             alert?.issuedAt ?? moment.monotonicNanoseconds
         membership.publish(
             version, in: audience, alerting: alert, freshness: reporter.freshness.indexOfLineups(), at: came)
-    }
-
-    /// Notes which members an alert of an earlier process may have left for. They count as having had those before it, too, and an answer to an
-    /// older version that is in flight changes nothing of that.
-    private func settle(_ issue: IssuedAlert, in audience: Audience) {
-        guard issue.earlier != nil else { return }
-        for slot in audience.order.members where issue.isSettled(for: slot) {
-            membership.store[slot].alerted = audience.target
-        }
     }
 
     /// Tracks a publication that the audience's newest version carries, or completes it if its change is not visible here.
@@ -374,10 +379,10 @@ final class LineupPublisher {
     }
 
     /// Gives a lineup that was made after its topics were published their content as its first version.
-    private func adopt(_ lineup: Lineup, _ index: AudienceIndex, at moment: Moment) {
+    private func adopt(_ lineup: Lineup, _ index: AudienceIndex, isLoaded: Bool, at moment: Moment) {
         let audience = membership.awake(index)
         // If all topics are over, the lineup waits for the next topics with their ids.
-        guard !audience.topics.allSatisfy({ membership.topics[$0].isOver }) else { return }
+        guard isLoaded || !audience.topics.allSatisfy({ membership.topics[$0].isOver }) else { return }
         loadTopicStates(of: audience, at: moment)
         guard let spotlight = lineup.rotation.wanted(topicStates, now: moment.monotonic) ?? lastGone(audience) else {
             return

@@ -163,7 +163,7 @@ import FanfareModel
                     membership.lineupRules, now: FeedTime(milliseconds: fact.at / 1_000_000))
             }
             guard fact.hasAlert, let issue = membership.lineups.alert(fact, row, position: position),
-                !membership.lineups.hasHeard(issue, row), !issue.isSettled(for: membership.lineups[lone: row].member)
+                !membership.hasHeard(issue, row)
             else { continue }
             unheard.append(issue)
             if !draft.isGathered, publisher.lineupGather > 0,
@@ -439,7 +439,7 @@ import FanfareModel
             switch membership.lineups.settle(row, through: state.sent) {
             case .none: return
             case .one(let issue):
-                if membership.lineups.hasHeard(issue, row) || issue.isSettled(for: state.member) { return }
+                if membership.hasHeard(issue, row) { return }
                 membership.counts.alerts.add(chance.isNone ? issue.isRevoked ? .revoked : .stale : told, 1)
                 membership.lineups[lone: row].alertCounts[Int(issue.alert.class.rawValue)] &+= 1
                 return
@@ -453,7 +453,7 @@ import FanfareModel
     private func count(
         _ issues: [IssuedAlert], _ row: Int, _ state: LineupTable.Lone, as activity: Activity, at moment: Moment
     ) {
-        let heard = issues.filter { !membership.lineups.hasHeard($0, row) && !$0.isSettled(for: state.member) }
+        let heard = issues.filter { !membership.hasHeard($0, row) }
         guard !heard.isEmpty else { return }
         let chance = activity.sendingAlert
         let missed = LineupVisits.pending(heard, through: state.number, after: state.alertCounts)[...]

@@ -70,11 +70,13 @@ final class Membership {
             audience.ledger.join()
             if audience.target > 0 { store[slot].flags.insert(.needsPush) }
         }
-        if audience.target == 0, audience.lineup == nil {
+        let missesAlert = store[slot].alerted < audience.alerts.newest
+        if audience.lineup == nil, !missesAlert, !isOwed(store[slot], audience) {
             // There is nothing to visit it for. So it can rest at once, and followers of topics that have not begun take little memory.
             audience.order.joinVisited(slot, positions: &store.positions)
         } else {
             audience.order.join(slot, positions: &store.positions)
+            if missesAlert { audience.noteMissingAlert() }
         }
         audiences.noteSize(audience, at: index)
         if audience.lineup != nil {
@@ -142,6 +144,13 @@ final class Membership {
         guard reporter.completions.isKept, audience.owed == 0, audience.refused == 0,
             let publication = completable(audience)
         else { return }
+        // While cards are loaded nobody knows that none lacks it.
+        guard !reporter.completions.isLoading else {
+            if let first = audience.order.members.first {
+                reporter.completions.noteLoaded(store[first].audience, &audience.completionPlace)
+            }
+            return
+        }
         reporter.completions.note(publication, at: &audience.completionPlace)
     }
 
@@ -207,6 +216,14 @@ final class Membership {
         count(
             owed: (isOwed(after, audience) ? 1 : 0) - (isOwed(before, audience) ? 1 : 0),
             refused: (isRefused(after, audience) ? 1 : 0) - (isRefused(before, audience) ? 1 : 0), in: audience)
+    }
+
+    /// Makes the newest version of its audience pending for a member that may lack it.
+    func repeatNewest(_ slot: ActivitySlot) {
+        let index = store[slot].audience
+        guard index != .none, awake(index).target > 0 else { return }
+        recount(slot, in: awake(index)) { $0.flags.insert(.needsPush) }
+        queueVisit(slot)
     }
 
     /// Changes the numbers of members by members in the state of this one.
@@ -318,11 +335,15 @@ final class Membership {
     // The parts are named here, because a method of the store would be called with a copy of all its parts.
     func slot(of id: ActivityID) -> ActivitySlot? { store.slots.find(id, in: store.activities) }
 
-    /// Returns whether the activity is a member of a lineup.
-    func isOfLineup(_ slot: ActivitySlot) -> Bool {
-        let index = store[slot].audience
-        guard index != .none else { return false }
-        return lineups.loneRow(ofAudience: index) != nil || audiences[index].lineup != nil
+    /// Returns whether a lineup had an alert with the same cause and text by another of its topics before.
+    func hasHeard(_ issue: IssuedAlert, _ row: Int) -> Bool {
+        if lineups.hasHeard(issue, row) { return true }
+        return topics.resumed.hasAlerts && topics.resumed.hasSaid(issue, in: lineups.topicIndices(of: row))
+    }
+
+    /// Returns whether a member of the audience may carry alerts along.
+    func hasCarriers(_ audience: Audience) -> Bool {
+        audience.lineup == nil ? carriedAlerts.hasFollowers : !carriedAlerts.isEmpty
     }
 
     /// Queues the visit of a lineup of one member.
@@ -350,7 +371,7 @@ final class Membership {
     private func addFlight(of state: LineupTable.Lone, _ row: Int, to audience: Audience) {
         lineups.take(row, through: state.sent)
         let missed = lineups.taken.compactMap(\.news.alert).filter {
-            !lineups.hasHeard($0, row) && !$0.isSettled(for: state.member)
+            !hasHeard($0, row)
         }
         audience.fly(
             state.display, since: store[state.member].delivered, displayBefore: state.displayBefore, missed: missed,
@@ -375,6 +396,8 @@ final class Membership {
             return
         }
         guard let lineup = audience.lineup else {
+            // A card that is still to be loaded may have missed the alerts.
+            guard !topics.resumed.hasAlerts(audience.topics[0]) else { return }
             let latest = topics[audience.topics[0]].latest
             guard audience.canRest(showing: latest, stamp: store[slot].stamp) else { return }
             if claims.isKept { audience.claimFront.goOn() }

@@ -46,8 +46,10 @@ final class MissedAlerts {
 
     /// Makes this member's next push carry the alerts that another card has missed.
     func carry(_ missed: CarriedAlerts.Entry, by slot: ActivitySlot) {
-        guard membership.carriedAlerts.carry(missed, by: slot, at: membership.store[slot].alerted) else { return }
         let audience = membership.awake(membership.store[slot].audience)
+        guard membership.carriedAlerts.carry(missed, by: slot, at: membership.store[slot].alerted, in: audience) else {
+            return
+        }
         membership.recount(slot, in: audience) { $0.flags.insert(.needsPush) }
         membership.queueVisit(slot)
     }
@@ -57,7 +59,7 @@ final class MissedAlerts {
         let index = membership.store[slot].audience
         guard index != .none else { return missed }
         lineupPublisher.bringUpToDate(membership.awake(index), at: moment)
-        // Read after that, which settles alerts of an earlier process.
+        // Read after that, which may send it something.
         let activity = membership.store[slot]
         let own = membership.awake(index).alerts.missed(after: activity.alerted)
         if activity.flags.contains(.inFlight), activity.sending != 0 {

@@ -69,7 +69,8 @@ final class Moves {
         }
         membership.leaveAudience(slot, at: moment)
         membership.join(slot, index)
-        if membership.carriedAlerts.carry(missed, by: slot, at: membership.store[slot].alerted) {
+        let alerted = membership.store[slot].alerted
+        if membership.carriedAlerts.carry(missed, by: slot, at: alerted, in: membership.awake(index)) {
             membership.queueVisit(slot)
         }
     }

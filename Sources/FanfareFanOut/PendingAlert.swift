@@ -18,8 +18,10 @@ final class IssuedAlert {
     @safe @exclusivity(unchecked) var isRevoked = false
     /// Ticket of the first claims that count for the alert.
     @safe @exclusivity(unchecked) var claimedFrom: UInt64 = 1
-    /// What activities had from an earlier process, for an alert of that one.
-    @safe @exclusivity(unchecked) var earlier: EarlierAlerts?
+    /// Is `true` for an alert of the process before this one.
+    @safe @exclusivity(unchecked) var isResumed = false
+    /// Weight of its news for the spotlight of lineups, once `ResumedTopics` has it.
+    @safe @exclusivity(unchecked) var weight = 0
 
     init(_ alert: Alert, of topic: TopicID, freshUntil: Int64) {
         self.topic = topic
@@ -34,10 +36,6 @@ final class IssuedAlert {
 
     /// The time of publication, monotonic nanoseconds.
     var issuedAt: Int64 { freshUntil - alert.freshFor.milliseconds * 1_000_000 }
-
-    /// Returns whether the alert is of an earlier process and may have left for the activity, or does not concern it.
-    @inline(__always)
-    func isSettled(for slot: ActivitySlot) -> Bool { earlier?.isSettled(alert, for: slot) ?? false }
 
     func saysTheSame(as other: IssuedAlert) -> Bool {
         words == other.words && alert.cause == other.alert.cause && alert.text == other.alert.text

@@ -20,7 +20,7 @@ struct PublicationTracker {
     }
 
     /// Base of the shard's own serials, whose completion the core does not await. They are far above the core's.
-    private static let ownSerials: UInt64 = 1 << 63
+    static let ownSerials: UInt64 = 1 << 63
 
     private var open = SerialTable<Open>()
     /// Publications in order of arrival. The first is open. Some of the others may be closed, but no more than are open.

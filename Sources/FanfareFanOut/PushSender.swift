@@ -32,7 +32,18 @@ final class PushSender {
     ///
     /// - Returns: the number of visits.
     func sweep(_ audience: Audience, limit: Int, at moment: Moment, into batch: inout DeliveryBatch) -> Int {
-        let run = claims.admit(audience.nextOfSweep(limit: limit), of: audience, at: moment)
+        var run = audience.nextOfSweep(limit: limit)
+        if membership.hasCarriers(audience), let first = run.first {
+            let carries = claims.carries(first)
+            run = run.prefix { claims.carries($0) == carries }
+            if carries, audience.lineup == nil {
+                // The others do not wait for its claim.
+                visitOutOfTurn(first, of: audience, at: moment, into: &batch)
+                audience.visited(1)
+                return 1
+            }
+        }
+        run = claims.admit(run, of: audience, at: moment)
         var rest = run
         while !rest.isEmpty {
             rest = rest.dropFirst(visit(rest, of: audience, at: moment, into: &batch))
@@ -69,7 +80,7 @@ final class PushSender {
         let isFirst = activity.flags.contains(.needsPush)
         let carries = isFirst && membership.carriedAlerts.contains(slot)
         // A member after the first may be in the same state and carry alerts along.
-        let slots = isFirst && !membership.carriedAlerts.isEmpty ? slots.prefix(1) : slots
+        let slots = isFirst && membership.hasCarriers(audience) ? slots.prefix(1) : slots
         let missed =
             carries ? missedAlerts.pending(slot, of: audience) : audience.alerts.missed(after: activity.alerted)
         let told = missed.told(at: moment)

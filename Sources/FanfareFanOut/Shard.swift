@@ -126,6 +126,9 @@ package final class Shard: DeliverySource {
             membership.audiences.largestCount)
     }
 
+    /// Is `true` while the store's cards are to be loaded.
+    package var isLoading: Bool { membership.topics.resumed.isLoading }
+
     /// Is `true` when lineups have members, so that publications may take long.
     package var hasLineups: Bool { membership.membersOfLineups > 0 }
 
@@ -158,23 +161,20 @@ package final class Shard: DeliverySource {
         switch command {
         case .publish(let publication): publisher.publish(publication, at: moment)
         case .publishResumed(let new):
-            publisher.publish(new.publication, unfinished: new.alerts, isComplete: new.isComplete, at: moment)
-        case .endRestart: publisher.earlier.end { [membership] in membership.isOfLineup($0) }
+            publisher.resume(new, at: moment)
+        case .load: follows.beginLoading()
+        case .endLoading: follows.endLoading()
         case .followed(let before, let sent): reporter.completions.advance(to: before, sent: sent)
         case .reportCompletion(let publication): publisher.noteCompletion(of: publication)
         case .claimed(let ticket): dispatcher.confirmClaims(through: ticket, at: moment)
-        case .revokeAlert(let topic, let cause):
-            guard let index = membership.topics.index(of: topic) else { return }
-            if let followers = membership.topics[index].followers {
-                membership.awake(followers).revokeAlert(cause: cause, topic: topic)
-            }
-            membership.lineups[index]?.revoke(cause: cause)
-            membership.carriedAlerts.revoke(cause: cause, topic: topic)
+        case .revokeAlert(let topic, let cause): publisher.revokeAlert(cause: cause, of: topic)
         case .forget(let topic): membership.topics.forget(topic)
         case .republish: publisher.republish(at: moment)
         case .follow(let id, let key, let token, let preferences, let startedAt, let earlier):
-            follows.follow(id, key, token: token, preferences, startedAt: startedAt, at: moment)
-            follows.note(id, earlier)
+            follows.follow(
+                Follow(
+                    id: id, audience: key, token: token, preferences: preferences, startedAt: startedAt,
+                    earlier: earlier), at: moment)
         case .start(let request, let key): starter.start(request, key, at: moment)
         case .prefer(let id, let preferences):
             if let slot = lifecycle.slot(of: id) {

@@ -18,7 +18,8 @@ extension ShardCommand {
             ShardCommand.fault(of: request.token) ?? audience.fault(topicIDBytesMax)
         case .move(_, let audience): audience.fault(topicIDBytesMax)
         case .replaceToken(_, let token): ShardCommand.fault(of: token)
-        case .publish, .publishResumed, .endRestart, .followed, .reportCompletion, .claimed, .revokeAlert, .republish,
+        case .publish, .publishResumed, .load, .endLoading, .followed, .reportCompletion, .claimed, .revokeAlert,
+            .republish,
             .forget, .prefer, .unfollow, .tellDisposition, .checkRemoval, .trustDeadAnswers, .reportQuiet:
             nil
         }

@@ -4,10 +4,12 @@ package import FanfareModel
 /// has their size: the content of larger commands is boxed.
 package enum ShardCommand: Sendable {
     case publish(Publication)
-    /// Publishes a topic's newest version, after a restart, with alerts for those whom they have not reached.
+    /// Publishes a topic's newest version, after a restart, with alerts for those cards of the store whom they have not reached.
     case publishResumed(ResumedPublication)
-    /// Everything of an earlier process has been published.
-    case endRestart
+    /// Everything of the process before this one has been published. The store's cards are loaded from here on.
+    case load
+    /// All cards of the store have been loaded.
+    case endLoading
     /// All follows, starts and moves that were taken before that log time have been sent. The last of all that have been sent so far was sent at
     /// log time `sent`, and not taken later. Sent if the engine's store keeps people.
     case followed(before: FeedTime, sent: FeedTime)
@@ -23,10 +25,10 @@ package enum ShardCommand: Sendable {
     case republish
     /// The activity exists on a phone, has this update token, and shows this audience's state from now on. If the activity is known already,
     /// the command moves it and replaces a different token; its start is ignored, and `nil` keeps its preferences.
-    /// `earlier` is what it had from an earlier process.
+    /// `earlier` is what it had from the process before this one, if it is loaded from a store.
     indirect case follow(
         ActivityID, AudienceKey, token: [UInt8], preferences: Preferences? = nil, startedAt: FeedTime? = nil,
-        earlier: EarlierDelivery = EarlierDelivery())
+        earlier: EarlierDelivery? = nil)
     /// Starts the activity on a phone by a push; it shows this audience's state from now on.
     indirect case start(StartRequest, AudienceKey)
     indirect case prefer(ActivityID, Preferences)
@@ -56,14 +58,16 @@ extension ShardCommand {
     }
 }
 
-/// What an activity has had from an earlier process.
+/// What an activity has had from the process before this one.
 package struct EarlierDelivery: Sendable, Hashable {
-    /// Alerts that were granted up to that log time do not concern the activity.
+    /// Alerts of that process that were granted up to that log time do not concern the activity.
     package var settledThrough: FeedTime?
     /// Is `true` if it has the newest version of what it shows, provided that `ResumedPublication.isComplete`.
     package var hasNewest: Bool
     /// Is `true` if it joined at the log time of the last entry, at which others may still join.
     package var hasJoinedLast: Bool
+    /// Is `true` if the activity was being ended. Its end follows at once, and no alert concerns it.
+    package var isLeaving = false
 
     package init(settledThrough: FeedTime? = nil, hasNewest: Bool = false, hasJoinedLast: Bool = false) {
         (self.settledThrough, self.hasNewest, self.hasJoinedLast) = (settledThrough, hasNewest, hasJoinedLast)
@@ -103,6 +107,8 @@ package enum ShardFeedback: Sendable {
     indirect case fresh(FreshnessReport)
     /// The transport can deliver. Reported once.
     case ready
+    /// All cards of the store have been loaded into this shard. Reported once, after `ShardCommand.load`.
+    case loaded
     /// Reports a line for operators.
     indirect case report(String)
 }

@@ -71,6 +71,11 @@ struct PendingStart {
             (self.version, self.display) = (version, display)
             alerted = version
         }
+
+        /// - Parameter alerted: version up to which alerts do not concern an activity that is loaded.
+        init(version: UInt32, display: UInt64?, alerted: UInt32) {
+            (self.version, self.display, self.alerted) = (version, display, alerted)
+        }
     }
 
     /// Refusals after which a start is given up. They take some ten minutes, with waits from one second to about a minute: people who

@@ -11,7 +11,6 @@ final class TopicLineups: LaneMember {
         let publication: Publication
         /// Arrival of the publication, monotonic nanoseconds.
         let at: Int64
-        /// The publication's, or one of an earlier process.
         let alert: IssuedAlert?
         /// Number of lineups that had not looked at it when it was dropped or removed.
         fileprivate(set) var lookers: Int

@@ -5,7 +5,6 @@ final class TopicPublisher {
     private let reporter: FeedbackReporter
     private let membership: Membership
     private let lineupPublisher: LineupPublisher
-    var earlier = EarlierDeliveries()
     /// `Moment.stampEpoch` of the last `wakeDue`.
     var stampEpoch: UInt32 = 0
     /// Place of the next audience whose state is to be sent once more after a clock step; `nil` if all have been.
@@ -20,13 +19,23 @@ final class TopicPublisher {
         self.lineupPublisher = lineupPublisher
     }
 
-    /// - Parameters:
-    ///   - unfinished: alerts of an earlier process for those whom they have not reached, the oldest first.
-    ///   - isComplete: whether those who are known to have the newest version have this one.
-    func publish(
-        _ publication: Publication, unfinished: [UnfinishedAlert] = [], isComplete: Bool = false, at moment: Moment
-    ) {
+    /// Publishes what a topic has shown before a restart. Cards that are loaded behind it get what they lack of it.
+    func resume(_ new: ResumedPublication, at moment: Moment) {
+        publish(new.publication, at: moment)
+        guard let topic = membership.topics.index(of: new.publication.topicID) else { return }
+        if new.isComplete { membership.topics.resumed.noteHolders(of: new.publication, topic) }
+        for alert in new.alerts {
+            let issue = issue(alert.alert, of: new.publication, age: alert.age, at: moment)
+            issue.isResumed = true
+            membership.topics.resumed.note(issue, of: topic, weight: new.publication.prominence.news ?? 0)
+        }
+    }
+
+    func publish(_ publication: Publication, at moment: Moment) {
         let topic = membership.topics.insert(topicOf: publication)
+        if let latest = membership.topics[topic].latest, latest.topic.birth != publication.topic.birth {
+            membership.topics.resumed.forget(topic)
+        }
         membership.detach(topic)
         let isChange =
             publication.alert != nil || publication.isRepublished || !membership.topics.shows(publication, topic)
@@ -42,22 +51,19 @@ final class TopicPublisher {
             membership.audiences.noteSize(audience, at: index)
             reporter.publications.addAudience(to: publication.serial)
             let version = Audience.Version(publication)
-            let alerts = unfinished.map { issue($0.alert, of: publication, age: $0.age, at: moment) }
-            for alert in alerts.dropLast() { audience.open(alert, in: version) }
             membership.publish(
-                version, in: audience, alerting: alert ?? alerts.last, freshness: kind, at: moment.monotonicNanoseconds
-            )
-            if !unfinished.isEmpty { noteSettled(unfinished, of: audience) }
+                version, in: audience, alerting: alert, freshness: kind, at: moment.monotonicNanoseconds)
             membership.open(publication.serial, in: audience)
-            if isComplete { settleHolders(of: audience) }
             membership.lanes.enqueue(audience)
             membership.reportCompleted(audience, at: moment)
-            if isComplete { membership.rest(index) }
         } else {
             noteCompletion(of: publication, topic)
         }
-        lineupPublisher.publishToLineups(
-            publication, alert ?? toLineups(unfinished, of: publication, at: moment), of: topic, at: moment)
+        lineupPublisher.publishToLineups(publication, alert, of: topic, at: moment)
+        reporter.completions.noteArrival(of: publication)
+        if membership.topics.resumed.isLoading, let alert {
+            membership.topics.resumed.note(alert, of: topic, weight: publication.prominence.news ?? 0)
+        }
         reporter.complete(publication.serial, at: moment)
     }
 
@@ -88,44 +94,22 @@ final class TopicPublisher {
         return issue
     }
 
-    /// Returns the alert of an earlier process that lineups get, whose news have one at most.
-    private func toLineups(
-        _ unfinished: [UnfinishedAlert], of publication: Publication, at moment: Moment
-    ) -> IssuedAlert? {
-        guard let weightiest = unfinished.map(\.alert).weightiest,
-            let age = unfinished.first(where: { $0.alert === weightiest })?.age
-        else { return nil }
-        let issue = issue(weightiest, of: publication, age: age, at: moment)
-        issue.earlier = earlier.alerts
-        return issue
-    }
-
-    /// Notes which alerts of an earlier process concern which members.
-    private func noteSettled(_ unfinished: [UnfinishedAlert], of audience: Audience) {
-        let first = audience.target - UInt32(unfinished.count)
-        for slot in audience.order.members {
-            membership.store[slot].alerted = first + UInt32(earlier.settled(unfinished, for: slot))
+    /// Revokes the alert caused by a fact of a topic: no further push carries it.
+    func revokeAlert(cause: String, of topic: TopicID) {
+        guard let index = membership.topics.index(of: topic) else { return }
+        if let followers = membership.topics[index].followers {
+            membership.awake(followers).revokeAlert(cause: cause, topic: topic)
         }
-    }
-
-    /// Notes that the followers who have had the version from an earlier process need no push.
-    private func settleHolders(of audience: Audience) {
-        var count = 0
-        for slot in audience.order.members where earlier.hasNewest(slot) && membership.store[slot].delivered == 0 {
-            membership.store[slot].delivered = audience.target
-            membership.store[slot].alerted = audience.target
-            count += 1
-        }
-        guard count > 0 else { return }
-        audience.ledger.advance(count, from: 0, to: audience.target)
-        membership.count(owed: -count, in: audience)
-        if audience.owed == 0 { audience.skipSweep() }
+        membership.lineups[index]?.revoke(cause: cause)
+        membership.topics.resumed.revoke(cause: cause, of: index)
+        membership.carriedAlerts.revoke(cause: cause, topic: topic)
     }
 
     /// Sends the newest state of all audiences once more, silently, after a clock was put right: phones may have dropped accepted pushes
     /// because of their stamps.
     func showAgainAfterClockStep(at moment: Moment) {
         if moment.stampEpoch != stampEpoch {
+            membership.topics.resumed.forgetHolders()
             (stampEpoch, shownAgain) = (moment.stampEpoch, 0)
             reporter.reportShowingAgain()
         }
@@ -156,23 +140,37 @@ final class TopicPublisher {
     /// Returns the index of an audience, which is made if there is none. The first version of an audience made after its topics were published
     /// is their newest state. The caller adds a member to a new audience, or removes it.
     ///
-    /// - Parameter key: a key that `refusal(of:)` does not refuse.
-    func audienceIndex(_ key: AudienceKey, at moment: Moment) -> AudienceIndex {
+    /// - Parameters:
+    ///   - key: a key that `refusal(of:)` does not refuse.
+    ///   - missed: alerts that a member who is loaded has missed of the topics of its lineup, the oldest first.
+    func audienceIndex(_ key: AudienceKey, missing missed: [PendingAlert] = [], at moment: Moment) -> AudienceIndex {
+        // Whoever is loaded has joined before the restart, and is to get the end of a topic that is over.
+        let isLoaded = membership.topics.resumed.isLoading
         switch key {
         case .topic(let id):
             let topic = membership.topics.insert(id)
-            membership.detach(topic)
+            if !isLoaded { membership.detach(topic) }
             if let known = membership.topics[topic].followers { return known }
             let audience = Audience(topics: [topic], openMax: membership.openMax)
             let index = membership.audiences.insert(audience)
             membership.topics[topic].followers = index
-            if let latest = membership.topics[topic].latest, !membership.topics[topic].isOver {
-                audience.adopt(Audience.Version(latest))
+            if let latest = membership.topics[topic].latest, isLoaded || !membership.topics[topic].isOver {
+                adopt(
+                    latest, in: audience, with: isLoaded ? membership.topics.resumed.alerts(of: topic, at: moment) : [])
             }
             return index
         case .lineup(let members, let favourite):
-            return lineupPublisher.lineupIndex(members, favourite: favourite, at: moment)
+            return lineupPublisher.lineupIndex(
+                members, favourite: favourite, isLoaded: isLoaded, missing: missed, at: moment)
         }
+    }
+
+    /// Gives an audience that was made after its topic was published its first version, and alerts that members who are loaded have missed.
+    private func adopt(_ latest: Publication, in audience: Audience, with alerts: [PendingAlert]) {
+        let version = Audience.Version(latest)
+        guard !alerts.isEmpty else { return audience.adopt(version) }
+        for alert in alerts { audience.open(alert.issue, in: version) }
+        if membership.claims.isKept { audience.claimFront.restart(members: 0, blocks: membership.claims.limits.blocks) }
     }
 }
 

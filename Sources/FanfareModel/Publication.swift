@@ -57,11 +57,6 @@ package final class Alert: Sendable {
     }
 }
 
-extension [Alert] {
-    /// The newest of the highest class; of those that were granted in one millisecond, the last one.
-    package var weightiest: Alert? { reversed().max { ($0.class, $0.grantedAt) < ($1.class, $1.grantedAt) } }
-}
-
 /// A content state as canonical JSON, with the positions of its `highlight` and `deepLink`, so that the fan-out can make them
 /// follow the carried alert and the spotlight without parsing.
 @usableFromInline package struct EncodedState: Sendable, Hashable {

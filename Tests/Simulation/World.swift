@@ -350,7 +350,7 @@ package final class World {
         case .forget(let topic): node.forgotten.insert(topic)
         case .reportQuiet(let question): noteQuestion(question, to: node)
         case .republish, .tellDisposition, .claimed: break
-        case .publishResumed, .endRestart, .followed, .reportCompletion: break  // no world restarts
+        case .publishResumed, .load, .endLoading, .followed, .reportCompletion: break  // no world restarts
         }
         node.shard.apply(command, at: node.clock.moment)
         forgetEmptyLineups(of: node)
@@ -634,7 +634,9 @@ package final class World {
                 falsehood = falsehood ?? judgeAnswer(to: question, isComplete: isComplete, from: node)
             case .claims(let request): node.send(.claimed(request.ticket))
             case .stampsReach(let mark): node.clock.stamps.mark = max(node.clock.stamps.mark, mark)
-            case .disposition, .counted, .fresh, .ready, .removed, .removalChecked, .topicsCompleted, .showsAgain: break
+            case .disposition, .counted, .fresh, .ready, .loaded, .removed, .removalChecked, .topicsCompleted,
+                .showsAgain:
+                break
             }
         }
         if !tell(node), heard < limit {

@@ -7,14 +7,15 @@ package final class ClaimQueue {
     private struct Request: Sendable {
         let claims: StoredClaims
         let ticket: UInt64
-        let shard: Int
+        /// `nil` for claims of the engine itself.
+        let shard: Int?
     }
 
     private struct State {
         var requests: [Request] = []
         var completions = CompletionChanges()
         var stampMark: Int64?
-        var durable: [(Int, UInt64)] = []
+        var durable: [(Int?, UInt64)] = []
         var lines: [String] = []
         var isClosed = false
     }
@@ -28,6 +29,8 @@ package final class ClaimQueue {
     private let wakeup: Wakeup
     /// Called on the loop when the claims of a shard up to that ticket are durable.
     package var onDurable: (_ ticket: UInt64, _ shard: Int) -> Void = { _, _ in }
+    /// Called on the loop when the claims of `name` are durable.
+    package var onNamed: () -> Void = {}
     /// Called on the loop with lines for operators.
     package var onReport: (String) -> Void = { _ in }
 
@@ -58,6 +61,16 @@ package final class ClaimQueue {
         shared.thread.wake()
     }
 
+    /// Makes claims durable that no shard has made; `onNamed` follows.
+    ///
+    /// - Parameter claims: one at least.
+    package func name(_ claims: [StoredClaims]) {
+        shared.state.withLock { state in
+            state.requests += claims.map { Request(claims: $0, ticket: 0, shard: nil) }
+        }
+        shared.thread.wake()
+    }
+
     /// Makes changes of completions durable.
     ///
     /// - Parameter isPressing: `false` to let them wait for the next commit, unless they fill one.
@@ -83,6 +96,7 @@ package final class ClaimQueue {
         wakeup.close()
         // Their owners may own this queue.
         onDurable = { _, _ in }
+        onNamed = {}
         onReport = { _ in }
     }
 
@@ -93,7 +107,9 @@ package final class ClaimQueue {
         }
         for line in lines { onReport(line) }
         // An answer covers all requests of its shard before it.
-        for (shard, ticket) in Dictionary(durable, uniquingKeysWith: max) { onDurable(ticket, shard) }
+        for (shard, ticket) in Dictionary(durable, uniquingKeysWith: max) {
+            if let shard { onDurable(ticket, shard) } else { onNamed() }
+        }
     }
 
     private static func run(_ store: any ClaimStore, _ shared: Shared, _ stamps: StampMark, _ wake: () -> Void) {

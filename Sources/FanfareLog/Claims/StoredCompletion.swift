@@ -99,6 +99,14 @@ package struct CompletionChanges: Sendable {
         (isVoid, head) = (true, nil)
     }
 
+    /// Changes after which completions are of no log, so that the next process does not take any start for one that has not left.
+    package static var ofNoLog: CompletionChanges {
+        var changes = CompletionChanges()
+        changes.void()
+        changes.head = CompletionHead(position: .max, now: FeedTime.plausible.lowerBound)
+        return changes
+    }
+
     /// Adds what has come since to changes that were not written.
     mutating func add(_ later: CompletionChanges) {
         if later.isVoid { void() }

@@ -323,7 +323,9 @@ package final class LMDBPeopleStore: PeopleStore, @unchecked Sendable {
     }
 
     private func unreadable(_ error: LMDBEnvironment.Failure) -> LogError {
-        LogError("\(folder): cannot be read: \(error.reason) (\(error.call))")
+        // The next try opens it anew.
+        environment = nil
+        return LogError("\(folder): cannot be read: \(error.reason) (\(error.call))")
     }
 
     // MARK: - Head

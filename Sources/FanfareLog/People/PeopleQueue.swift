@@ -28,14 +28,20 @@ package final class PeopleQueue {
     /// Called on the loop with lines for operators.
     package var onReport: (String) -> Void = { _ in }
 
-    /// - Parameter register: used by the queue's thread alone from here on.
-    package init(_ register: PeopleRegister, loop: Loop) throws(LoopError) {
+    /// - Parameters:
+    ///   - register: used by the queue's thread alone from here on.
+    ///   - load: called on that thread before anything is written. Its argument waits until what could not be read is to be read again, and receives a
+    ///     line for operators; it returns `false` once the queue is closed.
+    package init(
+        _ register: PeopleRegister, loop: Loop,
+        load: @escaping @Sendable (_ retry: (LogError) -> Bool) -> Void = { _ in }
+    ) throws(LoopError) {
         var wake: () -> Void = {}
         wakeup = try Wakeup(loop: loop) { wake() }
         let signal = wakeup.signal
         do throws(LoopError) {
             try shared.thread.start(name: "people") { [shared] in
-                PeopleQueue.run(register, shared) { signal.signal() }
+                PeopleQueue.run(register, shared, load) { signal.signal() }
             }
         } catch {
             wakeup.close()
@@ -77,8 +83,20 @@ package final class PeopleQueue {
         onDurable(kept)
     }
 
-    private static func run(_ register: PeopleRegister, _ shared: Shared, _ wake: () -> Void) {
+    private static func run(
+        _ register: PeopleRegister, _ shared: Shared, _ load: (_ retry: (LogError) -> Bool) -> Void,
+        _ wake: @escaping @Sendable () -> Void
+    ) {
         defer { register.close() }
+        load { error in
+            shared.state.withLock {
+                $0.lines.append(
+                    "\(error); people behind that place wait until the store can be read, and those before it are served"
+                )
+            }
+            wake()
+            return shared.thread.waitToRetry()
+        }
         while true {
             shared.thread.waitForWork()
             let (entries, isClosed) = shared.state.withLock { ($0.entries.take(), $0.isClosed) }

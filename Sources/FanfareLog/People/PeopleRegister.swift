@@ -11,6 +11,8 @@ package final class PeopleRegister: @unchecked Sendable {
     private var index = CardIndex()
     /// Keys of the cards whose rows have another id by now: one that is named by its token has got a new token since it was loaded.
     private var renamed: [UInt64: CardKey] = [:]
+    /// Place at which a `load` that has failed goes on.
+    private var loading: CardKey?
     /// Rows that `remove` has not removed.
     private var unremoved: [(key: CardKey, card: Card)] = []
     /// Transaction of an `apply` that has failed.
@@ -29,26 +31,45 @@ package final class PeopleRegister: @unchecked Sendable {
     /// Number of cards, before `load`.
     package func count() throws(LogError) -> Int { try store?.count() ?? 0 }
 
-    /// Reads all cards, slice by slice. Of several cards with one name the last one counts.
+    /// Reads all cards, slice by slice. Of several cards with one name the last one counts. After an error the next call goes on where this one stopped.
     ///
-    /// - Parameter body: called with each card and its place, or with a line about a row that cannot be read.
-    package func load(_ body: (Result<(CardKey, Card), LogError>) -> Void) throws(LogError) {
+    /// - Parameters:
+    ///   - sliceEnds: called behind the cards of each slice.
+    ///   - body: called with each card and its place, or with a line about a row that cannot be read, until it returns `false`.
+    package func load(
+        sliceEnds: () -> Void = {}, _ body: (Result<(CardKey, Card), LogError>) -> Bool
+    ) throws(LogError) {
         guard let store else { return }
-        (index, renamed) = (CardIndex(expectedCount: try store.count()), [:])
-        try store.read { (key, found) throws(LogError) in
-            switch found {
-            case .success(let card):
-                index.insert(card.id.rawValue, at: key)
-                body(.success((key, card)))
-            case .failure(let error):
-                body(
-                    .failure(
-                        LogError(
-                            "card \(key.serial) of slice \(key.slice): \(error); \(error.remedy)", .damaged)))
+        if loading == nil { (index, renamed) = (CardIndex(expectedCount: try store.count()), [:]) }
+        var goesOn = true
+        var next = loading ?? CardKey(slice: 0, serial: 0)
+        while goesOn, next.slice < Card.slices {
+            loading = next
+            try store.read(slice: next.slice, from: next.serial) { (key, found) throws(LogError) in
+                loading = CardKey(slice: key.slice, serial: key.serial + 1)
+                switch found {
+                case .success(let card):
+                    index.insert(card.id.rawValue, at: key)
+                    goesOn = body(.success((key, card)))
+                case .failure(let error):
+                    goesOn = body(
+                        .failure(
+                            LogError(
+                                "card \(key.serial) of slice \(key.slice): \(error); \(error.remedy)", .damaged)))
+                }
+                return goesOn
             }
-            return true
+            sliceEnds()
+            next = CardKey(slice: next.slice + 1, serial: 0)
         }
+        loading = nil
     }
+
+    /// Place at which a `load` that has failed goes on; `nil` if none has.
+    package var loadsOnAt: CardKey? { loading }
+
+    /// Lets a `load` that has failed go on behind the slice that cannot be read.
+    package func skipSlice() { loading = loading.map { CardKey(slice: $0.slice + 1, serial: 0) } }
 
     /// Returns whether no row with the card's name was inserted after this one.
     package func isNewest(_ card: Card, at key: CardKey) throws(LogError) -> Bool {
@@ -61,6 +82,15 @@ package final class PeopleRegister: @unchecked Sendable {
             }
         }
         return true
+    }
+
+    /// Returns whether the store has a card of this activity.
+    package func has(_ activity: ActivityID) throws(LogError) -> Bool {
+        guard let store else { return false }
+        for key in index.candidates(activity.rawValue) {
+            if try store.card(key)?.id.rawValue == activity.rawValue { return true }
+        }
+        return false
     }
 
     /// Removes rows of which newer ones have the names.

@@ -15,10 +15,12 @@ import Testing
                     highlight: nil), of: TopicID(topic), freshUntil: 0))
     }
 
+    private let audience = Audience(topics: [TopicIndex(0)], openMax: 1)
+
     private func carrying(pending: [String], inFlight: [String]) -> CarriedAlerts {
         var carried = CarriedAlerts()
         let alerts = CarriedAlerts.Entry(pending: pending.map { alert($0) }, inFlight: inFlight.map { alert($0) })
-        let carries = carried.carry(alerts, by: slot, at: 5)
+        let carries = carried.carry(alerts, by: slot, at: 5, in: audience)
         #expect(carries)
         return carried
     }
@@ -34,7 +36,7 @@ import Testing
 
     @Test func nothingToCarryLeavesNothing() {
         var carried = carrying(pending: ["a"], inFlight: [])
-        let carries = carried.carry(CarriedAlerts.Entry(), by: slot, at: 6)
+        let carries = carried.carry(CarriedAlerts.Entry(), by: slot, at: 6, in: audience)
         #expect(!carries && carried.isEmpty && !carried.contains(slot))
     }
 
@@ -61,7 +63,7 @@ import Testing
         var carried = CarriedAlerts()
         let alerts = CarriedAlerts.Entry(
             pending: [alert("goal"), alert("goal", topic: "other"), alert("card")], inFlight: [alert("goal")])
-        _ = carried.carry(alerts, by: slot, at: 5)
+        _ = carried.carry(alerts, by: slot, at: 5, in: audience)
         carried.revoke(cause: "goal", topic: TopicID("match"))
         #expect(carried[slot]?.pending.map(\.isRevoked) == [true, false, false])
         #expect(carried[slot]?.inFlight.map(\.isRevoked) == [true])

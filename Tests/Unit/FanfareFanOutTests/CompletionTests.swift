@@ -506,14 +506,15 @@ import Testing
 
     private static func restart(_ hasNewest: [Bool], isComplete: Bool) -> ScriptedService {
         let service = service(members: 0)
+        service.apply(.publishResumed(ResumedPublication(publication(9), [], isComplete: isComplete)))
+        service.apply(.load)
         for (member, hasNewest) in hasNewest.enumerated() {
             service.apply(
                 .follow(
                     ScriptedService.id(member), .topic(ScriptedService.match), token: ScriptedService.token(member),
                     earlier: EarlierDelivery(hasNewest: hasNewest)))
         }
-        service.apply(.publishResumed(ResumedPublication(publication(9), [], isComplete: isComplete)))
-        service.apply(.endRestart)
+        service.apply(.endLoading)
         service.run()
         return service
     }
@@ -545,13 +546,14 @@ import Testing
 
     @Test func anActivityCountsAsItWasLoadedLast() {
         let service = Self.service(members: 0)
+        service.apply(.publishResumed(ResumedPublication(Self.publication(9), [], isComplete: true)))
+        service.apply(.load)
         for hasNewest in [true, false] {
             service.apply(
                 .follow(
                     ScriptedService.id(1), .topic(ScriptedService.match), token: ScriptedService.token(1),
                     earlier: EarlierDelivery(hasNewest: hasNewest)))
         }
-        service.apply(.publishResumed(ResumedPublication(Self.publication(9), [], isComplete: true)))
         service.run()
         #expect(service.accepted.count == 1)
     }

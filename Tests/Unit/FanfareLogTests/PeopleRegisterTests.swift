@@ -17,6 +17,7 @@ import Testing
         var cards: [String: Card] = [:]
         try PeopleRegister(store).load { row in
             if case .success((_, let card)) = row { cards[card.activity ?? ""] = card }
+            return true
         }
         return cards
     }
@@ -37,7 +38,7 @@ import Testing
     private func applied(_ entries: [PeopleEntry]) throws -> (card: Card?, kept: [Bool]) {
         let store = MemoryPeopleStore()
         let register = PeopleRegister(store)
-        try register.load { _ in }
+        try register.load { _ in true }
         try register.apply(entries)
         return (try Self.loaded(store)["card"], register.kept)
     }
@@ -124,7 +125,7 @@ import Testing
         (card.activity, card.subscriber) = (nil, nil)
         try store.apply([.insert(card)])
         let register = PeopleRegister(store)
-        try register.load { _ in }
+        try register.load { _ in true }
         let id = ActivityID([UInt8]([1]).keyedHash)
         for token in 2...4 {
             try register.apply([.replaceToken(id, [UInt8(token)])])
@@ -268,7 +269,7 @@ import Testing
         for _ in 0..<6 {
             let disk = FailingStore(try LMDBPeopleStore(store: folder, mapBytes: 1 << 20))
             let register = PeopleRegister(disk)
-            try register.load { _ in }
+            try register.load { _ in true }
             for _ in 0..<10 {
                 let entries = (0..<Int.random(in: 1...40, using: &random)).map { _ in Self.entry(&random) }
                 disk.fails = random.chance(0.3)
@@ -294,7 +295,10 @@ import Testing
         try disk.apply([.insert(Self.card("old", [1]))])
         let register = PeopleRegister(disk)
         var rows: [(key: CardKey, card: Card)] = []
-        try register.load { row in if case .success((let key, let card)) = row { rows.append((key, card)) } }
+        try register.load { row in
+            if case .success((let key, let card)) = row { rows.append((key, card)) }
+            return true
+        }
         (disk.fails, disk.writesAllTheSame) = (true, true)
         #expect(throws: LogError.self) { try register.remove(rows) }
         disk.fails = false

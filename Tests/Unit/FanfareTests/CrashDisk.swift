@@ -7,7 +7,7 @@ import FanfareModel
 /// A store in memory, of which a crash leaves what was synced: entries, people, and claims with completions and marks of stamps, each apart.
 final class CrashDisk: CheckpointSink {
     let log = MemoryLog()
-    let claims = MemoryClaims()
+    private(set) var claims = MemoryClaims()
     let people = MemoryPeopleStore()
     private(set) var register = PeopleRegister(MemoryPeopleStore())
     private var entries: [LogEntry] = []
@@ -31,8 +31,12 @@ final class CrashDisk: CheckpointSink {
         register = PeopleRegister(people)
         abandon()
         intake = Intake(
-            commit: { [unowned self] in entries = $0 }, write: { [unowned self] in peopleEntries = $0 })
+            isLoading: true, commit: { [unowned self] in entries = $0 }, write: { [unowned self] in peopleEntries = $0 }
+        )
     }
+
+    /// Loses the folder of claims between two lives, as where a backup is restored.
+    func loseClaims() { claims = MemoryClaims() }
 
     func change(_ change: (inout CompletionChanges) -> Void) { change(&completions) }
     func reserve(stampsThrough mark: Int64) { stampMark = max(stampMark ?? mark, mark) }

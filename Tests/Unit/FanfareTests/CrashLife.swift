@@ -19,8 +19,16 @@ final class CrashLife: EngineCoreDelegate {
     private let serials: UInt64
     /// Is `true` if the app was muted when the life began.
     let isMuted: Bool
-    /// Cards whose starts the life has given up when it began.
-    let givenUp: [Card]
+    private let earlier: EarlierProcess
+    private let cards: StoredCards
+    /// The store's cards, as far as they have not been read, and queues of the shards, to which they go one by one.
+    private let unread: [LoadingQueue]
+    private let queues: [LoadingQueue]
+    private var hasRead: [Bool]
+    private var starts: StartResumption?
+    private let voidsLater: Bool
+    /// Is called with the card of each start that the life gives up.
+    var onGivenUp: ((Card) -> Void)?
     var onFate: ((ActivityFate, ActivityID) -> Void)?
 
     /// - Parameter commands: room on the way to a shard. With little of it, pushes leave between the publications of a restart.
@@ -33,37 +41,34 @@ final class CrashLife: EngineCoreDelegate {
         self.told = told
         let room = EngineWorld.Room(mailbox: 64, commands: commands, feedback: 16, facts: 16, streams: streams)
         let apps = [AppID(bundleID: "one")]
-        let nodes = (0..<shards).map { _ in
+        queues = (0..<shards).map { _ in LoadingQueue(batchesMax: 1000) }
+        unread = (0..<shards).map { _ in LoadingQueue(batchesMax: 1000) }
+        hasRead = queues.map { _ in false }
+        let nodes = queues.map { queue in
             EngineWorld.Node(
                 app: 0, clock, room, pace: .zero, lineups: rules.lineups, keepsClaims: true,
-                besideOthers: shards > 1, stamps: disk.stamps
+                besideOthers: shards > 1, stamps: disk.stamps, loading: queue
             ) { told.isSet = true }
         }
         self.nodes = nodes
-        let queues = nodes.map { _ in LoadingQueue() }
-        let earlier = try EarlierProcess(disk.log) { try $0.read(disk.claims) }
-        let cards = try StoredCards(disk.register, beside: nil)
+        earlier = try EarlierProcess(disk.log) { try $0.read(disk.claims) }
+        cards = try StoredCards(disk.register, beside: nil)
         serials = disk.people.nextSerial
-        _ = try cards.distribute(to: [queues], apps: apps, now: clock.truth, earlier: earlier)
-        for (node, queue) in zip(nodes, queues) {
-            queue.finish()
-            while let commands = queue.take() { for command in commands { node.load(command) } }
-            queue.close()
-        }
+        let distribution = LoadingDistribution(to: [unread], apps: apps, now: clock.truth, batchMax: 1)
+        cards.load(distribution, after: earlier) { _ in false }
         inbox = CoreTurn.Inbox(capacity: 64, hasStore: true)
         core = EngineCore(rules: rules, shards: nodes.map(\.link), perApp: shards, apps: apps)
-        cards.endLeaving(in: core, apps: apps)
         core.keepAlerts()
         core.keepCompletions(earlier.completions)
         _ = try core.recall(
             disk.log, under: rules, logged,
             within: earlier.horizon(since: disk.claims.start) { clock.truth }, report: { _ in })
         isMuted = core.appOrders[0].isMuted
-        givenUp = try cards.resumeStarts(in: core, after: earlier, disk.claims).givenUp.map(\.card)
-        for card in givenUp { disk.intake.ends.remove(card.id.rawValue, token: card.token.keyedHash) }
+        if !earlier.knowsStarts, cards.expectedCount > 0 { disk.claims.append([], .ofNoLog) }
         if disk.claims.start == nil { disk.claims.begin(at: core.now) }
         let counting = core.takeEarlierCompletions()
-        if counting == nil || earlier.hasVoidCompletions { disk.change { $0.void() } }
+        if counting == nil || earlier.hasVoidCompletions, earlier.knowsStarts { disk.change { $0.void() } }
+        voidsLater = !earlier.knowsStarts
         for key in core.outdatedCompletions { disk.change { $0.forget(key) } }
         checkpointer = try Checkpointer(core, disk.log, sink: disk, rules: logged, interval: 10)
         turn = CoreTurn(
@@ -80,8 +85,50 @@ final class CrashLife: EngineCoreDelegate {
     /// - Returns: whether there is more to do.
     func runCore() -> Bool {
         told.isSet = false
+        let isReading = readCard()
         core.takeFeedback()
-        return turn.run() == .again
+        resumeStarts()
+        return turn.run() == .again || isReading
+    }
+
+    /// Is `true` if claims name each start of earlier lives that has left.
+    var knowsStarts: Bool { earlier.knowsStarts }
+
+    /// Is `true` while cards of the store are on their way to the shards.
+    private(set) var isLoading = true
+
+    /// Reads a card for each shard.
+    ///
+    /// - Returns: whether there was any.
+    private func readCard() -> Bool {
+        for index in queues.indices where !hasRead[index] {
+            switch unread[index].next() {
+            case .batch(let commands): queues[index].put(commands)
+            case .nothing, .end:
+                hasRead[index] = true
+                queues[index].finish()
+            }
+        }
+        return hasRead.contains(false)
+    }
+
+    func coreDidLoad() { starts = StartResumption(cards.takeStarting(), after: earlier) }
+
+    /// Resumes starts of the life before, or gives them up, a part in each turn.
+    private func resumeStarts() {
+        guard let starts, !starts.resume(in: core) else { return }
+        self.starts = nil
+        disk.intake.endLoading(uncertain: starts.uncertain)
+        disk.claims.append(starts.claims(at: core.now), CompletionChanges(), stampMark: nil)
+        while case let givenUp = starts.takeGivenUp(), !givenUp.isEmpty {
+            for (card, failure) in givenUp where failure != .uncertain || turn.tellUncertain(card.id.rawValue) {
+                onGivenUp?(card)
+                disk.intake.ends.remove(card.id.rawValue, token: card.token.keyedHash)
+            }
+        }
+        disk.intake.uncertain.endTelling()
+        if voidsLater { disk.change { $0.void() } }
+        isLoading = false
     }
 
     /// Makes durable what waits in these parts of the store.
@@ -130,6 +177,7 @@ final class CrashLife: EngineCoreDelegate {
         disk.claim(claims, ticket, shard: shard)
     }
     func coreDidComplete(_ completions: [TopicCompletion], app: Int) {
+        if isLoading, voidsLater { return }
         let head = CompletionHead(position: checkpointer.decided, now: checkpointer.decidedAt)
         for completion in completions {
             let stored = StoredCompletion(completion, app: core.apps[app], serials: serials)
@@ -144,7 +192,7 @@ final class CrashLife: EngineCoreDelegate {
     }
     func coreDidLearn(_ fate: ActivityFate, of activity: ActivityID) { onFate?(fate, activity) }
     func coreDidReach(stamp: Int64) { disk.reserve(stampsThrough: stamp) }
-    func coreWillShowAgain() { disk.change { $0.void() } }
+    func coreWillShowAgain() { if !(isLoading && voidsLater) { disk.change { $0.void() } } }
     func coreDidForget(_ topic: DecisionCore.TopicView) {
         disk.change { $0.forget(CompletionKey(birth: topic.birth, app: 0)) }
     }

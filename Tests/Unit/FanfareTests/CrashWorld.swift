@@ -81,6 +81,8 @@ final class CrashWorld {
         var superfluous = 0, spared = 0
         /// Pushes with stamps ahead of the clock, and phones that a death found claimed and without their alert.
         var ahead = 0, lost = 0
+        /// Alerts of a life that left for cards while others were loaded, and lives that ended by then.
+        var whileLoading = 0, unloaded = 0
         /// Lives that began with another decision version, and those of them that had nothing to decide again.
         var upgrades = 0, quietUpgrades = 0
 
@@ -95,6 +97,8 @@ final class CrashWorld {
             sum.spared += more.spared
             sum.ahead += more.ahead
             sum.lost += more.lost
+            sum.whileLoading += more.whileLoading
+            sum.unloaded += more.unloaded
             sum.upgrades += more.upgrades
             sum.quietUpgrades += more.quietUpgrades
         }
@@ -206,6 +210,7 @@ final class CrashWorld {
 
     private func begin() throws {
         met.lives += 1
+        if life?.isLoading == true { met.unloaded += 1 }
         judgeLoss()
         before = sequence
         claimsBefore = disk.claims.claims
@@ -589,6 +594,7 @@ final class CrashWorld {
 
     private func judge(_ alert: String, to index: Int) {
         met.alerts += 1
+        if life?.isLoading == true, Int(alert).map({ $0 > before }) == true { met.whileLoading += 1 }
         if phones[index].isLineup { met.ofLineups += 1 }
         if met.lives > 1, Int(alert).map({ $0 <= before }) == true {
             met.late += 1
@@ -601,8 +607,6 @@ final class CrashWorld {
         if let (topic, at) = granted[alert], phones[index].follows[topic].map({ at < $0 }) ?? true {
             complain("phone \(index): alert \(alert) of \(topic), which it did not follow by then")
         }
-        // An alert that a card has missed where it was goes along with its move, without a claim.
-        if phones[index].hasMoved { return }
         if !isClaimed(phones[index], alert, in: disk.claims.claims) {
             complain("phone \(index): alert \(alert) leaves without a claim")
         }

@@ -22,6 +22,9 @@ final class EndCrashWorld {
         var endedIn: Int?
         /// Is `true` once it has followed again under its token, maybe while its end was accepted: that makes another activity of it.
         var hasFollowedAgain = false
+        /// Is `true` once people were told that it is over, because it followed again while its end was on its way. If that does not arrive, it stays with
+        /// its topic.
+        var isToldOver = false
         /// Is `true` once the store had its card.
         var wasKept = false
     }
@@ -122,6 +125,10 @@ final class EndCrashWorld {
             streams: Int.random(in: 1...8, using: &random), commands: random.chance(0.5) ? 64 : 2)
         self.life = life
         tell("life \(lives) with \(life.nodes.count) shards")
+        life.onFate = { [unowned self] fate, id in
+            guard case .ended = fate, let index = phones.firstIndex(where: { $0.id == id }) else { return }
+            phones[index].isToldOver = true
+        }
         for node in life.nodes {
             node.network.onPush = { [unowned self] in judge($0) }
             node.network.onAnswer = { [unowned self] in note($1, to: $0) }
@@ -304,7 +311,7 @@ final class EndCrashWorld {
         }
         let topic = card.audience.topics[0]
         guard !state.isEnded else {
-            guard let end = ends[topic], card.joinedAt.map({ $0 < end }) ?? true else { return }
+            guard !phone.isToldOver, let end = ends[topic], card.joinedAt.map({ $0 < end }) ?? true else { return }
             return complain("phone \(index) joined \(topic) before its end, and lacks that")
         }
         // A card that is followed again during its end is told to be over, and stays with its topic if that goes on and the end does not arrive.

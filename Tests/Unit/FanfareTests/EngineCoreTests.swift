@@ -86,6 +86,46 @@ import Testing
         }
     }
 
+    /// Cards that are still to be loaded may lack the end of a topic that is forgotten, unless its id means another one by then.
+    @Test(arguments: [false, true]) func aTopicIsForgottenByTheShardsOnceAllCardsAreLoaded(beginsAgain: Bool) throws {
+        let (topic, now) = (TopicID("order/1"), FeedTime(seconds: 1_790_000_000))
+        func event(_ id: String, _ lifecycle: FeedEvent.Lifecycle, at now: FeedTime) -> FeedEvent {
+            FeedEvent(
+                topic: topic, topicKind: .generic, at: now, id: id, kind: "patch", lifecycle: lifecycle,
+                change: .patch(["eta": 5]))
+        }
+        let rings = ShardRings()
+        let core = EngineCore(shards: [ShardLink(rings) {}], perApp: 1)
+        let recorder = CoreRecorder(core)
+        core.keepCompletions(EarlierCompletions())
+        core.beginRecall()
+        core.apply(event("1", .start, at: now), now: now)
+        core.endRecall()
+        core.apply(event("2", .end, at: now), now: now)
+        let later = now + .seconds(30 * 86_400)
+        core.advance(to: later)
+        #expect(core.topics.isEmpty)
+        if beginsAgain { core.apply(event("3", .start, at: later), now: later) }
+        var feedback = rings.feedback.takeProducer()
+        let isTold = feedback.tryPush(.loaded)
+        #expect(isTold)
+        core.takeFeedback()
+        core.turnIsOver()
+        var commands = rings.commands.takeConsumer()
+        var told: [String] = []
+        while let command = commands.pop() {
+            switch command {
+            case .publish(let publication): told.append("\(publication.event)")
+            case .forget: told.append("forget")
+            case .endLoading: told.append("all")
+            default: break
+            }
+        }
+        #expect(
+            told == (beginsAgain ? ["update", "end", "forget", "update", "all"] : ["update", "end", "all", "forget"]))
+        withExtendedLifetime(recorder) {}
+    }
+
     /// Phones may have the version of an entry that is set aside, and would go back to the one before it.
     @Test func aRestartSendsNothingFromBeforeAnEntryThatIsSetAside() throws {
         let (topic, now) = (TopicID("order/1"), FeedTime(seconds: 1_790_000_000))

@@ -158,7 +158,7 @@ import Testing
             alert: AlertText(title: "Kick-off", body: ""))
     }
 
-    /// A backend starts its people anew while those of the engine before are given up.
+    /// A backend starts its people anew as soon as those of the engine before are given up.
     @Test(.timeLimit(.minutes(10))) func aStartThatIsRepeatedAfterARestartIsKept() async throws {
         let place = Place()
         let count = 2 * Intake.rowsMax
@@ -166,6 +166,7 @@ import Testing
             let engine = try place.engine()
             // All of them leave, so that the next engine gives them up, while they are repeated.
             if life == 0 { _ = try await engine.ingest(Self.event(0)) }
+            #expect(await engine.settle(within: .seconds(300)))
             for number in 0..<count {
                 _ = engine.offer(.start(.topic(Self.match), Self.start(number), subscriber: "anna"))
             }
@@ -223,6 +224,7 @@ import Testing
         for _ in 0..<restarts { try await restart() }
         if restarts > 0 {
             // They may be on the phones, and none of them leaves again.
+            #expect(await engine.settle(within: .seconds(300)))
             let told = place.events.withLock { $0 }
             #expect(Set(told.map(\.activity)) == ["card 0", "card 2", "card 3"])
             #expect(told.count == 3 && told.allSatisfy { $0.fate == .notStarted(.uncertain) })

@@ -29,7 +29,8 @@ extension EngineWorld {
 
         init(
             app: Int, _ clock: ManualClock, _ room: Room, pace: Duration, lineups: LineupRules, keepsClaims: Bool,
-            besideOthers: Bool = true, stamps: StampMark = StampMark(), wakeCore: @escaping () -> Void
+            besideOthers: Bool = true, stamps: StampMark = StampMark(), loading: LoadingQueue? = nil,
+            wakeCore: @escaping () -> Void
         ) {
             self.app = app
             self.pace = pace
@@ -54,7 +55,8 @@ extension EngineWorld {
             link = ShardLink(rings) { wakeup.isSet = true }
             network = Network(shard, streams: room.streams) { threadClock.now() }
             figuresDue = clock.now + ShardTurn.figuresInterval.nanoseconds
-            turn.open(network)
+            turn.open(network, loading: loading)
+            loading?.wake { wakeup.isSet = true }
             network.onTurn = { [unowned self] in
                 clock.pass(perReading: .zero)
                 onTurn?($0)
@@ -117,7 +119,8 @@ extension EngineWorld {
         private func end() { if let wait = turn.end() { due = clock.now + wait.nanoseconds } }
     }
 
-    final class Wakeup {
+    /// `Sendable` is unchecked because a world has one thread.
+    final class Wakeup: @unchecked Sendable {
         var isSet = false
     }
 

@@ -66,8 +66,9 @@ import Testing
         }
     }
 
-    /// Cards that joined at the log time at which the engine before died have joined before the first version of this one.
-    @Test func whoeverWasLoadedIsKnownBeforeAVersionComes() {
+    /// Until all cards are loaded, nobody knows that none lacks a version. Then those that joined at the log time at which the engine before died have
+    /// joined before the next one.
+    @Test func whoeverWasLoadedIsKnownOnceAllAre() {
         let rings = ShardRings()
         let core = EngineCore(shards: [ShardLink(rings) {}], perApp: 1)
         let recorder = CoreRecorder(core)
@@ -76,14 +77,31 @@ import Testing
         core.apply(Self.event(at: 1_790_000_000), now: FeedTime(seconds: 1_790_000_000))
         core.endRecall()
         core.turnIsOver()
-        core.apply(Self.event(at: 1_790_000_060), now: FeedTime(seconds: 1_790_000_060))
         var commands = rings.commands.takeConsumer()
-        var told: [FeedTime] = []
-        while let command = commands.pop() {
-            if case .followed(let before, _) = command { told.append(before) }
-            if case .publish(let publication) = command, publication.version > 1 { break }
+        var feedback = rings.feedback.takeProducer()
+        var told: [String] = []
+        func take() {
+            while let command = commands.pop() {
+                switch command {
+                case .load: told.append("load")
+                case .endLoading: told.append("all")
+                case .followed(let before, _): told.append("\(before.milliseconds / 1000 - 1_790_000_000)")
+                case .publish(let publication): told.append("version \(publication.version)")
+                default: break
+                }
+            }
         }
-        #expect(told == [FeedTime(seconds: 1_790_000_000), FeedTime(seconds: 1_790_000_060)])
+        core.apply(Self.event(at: 1_790_000_060), now: FeedTime(seconds: 1_790_000_060))
+        core.turnIsOver()
+        take()
+        #expect(told == ["version 1", "load", "version 2"])
+        let isTold = feedback.tryPush(.loaded)
+        #expect(isTold)
+        core.takeFeedback()
+        core.apply(Self.event(at: 1_790_000_120), now: FeedTime(seconds: 1_790_000_120))
+        core.turnIsOver()
+        take()
+        #expect(told.dropFirst(3) == ["60", "all", "120", "version 3"])
         withExtendedLifetime(recorder) {}
     }
 }

@@ -1,0 +1,54 @@
+/// Cards that the process before this one may have started, and the calls that were handed in before people could know: a start of such a card, and its
+/// confirmation, is not carried out by one of these.
+struct UncertainStarts {
+    /// By id, number of the last of these calls in the mailbox; `.max` until people are told, and while callers wait who came before that.
+    private var cards: [UInt64: UInt64] = [:]
+    /// Ids of those that people were told of while callers waited for room.
+    private var open: [UInt64] = []
+    private var last: UInt64 = 0
+    private var areTold = false
+
+    /// - Parameter cards: ids of the cards.
+    init(_ cards: Set<UInt64> = []) { for card in cards { self.cards[card] = .max } }
+
+    /// Notes that people are about to be told of a card.
+    ///
+    /// - Parameter lastCall: number of the last call in the mailbox; `nil` if callers wait for room there.
+    /// - Returns: `false` if the card is certain by now.
+    mutating func tell(_ card: UInt64, lastCall: UInt64?) -> Bool {
+        guard cards[card] != nil else { return false }
+        if let lastCall { settle(card, lastCall) } else { open.append(card) }
+        return true
+    }
+
+    private mutating func settle(_ card: UInt64, _ lastCall: UInt64) {
+        last = max(last, lastCall)
+        if cards[card] != nil { cards[card] = lastCall }
+    }
+
+    /// Notes that people have been told of all.
+    mutating func endTelling() { areTold = true }
+
+    /// Notes that no caller waits for room any more.
+    ///
+    /// - Parameter lastCall: number of the last call in the mailbox.
+    mutating func noteNoCaller(lastCall: UInt64) {
+        for card in open { settle(card, lastCall) }
+        open = []
+    }
+
+    /// Notes that a card is on a phone: it has followed.
+    mutating func resolve(_ card: UInt64) { if !cards.isEmpty { cards[card] = nil } }
+
+    /// Returns whether a call is not to be carried out.
+    ///
+    /// - Parameters:
+    ///   - card: id of the card that it starts or confirms.
+    ///   - number: number of the call in the mailbox.
+    mutating func covers(_ card: UInt64, _ number: UInt64) -> Bool {
+        guard let until = cards[card] else { return false }
+        // The calls behind this one have greater numbers.
+        if areTold, open.isEmpty, number > last { cards = [:] }
+        return number <= until
+    }
+}

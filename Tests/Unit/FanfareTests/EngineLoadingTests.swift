@@ -1,0 +1,216 @@
+import Dispatch
+import FanfareFanOut
+import FanfareLog
+import FanfareLoop
+import FanfareModel
+import Testing
+
+@testable import Fanfare
+
+/// An engine whose people are loaded while it serves: those who are there, and events, wait for nobody.
+@Suite struct EngineLoadingTests {
+    private static let match = TopicID("match/1")
+
+    /// People in memory whose reader stops before a slice until it is let on, or finds there that nothing can be read.
+    private final class SlowPeople: PeopleStore, @unchecked Sendable {
+        let people = MemoryPeopleStore()
+        /// The slice before which the reader stops.
+        let gate: Int
+        private let opened = DispatchSemaphore(value: 0)
+        /// Times that the slice cannot be read.
+        let failures: Locked<Int>
+
+        init(gate: Int, failures: Int = 0) { (self.gate, self.failures) = (gate, Locked(failures)) }
+
+        func open() { opened.signal() }
+
+        var position: LogPosition { people.position }
+        var nextSerial: UInt64 { people.nextSerial }
+        func apply(_ changes: [PeopleChange], upTo position: LogPosition) throws(LogError) {
+            try people.apply(changes, upTo: position)
+        }
+        func card(_ key: CardKey) -> Card? { people.card(key) }
+        func count(slice: Int) -> Int { people.count(slice: slice) }
+        func read(
+            slice: Int, from serial: UInt64,
+            _ body: (CardKey, Result<Card, SerialError>) throws(LogError) -> Bool
+        ) throws(LogError) {
+            if slice == gate {
+                opened.wait()
+                opened.signal()
+                if failures.withLock({ failures in
+                    failures -= 1
+                    return failures >= 0
+                }) {
+                    throw LogError("slice \(slice) cannot be read", .damaged)
+                }
+            }
+            try people.read(slice: slice, from: serial, body)
+        }
+    }
+
+    private final class Place: Sendable {
+        let people: SlowPeople
+        let log = MemoryLog()
+        let claims = MemoryClaims()
+        let pushes = Locked<[(token: [UInt8], alert: String?)]>([])
+        let fates = Locked<[ActivityEvent]>([])
+        let lines = Locked<[String]>([])
+
+        /// - Parameter count: number of cards; those of the gate's slice, or behind, are `late`.
+        init(gate: Int = Card.slices / 2, failures: Int = 0, count: Int = 100) throws {
+            people = SlowPeople(gate: gate, failures: failures)
+            for number in 0..<count {
+                try people.apply([.insert(Self.card(number))])
+            }
+        }
+
+        static func card(_ number: Int) -> Card {
+            Card(
+                subscriber: "person \(number)", activity: "card \(number)", token: [UInt8(number)],
+                audience: .topic(EngineLoadingTests.match),
+                startedAt: FeedTime(milliseconds: Moment.now().wallMilliseconds))
+        }
+
+        func isLate(_ number: Int) -> Bool {
+            Card.slice(ofSubscriber: "person \(number)", token: [UInt8(number)]) >= people.gate
+        }
+
+        func engine() throws -> Engine {
+            var options = Engine.Options(transport: .discard, store: StoreChoice(place: .log(log, people, claims)))
+            options.mailboxCapacity = 64
+            var observer = Engine.Observer()
+            observer.report = { line in self.lines.withLock { $0.append(line) } }
+            observer.met = { id, fate in self.fates.withLock { $0.append(ActivityEvent(activity: id, fate: fate)) } }
+            return try Engine(
+                options, observer: observer, apps: [],
+                makeTransports: [
+                    { _, shard, _ in
+                        NotingTransport(shard) { payload, token in
+                            var title: String?
+                            if case .text(let text)? = payload.alert?.title { title = text }
+                            self.pushes.withLock { $0.append((Array(token), title)) }
+                        }
+                    }
+                ])
+        }
+
+        func told(_ title: String) -> [Int] {
+            pushes.withLock { $0.filter { $0.alert == title }.map { Int($0.token[0]) } }.sorted()
+        }
+    }
+
+    private static func goal(_ number: Int) -> FeedEvent {
+        FeedEvent(
+            topic: match, topicKind: .generic, at: FeedTime(milliseconds: Moment.now().wallMilliseconds),
+            id: "goal \(number)", kind: "goal", change: .patch(["goals": .int(Int64(number))]),
+            alert: AlertText(title: "goal \(number)", body: ""))
+    }
+
+    /// A goal reaches those who are loaded at once, and each of the others when it is. Calls for cards wait by then.
+    @Test(.timeLimit(.minutes(10))) func aGoalDoesNotWaitForThoseWhoAreStillToBeLoaded() async throws {
+        let place = try Place()
+        let engine = try place.engine()
+        _ = try await engine.ingest(Self.goal(1))
+        let early = (0..<100).filter { !place.isLate($0) }
+        #expect(!early.isEmpty && early.count < 100)
+        while place.told("goal 1").count < early.count { await Task.yield() }
+        #expect(place.told("goal 1") == early)
+        #expect(await engine.settle(within: .zero) == false)
+        // Questions about cards, as many as there are, hold up no event.
+        for number in 0..<200 {
+            _ = engine.alertDisposition(
+                of: "goal 1", in: Self.match, activity: ActivityID("card \(number)"),
+                subscriber: SubscriberID("person \(number)")
+            ) { _ in }
+            await Task.yield()
+        }
+        #expect(try await engine.topicState(Self.match)?.version == 1)
+        #expect(try await engine.ingest(Self.goal(2)).durability == .durable)
+        while place.told("goal 2").count < early.count { await Task.yield() }
+        async let followed = engine.follow(
+            .topic(Self.match), activity: "new", subscriber: "person new", token: [200])
+        place.people.open()
+        #expect(try await followed.durability == .durable)
+        #expect(await engine.settle(within: .seconds(300)))
+        #expect(place.told("goal 2") == Array(0..<100), "everybody once")
+        #expect(Set(place.told("goal 1")).isSubset(of: 0..<100) && place.told("goal 1").count <= 100)
+        #expect(place.pushes.withLock { $0.contains { $0.token == [200] && $0.alert == nil } })
+        #expect(try await engine.counts().activities == 101)
+        #expect(await engine.shutdown().isDrained)
+        #expect(try place.people.people.count() == 101)
+    }
+
+    /// Whoever has not been loaded is served by the next engine.
+    @Test(.timeLimit(.minutes(10))) func aStopDoesNotWaitForThoseWhoAreStillToBeLoaded() async throws {
+        let place = try Place()
+        let engine = try place.engine()
+        _ = try await engine.ingest(Self.goal(1))
+        let early = (0..<100).filter { !place.isLate($0) }
+        while place.told("goal 1").count < early.count { await Task.yield() }
+        _ = await engine.shutdown(within: .seconds(300))
+        #expect(place.told("goal 1") == early)
+        place.people.open()
+        let next = try place.engine()
+        #expect(await next.settle(within: .seconds(300)))
+        #expect(place.told("goal 1") == Array(0..<100), "everybody once")
+        _ = await next.shutdown()
+    }
+
+    /// A slice that cannot be read for a while is read later; one that never can is left out, and the others are served.
+    @Test(.timeLimit(.minutes(10)), arguments: [(2, 100), (1000, 50)]) func aSliceThatCannotBeReadKeepsNobodyElse(
+        failures: Int, least: Int
+    ) async throws {
+        let place = try Place(failures: failures)
+        place.people.open()
+        let engine = try place.engine()
+        #expect(await engine.settle(within: .seconds(300)))
+        let count = try await engine.counts().activities
+        #expect(count >= least && (count == 100) == (failures == 2), "\(count)")
+        let lines = place.lines.withLock { $0 }
+        #expect(lines.contains { $0.contains("people behind that place wait until the store can be read") })
+        #expect(lines.contains { $0.contains("are left out: stop the engine") } == (failures > 10), "\(lines)")
+        let receipt = try await engine.follow(
+            .topic(Self.match), activity: "new", subscriber: "person new", token: [200])
+        #expect(receipt.durability == .durable)
+        _ = await engine.shutdown()
+    }
+
+    /// Whoever was left out lacks what came meanwhile: a topic is complete for nobody, and the next engine, which can read them, sends it.
+    @Test(.timeLimit(.minutes(10))) func whoeverWasLeftOutIsServedByTheNextEngine() async throws {
+        let place = try Place(failures: 3)
+        place.people.open()
+        var engine = try place.engine()
+        #expect(await engine.settle(within: .seconds(300)))
+        _ = try await engine.ingest(Self.goal(1))
+        #expect(await engine.settle(within: .seconds(300)))
+        #expect(place.told("goal 1").count < 100)
+        _ = await engine.shutdown()
+        engine = try place.engine()
+        #expect(await engine.settle(within: .seconds(300)))
+        #expect(place.told("goal 1") == Array(0..<100), "everybody once")
+        _ = await engine.shutdown()
+    }
+
+    /// A backend that starts a card anew because it is told that it was given up is not taken for one that could not know.
+    @Test(.timeLimit(.minutes(10))) func aStartAfterTheNewsIsCarriedOut() async throws {
+        let place = try Place(count: 0)
+        place.people.open()
+        var engine = try place.engine()
+        _ = try await engine.ingest(Self.goal(1))
+        func start() -> StartRequest {
+            StartRequest(
+                activity: "card", token: [7], attributesType: "Match", alert: AlertText(title: "Kick-off", body: ""))
+        }
+        _ = try await engine.start(.topic(Self.match), start(), subscriber: "anna")
+        #expect(await engine.settle(within: .seconds(300)))
+        _ = await engine.shutdown()
+        place.pushes.withLock { $0 = [] }
+        engine = try place.engine()
+        while place.fates.withLock(\.isEmpty) { await Task.yield() }
+        _ = try await engine.start(.topic(Self.match), start(), subscriber: "anna")
+        #expect(await engine.settle(within: .seconds(300)))
+        #expect(place.fates.withLock(\.count) == 1 && place.pushes.withLock(\.count) == 1)
+        _ = await engine.shutdown()
+    }
+}
