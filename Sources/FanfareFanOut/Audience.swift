@@ -277,9 +277,6 @@ final class Audience: LaneMember {
         order.advance(by: count)
     }
 
-    /// Ends the sweep, because all members have the newest version.
-    func skipSweep() { while order.remaining > 0 { visited(order.next(limit: .max).count) } }
-
     /// Is `true` when the audience has one member and no other queued work: the next visit is to that member.
     var isOfOne: Bool { order.count == 1 && starts.count == 0 && revisits.isEmpty }
 
