@@ -126,7 +126,6 @@ final class AlertClaims {
             return run.prefix { need(of: $0, in: audience, at: moment) == nil }
         }
         for next in audience.order.next(limit: membership.claims.limits.blocks.lowerBound) {
-            guard room > 0 else { break }
             if carries(next), let need = need(of: next, in: audience, at: moment) { claim(need, for: next) }
         }
         let patience = membership.claims.limits.patience

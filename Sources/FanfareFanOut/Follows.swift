@@ -91,10 +91,7 @@ final class Follows {
     /// Notes that all cards of the store are loaded.
     func endLoading() {
         reporter.completions.endLoading()
-        // Audiences of one could not rest, because of the alerts that others might have missed.
-        for topic in membership.topics.resumed.end() {
-            if let followers = membership.topics[topic].followers { membership.rest(followers) }
-        }
+        membership.topics.resumed.end()
     }
 
     /// Returns what a card that is loaded into a topic's followers has had: unlike a joiner it may show what its topic does, and may have missed

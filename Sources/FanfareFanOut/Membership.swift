@@ -396,8 +396,6 @@ final class Membership {
             return
         }
         guard let lineup = audience.lineup else {
-            // A card that is still to be loaded may have missed the alerts.
-            guard !topics.resumed.hasAlerts(audience.topics[0]) else { return }
             let latest = topics[audience.topics[0]].latest
             guard audience.canRest(showing: latest, stamp: store[slot].stamp) else { return }
             if claims.isKept { audience.claimFront.goOn() }

@@ -18,12 +18,7 @@ struct ResumedTopics {
     mutating func begin() { isLoading = true }
 
     /// Notes that all cards are loaded, and forgets everything.
-    ///
-    /// - Returns: the topics that had alerts.
-    mutating func end() -> [TopicIndex] {
-        defer { self = ResumedTopics() }
-        return Array(alerts.keys)
-    }
+    mutating func end() { self = ResumedTopics() }
 
     /// Notes that those who had the newest version of a topic before the restart have this publication.
     mutating func noteHolders(of publication: Publication, _ topic: TopicIndex) {
@@ -56,7 +51,6 @@ struct ResumedTopics {
     }
 
     var hasAlerts: Bool { !alerts.isEmpty }
-    func hasAlerts(_ topic: TopicIndex) -> Bool { !alerts.isEmpty && alerts[topic] != nil }
 
     /// The topic's alerts that may still leave, the oldest first.
     func alerts(of topic: TopicIndex, at moment: Moment) -> [PendingAlert] {

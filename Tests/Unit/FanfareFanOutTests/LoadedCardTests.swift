@@ -23,7 +23,7 @@ import Testing
             topic: TopicNumber(place: 0, birth: birth),
             topicKind: .football, version: version, event: event,
             state: EncodedState(["version": .int(Int64(version))]), priority: .immediate, alert: alert, staleAfter: nil,
-            dismissAfter: nil)
+            dismissAfter: nil, freesID: event == .end)
     }
 
     private static func load(
