@@ -12,6 +12,8 @@ import Testing
     private static let match = TopicID("match/1")
 
     /// People in memory whose reader stops before a slice until it is let on, or finds there that nothing can be read.
+    ///
+    /// `Sendable` is unchecked because `PeopleStore` confines it to one thread at a time; what the test changes meanwhile is locked.
     private final class SlowPeople: PeopleStore, @unchecked Sendable {
         let people = MemoryPeopleStore()
         /// The slice before which the reader stops.
