@@ -64,8 +64,8 @@ struct DFLMatch {
     }
 }
 
-/// Wrapper of Foundation's streaming parser, which is not made for untrusted input: it traps on attributes that are not UTF-8,
-/// expands entities, nests without bound, and takes the end of the bytes for the end of the document. So the wrapper checks the
+/// Wrapper of Foundation's streaming parser, which is not made for untrusted input: it traps on attributes that are not UTF-8 and on
+/// processing instructions without content, expands entities, nests without bound, and takes the end of the bytes for the end of the document. So the wrapper checks the
 /// parser's input beforehand, and its events here.
 private class XMLReader: NSObject, XMLParserDelegate {
     /// Maximum nesting of elements; the engine's feeds have six levels.
@@ -113,8 +113,8 @@ private class XMLReader: NSObject, XMLParserDelegate {
         ended(name)
     }
 
-    /// Returns the reason to refuse a document with a document type or another encoding. A document type declares entities, whose
-    /// expansion can make a small document huge; another encoding could hide one from this search.
+    /// Returns the reason to refuse a document with a document type, a processing instruction or another encoding. A document type declares
+    /// entities, whose expansion can make a small document huge; another encoding could hide one from this search.
     private func unwanted(in bytes: [UInt8]) -> String? {
         // libxml2 detects UTF-16 by itself, and would read text that the search below cannot see.
         if bytes.contains(0) { return "the document has NUL bytes: it is not UTF-8" }
@@ -123,9 +123,12 @@ private class XMLReader: NSObject, XMLParserDelegate {
         }
         let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
         let text = bytes.starts(with: byteOrderMark) ? bytes.dropFirst(3) : bytes[...]
-        guard text.starts(with: "<?xml".utf8), let end = text.firstRange(of: Array("?>".utf8))?.lowerBound else {
-            return nil
+        let instruction = Array("<?".utf8)
+        let isDeclared = text.starts(with: "<?xml".utf8) && text.dropFirst(5).first.map(isSpace) == true
+        guard isDeclared, let end = text.firstRange(of: Array("?>".utf8))?.lowerBound else {
+            return text.firstRange(of: instruction) == nil ? nil : XMLReader.instructionRefusal
         }
+        if text[end...].firstRange(of: instruction) != nil { return XMLReader.instructionRefusal }
         // Removes white space, which may surround the `=`.
         let declaration = String(decoding: text[..<end], as: UTF8.self).lowercased().filter { !$0.isWhitespace }
         let isUTF8 = ["utf-8", "us-ascii"].contains { name in
@@ -134,6 +137,11 @@ private class XMLReader: NSObject, XMLParserDelegate {
         guard declaration.contains("encoding="), !isUTF8 else { return nil }
         return "the document is not declared as UTF-8"
     }
+
+    private static let instructionRefusal =
+        "the document has a processing instruction (<?), which a feed has no use for"
+
+    private func isSpace(_ byte: UInt8) -> Bool { [0x20, 0x09, 0x0A, 0x0D].contains(byte) }
 
     private func firstLineThatIsNotUTF8(_ bytes: [UInt8]) -> Int? {
         guard String(validating: bytes, as: UTF8.self) == nil else { return nil }

@@ -204,6 +204,16 @@ import Testing
         #expect(items.first?.rejection?.reason.contains("<!DOCTYPE") == true, "\(items)")
     }
 
+    /// Foundation's parser reads the content of each, and one of these has none.
+    @Test(arguments: [
+        "<a><?x?></a>", #"<?xmF-8"?><a></a>"#, #"<?xml version="1.0"?><a><?x?></a>"#, "<?xml-x?><a></a>",
+        "\u{FEFF}<?xml version='1.0'?><?xml-stylesheet href='a'?><a></a>", "<?xml?><a></a>",
+    ])
+    func aDocumentWithAProcessingInstructionIsRefused(text: String) {
+        let document = DFLDocument(Array(text.utf8))
+        #expect(document.defect?.reason.contains("processing instruction") == true)
+    }
+
     @Test func refusesDeepNestingAndBadBytes() throws {
         let deep = String(repeating: "<a>", count: 10_000) + String(repeating: "</a>", count: 10_000)
         let nested = try items(document([row("1", "13:10:00.000", "<Play/>"), row("2", "13:10:00.000", deep)]))
