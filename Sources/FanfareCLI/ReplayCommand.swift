@@ -190,6 +190,19 @@ struct ReplayCommand {
         interrupt = replay.interrupt
         log?.whenRoom(replay.goOn)
 
+        let (summary, failures) = play(replay, log, states, console)
+        let isClean =
+            summary.isClean && failures == 0 && subscribers?.file.brokenLines ?? 0 == 0 && damaged == 0
+            && Console.errors.lost == 0
+        return isClean ? .done : .incomplete
+    }
+
+    /// Plays the replay and prints its summary.
+    ///
+    /// - Returns: the summary, and the number of outputs that are not whole.
+    private func play(
+        _ replay: Replay, _ log: DecisionLogWriter?, _ states: OutputFile?, _ console: ProgressConsole
+    ) -> (summary: ReplaySummary, failures: Int) {
         let summary = replay.run()
         let patience = summary.interrupted ? ReplayCommand.farewell : nil
         console.finish(patience: patience)
@@ -208,10 +221,7 @@ struct ReplayCommand {
         if !failures.isEmpty {
             Console.complain(failures.map { "fanfare replay: \($0)" }.joined(separator: "\n"), patience: patience)
         }
-        let isClean =
-            summary.isClean && failures.isEmpty && subscribers?.file.brokenLines ?? 0 == 0 && damaged == 0
-            && Console.errors.lost == 0
-        return isClean ? .done : .incomplete
+        return (summary, failures.count)
     }
 
     /// People of the store; `nil` if it has none.

@@ -12,6 +12,12 @@
     /// Elements, oldest first.
     @inlinable package var elements: ArraySlice<Element> { entries[head...] }
 
+    /// The element that many places behind the first.
+    @inlinable package subscript(place: Int) -> Element {
+        get { entries[head + place] }
+        set { entries[head + place] = newValue }
+    }
+
     @inlinable package mutating func append(_ element: Element) { entries.append(element) }
 
     @inlinable package mutating func removeFirst() {

@@ -8,20 +8,20 @@ struct GoalClock {
     /// Goals dropped to make room, all older than those in `all`.
     private(set) var leftOut = 0
     private let goalsMax: Int
-    /// Time of each goal's ingestion, in monotonic nanoseconds; parallel to `all`.
-    private var ingestedAt: [Int64] = []
+    /// Time of each goal's ingestion; parallel to `all`.
+    private var ingestedAt: [MonotonicTime] = []
     /// Goals that no publication carries yet, by topic: usually for a moment, and for as long as their topic is paused.
     private var held: [TopicID: [Int]] = [:]
     /// Goals by the serial of the publication that carries them.
     private var open: [UInt64: [Int]] = [:]
     /// Goals whose publication is no longer tracked by itself: the completion of a newer publication of the topic finishes them.
     private var overtaken: [TopicID: [(serial: UInt64, goals: [Int])]] = [:]
-    private var now: Int64 = 0
+    private var now = MonotonicTime.always
 
     init(goalsMax: Int = .max) { self.goalsMax = goalsMax }
 
-    /// Notes when the next event to be decided came in, in monotonic nanoseconds.
-    mutating func ingested(at moment: Int64) { now = moment }
+    /// Notes when the next event to be decided came in.
+    mutating func ingested(at moment: MonotonicTime) { now = moment }
 
     /// Notes that the latest event is a goal, which people are to see now or later.
     mutating func scored(in topic: TopicID) {
@@ -45,7 +45,7 @@ struct GoalClock {
     }
 
     /// - Parameter moment: time at which the last activity had the publication; `nil` if no activity was to get it.
-    mutating func completed(_ serial: UInt64, of topic: TopicID, at moment: Int64?) {
+    mutating func completed(_ serial: UInt64, of topic: TopicID, at moment: MonotonicTime?) {
         finish(open.removeValue(forKey: serial) ?? [], at: moment)
         // Without a moment nothing is known of older goals: an activity with a lineup may have nothing new
         // to see in this publication and still lack them.
@@ -56,16 +56,16 @@ struct GoalClock {
     }
 
     /// Finishes all overtaken goals at the time of the last accepted push. To be called when every activity has its newest state.
-    mutating func settled(at moment: Int64) {
+    mutating func settled(at moment: MonotonicTime) {
         for publication in overtaken.values.joined() { finish(publication.goals, at: moment) }
         overtaken = [:]
     }
 
-    private mutating func finish(_ goals: [Int], at moment: Int64?) {
+    private mutating func finish(_ goals: [Int], at moment: MonotonicTime?) {
         for goal in goals where goal >= leftOut {
             let index = goal - leftOut
             all[index].isAwaited = moment != nil
-            all[index].secondsToLast = moment.map { Double(max(0, $0 - ingestedAt[index])) / 1e9 }
+            all[index].secondsToLast = moment.map { Double(max(0, $0.nanoseconds(since: ingestedAt[index]))) / 1e9 }
         }
     }
 

@@ -4,27 +4,27 @@ import FanfareModel
 /// The end of an interrupted live replay. Its feed cannot be read again, so the events taken
 /// are decided and sent first, within a time limit.
 struct LiveEnding {
-    /// Deadline in monotonic nanoseconds; `nil` before the interruption.
-    private var stopsBy: Int64?
+    /// Deadline; `nil` before the interruption.
+    private var stopsBy: MonotonicTime?
     private var limit = Duration.zero
     private var isHurried = false
 
     /// - Returns: `true` at the first interruption: the replay goes on until everything is sent. `false` at the second one.
-    mutating func begin(at now: Int64, patience: Duration?) -> Bool {
+    mutating func begin(at now: MonotonicTime, patience: Duration?) -> Bool {
         isHurried = stopsBy != nil
         if stopsBy == nil {
             limit = min(Engine.stopTimeout, patience ?? Engine.stopTimeout)
-            stopsBy = now + limit.milliseconds * 1_000_000
+            stopsBy = now + limit
         }
         return !isHurried
     }
 
     /// Is `true` after the deadline; `nil` before the interruption.
-    func isLate(at now: Int64) -> Bool? { stopsBy.map { now >= $0 } }
+    func isLate(at now: MonotonicTime) -> Bool? { stopsBy.map { now >= $0 } }
 
     /// Time left for pushes in flight to be answered, zero after a second interruption; `nil` before the first one.
-    func timeLeft(at now: Int64) -> Duration? {
-        stopsBy.map { isHurried ? .zero : .nanoseconds(max(0, $0 - now)) }
+    func timeLeft(at now: MonotonicTime) -> Duration? {
+        stopsBy.map { isHurried ? .zero : max(.zero, $0 - now) }
     }
 
     /// Events or pushes left undone, in one line for people; `nil` before the interruption.

@@ -7,8 +7,8 @@ struct Pace {
     private let gapMax: Duration
     private let from: FeedTime?
     private var last: FeedTime?
-    /// Monotonic nanoseconds at which `last` is due.
-    private var lastDue: Int64 = 0
+    /// Time at which `last` is due.
+    private var lastDue = MonotonicTime.always
 
     init(speed: ReplayOptions.Speed, gapMax: Duration, from: FeedTime?) {
         self.speed = speed
@@ -16,21 +16,21 @@ struct Pace {
         self.from = from
     }
 
-    /// Longest wait in nanoseconds, 28 years. A slower feed makes no progress.
+    /// Longest wait, 28 years, in nanoseconds. A slower feed makes no progress.
     private static let longest = 9e17
 
-    /// Returns the nanoseconds until `moment` is due; 0 or less if it is due now.
-    mutating func wait(until moment: FeedTime, now: Int64) -> Int64 {
-        guard case .times(let factor) = speed else { return 0 }
+    /// Returns the time until `moment` is due; zero or less if it is due now.
+    mutating func wait(until moment: FeedTime, now: MonotonicTime) -> Duration {
+        guard case .times(let factor) = speed else { return .zero }
         guard let last, from.map({ moment > $0 }) ?? true else {
             self.last = moment
             lastDue = now
-            return 0
+            return .zero
         }
         if moment > last {
             let gap = min(moment - last, gapMax)
             let wait = min(Double(gap.milliseconds) * 1e6 / factor, Pace.longest)
-            lastDue = min(lastDue, now + Int64(Pace.longest)) + Int64(wait)
+            lastDue = min(lastDue, now + .nanoseconds(Int64(Pace.longest))) + .nanoseconds(Int64(wait))
             self.last = moment
         }
         return lastDue - now

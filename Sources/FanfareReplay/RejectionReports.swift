@@ -1,16 +1,17 @@
+import FanfareModel
+
 /// Limits reports of rejected lines to ten a minute and counts the rest. A file in a wrong format would
 /// otherwise fill the log with one line after another.
 struct RejectionReports {
     static let toldMax = 10
-    private static let interval: Int64 = 60_000_000_000
+    private static let interval = Duration.seconds(60)
 
-    private var since: Int64?
+    private var since: MonotonicTime?
     private var told = 0
     private var held = 0
 
-    /// - Parameter now: monotonic nanoseconds.
     /// - Returns: lines to report now.
-    mutating func admit(_ line: String, at now: Int64) -> [String] {
+    mutating func admit(_ line: String, at now: MonotonicTime) -> [String] {
         var lines: [String] = []
         if let since, now - since < RejectionReports.interval {
             guard told < RejectionReports.toldMax else {

@@ -98,7 +98,9 @@ package final class Replay {
             loop: loop, rules: options.rules, shards: max(1, options.shards), pinsShards: options.pinsShards,
             makeTransports: try transports ?? options.transport.makeFactories(shards: options.shards),
             apps: options.transport.apps, clock: options.clock,
-            load: { shard, place, moment in subscribers.load(into: shard, at: place, moment) },
+            load: { shard, place, moment in
+                subscribers.load(at: place, reserve: shard.reserve(activities:)) { shard.apply($0, at: moment) }
+            },
             subscribers: plan.subscriberSource, report: report)
     }
 
@@ -148,8 +150,7 @@ package final class Replay {
         for line in states.lines(with: engine.topics) { write(line) }
     }
 
-    /// Monotonic time in nanoseconds.
-    private var now: Int64 { plan.options.clock.monotonicNanoseconds() }
+    private var now: MonotonicTime { plan.options.clock.monotonic }
 
     // MARK: The feed
 
@@ -168,7 +169,7 @@ package final class Replay {
     private static let eventsPerTurn = 512
 
     /// Time of the last step. With a store, the entries that it gathered are the next ones to be decided.
-    private var gatheredAt: Int64 = 0
+    private var gatheredAt = MonotonicTime.always
 
     private func step() {
         guard course.isFeeding, store?.commits.isCommitting != true else { return }
@@ -379,7 +380,7 @@ extension Replay: EngineCoreDelegate {
         states.note(forgotten: topic)
     }
 
-    func coreDidComplete(_ serial: UInt64, of topic: TopicID, at moment: Int64?) {
+    func coreDidComplete(_ serial: UInt64, of topic: TopicID, at moment: MonotonicTime?) {
         figures.noteCompletion(of: serial, of: topic, at: moment)
     }
 

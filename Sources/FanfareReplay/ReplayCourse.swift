@@ -49,13 +49,13 @@ struct ReplayCourse {
     // MARK: Interruption
 
     /// - Returns: `true` at the first interruption: the replay goes on until every event taken is sent. `false` at the second one.
-    mutating func interrupt(at now: Int64, patience: Duration?) -> Bool { ending.begin(at: now, patience: patience) }
+    mutating func interrupt(at now: MonotonicTime, patience: Duration?) -> Bool { ending.begin(at: now, patience: patience) }
 
     /// Is `true` when the time limit of an interrupted replay has passed; `nil` without an interruption.
-    func isLate(at now: Int64) -> Bool? { ending.isLate(at: now) }
+    func isLate(at now: MonotonicTime) -> Bool? { ending.isLate(at: now) }
 
     /// Time left for pushes in flight to be answered; `nil` without an interruption.
-    func timeLeft(at now: Int64) -> Duration? { ending.timeLeft(at: now) }
+    func timeLeft(at now: MonotonicTime) -> Duration? { ending.timeLeft(at: now) }
 
     /// Events or pushes left undone by an interruption, in one line for people.
     func unsent(undelivered: Int) -> String? {

@@ -3,7 +3,7 @@ import FanfareFanOut
 import FanfareLoop
 import FanfareModel
 
-/// Counts and times of a running replay, and the summary made of them. All moments are monotonic nanoseconds.
+/// Counts and times of a running replay, and the summary made of them.
 struct ReplayFigures {
     private var summary = ReplaySummary()
     private var goals: GoalClock
@@ -11,7 +11,7 @@ struct ReplayFigures {
     /// Log time of the last event or timer.
     private var logTime: FeedTime?
     private let eventsExpected: Int?
-    private var startedAt: Int64 = 0
+    private var startedAt = MonotonicTime.always
     /// CPU time of the process in nanoseconds, before the replay ran.
     private var cpuBefore: Int64 = 0
     private var cpuUsed: Int64 = 0
@@ -26,18 +26,18 @@ struct ReplayFigures {
     // MARK: While it runs
 
     /// Starts the clocks while connections open.
-    mutating func connect(at now: Int64) {
+    mutating func connect(at now: MonotonicTime) {
         startedAt = now
         cpuBefore = Clock.processCPUNanoseconds()
     }
 
     /// Restarts the clock when the feed begins, and notes what the subscribers follow.
-    mutating func begin(with counts: ShardCounts, at now: Int64) {
+    mutating func begin(with counts: ShardCounts, at now: MonotonicTime) {
         startedAt = now
         summary.lineups = counts.lineups
     }
 
-    mutating func noteEvent(at now: Int64, logTime: FeedTime) {
+    mutating func noteEvent(at now: MonotonicTime, logTime: FeedTime) {
         summary.events += 1
         self.logTime = logTime
         goals.ingested(at: now)
@@ -72,7 +72,7 @@ struct ReplayFigures {
         goals.carried(by: publication)
     }
 
-    mutating func noteCompletion(of serial: UInt64, of topic: TopicID, at moment: Int64?) {
+    mutating func noteCompletion(of serial: UInt64, of topic: TopicID, at moment: MonotonicTime?) {
         goals.completed(serial, of: topic, at: moment)
     }
 
@@ -82,13 +82,13 @@ struct ReplayFigures {
     /// Notes that the replay was interrupted or gave up its transport.
     mutating func noteInterruption() { summary.interrupted = true }
 
-    func progress(with counts: ShardCounts, at now: Int64) -> ReplayProgress {
+    func progress(with counts: ShardCounts, at now: MonotonicTime) -> ReplayProgress {
         var progress = ReplayProgress()
         progress.now = logTime
         progress.events = summary.events
         progress.updates = summary.updates
         progress.counts = counts
-        progress.seconds = Double(now - startedAt) / 1e9
+        progress.seconds = Double(now.nanoseconds(since: startedAt)) / 1e9
         let expected = eventsExpected.map { max(0, $0 - summary.recalled) }
         progress.fraction = expected.map { $0 == 0 ? 1 : Double(summary.events) / Double($0) }
         return progress
@@ -102,16 +102,16 @@ struct ReplayFigures {
     /// - Parameter everybodyHasAll: `true` if every activity has its newest state, with the push that was accepted last. Overtaken goals
     ///   then end at that push, so their times include the rest of the recording.
     mutating func finish(
-        counts: ShardCounts, freshness: FreshnessReport, everybodyHasAll: Bool, at now: Int64
+        counts: ShardCounts, freshness: FreshnessReport, everybodyHasAll: Bool, at now: MonotonicTime
     ) -> ReplaySummary {
         summary.counts = counts
         summary.freshness = freshness
-        if everybodyHasAll { goals.settled(at: freshness.lastAccepted) }
+        if everybodyHasAll { goals.settled(at: MonotonicTime(nanoseconds: freshness.lastAccepted)) }
         summary.goals = goals.all
         summary.goalsLeftOut = goals.leftOut
         summary.whatIf = tally?.total
-        summary.seconds = Double(now - startedAt) / 1e9
-        summary.deliverySeconds = Double(max(0, freshness.lastAccepted - startedAt)) / 1e9
+        summary.seconds = Double(now.nanoseconds(since: startedAt)) / 1e9
+        summary.deliverySeconds = Double(max(0, MonotonicTime(nanoseconds: freshness.lastAccepted).nanoseconds(since: startedAt))) / 1e9
         if counts.pushes.sent > 0 {
             summary.cpuMicrosecondsPerPush = Double(cpuUsed) / 1e3 / Double(counts.pushes.sent)
         }

@@ -15,12 +15,11 @@ final class ReplayPacing {
         timer = LoopTimer(loop: loop) { [unowned self] in onDue() }
     }
 
-    /// - Parameter now: monotonic nanoseconds.
     /// - Returns: `true` if the moment has come; otherwise `onDue` is called when it comes.
-    func hasCome(_ moment: FeedTime, at now: Int64) -> Bool {
+    func hasCome(_ moment: FeedTime, at now: MonotonicTime) -> Bool {
         let wait = pace.wait(until: moment, now: now)
-        guard wait > 0 else { return true }
-        self.wait(.nanoseconds(wait))
+        guard wait > .zero else { return true }
+        self.wait(wait)
         return false
     }
 

@@ -31,14 +31,18 @@ struct SyntheticSubscribers: Sendable {
     /// Distinct choices of companions per first topic. Real choices repeat, and activities with equal choices share an audience.
     private static let companionChoices = 1000
 
-    /// Adds to the shard the subscribers whose hash belongs to it.
-    func load(into shard: Shard, at place: ShardPlace, _ moment: Moment) {
+    /// Passes on the subscribers whose hash belongs to a shard.
+    ///
+    /// - Parameters:
+    ///   - reserve: makes room for that many activities.
+    ///   - send: receives a subscriber's command.
+    func load(at place: ShardPlace, reserve: (_ activities: Int) -> Void, send: (ShardCommand) -> Void) {
         guard place.app == 0, !topics.isEmpty else { return }
-        shard.reserve(activities: count / place.count + count / (place.count * 16) + 16)
+        reserve(count / place.count + count / (place.count * 16) + 16)
         for subscriber in 0..<count {
             let key = subscriberKey(subscriber)
             guard place.owns(subscriber: key) else { continue }
-            shard.apply(.follow(ActivityID(key), audience(of: subscriber), token: token(of: key)), at: moment)
+            send(.follow(ActivityID(key), audience(of: subscriber), token: token(of: key)))
         }
     }
 

@@ -6,19 +6,17 @@ import FanfareModel
 /// Turns of an engine with a store. Nothing is decided before its entry is durable, so nothing that follows from it leaves the engine
 /// before that.
 extension CoreTurn {
-    // All times are in monotonic nanoseconds.
-
     /// Least time between two entries that only advance time. Timers fire at their own deadlines all the same.
-    private static let tickInterval: Int64 = 100_000_000
+    private static let tickInterval = Duration.milliseconds(100)
     /// Greatest event, far above a feed's line and below what the log takes. One that the log refused would hold up all behind it.
     static let eventBytesMax = 16 << 20
     /// Characters of an event's name in a rejection.
     private static let placeMax = 200
     /// Time that an engine which stops gives the store beyond the deadline.
-    private static let storePatience: Int64 = 2_000_000_000
+    private static let storePatience = Duration.seconds(2)
 
     func run(through intake: Intake, _ now: FeedTime, _ moment: Moment, isLate: Bool) -> Next {
-        let clock = moment.monotonicNanoseconds
+        let clock = moment.monotonic
         withdrawSettles(at: clock)
         intake.withdrawSettles(at: clock)
         for _ in 0..<CoreTurn.requestsMax {
@@ -26,7 +24,7 @@ extension CoreTurn {
             guard let item = intake.take() else { break }
             switch item {
             case .durable(let entry, let position):
-                core.joining = intake.joining
+                core.joins.pending = intake.joining
                 decide(entry, at: position)
             case .kept(let request, _, _):
                 inbox.noteChanged()
@@ -45,9 +43,9 @@ extension CoreTurn {
         reportSlowness(of: intake, clock)
         intake.send(at: clock, now: core.now)
         askOfRemovals()
-        core.joining = intake.joining
+        core.joins.pending = intake.joining
         // Nothing is being written for whoever waits until all cards are loaded.
-        let isGivenUp = intake.isCommitting ? clock >= CoreTurn.storeDeadline(of: stopsBy) : intake.awaitsCards
+        let isGivenUp = intake.isCommitting ? clock >= stopsBy + CoreTurn.storePatience : intake.awaitsCards
         if isLate, isGivenUp, !intake.hasReady {
             abandon(intake, now, moment)
             return .again
@@ -100,10 +98,6 @@ extension CoreTurn {
         case more
         /// Requests have to come, or to wait for room.
         case none
-    }
-
-    private static func storeDeadline(of stop: Int64) -> Int64 {
-        stop > .max - storePatience ? .max : stop + storePatience
     }
 
     /// Takes requests from the mailbox, and makes entries of those that change decisions.
@@ -163,12 +157,12 @@ extension CoreTurn {
     }
 
     /// Lets time pass when a timer is due and nothing else has come: time passes by entries only.
-    private func tick(through intake: Intake, _ now: FeedTime, _ clock: Int64) {
+    private func tick(through intake: Intake, _ now: FeedTime, _ clock: MonotonicTime) {
         guard !intake.hasReady, !intake.isCommittingEntries, !intake.holdsEntry, !hasFinished,
             let due = core.nextDeadline,
-            due <= now, clock >= intake.nextTick
+            due <= now, clock >= nextTick
         else { return }
-        intake.nextTick = clock + CoreTurn.tickInterval
+        nextTick = clock + CoreTurn.tickInterval
         intake.hold(LogEntry(now: now.isPlausible ? now : due, .tick), nil)
     }
 
@@ -196,16 +190,16 @@ extension CoreTurn {
         end()
     }
 
-    private func reportSlowness(of intake: Intake, _ clock: Int64) {
+    private func reportSlowness(of intake: Intake, _ clock: MonotonicTime) {
         // A turn that takes what has become durable may begin the next commit at once.
-        while let news = intake.entryCommit.news(at: clock) {
+        while let news = intake.entryNews(at: clock) {
             switch news {
             case .isSlow:
                 report("the store has taken nothing for 2 s; new events wait for it, and pushes of earlier ones go on")
             case .answersAgain: report("the store answers again")
             }
         }
-        while let news = intake.rowCommit.news(at: clock) {
+        while let news = intake.rowNews(at: clock) {
             switch news {
             case .isSlow:
                 report("the store has taken no changes of cards for 2 s; new ones wait for it, and events go on")
@@ -220,22 +214,21 @@ extension CoreTurn {
     }
 
     private func next(through intake: Intake, _ now: FeedTime, _ moment: Moment) -> Next {
-        let clock = moment.monotonicNanoseconds
+        let clock = moment.monotonic
         // A stop whose time is over waits for no shard.
         if intake.hasReady, !core.isCongested || clock >= stopsBy { return .again }
         var deadline = min(intake.settleDeadline, settleDeadline)
         if stopsBy > clock {
             deadline = min(deadline, stopsBy)
         } else if intake.isCommitting {
-            deadline = min(deadline, CoreTurn.storeDeadline(of: stopsBy))
+            deadline = min(deadline, stopsBy + CoreTurn.storePatience)
         }
-        deadline = min(deadline, intake.entryCommit.deadline, intake.rowCommit.deadline)
+        deadline = min(deadline, intake.newsDue)
         if !intake.isCommittingEntries, !intake.holdsEntry, !intake.hasReady, !hasFinished, let due = nextFlush {
             // Log time may run slower than the monotonic clock; a turn that comes too early waits once more.
-            let (wait, isFar) = (due - now).milliseconds.multipliedReportingOverflow(by: 1_000_000)
-            if !isFar, wait < .max - clock { deadline = min(deadline, max(clock + wait, intake.nextTick)) }
+            deadline = min(deadline, max(clock + (due - now), nextTick))
         }
-        guard deadline < .max else { return .after(nil) }
-        return deadline <= clock ? .again : .after(.nanoseconds(deadline - clock))
+        guard deadline < .never else { return .after(nil) }
+        return deadline <= clock ? .again : .after(deadline - clock)
     }
 }

@@ -32,8 +32,8 @@ final class CoreTurn {
         case freshness(@Sendable (FreshnessReport) -> Void)
         case disposition(
             ActivityID, subscriber: UInt64, app: Int, cause: String, TopicID, @Sendable (AlertDisposition?) -> Void)
-        /// Answered by that monotonic nanosecond, or in the next turn after it.
-        case settle(until: Int64, @Sendable (Settlement) -> Void)
+        /// Answered by that time, or in the next turn after it.
+        case settle(until: MonotonicTime, @Sendable (Settlement) -> Void)
         case topicState(TopicID, @Sendable (TopicState?) -> Void)
     }
 
@@ -53,13 +53,15 @@ final class CoreTurn {
     let checkpointer: Checkpointer?
     private let clock: ThreadClock
     private var log: LogClock
-    /// Pending settles that wait for a topic's minimum interval: the time of the last flush among the changes taken before, the deadline in
-    /// monotonic nanoseconds, and the closure for the answer.
-    var unflushed: [(flush: FeedTime, until: Int64, settled: @Sendable (Settlement) -> Void)] = []
+    /// Pending settles that wait for a topic's minimum interval: the time of the last flush among the changes taken before, the deadline, and
+    /// the closure for the answer.
+    var unflushed: [(flush: FeedTime, until: MonotonicTime, settled: @Sendable (Settlement) -> Void)] = []
+    /// Earliest time of the next entry that only advances time.
+    var nextTick = MonotonicTime.always
     private let tell: (String) -> Void
     private var reports = ReportLog()
-    /// Deadline of a stop, in monotonic nanoseconds; `.max` while none is requested.
-    private(set) var stopsBy = Int64.max
+    /// Deadline of a stop; `never` while none is requested.
+    private(set) var stopsBy = MonotonicTime.never
     private(set) var hasFinished = false
     /// Is `true` once every activity has what was decided until the feed was over, or was refused it.
     private(set) var hasSettled = false
@@ -98,25 +100,25 @@ final class CoreTurn {
         defer { core.turnIsOver() }
         let moment = clock.now()
         let next = run(at: moment)
-        let patience = inbox.withdraw(at: moment.monotonicNanoseconds)
+        let patience = inbox.withdraw(at: moment.monotonic)
         guard inbox.hasCallers else {
             intake?.uncertain.noteNoCaller(lastCall: lastCall)
             return next
         }
         if inbox.admit() { return .again }
         guard let patience, case .after(let wait) = next else { return next }
-        let left = Duration.nanoseconds(max(0, patience - moment.monotonicNanoseconds))
+        let left = max(.zero, patience - moment.monotonic)
         return .after(min(wait ?? left, left))
     }
 
     private func run(at moment: Moment) -> Next {
         let now = log.advance(to: moment)
         if let step = clock.step { report(step: step) }
-        stopsBy = min(stopsBy, inbox.stopsBy.load(ordering: .sequentiallyConsistent))
-        let isLate = moment.monotonicNanoseconds >= stopsBy
+        stopsBy = min(stopsBy, inbox.stopsBy)
+        let isLate = moment.monotonic >= stopsBy
         if let intake { return run(through: intake, now, moment, isLate: isLate) }
         advance(to: now)
-        withdrawSettles(at: moment.monotonicNanoseconds)
+        withdrawSettles(at: moment.monotonic)
         for _ in 0..<CoreTurn.requestsMax {
             // Requests stay in the mailbox, which refuses new ones when it is full.
             if core.isCongested, !isLate { return next(after: now, moment) }
@@ -148,7 +150,7 @@ final class CoreTurn {
     }
 
     /// Answers callers of `settle` whose time is over, even if a topic's interval lasts for hours.
-    func withdrawSettles(at now: Int64) {
+    func withdrawSettles(at now: MonotonicTime) {
         core.withdrawSettles(at: now)
         guard unflushed.contains(where: { $0.until <= now }) else { return }
         let late = unflushed.filter { $0.until <= now }
@@ -163,16 +165,16 @@ final class CoreTurn {
         if let due, due <= now { return .again }
         // Log time may run slower than the monotonic clock; a turn that comes too early waits once more.
         var wait = due.map { $0 - now }
-        let deadline = min(stopsBy > moment.monotonicNanoseconds ? stopsBy : .max, settleDeadline)
-        if deadline < .max {
-            let left = Duration.nanoseconds(max(0, deadline - moment.monotonicNanoseconds))
+        let deadline = min(stopsBy > moment.monotonic ? stopsBy : .never, settleDeadline)
+        if deadline < .never {
+            let left = max(.zero, deadline - moment.monotonic)
             wait = min(wait ?? left, left)
         }
         return .after(wait)
     }
 
     /// Deadline by which a caller of `settle` is answered, even if no request and no topic's timer brings a turn by then.
-    var settleDeadline: Int64 { unflushed.reduce(core.nextSettleDeadline ?? .max) { min($0, $1.until) } }
+    var settleDeadline: MonotonicTime { unflushed.reduce(core.nextSettleDeadline ?? .never) { min($0, $1.until) } }
 
     /// Returns an event that happens now.
     func happening(_ make: (FeedTime) -> FeedEvent, _ now: FeedTime, _ wall: FeedTime) -> FeedEvent {
@@ -244,12 +246,11 @@ final class CoreTurn {
         }
     }
 
-    var monotonicNanoseconds: Int64 { clock.now().monotonicNanoseconds }
+    var now: MonotonicTime { clock.now().monotonic }
 
     /// Part of the time for stopping that is left for the shards.
     var timeLeft: Duration {
-        let deadline = min(stopsBy, inbox.stopsBy.load(ordering: .sequentiallyConsistent))
-        return .nanoseconds(max(0, deadline - clock.now().monotonicNanoseconds))
+        max(.zero, min(stopsBy, inbox.stopsBy) - now)
     }
 
     // MARK: Reports
@@ -258,8 +259,7 @@ final class CoreTurn {
     ///
     /// - Parameter figures: text behind the line; lines that differ only in it count as equal.
     func report(_ line: String, with figures: String = "") {
-        let now = clock.now().monotonicNanoseconds
-        if let line = reports.admit(line, at: now) { tell(line + figures) }
+        if let line = reports.admit(line, at: clock.now().monotonic) { tell(line + figures) }
     }
 
     /// Returns the date of a card's start; `nil`, which counts as just now, if no card can have started then.

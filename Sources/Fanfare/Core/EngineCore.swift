@@ -24,10 +24,7 @@ package final class EngineCore {
     private var unreadyShards: Int
     /// Queues of the shards for the store's cards, by app, for a thread that reads them; empty without a store.
     private(set) var loading: [[LoadingQueue]] = []
-    /// Number of shards that have not loaded all of the store's cards.
-    private var unloadedShards = 0
-    /// Topics that were forgotten meanwhile: cards that are still to be loaded may lack their ends.
-    private var forgottenMeanwhile: Set<TopicID> = []
+    @safe @exclusivity(unchecked) private var shardLoading = ShardLoading()
     /// Waits until the stopping shards have ended, and hands over their remaining feedback.
     private let join: ((ShardFeedback, _ shard: Int) -> Void) -> Void
     private var figures: ShardFigures
@@ -40,19 +37,9 @@ package final class EngineCore {
     private var settling: SettleQueue
     /// `nil` if alerts of an earlier process do not go on.
     @safe @exclusivity(unchecked) var recentAlerts: RecentAlerts?
-    /// What people have from earlier processes, until the end of the recall.
-    @safe @exclusivity(unchecked) private(set) var earlierCompletions: EarlierCompletions?
-    @safe @exclusivity(unchecked) private var topicCompletions: ShardTopicCompletions
-    /// Log time at which people's commands were sent that the shards do not know to be all.
-    @safe @exclusivity(unchecked) private var followedAt: FeedTime?
-    /// Log time before which all cards joined that are still to be sent; `nil` if none are on their way.
-    @safe @exclusivity(unchecked) var joining: FeedTime?
-    /// Log time of the last `ShardCommand.followed`.
-    @safe @exclusivity(unchecked) private var followedBefore = FeedTime.plausible.lowerBound
-    private var keepsCompletions = false
-    /// Places of completions in the store that are not of what topics show at the end of the recall.
-    private(set) var outdatedCompletions: [CompletionKey] = []
-    /// Those that the checkpoint which is being written still lacks.
+    @safe @exclusivity(unchecked) private var completions: PeopleCompletions
+    @safe @exclusivity(unchecked) var joins = JoinTimes()
+    /// Alerts that the checkpoint which is being written still lacks.
     @safe @exclusivity(unchecked) var alertsToWrite: ArraySlice<RecentAlerts.Entry> = []
 
     /// - Parameters:
@@ -71,7 +58,7 @@ package final class EngineCore {
         self.join = join
         figures = ShardFigures(shards: links.count)
         settling = SettleQueue(shards: links.count)
-        topicCompletions = ShardTopicCompletions(perApp: perApp)
+        completions = PeopleCompletions(perApp: perApp)
         shards = ShardLinks(links, perApp: perApp)
         for link in links { link.onOvertaken = { [unowned self] in overtake($0) } }
     }
@@ -209,15 +196,15 @@ package final class EngineCore {
     /// Keeps what people have. Called before a recall.
     ///
     /// - Parameter earlier: what they have from earlier processes.
-    func keepCompletions(_ earlier: EarlierCompletions) {
-        earlierCompletions = earlier
-        keepsCompletions = true
-    }
+    func keepCompletions(_ earlier: EarlierCompletions) { completions.keep(earlier) }
 
     /// Returns what people had from earlier processes, and forgets it.
     ///
     /// - Returns: `nil` if that counts no more.
-    func takeEarlierCompletions() -> EarlierCompletions? { earlierCompletions.take() }
+    func takeEarlierCompletions() -> EarlierCompletions? { completions.takeEarlier() }
+
+    /// Places of completions in the store that are not of what topics show at the end of the recall.
+    var outdatedCompletions: [CompletionKey] { completions.outdated }
 
     /// Ends a recall. The shards get what each remembered topic shows now, and no alert.
     package func endRecall() { _ = endRecall(within: nil) }
@@ -233,28 +220,26 @@ package final class EngineCore {
         hand()
         guard let recall = recalling.take() else { return [] }
         let found = horizon.flatMap { recentAlerts?.unfinished(since: $0.since, now: $0.now, wall: $0.wall()) } ?? []
-        // A version may show something else under other rules than under those by which people got it.
-        if let earlier = earlierCompletions, let changedAt = recall.changedAt, changedAt > earlier.through {
-            earlierCompletions = nil
-        }
+        completions.noteChange(at: recall.changedAt)
         let publications =
             recall.changedAt != nil ? decisionCore.newestPublicationsAsShown : decisionCore.newestPublications
         publish(Resumption(publications, found))
-        outdatedCompletions = earlierCompletions?.outdated(by: publications) ?? []
-        if keepsCompletions {
-            unloadedShards = shards.count
+        completions.noteShown(publications)
+        if completions.areKept {
+            shardLoading.begin(shards: shards.count)
             shards.send(.load)
         }
         return found.map(\.entry)
     }
 
     /// Ends the loading of the store's cards: all shards have all of theirs.
-    private func endLoading() {
-        followedAt = now
+    ///
+    /// - Parameter forgotten: topics that were forgotten by then.
+    private func endLoading(_ forgotten: Set<TopicID>) {
+        joins.noteSent(at: now)
         tellJoined()
         shards.send(.endLoading)
-        for topic in forgottenMeanwhile { shards.send(.forget(topic)) }
-        forgottenMeanwhile = []
+        for topic in forgotten { shards.send(.forget(topic)) }
         delegate?.coreDidLoad()
     }
 
@@ -268,7 +253,7 @@ package final class EngineCore {
         if isRecalling { recollect() } else { handToShards() }
         delegate?.coreDidDecide(decisions)
         for topic in decisionCore.forgotten {
-            topicCompletions.forget(topic.birth, apps: shards.appCount)
+            completions.forget(topic.birth, apps: shards.appCount)
             delegate?.coreDidForget(topic)
         }
         decisions.removeAll(keepingCapacity: true)
@@ -313,7 +298,7 @@ package final class EngineCore {
             case .forget(let topic):
                 recentAlerts?.forget(topic)
                 for app in appOrders.indices { appOrders[app].forget(topic) }
-                if unloadedShards > 0 { forgottenMeanwhile.insert(topic) } else { shards.send(.forget(topic)) }
+                if !shardLoading.keeps(topic) { shards.send(.forget(topic)) }
             case .order(let operation, let app): order(operation, for: app)
             case .record(let record):
                 records.note(record)
@@ -333,9 +318,7 @@ package final class EngineCore {
 
     private func publish(_ publication: Publication) {
         // The id means another topic from here on.
-        if !forgottenMeanwhile.isEmpty, forgottenMeanwhile.remove(publication.topicID) != nil {
-            shards.send(.forget(publication.topicID))
-        }
+        if shardLoading.begins(publication.topicID) { shards.send(.forget(publication.topicID)) }
         var told = 0
         for app in appOrders.indices where publish(publication, toApp: app) { told += shards.perApp }
         if told > 0 { publications.open(publication.serial, of: publication.topicID, shards: told) }
@@ -344,7 +327,7 @@ package final class EngineCore {
     /// - Returns: `false` if the app's orders keep the publication from it.
     private func publish(_ publication: Publication, _ alerts: [UnfinishedAlert] = [], toApp app: Int) -> Bool {
         guard let admitted = appOrders[app].admit(publication) else { return false }
-        let isComplete = earlierCompletions?.isOf(admitted, app: apps.isEmpty ? nil : apps[app]) ?? false
+        let isComplete = completions.areOf(admitted, app: apps.isEmpty ? nil : apps[app])
         shards.send(
             alerts.isEmpty && !isComplete
                 ? .publish(admitted)
@@ -405,21 +388,15 @@ package final class EngineCore {
 
     /// Tells the shards before which log time all have joined that they have been sent.
     private func tellJoined() {
-        guard let followed = followedAt else { return }
-        // Others may join at that log time, and those whose rows are being written have joined before that of the newest entry.
-        let before = min(now, joining ?? now)
-        if before > followedBefore {
-            followedBefore = before
-            shards.send(.followed(before: before, sent: followed))
-        }
-        if before > followed { followedAt = nil }
+        guard let (before, sent) = joins.next(at: now) else { return }
+        shards.send(.followed(before: before, sent: sent))
     }
 
     func broadcast(_ command: ShardCommand) { shards.send(command) }
 
     /// Sends a command to the subscriber's shard. Commands for one subscriber of an app go to one shard, in order.
     package func send(_ command: ShardCommand, forSubscriber key: UInt64, app: Int = 0) {
-        if keepsCompletions, command.joins { followedAt = now }
+        if completions.areKept, command.joins { joins.noteSent(at: now) }
         shards.send(command, forSubscriber: key, app: app)
     }
 
@@ -437,17 +414,17 @@ package final class EngineCore {
     }
 
     /// - Parameters:
-    ///   - until: monotonic nanoseconds, compared with the argument of `withdrawSettles`.
+    ///   - until: deadline, compared with the argument of `withdrawSettles`.
     ///   - settled: called once nothing that the shards were given before is in flight, or once the time is over.
-    package func settle(until: Int64 = .max, _ settled: @escaping (Settlement) -> Void) {
+    package func settle(until: MonotonicTime = .never, _ settled: @escaping (Settlement) -> Void) {
         broadcast(.reportQuiet(settling.ask(until: until, settled)))
     }
 
     /// Answers callers of `settle` whose time is over.
-    func withdrawSettles(at now: Int64) { settling.withdraw(at: now) }
+    func withdrawSettles(at now: MonotonicTime) { settling.withdraw(at: now) }
 
-    /// Time for the next call of `withdrawSettles`, in monotonic nanoseconds; `nil` if no settle has a deadline.
-    var nextSettleDeadline: Int64? { settling.nextDeadline }
+    /// Time for the next call of `withdrawSettles`; `nil` if no settle has a deadline.
+    var nextSettleDeadline: MonotonicTime? { settling.nextDeadline }
 
     /// Pending calls of `settle`.
     var settlesWaiting: Int { settling.count }
@@ -466,7 +443,7 @@ package final class EngineCore {
     private func take(_ fact: ShardFeedback, from index: Int) {
         switch fact {
         case .completed(let serial, let at):
-            guard let completion = publications.complete(serial, at: at) else { return }
+            guard let completion = publications.complete(serial, at: at.map(MonotonicTime.init(nanoseconds:))) else { return }
             delegate?.coreDidComplete(serial, of: completion.topic, at: completion.at)
         case .overtaken(let serial): overtake(serial)
         case .deadToken(let id): delegate?.coreDidLoseToken(of: id)
@@ -483,11 +460,10 @@ package final class EngineCore {
             unreadyShards -= 1
             if unreadyShards == 0 { delegate?.coreDidBecomeReady() }
         case .loaded:
-            unloadedShards -= 1
-            if unloadedShards == 0 { endLoading() }
-        case .topicsCompleted(let completions): take(completions, from: index)
+            if let forgotten = shardLoading.noteLoaded() { endLoading(forgotten) }
+        case .topicsCompleted(let reports): take(reports, from: index)
         case .showsAgain:
-            topicCompletions.removeAll()
+            completions.removeReports()
             delegate?.coreWillShowAgain()
         case .claims(let request):
             let app = apps.isEmpty ? nil : apps[index / shards.perApp]
@@ -498,14 +474,14 @@ package final class EngineCore {
         }
     }
 
-    private func take(_ completions: [TopicCompletion], from index: Int) {
+    private func take(_ reports: [TopicCompletion], from index: Int) {
         let (app, shard) = index.quotientAndRemainder(dividingBy: shards.perApp)
         var whole: [TopicCompletion] = []
-        for report in completions where decisionCore.isNewest(report.publication) {
-            if let completion = topicCompletions.take(report, app: app, shard: shard) { whole.append(completion) }
+        for report in reports where decisionCore.isNewest(report.publication) {
+            if let completion = completions.take(report, app: app, shard: shard) { whole.append(completion) }
             // What is not asked now costs a silent push after a restart.
             guard report.isForJoiners, !isCongested else { continue }
-            for other in topicCompletions.behind(report, app: app) {
+            for other in completions.behind(report, app: app) {
                 shards[app * shards.perApp + other].send(.reportCompletion(report.publication))
             }
         }

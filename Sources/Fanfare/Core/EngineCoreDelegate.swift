@@ -26,8 +26,8 @@ package protocol EngineCoreDelegate: AnyObject {
     func coreDidForget(_ topic: DecisionCore.TopicView)
     /// Called when the last activity of all shards has this publication or a newer one.
     ///
-    /// - Parameter moment: monotonic nanoseconds; `nil` if no activity lacked it.
-    func coreDidComplete(_ serial: UInt64, of topic: TopicID, at moment: Int64?)
+    /// - Parameter moment: `nil` if no activity lacked it.
+    func coreDidComplete(_ serial: UInt64, of topic: TopicID, at moment: MonotonicTime?)
     /// Called, if the shards were told to say so, when the followers of topics in an app have the newest versions.
     func coreDidComplete(_ completions: [TopicCompletion], app: Int)
     /// Called before everybody gets once more what the topics show: all calls of `coreDidComplete(_:app:)` before it are void.
@@ -66,7 +66,7 @@ extension EngineCoreDelegate {
     package func coreDidDecide(_ decisions: [Decision]) {}
     package func coreDidRestore(records: RecordCounts, _ publications: [Publication]) {}
     package func coreDidForget(_ topic: DecisionCore.TopicView) {}
-    package func coreDidComplete(_ serial: UInt64, of topic: TopicID, at moment: Int64?) {}
+    package func coreDidComplete(_ serial: UInt64, of topic: TopicID, at moment: MonotonicTime?) {}
     package func coreDidComplete(_ completions: [TopicCompletion], app: Int) {}
     package func coreWillShowAgain() {}
     package func coreDidOvertake(_ serial: UInt64, of topic: TopicID) {}

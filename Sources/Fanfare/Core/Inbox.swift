@@ -20,9 +20,8 @@ extension CoreTurn {
         /// Changes of cards that a store keeps, from the mailbox until they are carried out.
         private let changes = Atomic(0)
         private let changesMax: Int
-        /// Deadline of a stop, in monotonic nanoseconds; `.max` while no stop is requested. It is separate from the mailbox, so a full
-        /// mailbox cannot prevent a stop.
-        let stopsBy = Atomic(Int64.max)
+        /// Nanoseconds of `stopsBy`, which is separate from the mailbox, so that a full one cannot prevent a stop.
+        private let stopNanoseconds = Atomic(MonotonicTime.never.nanoseconds)
         private let topicIDBytesMax: Int
         /// Is `true` if requests that change decisions go through a log.
         let hasStore: Bool
@@ -70,10 +69,10 @@ extension CoreTurn {
         /// Posts a request behind callers that wait for room already; waits in line with them if there is no room.
         ///
         /// - Parameters:
-        ///   - until: deadline of the wait, in monotonic nanoseconds.
+        ///   - until: deadline of the wait.
         ///   - wake: makes the core take a turn.
         func post(
-            _ request: Request, until: Int64, wake: @Sendable () -> Void
+            _ request: Request, until: MonotonicTime, wake: @Sendable () -> Void
         ) async throws(EngineError) -> Receipt {
             let isChange = isChange(request)
             if line.count == 0, !isChange || lineOfChanges.count == 0 || requests.isClosed {
@@ -105,7 +104,7 @@ extension CoreTurn {
         /// - Parameter request: `nil`: there is to be room for a change of a card, and so for every request.
         func room(for request: Request? = nil, wake: @Sendable () -> Void) async -> RoomLine<Request>.Answer {
             guard isFull || request.map(isChange) ?? true && roomForChanges <= 0 else { return .admitted(nil) }
-            return await (isFull ? line : watchers).wait(with: nil, until: .max, wake: wake)
+            return await (isFull ? line : watchers).wait(with: nil, until: .never, wake: wake)
         }
 
         // MARK: The core
@@ -128,16 +127,19 @@ extension CoreTurn {
         /// Answers callers whose deadline has passed.
         ///
         /// - Returns: latest time for the next call; `nil` if no caller has a deadline.
-        func withdraw(at now: Int64) -> Int64? {
+        func withdraw(at now: MonotonicTime) -> MonotonicTime? {
             // Watchers have no deadline.
-            let next = min(line.withdraw(at: now) ?? .max, lineOfChanges.withdraw(at: now) ?? .max)
-            return next == .max ? nil : next
+            let next = min(line.withdraw(at: now) ?? .never, lineOfChanges.withdraw(at: now) ?? .never)
+            return next == .never ? nil : next
         }
 
-        /// Closes the inbox. The work for everything taken before ends by the deadline, in monotonic nanoseconds.
-        func stop(by deadline: Int64) {
+        /// Deadline of a stop; `never` while no stop is requested.
+        var stopsBy: MonotonicTime { MonotonicTime(nanoseconds: stopNanoseconds.load(ordering: .sequentiallyConsistent)) }
+
+        /// Closes the inbox. The work for everything taken before ends by the deadline.
+        func stop(by deadline: MonotonicTime) {
             // First, because the core may end as soon as the inbox is closed, and takes the time that is left from here.
-            stopsBy.min(deadline, ordering: .sequentiallyConsistent)
+            stopNanoseconds.min(deadline.nanoseconds, ordering: .sequentiallyConsistent)
             requests.close()
             line.close()
             lineOfChanges.close()

@@ -25,11 +25,6 @@ final class Intake {
         case request(CoreTurn.Request)
     }
 
-    private struct Entry {
-        let entry: LogEntry
-        let acknowledge: Acknowledge?
-    }
-
     /// Change of a card, with the request to carry out when it is durable.
     struct Change {
         let entry: PeopleEntry
@@ -62,51 +57,26 @@ final class Intake {
         var handedIn: UInt64 = 0
     }
 
-    /// Entries for the next commit, and those of the present one.
-    private var entries: [Entry] = []
-    private var committing: [Entry] = []
-    /// Entries that are durable, and wait for the rows that are being written.
-    private var durable: [(entry: LogEntry, position: LogPosition)] = []
+    private var entries = EntryQueue()
+    private var rows = RowCommit()
     /// Is `true` while the store's cards are loaded. Whoever changes a card, or asks about cards, waits; entries do not.
     private(set) var isLoading: Bool
     /// Cards that the process before this one may have started.
     var uncertain = UncertainStarts()
-    /// Number of entries that were ever held, of those that are durable, and of those that have become ready.
-    private var entriesHeld: UInt64 = 0
-    private var entriesDurable: UInt64 = 0
-    private var entriesReady: UInt64 = 0
-    /// Requests in the order of the mailbox, some of which have been taken.
-    private var waiting: [Waiting] = []
-    private var waitingTaken = 0
+    /// Requests in the order of the mailbox. The first changes among them are those that are being written.
+    private var waiting = Queue<Waiting>()
     /// Requests that are about no card, while cards are loaded: they wait for the entries before them alone.
     private var aside: [Waiting] = []
     /// Number of questions about cards that wait while cards are loaded.
     private var questionsWaiting = 0
-    /// For each row that is being written, if it is that of a change, the first of which are the first of those that wait; `nil` if no rows are
-    /// being written.
-    private var rowsWriting: [Bool]?
-    /// Changes that were sent to the store and are not ready.
-    private var changesSent = 0
-    /// Changes that were sent to the store and are not carried out: the log times at which their cards count as joined, and their numbers.
-    private var joins: [(joinedAt: FeedTime, count: Int)] = []
-    private var ready: [Item] = []
-    private var readyTaken = 0
+    private var ready = Queue<Item>()
     /// Cards that are over, whose rows are removed, a part with each commit of rows. A card is lost to nobody if that does not happen: after
     /// a restart it ends once more.
     var ends = CardEnds()
-    /// Earliest deadline among the settles, in monotonic nanoseconds.
-    private(set) var settleDeadline = Int64.max
+    /// Earliest deadline among the settles.
+    private(set) var settleDeadline = MonotonicTime.never
     private let commit: ([LogEntry]) -> Void
     private let write: ([PeopleEntry]) -> Void
-    /// Commits of entries and of rows, for operators. An entry waits for rows, and for the keys of their calls, until operators
-    /// are told that one of both is slow.
-    var entryCommit = CommitWatch()
-    var rowCommit = CommitWatch()
-    /// Earliest time of the next entry that only advances time, in monotonic nanoseconds.
-    var nextTick = Int64.min
-    /// Log time of the newest entry that was held, and of the newest one that is ready.
-    private var newestHeld = FeedTime.plausible.lowerBound
-    private var newestReady = FeedTime.plausible.lowerBound
     /// Is `true` once the feed's end is held.
     var isFeedOver = false
     /// Requests that changed decisions and were given up, because the store did not answer.
@@ -139,7 +109,7 @@ final class Intake {
     func endLoading(uncertain: Set<UInt64>) {
         (isLoading, questionsWaiting) = (false, 0)
         self.uncertain = UncertainStarts(uncertain)
-        for index in waitingTaken..<waiting.count {
+        for index in 0..<waiting.count {
             if case .change(let change) = waiting[index].kind { note(change, at: index) }
         }
     }
@@ -161,39 +131,33 @@ final class Intake {
         change.acknowledge?(false)
         waiting[index].kind = .request(.passedOver(card))
         guard let (entry, acknowledge) = change.key else { return }
-        hold(LogEntry(now: max(entry.now, newestHeld), key: entry.key, entry.body)) { acknowledge($0, false) }
-        waiting[index].key = entriesHeld
+        hold(LogEntry(now: max(entry.now, entries.newestHeld), key: entry.key, entry.body)) { acknowledge($0, false) }
+        waiting[index].key = entries.heldEver
     }
 
-    var isCommittingEntries: Bool { !committing.isEmpty }
+    var isCommittingEntries: Bool { entries.isCommitting }
     /// Is `true` while the store owes an answer.
-    var isCommitting: Bool { isCommittingEntries || rowsWriting != nil }
+    var isCommitting: Bool { isCommittingEntries || rows.isWriting }
     /// Is `true` while something waits for cards that are being loaded.
-    var awaitsCards: Bool { isLoading && waitingCount > 0 }
+    var awaitsCards: Bool { isLoading && !waiting.isEmpty }
     /// Is `true` if an entry waits for the next commit, or for rows.
-    var holdsEntry: Bool { !entries.isEmpty || !durable.isEmpty }
-    var isEmpty: Bool { !holdsEntry && waitingCount == 0 && aside.isEmpty && !isCommitting && !hasReady }
+    var holdsEntry: Bool { entries.isWaiting }
+    var isEmpty: Bool { !holdsEntry && waiting.isEmpty && aside.isEmpty && !isCommitting && !hasReady }
     /// Is `true` if the store has everything, and is about to remove no rows of cards that are over. While cards are loaded it removes none.
     var isIdle: Bool { isEmpty && (ends.isEmpty || isLoading) }
-    var hasReady: Bool { readyTaken < ready.count }
+    var hasReady: Bool { !ready.isEmpty }
     /// Log time at which a card counts as joined whose change is not carried out: the earliest one; `nil` if there is none.
-    var joining: FeedTime? { joins.first?.joinedAt }
-    private var waitingCount: Int { waiting.count - waitingTaken }
+    var joining: FeedTime? { rows.joining }
 
     var hasRoom: Bool {
-        entries.count + committing.count + durable.count + ready.count - readyTaken < Intake.itemsMax
-            && waitingCount + aside.count < waitingMax
+        entries.count + ready.count < Intake.itemsMax && waiting.count + aside.count < waitingMax
     }
 
-    func hold(_ entry: LogEntry, _ acknowledge: Acknowledge?) {
-        entriesHeld += 1
-        newestHeld = entry.now
-        entries.append(Entry(entry: entry, acknowledge: acknowledge))
-    }
+    func hold(_ entry: LogEntry, _ acknowledge: Acknowledge?) { entries.hold(entry, acknowledge) }
 
     /// - Parameter number: number of the call in the mailbox.
     func hold(_ change: Change, handedIn number: UInt64 = .max) {
-        waiting.append(Waiting(kind: .change(change), entries: entriesHeld, handedIn: number))
+        waiting.append(Waiting(kind: .change(change), entries: entries.heldEver, handedIn: number))
         if !isLoading { note(change, at: waiting.count - 1) }
     }
 
@@ -201,41 +165,37 @@ final class Intake {
     func hold(_ request: CoreTurn.Request) {
         if isLoading {
             guard request.isOfCards else {
-                return aside.append(Waiting(kind: .request(request), entries: entriesHeld))
+                return aside.append(Waiting(kind: .request(request), entries: entries.heldEver))
             }
             // Events do not wait behind them, however many there are.
             guard !request.isQuestion || questionsWaiting < waitingMax / 4 else { return request.decline() }
             if request.isQuestion { questionsWaiting += 1 }
         }
         if case .settle(let until, _) = request { settleDeadline = min(settleDeadline, until) }
-        waiting.append(Waiting(kind: .request(request), entries: entriesHeld))
+        waiting.append(Waiting(kind: .request(request), entries: entries.heldEver))
     }
 
     /// Begins to make durable what waits, as far as the store owes no answer. What waits for nothing is ready.
     ///
     /// - Parameters:
-    ///   - clock: monotonic nanoseconds.
+    ///   - clock: the time at which it begins.
     ///   - now: log time that the core has reached.
-    func send(at clock: Int64, now: FeedTime) {
+    func send(at clock: MonotonicTime, now: FeedTime) {
         release()
-        if !isCommittingEntries, !entries.isEmpty { sendEntries(at: clock) }
+        let entries = entries.beginCommit(at: clock)
+        if !entries.isEmpty { commit(entries) }
         // Entries wait for one commit of rows, and for the keys of its calls.
-        if !isLoading, rowsWriting == nil, changesSent == 0 { sendRows(at: clock, joinedAt: max(now, newestReady)) }
-    }
-
-    private func sendEntries(at clock: Int64) {
-        swap(&entries, &committing)
-        entryCommit.since = clock
-        commit(committing.map(\.entry))
+        guard !isLoading, !rows.isWriting, rows.changesSent == 0 else { return }
+        sendRows(at: clock, joinedAt: max(now, self.entries.newestTaken))
     }
 
     /// - Parameter joinedAt: a log time that an entry has reached. One that none has may come once more after a restart.
-    private func sendRows(at clock: Int64, joinedAt: FeedTime) {
+    private func sendRows(at clock: MonotonicTime, joinedAt: FeedTime) {
         var rows: [PeopleEntry] = []
         var areChanges: [Bool] = []
         let most = Intake.rowsMax - min(ends.count, Intake.removalsMin)
-        for request in waiting[waitingTaken...] {
-            guard rows.count < most, request.entries <= entriesReady else { break }
+        for request in waiting.elements {
+            guard rows.count < most, request.entries <= entries.takenEver else { break }
             guard case .change(let change) = request.kind else { continue }
             if let removal = change.removal {
                 rows.append(removal)
@@ -244,74 +204,55 @@ final class Intake {
             rows.append(change.entry.taken(at: joinedAt))
             areChanges.append(true)
         }
-        let count = areChanges.count(where: \.self)
         while rows.count < Intake.rowsMax, let removal = ends.popFirst() { rows.append(removal) }
         guard !rows.isEmpty else { return }
-        if count > 0 { joins.append((joinedAt, count)) }
-        (rowsWriting, changesSent) = (areChanges, count)
-        rowCommit.since = clock
+        areChanges += repeatElement(false, count: rows.count - areChanges.count)
+        self.rows.begin(areChanges, joinedAt: joinedAt, at: clock)
         write(rows)
     }
 
     /// - Parameter first: position of the first entry of the commit.
     func entriesAreDurable(from first: LogPosition) {
-        entryCommit.since = nil
-        for (index, entry) in committing.enumerated() {
-            let position = first + LogPosition(index)
-            entry.acknowledge?(position)
-            durable.append((entry.entry, position))
-        }
-        entriesDurable += UInt64(committing.count)
-        committing.removeAll(keepingCapacity: true)
+        entries.endCommit(from: first)
         release()
     }
 
     /// - Parameter kept: for each row of the commit, if the store keeps it.
     func rowsAreDurable(kept: [Bool]) {
-        rowCommit.since = nil
-        guard let areChanges = rowsWriting.take() else { return }
-        changesAreDurable(zip(kept, areChanges).compactMap { $1 ? $0 : nil }[...])
+        guard let changes = rows.end(kept: kept) else { return }
+        changesAreDurable(changes[...])
         release()
     }
 
     private func changesAreDurable(_ kept: ArraySlice<Bool>) {
         var kept = kept
-        for index in waitingTaken..<waiting.count {
+        for index in 0..<waiting.count {
             guard let isKept = kept.first else { break }
             guard case .change(let change) = waiting[index].kind else { continue }
             kept.removeFirst()
             waiting[index].kind = .kept(
                 change.request, change.acknowledge, isKept, revives: change.entry.revivedCard)
             guard let (entry, acknowledge) = change.key else { continue }
-            hold(LogEntry(now: max(entry.now, newestHeld), key: entry.key, entry.body)) { acknowledge($0, isKept) }
-            waiting[index].key = entriesHeld
+            hold(LogEntry(now: max(entry.now, entries.newestHeld), key: entry.key, entry.body)) { acknowledge($0, isKept) }
+            waiting[index].key = entries.heldEver
         }
     }
 
     /// Makes ready what waits for nothing, requests before the entries that are behind them.
     private func release() {
-        var entriesTaken = 0
         while true {
             if !aside.isEmpty, takeAside() { continue }
-            if waitingCount > 0, takeWaiting() { continue }
-            let areRowsWritten = changesSent > 0 && !rowCommit.isKnownSlow && !entryCommit.isKnownSlow
-            // Who is being written joins before the entries that are decided from here on.
-            guard entriesTaken < durable.count, !areRowsWritten else { break }
-            let (entry, position) = durable[entriesTaken]
+            if !waiting.isEmpty, takeWaiting() { continue }
+            let areRowsWritten = rows.changesSent > 0 && !rows.watch.isKnownSlow && !entries.watch.isKnownSlow
+            // The cards of those rows join before the entries that are decided from here on.
+            guard !areRowsWritten, let (entry, position) = entries.popDurable() else { return }
             ready.append(.durable(entry, position))
-            newestReady = entry.now
-            entriesReady += 1
-            entriesTaken += 1
         }
-        durable.removeFirst(entriesTaken)
-        guard waitingTaken == waiting.count || waitingTaken > 1024 && 2 * waitingTaken > waiting.count else { return }
-        waiting.removeFirst(waitingTaken)
-        waitingTaken = 0
     }
 
     /// - Returns: `false` if the first request waits for entries.
     private func takeAside() -> Bool {
-        let count = aside.prefix { $0.entries <= entriesReady }.count
+        let count = aside.prefix { $0.entries <= entries.takenEver }.count
         for request in aside[..<count] {
             if case .request(let request) = request.kind { ready.append(.request(request)) }
         }
@@ -321,56 +262,48 @@ final class Intake {
 
     /// - Returns: `false` if the first request waits for something.
     private func takeWaiting() -> Bool {
-        guard !isLoading else { return false }
-        let first = waiting[waitingTaken]
-        guard first.entries <= entriesReady, first.key <= entriesDurable else { return false }
+        guard !isLoading, let first = waiting.first else { return false }
+        guard first.entries <= entries.takenEver, first.key <= entries.durableEver else { return false }
         switch first.kind {
         case .change: return false
         case .kept(let request, let acknowledge, let isKept, let revived):
             // What is handed in after the answer is carried out behind the change.
             acknowledge?(isKept)
             ready.append(.kept(request, revives: revived, isKept: isKept))
-            changesSent -= 1
+            rows.noteReady()
         case .request(let request): ready.append(.request(request))
         }
-        waitingTaken += 1
+        waiting.removeFirst()
         return true
     }
 
     /// Returns the next item to carry out.
     func take() -> Item? {
-        guard hasReady else { return nil }
-        defer {
-            if case .kept(_, let revived, let isKept) = ready[readyTaken] {
-                noteJoined()
-                if let revived { ends.noteCarriedOut(revived, isKept: isKept) }
-            }
-            readyTaken += 1
-            if !hasReady {
-                ready.removeAll(keepingCapacity: true)
-                readyTaken = 0
-            }
+        let item = ready.popFirst()
+        if case .kept(_, let revived, let isKept) = item {
+            rows.noteCarriedOut()
+            if let revived { ends.noteCarriedOut(revived, isKept: isKept) }
         }
-        return ready[readyTaken]
+        return item
     }
 
-    private func noteJoined() {
-        joins[0].count -= 1
-        if joins[0].count == 0 { joins.removeFirst() }
-    }
+    /// Returns what operators are to be told of the commits of entries; called until it is nothing. An entry waits for rows, and for the keys of
+    /// their calls, until operators know that one of both is slow.
+    func entryNews(at clock: MonotonicTime) -> CommitWatch.News? { entries.watch.news(at: clock) }
+    /// Returns the same of the commits of rows.
+    func rowNews(at clock: MonotonicTime) -> CommitWatch.News? { rows.watch.news(at: clock) }
+    /// Time at which there will be news unless the disk answers; `never` if there will be none.
+    var newsDue: MonotonicTime { min(entries.watch.deadline, rows.watch.deadline) }
 
     /// Answers callers of `settle` whose time is over, even if the disk takes nothing for hours.
-    func withdrawSettles(at now: Int64) {
+    func withdrawSettles(at now: MonotonicTime) {
         guard settleDeadline <= now else { return }
-        settleDeadline = .max
+        settleDeadline = .never
         func withdraw(_ request: CoreTurn.Request) -> Bool {
             guard case .settle(let until, let settled) = request else { return false }
             if until > now { settleDeadline = min(settleDeadline, until) } else { settled(.unknown) }
             return until <= now
         }
-        ready.removeFirst(readyTaken)
-        waiting.removeFirst(waitingTaken)
-        (readyTaken, waitingTaken) = (0, 0)
         ready.removeAll { if case .request(let request) = $0 { withdraw(request) } else { false } }
         let before = waiting.count
         waiting.removeAll { if case .request(let request) = $0.kind { withdraw(request) } else { false } }
@@ -382,17 +315,16 @@ final class Intake {
     /// - Returns: the requests that need no entry, and those whose card is durable.
     func abandon() -> [CoreTurn.Request] {
         var requests: [CoreTurn.Request] = []
-        for item in ready[readyTaken...] {
+        for item in ready.elements {
             switch item {
             case .request(let request), .kept(let request, _, _): requests.append(request)
             case .durable: break
             }
         }
-        for entry in committing + entries {
-            entry.acknowledge?(nil)
-            if entry.entry.isRequest { lost += 1 }
-        }
-        for request in waiting[waitingTaken...] {
+        // Others wait behind a call whose key is not known to be durable, which may be repeated.
+        let durableEver = entries.durableEver
+        lost += entries.abandon()
+        for request in waiting.elements {
             switch request.kind {
             case .request(let request): requests.append(request)
             case .change(let change):
@@ -401,14 +333,11 @@ final class Intake {
                 lost += 1
             case .kept(_, let acknowledge, let isKept, _):
                 acknowledge?(isKept)
-                // A call whose key is not known to be durable may be repeated. Others wait behind such a one.
-                if request.key > entriesDurable { lost += 1 }
+                if request.key > durableEver { lost += 1 }
             }
         }
-        (ready, readyTaken, entries, committing, durable, joins) = ([], 0, [], [], [], [])
         for request in aside { if case .request(let request) = request.kind { requests.append(request) } }
-        (waiting, waitingTaken, rowsWriting, changesSent, settleDeadline) = ([], 0, nil, 0, .max)
-        aside = []
+        (ready, waiting, aside, rows, settleDeadline) = (Queue(), Queue(), [], RowCommit(), .never)
         return requests
     }
 }
@@ -420,15 +349,6 @@ extension PeopleEntry {
         case .start(let card): card.id.rawValue
         case .replaceToken(let id, _, _): id.rawValue
         case .follow, .move, .prefer, .unfollow, .removed: nil
-        }
-    }
-}
-
-extension LogEntry {
-    fileprivate var isRequest: Bool {
-        switch body {
-        case .event, .rejection: true
-        case .rules, .tick, .feedEnd: false
         }
     }
 }

@@ -1,3 +1,5 @@
+import FanfareModel
+
 /// Answer to the question if every activity has what was sent before.
 package enum Settlement {
     /// Every activity has it, or something newer.
@@ -15,8 +17,7 @@ package enum Settlement {
 struct SettleQueue {
     private struct Waiting {
         let question: UInt64
-        /// Deadline, in monotonic nanoseconds.
-        let until: Int64
+        let until: MonotonicTime
         let settled: (Settlement) -> Void
     }
 
@@ -31,11 +32,11 @@ struct SettleQueue {
     var count: Int { waiting.count }
 
     /// Earliest deadline of a pending settle; `nil` if none has one.
-    var nextDeadline: Int64? { waiting.lazy.map(\.until).min().flatMap { $0 < .max ? $0 : nil } }
+    var nextDeadline: MonotonicTime? { waiting.lazy.map(\.until).min().flatMap { $0 < .never ? $0 : nil } }
 
-    /// - Parameter until: deadline, in monotonic nanoseconds.
+    /// - Parameter until: deadline.
     /// - Returns: number of the question to ask all shards.
-    mutating func ask(until: Int64, _ settled: @escaping (Settlement) -> Void) -> UInt64 {
+    mutating func ask(until: MonotonicTime, _ settled: @escaping (Settlement) -> Void) -> UInt64 {
         asked += 1
         waiting.append(Waiting(question: asked, until: until, settled: settled))
         return asked
@@ -52,7 +53,7 @@ struct SettleQueue {
     }
 
     /// Answers settles whose time is over with `unknown`.
-    mutating func withdraw(at now: Int64) {
+    mutating func withdraw(at now: MonotonicTime) {
         guard waiting.contains(where: { $0.until <= now }) else { return }
         let late = waiting.filter { $0.until <= now }
         waiting.removeAll { $0.until <= now }
@@ -60,5 +61,5 @@ struct SettleQueue {
     }
 
     /// Answers all settles with `unknown`, because no shard will answer.
-    mutating func withdrawAll() { withdraw(at: .max) }
+    mutating func withdrawAll() { withdraw(at: .never) }
 }

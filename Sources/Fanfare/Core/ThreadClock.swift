@@ -12,15 +12,14 @@ extension ClockSource {
 package final class ThreadClock {
     private let source: ClockSource
     private var estimate: WallEstimate
-    /// Monotonic nanoseconds from which on the clock counts as right without a proof.
-    private let assumedAt: Int64
+    /// Time from which on the clock counts as right without a proof.
+    private let assumedAt: MonotonicTime
 
     package init(_ source: ClockSource) {
         self.source = source
         let now = source.monotonicNanoseconds()
         estimate = WallEstimate(wallMilliseconds: source.wallMilliseconds(), monotonicNanoseconds: now)
-        let (due, overflow) = now.addingReportingOverflow(WallTrust.patience.milliseconds * 1_000_000)
-        assumedAt = overflow ? .max : due
+        assumedAt = MonotonicTime(nanoseconds: now) + WallTrust.patience
     }
 
     package func now() -> Moment {
@@ -28,10 +27,10 @@ package final class ThreadClock {
         var moment = estimate.read(
             wallMilliseconds: source.wallMilliseconds(), monotonicNanoseconds: source.monotonicNanoseconds(),
             provenOrigin: proof)
-        moment.stamps = source.stamps.bounds(at: moment.monotonicNanoseconds)
+        moment.stamps = source.stamps.bounds(at: moment.monotonic)
         if proof != nil {
             moment.trust = .proven
-        } else if source.proof.isAwaited, moment.monotonicNanoseconds < assumedAt {
+        } else if source.proof.isAwaited, moment.monotonic < assumedAt {
             moment.trust = .awaitsProof
         }
         return moment

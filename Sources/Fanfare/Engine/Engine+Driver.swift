@@ -25,10 +25,10 @@ extension Engine {
         private var wakeup: Wakeup?
         private var ticks: LoopTimer?
         private var store: Store?
-        /// `nil` once all cards of the store are loaded and their starts resumed, and without a store.
-        private var loading: Loading?
-        /// Is `false` if cards are left out that cannot be read: no completion speaks of them.
-        private var notesCompletions = true
+        /// `nil` without a store.
+        private var loading: CardLoading?
+        private var cards: StoredCards?
+        private let began: MonotonicTime
 
         var signal: WakeupSignal { wakeup!.signal }  // set in `init`, never cleared
 
@@ -49,9 +49,10 @@ extension Engine {
             }
             let wall = { FeedTime(milliseconds: options.clock.wallMilliseconds()) }
             var clock = options.clock
+            began = clock.monotonic
             if let claims {
                 let bounds = Driver.reserveStamps(in: claims, at: wall()) { early.reports.say($0) }
-                clock.stamps = StampMark(bounds, at: clock.monotonicNanoseconds())
+                clock.stamps = StampMark(bounds, at: clock.monotonic)
             }
             let stamps = clock.stamps
             core = try EngineCore(
@@ -71,7 +72,8 @@ extension Engine {
                     // Another process, after this one has died before the starts are named, is to know them as little.
                     if !earlier.knowsStarts, people.expectedCount > 0 { try claims.append([], .ofNoLog) }
                     if claims.start == nil { try claims.begin(at: core.now) }
-                    loading = Loading(cards: people, earlier: earlier, since: clock.monotonicNanoseconds())
+                    loading = CardLoading(after: earlier)
+                    cards = people
                     store = try Store(
                         log, people, after: earlier, at: wall(), claims, stamps, core, rules, options,
                         waitingMax: inbox.capacity, loop: loop)
@@ -132,39 +134,41 @@ extension Engine {
             store?.intake.ends.remove(card.id.rawValue, token: card.token.keyedHash)
         }
 
-        /// Resumes some of the starts of the process before this one, or gives some up. Then calls that change cards go on.
+        /// Carries out the next step of the loading.
         ///
         /// - Returns: `true` if there is more to do.
-        private func resumeStarts() -> Bool {
+        private func goOnLoading() -> Bool {
             guard let loading, !turn.hasFinished else { return false }
-            switch loading.stage {
-            case .loading, .naming: return false
-            case .resuming(let starts):
-                guard !starts.resume(in: core) else { return !core.isCongested }
-                if let line = starts.report { turn.report(line) }
-                store?.intake.endLoading(uncertain: starts.uncertain)
-                let unnamed = starts.claims(at: core.now)
-                self.loading?.stage = unnamed.isEmpty ? .givingUp(starts) : .naming(starts)
+            switch loading.next(in: core) {
+            case .none: return false
+            case .loaded(let lines, let voidsCompletions): reportLoaded(lines, voidsCompletions)
+            case .resumed: return !core.isCongested
+            case .settled(let uncertain, let unnamed, let line):
+                if let line { turn.report(line) }
+                store?.intake.endLoading(uncertain: uncertain)
                 if !unnamed.isEmpty { store?.claims.name(unnamed) }
-                return true
-            case .givingUp(let starts):
-                let givenUp = starts.takeGivenUp()
-                for (card, failure) in givenUp { giveUp(card, failure) }
-                guard givenUp.isEmpty else { return true }
+            case .giveUp(let cards): for (card, failure) in cards { giveUp(card, failure) }
+            case .end(let voidsCompletions):
                 store?.intake.uncertain.endTelling()
-                if !loading.earlier.knowsStarts { store?.claims.change { $0.void() } }
-                self.loading = nil
-                return true
+                if voidsCompletions { voidAllCompletions() }
+            }
+            return true
+        }
+
+        private func reportLoaded(_ lines: [String], _ voidsCompletions: Bool) {
+            for line in lines { turn.report(line) }
+            if voidsCompletions { voidAllCompletions() }
+            let seconds = (turn.now - began).components.seconds
+            if seconds >= Driver.loadingReported {
+                turn.report("all people of the store are loaded", with: ", \(seconds) s after the start")
             }
         }
 
-        /// Is `true` until claims name all starts that may have left. What the store has of completions tells the next process so, and stays as it is.
-        private var areStartsUnknown: Bool { loading.map { !$0.earlier.knowsStarts } ?? false }
+        private func voidAllCompletions() { store?.claims.change { $0.void() } }
 
         private func connectStore() {
             store?.claims.onNamed = { [unowned self] in
-                guard case .naming(let starts)? = loading?.stage else { return }
-                loading?.stage = .givingUp(starts)
+                loading?.noteNamed()
                 signal.signal()
             }
             store?.claims.onReport = { [unowned self] in turn.report($0) }
@@ -198,7 +202,7 @@ extension Engine {
         }
 
         private func work() {
-            if resumeStarts() { signal.signal() }
+            if goOnLoading() { signal.signal() }
             switch turn.run() {
             case .again: signal.signal()
             case .after(let wait?): ticks?.start(after: wait)
@@ -225,10 +229,9 @@ extension Engine {
             store?.claims.append(claims, ticket, shard: shard)
         }
         func coreDidComplete(_ completions: [TopicCompletion], app: Int) {
-            if areStartsUnknown || !notesCompletions { return }
-            store?.note(completions, app: app, of: core)
+            if loading?.notesCompletions ?? false { store?.note(completions, app: app, of: core) }
         }
-        func coreWillShowAgain() { if !areStartsUnknown { store?.claims.change { $0.void() } } }
+        func coreWillShowAgain() { if loading?.areStartsUnknown == false { voidAllCompletions() } }
         func coreDidForget(_ topic: DecisionCore.TopicView) {
             let apps = max(1, core.apps.count)
             store?.claims.change(isPressing: false) {
@@ -237,17 +240,9 @@ extension Engine {
         }
         func coreDidReach(stamp: Int64) { store?.claims.reserve(stampsThrough: stamp) }
         func coreDidLoad() {
-            guard let loading else { return }
-            for line in loading.cards.faults { turn.report(line) }
-            if loading.cards.lacksSlices {
-                notesCompletions = false
-                if !areStartsUnknown { store?.claims.change { $0.void() } }
-            }
-            let seconds = (turn.monotonicNanoseconds - loading.since) / 1_000_000_000
-            if seconds >= Driver.loadingReported {
-                turn.report("all people of the store are loaded", with: ", \(seconds) s after the start")
-            }
-            self.loading?.stage = .resuming(StartResumption(loading.cards.takeStarting(), after: loading.earlier))
+            guard let cards else { return }
+            loading?.noteLoaded(cards.takeFound())
+            self.cards = nil
             signal.signal()
         }
         func coreDidReport(_ line: String) { turn.report(line) }
@@ -256,23 +251,6 @@ extension Engine {
 }
 
 extension Engine.Driver {
-    /// The store's cards on their way to the shards, and what follows once all are there.
-    private struct Loading {
-        enum Stage {
-            case loading
-            case resuming(StartResumption)
-            /// Claims are to name those that are given up.
-            case naming(StartResumption)
-            case givingUp(StartResumption)
-        }
-
-        let cards: StoredCards
-        let earlier: EarlierProcess
-        /// Monotonic nanoseconds.
-        let since: Int64
-        var stage = Stage.loading
-    }
-
     /// Ways of an engine to its store, once it has been read.
     private struct Store {
         let intake: Intake

@@ -62,7 +62,7 @@ extension Engine {
     /// - Returns: `true` if every activity has it. `false` if the time is over, the task is cancelled or the engine stops first, or if nothing
     ///   more is to be sent but APNs refused the newest state of some activities for good (`ShardCounts.refused`).
     public func settle(within timeout: Duration) async -> Bool {
-        let until = moment(in: timeout)
+        let until = time(in: timeout)
         let reply = Reply<Settlement>()
         guard (try? await hand(in: .settle(until: until) { reply.give($0) }, until: until)) != nil else { return false }
         return await reply.value() == .complete
@@ -76,7 +76,7 @@ extension Engine {
     public func settle(within timeout: Duration) -> Bool {
         guard !coreThread.isCurrent else { return false }
         let verdict = Verdict()
-        let until = moment(in: timeout)
+        let until = time(in: timeout)
         let request = CoreTurn.Request.settle(until: until) { settlement in
             verdict.isYes.store(settlement == .complete, ordering: .relaxed)
             verdict.given.signal()
@@ -125,7 +125,7 @@ extension Engine {
     public static let stopTimeout = Duration.seconds(10)
 
     func requestStop(within timeout: Duration) {
-        inbox.stop(by: moment(in: timeout))
+        inbox.stop(by: time(in: timeout))
         signal.signal()
     }
 
@@ -134,10 +134,6 @@ extension Engine {
 
     static func bounded(_ timeout: Duration) -> Duration { max(.zero, min(timeout, longest)) }
 
-    /// Returns the monotonic time in nanoseconds at which `timeout` is over. The monotonic clock begins anywhere, so the sum may overflow.
-    func moment(in timeout: Duration) -> Int64 {
-        let (moment, overflows) = clock.monotonicNanoseconds()
-            .addingReportingOverflow(Engine.bounded(timeout).milliseconds * 1_000_000)
-        return overflows ? .max : moment
-    }
+    /// Returns the time at which `timeout` is over.
+    func time(in timeout: Duration) -> MonotonicTime { clock.monotonic + Engine.bounded(timeout) }
 }

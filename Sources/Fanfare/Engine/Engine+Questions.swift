@@ -82,7 +82,7 @@ extension Engine {
         _ question: (@escaping @Sendable (Answer) -> Void) -> CoreTurn.Request
     ) async throws(EngineError) -> Answer {
         let reply = Reply<Answer>()
-        _ = try await hand(in: question { reply.give($0) }, until: .max)
+        _ = try await hand(in: question { reply.give($0) }, until: .never)
         guard let answer = await reply.value() else { throw .cancelled }
         return answer
     }

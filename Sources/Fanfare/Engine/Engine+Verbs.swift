@@ -10,7 +10,7 @@ public import FanfareModel
 extension Engine {
     /// Hands in a feed event: `Command.ingest(_:key:)`.
     public func ingest(_ event: FeedEvent, key: IdempotencyKey? = nil) async throws(EngineError) -> Receipt {
-        guard key != nil else { return try await hand(in: .event(event), until: .max) }
+        guard key != nil else { return try await hand(in: .event(event), until: .never) }
         return try await send(.ingest(event, key: key))
     }
 
@@ -99,7 +99,7 @@ extension Engine {
         }
         guard let last = requests.popLast() else { return nil }
         // Without a wait for the store at each one: commands become durable in their order.
-        for request in requests { _ = try await queue(request, until: .max) }
-        return try await hand(in: last, until: .max)
+        for request in requests { _ = try await queue(request, until: .never) }
+        return try await hand(in: last, until: .never)
     }
 }

@@ -166,7 +166,7 @@ public final class Engine: Sendable {
     /// - Throws: `.full` if there was no room in time, `.stopped`, `.cancelled` or `.refused`. Nothing has been taken then, with one
     ///   exception: with a store, `.stopped` may also mean that the store took nothing in time.
     public func send(_ command: Command, within patience: Duration? = nil) async throws(EngineError) -> Receipt {
-        try await hand(in: request(for: command).get(), until: patience.map(moment(in:)) ?? .max)
+        try await hand(in: request(for: command).get(), until: patience.map(time(in:)) ?? .never)
     }
 
     /// Waits until an offer that was answered with `full` may be repeated. There is room for one command then, which another caller may take
@@ -186,7 +186,7 @@ public final class Engine: Sendable {
         }
     }
 
-    func hand(in request: CoreTurn.Request, until: Int64) async throws(EngineError) -> Receipt {
+    func hand(in request: CoreTurn.Request, until: MonotonicTime) async throws(EngineError) -> Receipt {
         if case .person(let entry, let change, nil) = request {
             return try await hand(in: change, keeping: entry, until: until)
         }
@@ -206,13 +206,13 @@ public final class Engine: Sendable {
     }
 
     /// Waits for room only.
-    func queue(_ request: CoreTurn.Request, until: Int64) async throws(EngineError) -> Receipt {
+    func queue(_ request: CoreTurn.Request, until: MonotonicTime) async throws(EngineError) -> Receipt {
         try await inbox.post(request, until: until) { signal.signal() }
     }
 
     /// Hands in a change of a card, and waits until the store keeps it.
     private func hand(
-        in change: CoreTurn.Request, keeping entry: PeopleEntry, until: Int64
+        in change: CoreTurn.Request, keeping entry: PeopleEntry, until: MonotonicTime
     ) async throws(EngineError) -> Receipt {
         let reply = Reply<Bool?>()
         let request = CoreTurn.Request.person(entry, change) { reply.give(.some($0)) }
@@ -224,7 +224,7 @@ public final class Engine: Sendable {
 
     /// Hands in a call with a key, and waits until the core has found the key and the store keeps the call.
     private func hand(
-        in change: CoreTurn.Request, under key: CallKey, until: Int64
+        in change: CoreTurn.Request, under key: CallKey, until: MonotonicTime
     ) async throws(EngineError) -> Receipt {
         let reply = Reply<CoreTurn.KeyedAnswer>()
         let receipt = try await queue(.keyed(key, change) { reply.give($0) }, until: until)

@@ -17,7 +17,7 @@ final class RoomLine<Element: Sendable>: Sendable {
     private struct Caller {
         /// Element to push; `nil` for a caller that only waits for room.
         let element: Element?
-        let until: Int64
+        let until: MonotonicTime
         let continuation: CheckedContinuation<Answer, Never>
     }
 
@@ -27,7 +27,7 @@ final class RoomLine<Element: Sendable>: Sendable {
         var order: [UInt64] = []
         var isClosed = false
         /// Lower bound of all callers' deadlines.
-        var earliest = Int64.max
+        var earliest = MonotonicTime.never
         /// Numbers of callers that were cancelled before they began to wait.
         var cancelled: Set<UInt64> = []
     }
@@ -46,9 +46,9 @@ final class RoomLine<Element: Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - element: element to push; `nil` for a caller that only waits for room.
-    ///   - until: deadline of the wait, in monotonic nanoseconds.
+    ///   - until: deadline of the wait.
     ///   - wake: makes the core take a turn.
-    func wait(with element: Element?, until: Int64, wake: @Sendable () -> Void) async -> Answer {
+    func wait(with element: Element?, until: MonotonicTime, wake: @Sendable () -> Void) async -> Answer {
         let number = nextNumber.add(1, ordering: .relaxed).newValue
         // The handler is gone here, so no cancellation of this caller can follow.
         defer { state.withLock { _ = $0.cancelled.remove(number) } }
@@ -110,19 +110,19 @@ final class RoomLine<Element: Sendable>: Sendable {
     /// Answers callers whose deadline has passed with `late`.
     ///
     /// - Returns: latest time for the next call; `nil` if no caller has a deadline.
-    func withdraw(at now: Int64) -> Int64? {
+    func withdraw(at now: MonotonicTime) -> MonotonicTime? {
         guard count > 0 else { return nil }
         var late: [Caller] = []
-        let next = state.withLock { state -> Int64 in
+        let next = state.withLock { state -> MonotonicTime in
             guard state.earliest <= now else { return state.earliest }
             for number in state.order where state.callers[number].map({ $0.until <= now }) ?? false {
                 if let caller = remove(number, from: &state) { late.append(caller) }
             }
-            state.earliest = state.callers.values.reduce(.max) { min($0, $1.until) }
+            state.earliest = state.callers.values.reduce(.never) { min($0, $1.until) }
             return state.earliest
         }
         for caller in late { caller.continuation.resume(returning: .late) }
-        return next == .max ? nil : next
+        return next == .never ? nil : next
     }
 
     /// Answers all callers with `stopped`, and all later ones at once.

@@ -69,6 +69,8 @@ final class LoadingDistribution {
     private let batchMax: Int
     private var batches: [[[ShardCommand]]]
     private(set) var faults = LoadingFaults()
+    /// Is `true` once a shard has taken no more.
+    private(set) var isClosed = false
 
     /// - Parameters:
     ///   - queues: queues of the shards, by app.
@@ -81,9 +83,6 @@ final class LoadingDistribution {
         (self.queues, self.apps, self.limits, self.now, self.batchMax) = (queues, apps, limits, now, batchMax)
         batches = queues.map { $0.map { _ in [] } }
     }
-
-    /// Is `true` if the shards take no more.
-    var isClosed: Bool { queues.contains { $0.contains(where: \.isClosed) } }
 
     /// Passes a subscription on.
     ///
@@ -125,7 +124,7 @@ final class LoadingDistribution {
 
     private func flush(_ app: Int, _ shard: Int) {
         guard !batches[app][shard].isEmpty else { return }
-        queues[app][shard].put(batches[app][shard])
+        if !queues[app][shard].put(batches[app][shard]) { isClosed = true }
         batches[app][shard].removeAll(keepingCapacity: true)
     }
 

@@ -1,16 +1,18 @@
-/// Commit that is on its way to a disk, and what operators know of it. All times are monotonic nanoseconds.
+import FanfareModel
+
+/// Commit that is on its way to a disk, and what operators know of it.
 struct CommitWatch {
     /// Time at which the commit began; `nil` if there is none.
-    var since: Int64?
+    var since: MonotonicTime?
     /// Time at which the commit began of which operators know that it is slow.
-    private var told: Int64?
+    private var told: MonotonicTime?
     /// Time after which operators are told.
-    private static let slow: Int64 = 2_000_000_000
+    private static let slow = Duration.seconds(2)
 
     enum News { case isSlow, answersAgain }
 
     /// Returns what operators are to be told; called until it is nothing.
-    mutating func news(at clock: Int64) -> News? {
+    mutating func news(at clock: MonotonicTime) -> News? {
         if let told, told != since {
             self.told = nil
             return .answersAgain
@@ -23,6 +25,6 @@ struct CommitWatch {
     /// Is `true` while operators have been told that the commit is slow.
     var isKnownSlow: Bool { told != nil && told == since }
 
-    /// Time at which there will be news unless the disk answers; `.max` if never.
-    var deadline: Int64 { told == nil ? since.map { $0 + CommitWatch.slow } ?? .max : .max }
+    /// Time at which there will be news unless the disk answers; `never` if there will be none.
+    var deadline: MonotonicTime { told == nil ? since.map { $0 + CommitWatch.slow } ?? .never : .never }
 }

@@ -5,19 +5,13 @@ import FanfareModel
 
 /// People of an engine's store on their way to its shards: slice by slice, so that few cards are in memory beside the shards.
 final class StoredCards: Sendable {
-    private struct Found {
-        var starting: [Card] = []
-        var lines: [String] = []
-        var lacksSlices = false
-    }
-
     /// Number of times that a place of the store is read which cannot be, before the rest of its slice is left out.
     private static let triesMax = 3
 
     let register: PeopleRegister
     let expectedCount: Int
     private let others: (any SubscriberSource)?
-    private let found = Locked(Found())
+    private let found = Locked(LoadedCards())
 
     /// - Parameter others: activities that the program hands in. Those that the store has are left out, because it has the newest tokens.
     init(_ register: PeopleRegister, beside others: (any SubscriberSource)?) throws(LogError) {
@@ -78,7 +72,7 @@ final class StoredCards: Sendable {
         if let damaged {
             lines.append("\(damaged.count) cards of the store cannot be read, and are left out: \(damaged.first)")
         }
-        let result = Found(
+        let result = LoadedCards(
             starting: newest(starting), lines: lines + distribution.faults.lines, lacksSlices: lacksSlices)
         found.withLock { $0 = result }
     }
@@ -112,16 +106,11 @@ final class StoredCards: Sendable {
         return newest
     }
 
-    /// Lines for operators about cards that are left out, once all are loaded.
-    var faults: [String] { found.withLock(\.lines) }
-    /// Is `true` if those of a slice could not be read.
-    var lacksSlices: Bool { found.withLock(\.lacksSlices) }
-
-    /// Removes and returns the cards that are being started, as far as the engine knows, once all are loaded.
-    func takeStarting() -> [Card] {
+    /// Removes and returns what has been found, once all cards are loaded.
+    func takeFound() -> LoadedCards {
         found.withLock { found in
-            defer { found.starting = [] }
-            return found.starting
+            defer { found = LoadedCards() }
+            return found
         }
     }
 }

@@ -30,8 +30,8 @@ final class DiscardTransport: Transport {
 
     func workAvailable() {
         var moment = clock()
-        let end = moment.monotonicNanoseconds + DiscardTransport.turnMax
-        while moment.monotonicNanoseconds < end {
+        let end = moment.monotonic.advanced(byNanoseconds: DiscardTransport.turnMax)
+        while moment.monotonic < end {
             source.pull(limit: DiscardTransport.batchMax, at: moment, into: &batch)
             guard !batch.deliveries.isEmpty else { return }
             checksum &+= batch.tokenSum

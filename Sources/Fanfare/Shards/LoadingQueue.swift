@@ -30,14 +30,18 @@ final class LoadingQueue: Sendable {
     /// Sets the closure that is called with each batch, and at their end, for a shard that does not block.
     func wake(_ onFilled: @escaping @Sendable () -> Void) { state.withLock { $0.onFilled = onFilled } }
 
-    /// Adds a batch and blocks until there is room. A batch for a closed queue is discarded.
-    func put(_ batch: [ShardCommand]) {
+    /// Adds a batch and blocks until there is room.
+    ///
+    /// - Returns: `false` if the queue is closed and the batch discarded.
+    @discardableResult
+    func put(_ batch: [ShardCommand]) -> Bool {
         room.wait()
         let isTaken = state.withLock { state in
             if !state.isClosed { state.batches.append(batch) }
             return !state.isClosed
         }
         if isTaken { signalFilled() } else { room.signal() }
+        return isTaken
     }
 
     /// Marks the end of the batches.
@@ -60,17 +64,13 @@ final class LoadingQueue: Sendable {
     /// Batches that the shard has not taken yet.
     var waiting: Int { state.withLock(\.batches.count) }
     var isAbandoned: Bool { state.withLock(\.isAbandoned) }
-    /// Is `true` if the shard takes no more.
-    var isClosed: Bool { state.withLock(\.isClosed) }
 
     /// Waits for the next batch.
     ///
     /// - Returns: the batch; `nil` at the end.
     func take() -> [ShardCommand]? {
         filled.wait()
-        let batch = state.withLock { $0.batches.isEmpty ? nil : $0.batches.removeFirst() }
-        if batch != nil { room.signal() }
-        return batch
+        return removeFirst()
     }
 
     enum Next {
@@ -83,9 +83,13 @@ final class LoadingQueue: Sendable {
     /// Takes the next batch without waiting for it.
     func next() -> Next {
         guard filled.wait(timeout: .now()) == .success else { return .nothing }
-        guard let batch = state.withLock({ $0.batches.isEmpty ? nil : $0.batches.removeFirst() }) else { return .end }
-        room.signal()
-        return .batch(batch)
+        return removeFirst().map(Next.batch) ?? .end
+    }
+
+    private func removeFirst() -> [ShardCommand]? {
+        let batch = state.withLock { $0.batches.isEmpty ? nil : $0.batches.removeFirst() }
+        if batch != nil { room.signal() }
+        return batch
     }
 
     /// Closes the queue, so that the reader never blocks again. Called by the shard when it takes no more.

@@ -2,21 +2,19 @@ import FanfareFanOut
 import FanfareModel
 
 /// Publications sent to shards, until every shard has completed them or a newer publication has overtaken them.
-///
-/// All times are monotonic nanoseconds.
 struct ShardCompletions {
     private struct Open {
         let topic: TopicID
         /// Shards that have not completed the publication; never zero while it is open.
         var shardsLeft: Int
         /// Latest completion reported so far; `nil` if no activity lacked the publication.
-        var latest: Int64?
+        var latest: MonotonicTime?
     }
 
     struct Completion: Equatable {
         let topic: TopicID
         /// Time at which the last activity of all shards had the publication; `nil` if no activity lacked it.
-        let at: Int64?
+        let at: MonotonicTime?
     }
 
     private var open = SerialTable<Open>()
@@ -35,7 +33,7 @@ struct ShardCompletions {
     ///
     /// - Parameter moment: time at which the shard's last activity had it; `nil` if none lacked it.
     /// - Returns: the completion if that was the last shard; `nil` otherwise, and for an overtaken publication.
-    mutating func complete(_ serial: UInt64, at moment: Int64?) -> Completion? {
+    mutating func complete(_ serial: UInt64, at moment: MonotonicTime?) -> Completion? {
         let shardsLeft = open.update(serial) { publication in
             publication.shardsLeft -= 1
             if let moment { publication.latest = max(moment, publication.latest ?? moment) }

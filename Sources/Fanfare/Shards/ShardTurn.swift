@@ -10,12 +10,8 @@ final class ShardTurn {
     private let clock: ThreadClock
     private let rings: ShardRings
     // Confined to one thread and never re-entered by its callees, so exclusivity checks at run time could never fail.
-    @safe @exclusivity(unchecked) private var commands: RingConsumer<ShardCommand>
+    @safe @exclusivity(unchecked) private var commands: CommandIntake
     @safe @exclusivity(unchecked) private var feedback: RingProducer<ShardFeedback>
-    /// Commands taken from the ring and not yet carried out.
-    @safe @exclusivity(unchecked) private var waiting = CommandQueue()
-    /// Commands taken since the core was last woken.
-    @safe @exclusivity(unchecked) private var taken = 0
     /// Wakes the core, which finds feedback or room for its commands.
     private let wakeCore: () -> Void
     /// Schedules another call of `takeCommands` after the transport's turn.
@@ -32,18 +28,11 @@ final class ShardTurn {
     /// Called when the transport has closed; nothing happens here afterwards.
     var onStopped: (() -> Void)?
 
-    /// Commands taken from the ring at a time. Their feedback may exceed a ring that is full already.
-    private static let batchMax = 64
-    /// Commands that wait here instead of in the ring, so that newer versions can overtake older ones. If there are fewer topics than that, a
-    /// full ring soon shrinks to the newest version of each.
-    private static let waitingMax = 4096
-    /// Batches taken from the ring per turn: twice its capacity.
-    private static let batchesMax = 2 * ShardRings.commandsMax / batchMax
     /// Time after which a turn ends, apart from the command in progress. Connections are served then, and answers are read before their
     /// requests time out.
     static let longest = Duration.milliseconds(4)
     /// Time for cards that are loaded in a turn: those that are loaded already, and connections, wait for no more than that.
-    private static let loadingTime: Int64 = 500_000
+    private static let loadingTime = Duration.microseconds(500)
 
     init(
         _ rings: ShardRings, shard: Shard, clock: ThreadClock, wake: @escaping () -> Void,
@@ -54,7 +43,7 @@ final class ShardTurn {
         self.clock = clock
         self.wake = wake
         self.wakeCore = wakeCore
-        commands = rings.commands.takeConsumer()
+        commands = CommandIntake(rings)
         feedback = rings.feedback.takeProducer()
     }
 
@@ -82,10 +71,10 @@ final class ShardTurn {
     /// Loads the next of the store's cards.
     private func load() {
         guard let queue = loading, shard.isLoading else { return }
-        let begin = clock.now().monotonicNanoseconds
+        let end = clock.now().monotonic + ShardTurn.loadingTime
         while !shard.isHeldUp {
             let moment = clock.now()
-            guard moment.monotonicNanoseconds - begin < ShardTurn.loadingTime else { return wake() }
+            guard moment.monotonic < end else { return wake() }
             switch queue.next() {
             case .batch(let commands): for command in commands { shard.apply(command, at: moment) }
             case .nothing: return
@@ -100,43 +89,25 @@ final class ShardTurn {
     /// - Returns: `false` if the core does not take feedback; it wakes the shard when it does.
     private func carryOut() -> Bool {
         var moment = clock.now()
-        let end = moment.monotonicNanoseconds + ShardTurn.longest.milliseconds * 1_000_000
-        var batches = ShardTurn.batchesMax
+        let end = moment.monotonic + ShardTurn.longest
+        commands.beginTurn()
         repeat {
-            takeIn(&batches)
+            commands.takeIn(while: { !shard.isHeldUp }, overtaken: { shard.reportOvertaken($0) }, wakeCore)
             // Commands until the clock is read again. A command that may take long, for a million lineups, counts as a whole batch.
-            var left = ShardTurn.batchMax
+            var left = CommandIntake.batchMax
             while left > 0 {
                 guard !shard.isHeldUp else { return false }
-                guard let command = waiting.popFirst() else {
-                    if batches == 0 { wake() }
+                guard let command = commands.popFirst() else {
+                    if commands.isTurnOver { wake() }
                     return true
                 }
-                left -= command.mayTakeLong(in: shard) ? ShardTurn.batchMax : 1
+                left -= command.mayTakeLong(hasLineups: shard.hasLineups) ? CommandIntake.batchMax : 1
                 shard.apply(command, at: moment)
             }
             moment = clock.now()
-        } while moment.monotonicNanoseconds < end
+        } while moment.monotonic < end
         wake()
         return true
-    }
-
-    /// Takes commands from the ring while there is room here.
-    private func takeIn(_ batches: inout Int) {
-        while batches > 0, waiting.count < ShardTurn.waitingMax, !shard.isHeldUp {
-            batches -= 1
-            let count = commands.drain(limit: ShardTurn.batchMax) { command in
-                waiting.append(command) { shard.reportOvertaken($0) }
-            }
-            taken += count
-            // A core that found the ring full waits for this wake-up. It comes, because at least half of the ring's commands are still to be
-            // taken then.
-            if taken >= rings.commandsMax / 2 {
-                taken = 0
-                wakeCore()
-            }
-            guard count == ShardTurn.batchMax else { return }
-        }
     }
 
     private func stop(within timeout: Duration?) {
@@ -190,7 +161,7 @@ final class ShardTurn {
     /// none and is woken later.
     private func lookIntoRing() {
         rings.lieDown()
-        guard !commands.isEmpty, !shard.isHeldUp, !isStopping else { return }
+        guard !commands.isRingEmpty, !shard.isHeldUp, !isStopping else { return }
         rings.getUp()
         wake()
     }
@@ -257,9 +228,9 @@ final class ShardTurn {
 
 extension ShardCommand {
     /// Is `true` for a command that goes to every lineup or every follower of a topic, or to all activities.
-    fileprivate func mayTakeLong(in shard: Shard) -> Bool {
+    fileprivate func mayTakeLong(hasLineups: Bool) -> Bool {
         switch self {
-        case .publish, .revokeAlert: shard.hasLineups
+        case .publish, .revokeAlert: hasLineups
         case .publishResumed, .republish, .trustDeadAnswers: true
         default: false
         }

@@ -1,3 +1,5 @@
+import FanfareModel
+
 /// Time that the peer takes to answer without its queue or ours: the minimum of recent measurements.
 ///
 /// All times are monotonic nanoseconds.

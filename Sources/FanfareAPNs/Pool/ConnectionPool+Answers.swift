@@ -330,6 +330,6 @@ extension ConnectionPool {
     }
 
     func report(_ text: String, at now: Int64) {
-        if let line = reports.admit(text, at: now) { onReport(line) }
+        if let line = reports.admit(text, at: MonotonicTime(nanoseconds: now)) { onReport(line) }
     }
 }

@@ -1,3 +1,5 @@
+import FanfareModel
+
 /// A pause after useless attempts, which becomes longer if it recurs soon afterwards.
 ///
 /// All times are monotonic nanoseconds.

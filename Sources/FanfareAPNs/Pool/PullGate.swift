@@ -1,3 +1,5 @@
+import FanfareModel
+
 /// Decides how much the pool may pull from its source: all there is room for, one push as a try, or nothing for a while.
 ///
 /// The remedy for trouble at APNs, or for a misconfiguration, is to stop pulling: ten million activities then need no retry of
@@ -214,12 +216,5 @@ struct PullGate {
     private mutating func close(for wait: Duration, at now: Int64) -> Duration {
         state = .closed(until: now + wait.nanoseconds)
         return wait
-    }
-}
-
-extension Duration {
-    var nanoseconds: Int64 {
-        let (seconds, attoseconds) = components
-        return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
     }
 }

@@ -90,18 +90,8 @@ package final class SubscriberFile: Sendable {
         _ take: (Subscription, SubscriberNames) throws(FeedError) -> String?
     ) throws(FeedError) {
         let tells = readings.add(1, ordering: .relaxed).newValue == 1
-        let file: ByteFile
-        var head: ArraySlice<UInt8> = []
-        if let opened = opened.withLock({ $0.take() }) {
-            file = opened.file
-            head = opened.head[...]
-        } else {
-            guard ByteFile.isRegular(path) else {
-                throw FeedError(
-                    path: path, reason: "has been read, and can be read only once; write it to a file first")
-            }
-            file = try ByteFile(path: path)
-        }
+        let (file, first) = try open()
+        var head = first
         var lines = LineSplitter(lineBytesMax: SubscriberFile.lineBytesMax)
         var line = SubscriberLine()
         var seen = Progress(bytesExpected: bytesExpected)
@@ -149,6 +139,15 @@ package final class SubscriberFile: Sendable {
         progress(seen)
         countedSubscribers.store(seen.subscribers, ordering: .relaxed)
         countedFaults.store(faults, ordering: .relaxed)
+    }
+
+    /// Returns the file, and what has been read of it.
+    private func open() throws(FeedError) -> (file: ByteFile, head: ArraySlice<UInt8>) {
+        if let opened = opened.withLock({ $0.take() }) { return (opened.file, opened.head[...]) }
+        guard ByteFile.isRegular(path) else {
+            throw FeedError(path: path, reason: "has been read, and can be read only once; write it to a file first")
+        }
+        return (try ByteFile(path: path), [])
     }
 
     /// Generates synthetic subscribers in this format, a fifth of them with preferences. Equal seeds give equal bytes.

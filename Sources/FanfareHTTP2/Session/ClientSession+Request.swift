@@ -16,7 +16,7 @@ extension ClientSession {
         fields: LiteralFields = LiteralFields(), body: [UInt8], tag: UInt64
     ) -> Bool {
         request(
-            shape, .token, token, authorization: authorization, fields: fields, body: body, tag: tag)
+            shape, .token, token, (authorization, fields), body: body, tag: tag)
     }
 
     /// Sends a request with a whole path instead of a token.
@@ -26,16 +26,17 @@ extension ClientSession {
         fields: LiteralFields = LiteralFields(), body: [UInt8], tag: UInt64
     ) -> Bool {
         request(
-            shape, .whole, path, authorization: authorization, fields: fields, body: body, tag: tag)
+            shape, .whole, path, (authorization, fields), body: body, tag: tag)
     }
 
     private enum PathForm { case token, whole }
 
     @inline(__always)
     private mutating func request(
-        _ shape: RequestShape, _ form: PathForm, _ path: Span<UInt8>, authorization: LiteralFields,
-        fields: LiteralFields, body: [UInt8], tag: UInt64
+        _ shape: RequestShape, _ form: PathForm, _ path: Span<UInt8>,
+        _ literals: (authorization: LiteralFields, others: LiteralFields), body: [UInt8], tag: UInt64
     ) -> Bool {
+        let (authorization, fields) = literals
         guard freeStreams > 0 else { return false }
         let start = output.position
         let encoded = shapes.prepare(shape, with: &encoder)

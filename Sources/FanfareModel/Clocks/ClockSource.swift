@@ -5,6 +5,8 @@ public struct ClockSource: Sendable {
     public var wallMilliseconds: @Sendable () -> Int64
     /// Nanoseconds from an arbitrary start; never goes back. Should include the time for which the machine was suspended.
     public var monotonicNanoseconds: @Sendable () -> Int64
+    /// A reading of the monotonic clock.
+    package var monotonic: MonotonicTime { MonotonicTime(nanoseconds: monotonicNanoseconds()) }
     /// Evidence from APNs about this wall clock, shared by copies.
     package let proof = WallProof()
     /// Mark of stamps in the engine's store, shared by copies.

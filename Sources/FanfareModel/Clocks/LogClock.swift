@@ -4,9 +4,9 @@
 /// hours is not eight hours of silence. It runs a sixteenth faster while it is behind the wall clock, and a sixteenth slower while
 /// it is ahead, until both agree again. It never goes back.
 package struct LogClock: Sendable {
-    // Both in nanoseconds: Unix time, and time from the monotonic clock's start.
+    /// Unix nanoseconds.
     private var log: Int64
-    private var at: Int64
+    private var at: MonotonicTime
 
     /// Creates a clock that goes on with the log time of an earlier run. It begins at the wall clock's time, but not before that log time,
     /// and at most 30 s after it: neither a long pause nor a wrong clock is hours of silence of all feeds.
@@ -27,7 +27,7 @@ package struct LogClock: Sendable {
     package init(at moment: Moment) {
         let wall = ClockBounds.wall(moment.wallMilliseconds)
         log = wall <= LogClock.latest ? wall : LogClock.unknown
-        at = moment.monotonicNanoseconds
+        at = moment.monotonic
     }
 
     package var now: FeedTime { FeedTime(milliseconds: log / 1_000_000) }
@@ -35,9 +35,9 @@ package struct LogClock: Sendable {
     /// - Parameter moment: the clocks, as `WallEstimate` believes them.
     /// - Returns: log time at that moment.
     package mutating func advance(to moment: Moment) -> FeedTime {
-        let elapsed = ClockBounds.elapsed(from: at, to: moment.monotonicNanoseconds)
+        let elapsed = ClockBounds.elapsed(from: at, to: moment.monotonic)
         let wall = ClockBounds.wall(moment.wallMilliseconds)
-        at = max(at, moment.monotonicNanoseconds)
+        at = max(at, moment.monotonic)
         let adjustment = elapsed / LogClock.share
         let next =
             wall > log + elapsed

@@ -10,8 +10,8 @@
     @usableFromInline package var stamps: StampBounds
     /// Grounds for going by the wall clock.
     @usableFromInline package var trust: WallTrust
-    /// Nanoseconds from an arbitrary start; never goes back. For backoff, freshness and every measurement.
-    @usableFromInline package var monotonicNanoseconds: Int64
+    /// For backoff, freshness and every measurement.
+    @usableFromInline package var monotonic: MonotonicTime
 
     /// - Parameter stampMilliseconds: the time of stamps; `nil` uses the wall clock's.
     @inlinable package init(
@@ -19,7 +19,7 @@
         trust: WallTrust = .assumed
     ) {
         self.wallMilliseconds = wallMilliseconds
-        self.monotonicNanoseconds = monotonicNanoseconds
+        monotonic = MonotonicTime(nanoseconds: monotonicNanoseconds)
         stampLead = stampMilliseconds.map { $0 - wallMilliseconds } ?? 0
         self.stampEpoch = stampEpoch
         stamps = StampBounds()
@@ -31,4 +31,10 @@
     @inlinable package var wallSeconds: Int64 { wallMilliseconds / 1000 }
     /// Minute of the day in UTC, 0…1439.
     @inlinable package var minuteOfDay: Int { Int(max(0, wallSeconds) / 60 % 1440) }
+
+    // Of the move to `MonotonicTime`; goes when the last user has gone.
+    @inlinable package var monotonicNanoseconds: Int64 {
+        get { monotonic.nanoseconds }
+        set { monotonic.nanoseconds = newValue }
+    }
 }

@@ -46,15 +46,14 @@ extension StampBounds {
 /// publishes nothing else, so its accesses need no ordering.
 package final class StampMark: Sendable {
     private let floor: Int64
-    /// Monotonic nanoseconds at which the floor was that.
-    private let begun: Int64
+    /// Time at which the floor was that.
+    private let begun: MonotonicTime
     private let mark: Atomic<Int64>
 
     /// Creates the mark of an engine without a store.
-    package convenience init() { self.init(StampBounds(), at: 0) }
+    package convenience init() { self.init(StampBounds(), at: MonotonicTime(nanoseconds: 0)) }
 
-    /// - Parameter now: monotonic nanoseconds.
-    package init(_ bounds: StampBounds, at now: Int64) {
+    package init(_ bounds: StampBounds, at now: MonotonicTime) {
         floor = bounds.floor
         begun = now
         mark = Atomic(bounds.mark)
@@ -62,7 +61,7 @@ package final class StampMark: Sendable {
 
     /// Returns the bounds at a monotonic time. The floor rises with it, because limits and dates count in stamps, but slower, so that the clock
     /// catches up: an hour in ten. It rises as far as the mark, so that the next process begins behind it.
-    package func bounds(at now: Int64) -> StampBounds {
+    package func bounds(at now: MonotonicTime) -> StampBounds {
         let passed = floor == 0 ? 0 : ClockBounds.elapsed(from: begun, to: now) / 10 * 9 / 1_000_000_000
         return StampBounds(floor: max(floor, min(floor + passed, reserved)), mark: reserved)
     }

@@ -30,13 +30,13 @@ package struct WallEstimate: Sendable {
     /// Returns `true` if phones accept stamps made after a step, whether the clock was right before it or after it.
     package static func stampsBear(_ step: Duration) -> Bool { step >= .zero - leadMax && step <= leadMax }
 
-    // All in nanoseconds: Unix times, and times from the monotonic clock's start.
+    // All three are Unix nanoseconds.
     private var wall: Int64
     private var stamp: Int64
     private var raw: Int64
-    private var at: Int64
-    /// Monotonic time since which the clock has been far from the estimate.
-    private var doubt: Int64?
+    private var at: MonotonicTime
+    /// Time since which the clock has been far from the estimate.
+    private var doubt: MonotonicTime?
     private var epoch: UInt32 = 0
 
     /// Step of the clock between the last two readings, positive ahead, negative back; `nil` if it was not set.
@@ -48,7 +48,7 @@ package struct WallEstimate: Sendable {
         raw = ClockBounds.wall(wallMilliseconds)
         wall = raw
         stamp = raw
-        at = monotonicNanoseconds
+        at = MonotonicTime(nanoseconds: monotonicNanoseconds)
     }
 
     /// - Parameter provenOrigin: `WallProof.origin`.
@@ -57,14 +57,15 @@ package struct WallEstimate: Sendable {
         wallMilliseconds: Int64, monotonicNanoseconds: Int64, provenOrigin: Int64? = nil
     ) -> Moment {
         let newRaw = ClockBounds.wall(wallMilliseconds)
-        let elapsed = ClockBounds.elapsed(from: at, to: monotonicNanoseconds)
+        let monotonic = MonotonicTime(nanoseconds: monotonicNanoseconds)
+        let elapsed = ClockBounds.elapsed(from: at, to: monotonic)
         note(step: newRaw - (raw + elapsed))
         raw = newRaw
-        at = max(at, monotonicNanoseconds)
+        at = max(at, monotonic)
         goOn(elapsed, provenOrigin)
         followForStamps(elapsed)
         return Moment(
-            wallMilliseconds: wall / 1_000_000, monotonicNanoseconds: at, stampMilliseconds: stamp / 1_000_000,
+            wallMilliseconds: wall / 1_000_000, monotonicNanoseconds: at.nanoseconds, stampMilliseconds: stamp / 1_000_000,
             stampEpoch: epoch)
     }
 
@@ -111,8 +112,8 @@ enum ClockBounds {
 
     /// - Parameter origin: Unix nanoseconds at the start of the monotonic clock.
     /// - Returns: Unix nanoseconds at a monotonic time.
-    static func time(of origin: Int64, at monotonic: Int64) -> Int64 {
-        let (sum, overflow) = origin.addingReportingOverflow(monotonic)
+    static func time(of origin: Int64, at monotonic: MonotonicTime) -> Int64 {
+        let (sum, overflow) = origin.addingReportingOverflow(monotonic.nanoseconds)
         return overflow ? (origin > 0 ? latest : 0) : min(max(0, sum), latest)
     }
 
@@ -120,13 +121,7 @@ enum ClockBounds {
     static func wall(_ milliseconds: Int64) -> Int64 { min(max(0, milliseconds), latest / 1_000_000) * 1_000_000 }
 
     /// Returns the nanoseconds between two readings of a monotonic clock; 0 if the later one is earlier.
-    static func elapsed(from earlier: Int64, to later: Int64) -> Int64 {
-        let (difference, overflow) = later.subtractingReportingOverflow(earlier)
-        guard !overflow else { return later > earlier ? longest : 0 }
-        return min(max(0, difference), longest)
+    static func elapsed(from earlier: MonotonicTime, to later: MonotonicTime) -> Int64 {
+        min(max(0, later.nanoseconds(since: earlier)), longest)
     }
-}
-
-extension Duration {
-    fileprivate var nanoseconds: Int64 { milliseconds * 1_000_000 }
 }

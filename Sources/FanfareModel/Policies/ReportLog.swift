@@ -4,18 +4,18 @@ package struct ReportLog {
     /// Maximum number of texts held; one more evicts the oldest. Texts contain no varying numbers, so there are only a handful.
     package static let textsMax = 32
 
-    private var said: [(text: String, at: Int64, held: Int)] = []
+    private var said: [(text: String, at: MonotonicTime, held: Int)] = []
 
     package init() {}
 
-    /// Returns the line to print, or `nil` if the text was printed less than a minute ago. `now` is in monotonic nanoseconds.
-    package mutating func admit(_ text: String, at now: Int64) -> String? {
+    /// Returns the line to print, or `nil` if the text was printed less than a minute ago.
+    package mutating func admit(_ text: String, at now: MonotonicTime) -> String? {
         guard let index = said.firstIndex(where: { $0.text == text }) else {
             if said.count == Self.textsMax { said.removeFirst() }
             said.append((text, now, 0))
             return text
         }
-        guard now - said[index].at >= Self.repeatAfter.milliseconds * 1_000_000 else {
+        guard now - said[index].at >= Self.repeatAfter else {
             said[index].held += 1
             return nil
         }

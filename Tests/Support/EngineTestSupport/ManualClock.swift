@@ -23,7 +23,7 @@ package final class ManualClock: Sendable {
             })
     }
 
-    package var now: Int64 { monotonic.load(ordering: .relaxed) }
+    package var now: MonotonicTime { MonotonicTime(nanoseconds: monotonic.load(ordering: .relaxed)) }
 
     /// As of a thread that has much to do.
     package func pass(perReading duration: Duration) {

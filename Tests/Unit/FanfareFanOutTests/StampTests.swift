@@ -98,13 +98,14 @@ import Testing
 
     /// Limits and dates count in stamps, and the clock is to catch up.
     @Test func theLeastStampRisesSlowerThanTheClock() {
-        let mark = StampMark(StampBounds(after: 1_790_003_600, at: FeedTime(seconds: 1_790_000_000)), at: 5)
+        let mark = StampMark(StampBounds(after: 1_790_003_600, at: FeedTime(seconds: 1_790_000_000)),
+            at: MonotonicTime(nanoseconds: 5))
         var moment = Moment(wallMilliseconds: 1_790_000_000_000, monotonicNanoseconds: 5)
         var last: Int64 = 1_790_003_600
         for minute in 0..<1200 as Range<Int64> {
             // Not beyond what is durable.
             if minute > 0 { mark.raise(to: last + 60) }
-            moment.stamps = mark.bounds(at: moment.monotonicNanoseconds)
+            moment.stamps = mark.bounds(at: moment.monotonic)
             #expect(moment.stampSecond > last)
             last = moment.stampSecond
             let lead = max(0, 3601 - minute * 6)

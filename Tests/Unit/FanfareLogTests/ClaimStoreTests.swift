@@ -369,7 +369,7 @@ import Testing
 
     @Test(.timeLimit(.minutes(2))) func stampsAreFreeOnceTheirMarkIsDurable() throws {
         let loop = try Loop()
-        let stamps = StampMark(StampBounds(floor: 3, mark: 5), at: 0)
+        let stamps = StampMark(StampBounds(floor: 3, mark: 5), at: MonotonicTime(nanoseconds: 0))
         let disk = FullDisk(failures: 1, stamps: stamps)
         let queue = try ClaimQueue(disk, stamps: stamps, loop: loop)
         queue.onDurable = { _, _ in
@@ -387,7 +387,7 @@ import Testing
         loop.run()
         queue.close()
         #expect(disk.bounds.withLock { $0.prefix(2) } == [5, 5], "raised before the disk has taken it")
-        #expect(stamps.bounds(at: 0) == StampBounds(floor: 3, mark: 20))
+        #expect(stamps.bounds(at: MonotonicTime(nanoseconds: 0)) == StampBounds(floor: 3, mark: 20))
     }
 
     @Test(.timeLimit(.minutes(2))) func theQueueAnswersWhenClaimsAreDurable() throws {

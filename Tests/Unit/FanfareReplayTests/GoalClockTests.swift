@@ -15,7 +15,7 @@ import Testing
     private func clock(_ serials: UInt64...) -> GoalClock {
         var clock = GoalClock()
         for serial in serials {
-            clock.ingested(at: Int64(serial) * 1_000_000_000)
+            clock.ingested(at: MonotonicTime(nanoseconds: Int64(serial) * 1_000_000_000))
             clock.scored(in: topic)
             clock.carried(by: publication(serial, of: topic))
         }
@@ -28,14 +28,14 @@ import Testing
         clock.overtaken(1, of: topic)
         clock.completed(2, of: topic, at: nil)
         #expect(clock.all.map(\.isAwaited) == [true] && clock.all.map(\.secondsToLast) == [nil])
-        clock.settled(at: 9_000_000_000)
+        clock.settled(at: MonotonicTime(nanoseconds: 9_000_000_000))
         #expect(clock.all.map(\.secondsToLast) == [8])
     }
 
     @Test func aGoalIsTimedByItsOwnPublication() {
         var clock = clock(1, 2)
-        clock.completed(2, of: topic, at: 5_000_000_000)
-        clock.completed(1, of: topic, at: 4_000_000_000)
+        clock.completed(2, of: topic, at: MonotonicTime(nanoseconds: 5_000_000_000))
+        clock.completed(1, of: topic, at: MonotonicTime(nanoseconds: 4_000_000_000))
         #expect(clock.all.map(\.secondsToLast) == [3, 3])
     }
 
@@ -43,20 +43,20 @@ import Testing
         var clock = clock(1, 2, 3, 4)
         clock.overtaken(1, of: topic)
         clock.overtaken(2, of: topic)
-        clock.completed(9, of: TopicID("match/2"), at: 5_000_000_000)
+        clock.completed(9, of: TopicID("match/2"), at: MonotonicTime(nanoseconds: 5_000_000_000))
         #expect(clock.all.allSatisfy { $0.secondsToLast == nil })
-        clock.completed(4, of: topic, at: 6_000_000_000)
+        clock.completed(4, of: topic, at: MonotonicTime(nanoseconds: 6_000_000_000))
         #expect(clock.all.map(\.secondsToLast) == [5, 4, nil, 2], "the third has one of its own")
-        clock.completed(3, of: topic, at: 8_000_000_000)
+        clock.completed(3, of: topic, at: MonotonicTime(nanoseconds: 8_000_000_000))
         #expect(clock.all.map(\.secondsToLast) == [5, 4, 5, 2])
     }
 
     @Test func theNewestOfAllIsTimedByTheEnd() {
         var clock = clock(1)
         clock.overtaken(1, of: topic)
-        clock.settled(at: 9_000_000_000)
+        clock.settled(at: MonotonicTime(nanoseconds: 9_000_000_000))
         #expect(clock.all.map(\.secondsToLast) == [8])
-        clock.settled(at: 10_000_000_000)
+        clock.settled(at: MonotonicTime(nanoseconds: 10_000_000_000))
         #expect(clock.all.map(\.secondsToLast) == [8])
     }
 
@@ -65,15 +65,15 @@ import Testing
         var clock = GoalClock(goalsMax: 100)
         for serial in UInt64(1)...10_000 {
             let topic = TopicID("match/\(serial)")
-            clock.ingested(at: Int64(serial) * 1_000_000_000)
+            clock.ingested(at: MonotonicTime(nanoseconds: Int64(serial) * 1_000_000_000))
             clock.scored(in: topic)
             if serial % 3 != 0 { clock.carried(by: publication(serial, of: topic)) }
             if serial % 3 == 1 { clock.overtaken(serial, of: topic) }
             #expect(clock.remembered <= 200)
         }
         #expect(clock.all.count + clock.leftOut == 10_000 && (75...100).contains(clock.all.count))
-        clock.completed(9998, of: TopicID("match/9998"), at: 9_999_000_000_000)
-        clock.completed(1, of: TopicID("match/1"), at: 10_000_000_000_000)
+        clock.completed(9998, of: TopicID("match/9998"), at: MonotonicTime(nanoseconds: 9_999_000_000_000))
+        clock.completed(1, of: TopicID("match/1"), at: MonotonicTime(nanoseconds: 10_000_000_000_000))
         #expect(clock.all.compactMap(\.secondsToLast) == [1], "9,998 was carried, and not overtaken")
     }
 }

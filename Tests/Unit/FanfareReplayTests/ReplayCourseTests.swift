@@ -1,10 +1,13 @@
 import Fanfare
+import FanfareModel
 import Testing
 
 @testable import FanfareReplay
 
 @Suite struct ReplayCourseTests {
-    private static let second: Int64 = 1_000_000_000
+    private static func time(_ seconds: Int64, less nanoseconds: Int64 = 0) -> MonotonicTime {
+        MonotonicTime(nanoseconds: seconds * 1_000_000_000 - nanoseconds)
+    }
 
     @Test func replayBeginsOnce() {
         var course = ReplayCourse()
@@ -35,32 +38,32 @@ import Testing
     @Test func firstInterruptionLeavesTimeAndTheSecondNone() {
         var course = ReplayCourse()
         _ = course.begin()
-        #expect(course.timeLeft(at: 0) == nil && course.isLate(at: .max) == nil)
-        let first = course.interrupt(at: 0, patience: .seconds(3))
-        #expect(first && course.timeLeft(at: Self.second) == .seconds(2))
-        #expect(course.isLate(at: 3 * Self.second - 1) == false && course.isLate(at: 3 * Self.second) == true)
-        let second = course.interrupt(at: Self.second, patience: .seconds(3))
-        #expect(!second && course.timeLeft(at: Self.second) == .zero)
+        #expect(course.timeLeft(at: Self.time(0)) == nil && course.isLate(at: .never) == nil)
+        let first = course.interrupt(at: Self.time(0), patience: .seconds(3))
+        #expect(first && course.timeLeft(at: Self.time(1)) == .seconds(2))
+        #expect(course.isLate(at: Self.time(3, less: 1)) == false && course.isLate(at: Self.time(3)) == true)
+        let second = course.interrupt(at: Self.time(1), patience: .seconds(3))
+        #expect(!second && course.timeLeft(at: Self.time(1)) == .zero)
     }
 
     @Test func nobodyIsGivenMoreTimeThanAnEngineTakesToStop() {
         var course = ReplayCourse()
-        _ = course.interrupt(at: 0, patience: nil)
-        #expect(course.timeLeft(at: 0) == Engine.stopTimeout)
+        _ = course.interrupt(at: Self.time(0), patience: nil)
+        #expect(course.timeLeft(at: Self.time(0)) == Engine.stopTimeout)
     }
 
     @Test func whatCouldNotBeSentIsToldAfterAnInterruptionOnly() {
         var course = ReplayCourse()
         _ = course.begin()
         #expect(course.unsent(undelivered: 2) == nil)
-        _ = course.interrupt(at: 0, patience: .seconds(3))
+        _ = course.interrupt(at: Self.time(0), patience: .seconds(3))
         #expect(
             course.unsent(undelivered: 1)
                 == "stopped after 3 s: 1 activity lacks its newest state, and not all that was read has been decided")
         course.endFeed()
         #expect(course.unsent(undelivered: 2) == "stopped after 3 s: 2 activities lack their newest state")
         #expect(course.unsent(undelivered: 0) == "stopped after 3 s: not all that was decided has been sent")
-        _ = course.interrupt(at: 0, patience: .seconds(3))
+        _ = course.interrupt(at: Self.time(0), patience: .seconds(3))
         #expect(course.unsent(undelivered: 2) == "stopped at once: 2 activities lack their newest state")
         _ = course.settle(.refused)
         #expect(course.unsent(undelivered: 2) == nil, "nothing more could be sent")

@@ -12,8 +12,8 @@ import Testing
     private func figures(events: Int = 4) throws -> ReplayFigures {
         let scan = FeedScan(topics: [Self.match], events: events, skippedFiles: ["notes.txt"])
         var figures = ReplayFigures(try ReplayPlan(ReplayOptions(paths: ["day.ndjson"]), scan: scan))
-        figures.connect(at: 0)
-        figures.begin(with: ShardCounts(), at: Self.second)
+        figures.connect(at: MonotonicTime(nanoseconds: 0))
+        figures.begin(with: ShardCounts(), at: MonotonicTime(nanoseconds: Self.second))
         return figures
     }
 
@@ -60,21 +60,21 @@ import Testing
 
     @Test func progressIsAShareOfTheFeed() throws {
         var figures = try figures()
-        #expect(figures.progress(with: ShardCounts(), at: Self.second).now == nil)
+        #expect(figures.progress(with: ShardCounts(), at: MonotonicTime(nanoseconds: Self.second)).now == nil)
         figures.noteEvent(at: Self.second, logTime: FeedTime(seconds: 100))
-        let progress = figures.progress(with: ShardCounts(), at: 3 * Self.second)
+        let progress = figures.progress(with: ShardCounts(), at: MonotonicTime(nanoseconds: 3 * Self.second))
         #expect(progress.fraction == 0.25 && progress.events == 1 && progress.seconds == 2)
         #expect(progress.now == FeedTime(seconds: 100))
         figures.noteTime(FeedTime(seconds: 130))
-        #expect(figures.progress(with: ShardCounts(), at: 0).now == FeedTime(seconds: 130))
-        #expect(try self.figures(events: 0).progress(with: ShardCounts(), at: 0).fraction == 1)
+        #expect(figures.progress(with: ShardCounts(), at: MonotonicTime(nanoseconds: 0)).now == FeedTime(seconds: 130))
+        #expect(try self.figures(events: 0).progress(with: ShardCounts(), at: MonotonicTime(nanoseconds: 0)).fraction == 1)
     }
 
     @Test func goalIsTimedUntilItsPublicationIsComplete() throws {
         var figures = try figures()
         figures.noteEvent(at: Self.second, logTime: FeedTime(seconds: 100))
         figures.note(goal(.published), publication(1))
-        figures.noteCompletion(of: 1, of: Self.match, at: 3 * Self.second)
+        figures.noteCompletion(of: 1, of: Self.match, at: MonotonicTime(nanoseconds: 3 * Self.second))
         #expect(finish(&figures).goals.map(\.secondsToLast) == [2])
     }
 

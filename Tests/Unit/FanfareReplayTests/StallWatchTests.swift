@@ -1,3 +1,4 @@
+import FanfareModel
 import Testing
 
 @testable import FanfareReplay
@@ -7,22 +8,22 @@ import Testing
 
     private func watch(patience: Duration? = .seconds(10)) -> StallWatch {
         var watch = StallWatch(patience: patience)
-        watch.begin(at: Self.second)
+        watch.begin(at: MonotonicTime(nanoseconds: Self.second))
         return watch
     }
 
     @Test func transportIsStalledWhenNothingIsAcceptedForLongerThanThePatience() {
         var watch = watch()
-        let first = watch.isStalled(accepted: 7, owed: 3, isFeedOver: true, at: 2 * Self.second)
-        let inTime = watch.isStalled(accepted: 7, owed: 3, isFeedOver: true, at: 12 * Self.second)
-        let late = watch.isStalled(accepted: 7, owed: 3, isFeedOver: true, at: 12 * Self.second + 1)
+        let first = watch.isStalled(accepted: 7, owed: 3, isFeedOver: true, at: MonotonicTime(nanoseconds: 2 * Self.second))
+        let inTime = watch.isStalled(accepted: 7, owed: 3, isFeedOver: true, at: MonotonicTime(nanoseconds: 12 * Self.second))
+        let late = watch.isStalled(accepted: 7, owed: 3, isFeedOver: true, at: MonotonicTime(nanoseconds: 12 * Self.second + 1))
         #expect(!first && !inTime && late)
     }
 
     @Test func patienceBeginsWithTheReplay() {
         var watch = watch()
-        let inTime = watch.isStalled(accepted: 0, owed: 3, isFeedOver: true, at: 11 * Self.second)
-        let late = watch.isStalled(accepted: 0, owed: 3, isFeedOver: true, at: 11 * Self.second + 1)
+        let inTime = watch.isStalled(accepted: 0, owed: 3, isFeedOver: true, at: MonotonicTime(nanoseconds: 11 * Self.second))
+        let late = watch.isStalled(accepted: 0, owed: 3, isFeedOver: true, at: MonotonicTime(nanoseconds: 11 * Self.second + 1))
         #expect(!inTime && late)
     }
 
@@ -31,9 +32,9 @@ import Testing
         accepted: Int, owed: Int, isFeedOver: Bool
     ) {
         var watch = watch()
-        _ = watch.isStalled(accepted: 7, owed: 3, isFeedOver: true, at: Self.second)
-        let now = watch.isStalled(accepted: accepted, owed: owed, isFeedOver: isFeedOver, at: 20 * Self.second)
-        let then = watch.isStalled(accepted: accepted, owed: 3, isFeedOver: true, at: 30 * Self.second)
+        _ = watch.isStalled(accepted: 7, owed: 3, isFeedOver: true, at: MonotonicTime(nanoseconds: Self.second))
+        let now = watch.isStalled(accepted: accepted, owed: owed, isFeedOver: isFeedOver, at: MonotonicTime(nanoseconds: 20 * Self.second))
+        let then = watch.isStalled(accepted: accepted, owed: 3, isFeedOver: true, at: MonotonicTime(nanoseconds: 30 * Self.second))
         #expect(!now && !then)
     }
 

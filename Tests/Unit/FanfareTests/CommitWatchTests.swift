@@ -3,20 +3,23 @@ import Testing
 @testable import Fanfare
 
 @Suite struct CommitWatchTests {
-    private static let second: Int64 = 1_000_000_000
+    /// Returns the time that many nanoseconds before a second.
+    private static func second(_ second: Int64, less nanoseconds: Int64 = 0) -> MonotonicTime {
+        MonotonicTime(nanoseconds: second * 1_000_000_000 - nanoseconds)
+    }
 
     @Test func aSlowCommitIsToldOnceAndItsAnswer() {
         var watch = CommitWatch()
         #expect(watch.deadline == .max)
-        watch.since = Self.second
-        #expect(watch.deadline == 3 * Self.second)
+        watch.since = Self.second(1)
+        #expect(watch.deadline == Self.second(3))
         var news = [
-            watch.news(at: 3 * Self.second - 1), watch.news(at: 3 * Self.second), watch.news(at: 9 * Self.second),
+            watch.news(at: Self.second(3, less: 1)), watch.news(at: Self.second(3)), watch.news(at: Self.second(9)),
         ]
         #expect(news == [nil, .isSlow, nil] && watch.isKnownSlow && watch.deadline == .max)
         watch.since = nil
         #expect(!watch.isKnownSlow)
-        news = [watch.news(at: 10 * Self.second), watch.news(at: 10 * Self.second)]
+        news = [watch.news(at: Self.second(10)), watch.news(at: Self.second(10))]
         #expect(news == [.answersAgain, nil])
     }
 
@@ -24,10 +27,10 @@ import Testing
     @Test func theCommitBehindASlowOneIsAnotherOne() {
         var watch = CommitWatch()
         watch.since = 0
-        _ = watch.news(at: 5 * Self.second)
-        watch.since = 6 * Self.second
+        _ = watch.news(at: Self.second(5))
+        watch.since = Self.second(6)
         #expect(!watch.isKnownSlow)
-        let news = [watch.news(at: 6 * Self.second), watch.news(at: 7 * Self.second), watch.news(at: 8 * Self.second)]
+        let news = [watch.news(at: Self.second(6)), watch.news(at: Self.second(7)), watch.news(at: Self.second(8))]
         #expect(news == [.answersAgain, nil, .isSlow])
     }
 }

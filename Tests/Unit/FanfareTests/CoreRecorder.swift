@@ -23,7 +23,7 @@ final class CoreRecorder: EngineCoreDelegate {
     deinit { core.delegate = nil }
 
     func coreDidRecord(_ record: DecisionRecord, of publication: Publication?) { records.append(record) }
-    func coreDidComplete(_ serial: UInt64, of topic: TopicID, at moment: Int64?) { completed.append(serial) }
+    func coreDidComplete(_ serial: UInt64, of topic: TopicID, at moment: MonotonicTime?) { completed.append(serial) }
     func coreDidReport(_ line: String) { reports.append(line) }
 
     func coreDidBecomeReady() {

@@ -151,7 +151,7 @@ import Testing
         engine.transport.answer = { $0 == [2] ? .serviceError : .accepted }
         engine.follow(2)
         engine.pass(.seconds(1))
-        for _ in 0..<2000 { #expect(engine.ask(.settle(until: .max) { _ in })) }
+        for _ in 0..<2000 { #expect(engine.ask(.settle(until: .never) { _ in })) }
         engine.settle()
         engine.transport.isBlocked = true
         engine.goal(1)
@@ -178,7 +178,7 @@ import Testing
         // The answering turn runs in the test's own thread.
         nonisolated(unsafe) var answers: [Bool] = []
         for _ in 0..<3000 {
-            let until = engine.clock.source.monotonicNanoseconds() + 1_000_000_000
+            let until = engine.clock.now + .seconds(1)
             #expect(engine.ask(.settle(until: until) { answers.append($0 == .complete) }))
         }
         engine.settle()
@@ -186,7 +186,7 @@ import Testing
         engine.pass(.seconds(1))
         #expect(engine.core.settlesWaiting == 0 && answers == Array(repeating: false, count: 3000))
         engine.transport.isBlocked = false
-        #expect(engine.ask(.settle(until: .max) { answers.append($0 == .complete) }))
+        #expect(engine.ask(.settle(until: .never) { answers.append($0 == .complete) }))
         engine.pass(.seconds(1))
         #expect(answers.last == true)
     }
@@ -201,9 +201,9 @@ import Testing
         engine.pass(.seconds(1))
         // The answering turn runs in the test's own thread.
         nonisolated(unsafe) var answers: [Settlement] = []
-        let until = engine.clock.source.monotonicNanoseconds() + 1_000_000_000
+        let until = engine.clock.now + .seconds(1)
         for _ in 0..<3000 { #expect(engine.ask(.settle(until: until) { answers.append($0) })) }
-        #expect(engine.ask(.settle(until: .max) { answers.append($0) }))
+        #expect(engine.ask(.settle(until: .never) { answers.append($0) }))
         engine.pass(.milliseconds(900))
         #expect(answers.isEmpty)
         engine.pass(.milliseconds(100))
@@ -229,7 +229,7 @@ import Testing
         change("second", 4)
         // The answering turn runs in the test's own thread.
         nonisolated(unsafe) var answers: [Bool] = []
-        #expect(engine.ask(.settle(until: .max) { answers.append($0 == .complete) }))
+        #expect(engine.ask(.settle(until: .never) { answers.append($0 == .complete) }))
         engine.pass(.milliseconds(1700))
         #expect(engine.core.topics.compactMap(\.published?["number"]) == [2, 3])
         #expect(answers == [])
@@ -299,7 +299,7 @@ import Testing
         // The answering turn runs in the test's own thread.
         nonisolated(unsafe) var answers: [Bool] = []
         func ask() {
-            #expect(engine.ask(.settle(until: .max) { answers.append($0 == .complete) }))
+            #expect(engine.ask(.settle(until: .never) { answers.append($0 == .complete) }))
             engine.settle()
         }
         ask()

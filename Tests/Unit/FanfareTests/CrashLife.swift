@@ -19,14 +19,14 @@ final class CrashLife: EngineCoreDelegate {
     private let serials: UInt64
     /// Is `true` if the app was muted when the life began.
     let isMuted: Bool
-    private let earlier: EarlierProcess
     private let cards: StoredCards
+    private let loading: CardLoading
     /// The store's cards, as far as they have not been read, and queues of the shards, to which they go one by one.
     private let unread: [LoadingQueue]
     private let queues: [LoadingQueue]
     private var hasRead: [Bool]
-    private var starts: StartResumption?
-    private let voidsLater: Bool
+    /// Is `true` if claims name each start of earlier lives that has left.
+    let knowsStarts: Bool
     /// Is called with the card of each start that the life gives up.
     var onGivenUp: ((Card) -> Void)?
     var onFate: ((ActivityFate, ActivityID) -> Void)?
@@ -51,7 +51,9 @@ final class CrashLife: EngineCoreDelegate {
             ) { told.isSet = true }
         }
         self.nodes = nodes
-        earlier = try EarlierProcess(disk.log) { try $0.read(disk.claims) }
+        let earlier = try EarlierProcess(disk.log) { try $0.read(disk.claims) }
+        knowsStarts = earlier.knowsStarts
+        loading = CardLoading(after: earlier)
         cards = try StoredCards(disk.register, beside: nil)
         serials = disk.people.nextSerial
         let distribution = LoadingDistribution(to: [unread], apps: apps, now: clock.truth, batchMax: 1)
@@ -68,7 +70,6 @@ final class CrashLife: EngineCoreDelegate {
         if disk.claims.start == nil { disk.claims.begin(at: core.now) }
         let counting = core.takeEarlierCompletions()
         if counting == nil || earlier.hasVoidCompletions, earlier.knowsStarts { disk.change { $0.void() } }
-        voidsLater = !earlier.knowsStarts
         for key in core.outdatedCompletions { disk.change { $0.forget(key) } }
         checkpointer = try Checkpointer(core, disk.log, sink: disk, rules: logged, interval: 10)
         turn = CoreTurn(
@@ -87,15 +88,12 @@ final class CrashLife: EngineCoreDelegate {
         told.isSet = false
         let isReading = readCard()
         core.takeFeedback()
-        resumeStarts()
-        return turn.run() == .again || isReading
+        let isBusy = goOnLoading()
+        return turn.run() == .again || isReading || isBusy
     }
 
-    /// Is `true` if claims name each start of earlier lives that has left.
-    var knowsStarts: Bool { earlier.knowsStarts }
-
     /// Is `true` while cards of the store are on their way to the shards.
-    private(set) var isLoading = true
+    var isLoading: Bool { !loading.isOver }
 
     /// Reads a card for each shard.
     ///
@@ -112,23 +110,30 @@ final class CrashLife: EngineCoreDelegate {
         return hasRead.contains(false)
     }
 
-    func coreDidLoad() { starts = StartResumption(cards.takeStarting(), after: earlier) }
+    func coreDidLoad() { loading.noteLoaded(cards.takeFound()) }
 
-    /// Resumes starts of the life before, or gives them up, a part in each turn.
-    private func resumeStarts() {
-        guard let starts, !starts.resume(in: core) else { return }
-        self.starts = nil
-        disk.intake.endLoading(uncertain: starts.uncertain)
-        disk.claims.append(starts.claims(at: core.now), CompletionChanges(), stampMark: nil)
-        while case let givenUp = starts.takeGivenUp(), !givenUp.isEmpty {
-            for (card, failure) in givenUp where failure != .uncertain || turn.tellUncertain(card.id.rawValue) {
+    /// Carries out the next step of the loading.
+    ///
+    /// - Returns: whether there is more to do.
+    private func goOnLoading() -> Bool {
+        switch loading.next(in: core) {
+        case .none: return false
+        case .loaded(_, let voidsCompletions): if voidsCompletions { disk.change { $0.void() } }
+        case .resumed: return !core.isCongested
+        case .settled(let uncertain, let unnamed, _):
+            disk.intake.endLoading(uncertain: uncertain)
+            disk.claims.append(unnamed, CompletionChanges(), stampMark: nil)
+            loading.noteNamed()
+        case .giveUp(let cards):
+            for (card, failure) in cards where failure != .uncertain || turn.tellUncertain(card.id.rawValue) {
                 onGivenUp?(card)
                 disk.intake.ends.remove(card.id.rawValue, token: card.token.keyedHash)
             }
+        case .end(let voidsCompletions):
+            disk.intake.uncertain.endTelling()
+            if voidsCompletions { disk.change { $0.void() } }
         }
-        disk.intake.uncertain.endTelling()
-        if voidsLater { disk.change { $0.void() } }
-        isLoading = false
+        return true
     }
 
     /// Makes durable what waits in these parts of the store.
@@ -169,7 +174,7 @@ final class CrashLife: EngineCoreDelegate {
     var violation: String? { nodes.lazy.compactMap { $0.turn.shard.violatedInvariant() }.first }
 
     /// Ends the life as a stop does that has time, with what waits for its interval.
-    func stop(at now: Int64) { inbox.stop(by: now + 600_000_000_000) }
+    func stop(at now: MonotonicTime) { inbox.stop(by: now + .seconds(600)) }
     func finish() { checkpointer.finish { false } }
     var hasFinished: Bool { turn.hasFinished }
 
@@ -177,7 +182,7 @@ final class CrashLife: EngineCoreDelegate {
         disk.claim(claims, ticket, shard: shard)
     }
     func coreDidComplete(_ completions: [TopicCompletion], app: Int) {
-        if isLoading, voidsLater { return }
+        guard loading.notesCompletions else { return }
         let head = CompletionHead(position: checkpointer.decided, now: checkpointer.decidedAt)
         for completion in completions {
             let stored = StoredCompletion(completion, app: core.apps[app], serials: serials)
@@ -192,7 +197,7 @@ final class CrashLife: EngineCoreDelegate {
     }
     func coreDidLearn(_ fate: ActivityFate, of activity: ActivityID) { onFate?(fate, activity) }
     func coreDidReach(stamp: Int64) { disk.reserve(stampsThrough: stamp) }
-    func coreWillShowAgain() { if !(isLoading && voidsLater) { disk.change { $0.void() } } }
+    func coreWillShowAgain() { if !loading.areStartsUnknown { disk.change { $0.void() } } }
     func coreDidForget(_ topic: DecisionCore.TopicView) {
         disk.change { $0.forget(CompletionKey(birth: topic.birth, app: 0)) }
     }

@@ -161,7 +161,7 @@ import Testing
         stage.begin()
         while stage.ask(.trustDeadAnswers) {}
         let inbox = stage.inbox
-        let until = stage.clock.source.monotonicNanoseconds() + 1_000_000_000
+        let until = stage.clock.now + .seconds(1)
         let impatient = Task { () -> EngineError? in
             do throws(EngineError) {
                 _ = try await inbox.post(.trustDeadAnswers, until: until, wake: {})

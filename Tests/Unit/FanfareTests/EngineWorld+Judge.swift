@@ -93,7 +93,7 @@ extension EngineWorld {
     struct Question {
         var answers = 0
         /// For a settle: its deadline, the number of events taken before it, and the newest event of each topic that is not held back.
-        var until: Int64?
+        var until: MonotonicTime?
         var sequence = 0
         var numbers: [TopicID: Int] = [:]
         var pauses = 0
@@ -246,7 +246,7 @@ extension EngineWorld {
 
     func judge(line: String) {
         let text = String(line.prefix { $0 != "(" })
-        if let last = linesTold[text], clock.now - last < 59_000_000_000 { complain("told twice in a minute: \(text)") }
+        if let last = linesTold[text], clock.now - last < .seconds(59) { complain("told twice in a minute: \(text)") }
         linesTold[text] = clock.now
     }
 
@@ -262,7 +262,7 @@ extension EngineWorld {
         met.settled += settlement == .unknown ? 0 : 1
         let question = questions[number]
         guard settlement != .unknown else {
-            if !isStopping, clock.now < question.until ?? .max { complain("a settle is given up before its time") }
+            if !isStopping, clock.now < question.until ?? .never { complain("a settle is given up before its time") }
             return
         }
         if settlement == .refused, !phones.contains(where: { $0.wasRefused }) {

@@ -16,9 +16,9 @@ extension EngineWorld {
         private let now: () -> Moment
         private let wakeup = Wakeup()
         /// The time at which its timers fire, monotonic nanoseconds.
-        private var due: Int64?
-        private var figuresDue: Int64
-        private var stopDue: Int64?
+        private var due: MonotonicTime?
+        private var figuresDue: MonotonicTime
+        private var stopDue: MonotonicTime?
         private(set) var hasStopped = false
         /// Time that passes with each reading of the clock while the shard carries out commands.
         private let pace: Duration
@@ -54,7 +54,7 @@ extension EngineWorld {
                 rings, shard: shard, clock: threadClock, wake: { wakeup.isSet = true }, wakeCore: wakeCore)
             link = ShardLink(rings) { wakeup.isSet = true }
             network = Network(shard, streams: room.streams) { threadClock.now() }
-            figuresDue = clock.now + ShardTurn.figuresInterval.nanoseconds
+            figuresDue = clock.now + ShardTurn.figuresInterval
             turn.open(network, loading: loading)
             loading?.wake { wakeup.isSet = true }
             network.onTurn = { [unowned self] in
@@ -62,14 +62,14 @@ extension EngineWorld {
                 onTurn?($0)
             }
             turn.onStopped = { [unowned self] in hasStopped = true }
-            turn.onStop = { [unowned self] in stopDue = clock.now + $0.nanoseconds }
+            turn.onStop = { [unowned self] in stopDue = clock.now + $0 }
         }
 
         /// Applies a command before the thread's loop runs.
         func load(_ command: ShardCommand) { turn.shard.apply(command, at: now()) }
 
         /// The loop's next timer.
-        var nextDue: Int64? { hasStopped || isHung ? nil : [due, figuresDue, stopDue].compactMap(\.self).min() }
+        var nextDue: MonotonicTime? { hasStopped || isHung ? nil : [due, figuresDue, stopDue].compactMap(\.self).min() }
 
         /// Runs one turn of the thread's loop.
         ///
@@ -95,7 +95,7 @@ extension EngineWorld {
                 turn.work()
             }
             if figuresDue <= now {
-                figuresDue = now + ShardTurn.figuresInterval.nanoseconds
+                figuresDue = now + ShardTurn.figuresInterval
                 turn.tellFigures()
             }
             end()
@@ -116,7 +116,7 @@ extension EngineWorld {
             end()
         }
 
-        private func end() { if let wait = turn.end() { due = clock.now + wait.nanoseconds } }
+        private func end() { if let wait = turn.end() { due = clock.now + wait } }
     }
 
     /// `Sendable` is unchecked because a world has one thread.
@@ -149,7 +149,7 @@ extension EngineWorld {
         var onAnswer: ((Flight, DeliveryOutcome) -> Void)?
         /// Called with the time for which the network has waited for its part of the shard's turn.
         var onTurn: ((_ waited: Duration) -> Void)?
-        private var waitsSince: Int64?
+        private var waitsSince: MonotonicTime?
 
         init(_ source: any DeliverySource, streams: Int, _ clock: @escaping () -> Moment) {
             self.source = source
@@ -159,11 +159,11 @@ extension EngineWorld {
 
         var isReady: Bool { true }
 
-        func awaitsTurn(since now: Int64) { waitsSince = now }
+        func awaitsTurn(since now: MonotonicTime) { waitsSince = now }
 
         func turnIsOver() {
             guard let since = waitsSince.take() else { return }
-            onTurn?(.nanoseconds(clock().monotonicNanoseconds - since))
+            onTurn?(clock().monotonic - since)
         }
 
         func workAvailable() {

@@ -186,11 +186,11 @@ extension EngineWorld {
             ) { _ in world.answered(number) }
             if post(request) { questions.append(Question()) }
         default:
-            settle(until: random.chance(0.5) ? .max : clock.now + Int64.random(in: 0...20_000_000_000, using: &random))
+            settle(until: random.chance(0.5) ? .never : clock.now + .nanoseconds(Int64.random(in: 0...20_000_000_000, using: &random)))
         }
     }
 
-    func settle(until: Int64) {
+    func settle(until: MonotonicTime) {
         let number = questions.count
         // All callbacks run in the test's own thread.
         nonisolated(unsafe) let world = self

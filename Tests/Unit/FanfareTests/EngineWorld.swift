@@ -58,14 +58,14 @@ final class EngineWorld {
     let requested = Wakeup()
     private let told: Wakeup
     /// The time at which the core's timer fires, monotonic nanoseconds.
-    private var coreDue: Int64?
+    private var coreDue: MonotonicTime?
     private var coreIsHung = false
     /// Error of the machine's clock.
     private var isWrongBy = Duration.zero
     private var isCalm = false
     private(set) var isStopping = false
     /// The time at which all work was done, after a stop.
-    private(set) var overAt: Int64?
+    private(set) var overAt: MonotonicTime?
 
     // Requests to the engine, and their results: `EngineWorld+Judge`.
     var apps: [App]
@@ -81,7 +81,7 @@ final class EngineWorld {
     /// Log times at which alerts were granted.
     var alertTimes: [String: FeedTime] = [:]
     var strangers: [ActivityID: Int] = [:]
-    var linesTold: [String: Int64] = [:]
+    var linesTold: [String: MonotonicTime] = [:]
     var pauses = 0
     var everyIsPaused = false
     private(set) var violation: String?
@@ -214,7 +214,7 @@ final class EngineWorld {
         onHappening?("the core runs")
         switch turn.run() {
         case .again: requested.isSet = true
-        case .after(let wait): coreDue = wait.map { clock.now + $0.nanoseconds }
+        case .after(let wait): coreDue = wait.map { clock.now + $0 }
         }
         return true
     }
@@ -283,16 +283,16 @@ final class EngineWorld {
         complain("somebody is woken again and again")
     }
 
-    private func passToNextTimer(before end: Int64) {
+    private func passToNextTimer(before end: MonotonicTime) {
         let next = ([coreDue] + nodes.map(\.nextDue)).compactMap(\.self).min() ?? end
-        clock.pass(.nanoseconds(max(1, min(next, end) - clock.now)))
+        clock.pass(max(.nanoseconds(1), min(next, end) - clock.now))
     }
 
     /// Schedules all threads and answers all pushes: every phone soon has its newest state.
     func calm() {
         beCalm()
         // A token's own backoff is 64 seconds at most, plus one half.
-        let end = clock.now + Duration.seconds(130).nanoseconds
+        let end = clock.now + .seconds(130)
         while violation == nil {
             runAll()
             let missing = missing() ?? unanswered()
@@ -320,7 +320,7 @@ final class EngineWorld {
         isCalm = true
         defer { isCalm = false }
         happen()
-        settle(until: .max)
+        settle(until: .never)
         let asked = questions.count
         for _ in 0..<40 where violation == nil {
             happen()
@@ -345,7 +345,7 @@ final class EngineWorld {
         nodes[0].isHung = false
         let before = clock.now
         while nodes[0].run() {}
-        let took = Duration.nanoseconds(clock.now - before)
+        let took = clock.now - before
         if took > pace * (30 + 4 * topics.count) { complain("versions that nobody will see took a shard \(took)") }
     }
 
@@ -363,7 +363,7 @@ final class EngineWorld {
         isStopping = true
         let timeout =
             isWell ? .seconds(10) : Duration.milliseconds([0, 50, 1000, 10_000].randomElement(using: &random)!)
-        let deadline = clock.now + timeout.nanoseconds
+        let deadline = clock.now + timeout
         inbox.stop(by: deadline)
         requested.isSet = true
         coreIsHung = false
@@ -389,11 +389,11 @@ final class EngineWorld {
     /// Waits for the shards' threads, as the core's thread does.
     private func endShards(_ take: (ShardFeedback, _ shard: Int) -> Void) {
         for node in nodes { node.isHung = false }
-        let end = clock.now + turn.timeLeft.nanoseconds
+        let end = clock.now + turn.timeLeft
         while nodes.contains(where: { !$0.hasStopped }), violation == nil {
             for node in nodes { while node.run() {} }
             for node in nodes where !node.hasStopped && !node.network.isBlocked { answer(node) }
-            if clock.now > end + Duration.milliseconds(100).nanoseconds {
+            if clock.now > end + .milliseconds(100) {
                 return complain("the shards outlast the deadline")
             }
             if nodes.contains(where: { !$0.hasStopped }) { clock.pass(.milliseconds(1)) }

@@ -55,11 +55,11 @@ import Testing
         let engine = try Self.fullOfChanges()
         let inbox = engine.inbox
         #expect(await inbox.room(for: .event(.number(1))) {} == .admitted(nil))
-        let late = Task { try await inbox.post(Self.change(8), until: .max) {} }
+        let late = Task { try await inbox.post(Self.change(8), until: .never) {} }
         let room = Task { await inbox.room {} }
         while inbox.lineOfChanges.count < 1 || inbox.watchers.count < 1 { await Task.yield() }
         #expect(inbox.line.count == 0)
-        _ = try await inbox.post(.event(.number(1)), until: .max) {}
+        _ = try await inbox.post(.event(.number(1)), until: .never) {}
         engine.disk?.isStuck = false
         while inbox.hasCallers { engine.settle() }
         _ = try await late.value
@@ -70,7 +70,7 @@ import Testing
         let engine = try Self.fullOfChanges()
         let inbox = engine.inbox
         let late = Task { () async -> EngineError? in
-            do throws(EngineError) { _ = try await inbox.post(Self.change(8), until: .max) {} } catch { return error }
+            do throws(EngineError) { _ = try await inbox.post(Self.change(8), until: .never) {} } catch { return error }
             return nil
         }
         while inbox.lineOfChanges.count < 1 { await Task.yield() }

@@ -80,7 +80,7 @@ import Testing
         private(set) var isImpatient = false
         func losePatience() {
             isImpatient = true
-            _ = intake.rowCommit.news(at: .max)
+            _ = intake.rowNews(at: .never)
         }
 
         func run() {
@@ -102,7 +102,7 @@ import Testing
                 }
                 check()
             }
-            intake.send(at: 0, now: FeedTime.plausible.lowerBound)
+            intake.send(at: .always, now: FeedTime.plausible.lowerBound)
             check()
             if intake.hasReady { run() }
         }
@@ -190,7 +190,7 @@ import Testing
         bench.intake.rowsAreDurable(kept: [true])
         bench.syncEntries()
         #expect(bench.done.isEmpty && bench.commits.count == 2)
-        _ = bench.intake.entryCommit.news(at: .max)
+        _ = bench.intake.entryNews(at: .never)
         bench.run()
         #expect(bench.done == [.entry(1)])
     }

@@ -173,7 +173,7 @@ import Testing
         _ = engine.ask(
             .eventNow { FeedEvent(topic: OneThread.match, at: $0, kind: "republish", change: .operation(.republish)) })
         let answers = Locked(0)
-        _ = engine.ask(.settle(until: .max) { _ in answers.withLock { $0 += 1 } })
+        _ = engine.ask(.settle(until: .never) { _ in answers.withLock { $0 += 1 } })
         _ = engine.turn.run()
         #expect(disk.sync())
         _ = engine.turn.run()
@@ -192,7 +192,7 @@ import Testing
         let engine = OneThread(disk: disk)
         engine.begin()
         let answers = Locked<[Settlement]>([])
-        let until = engine.clock.now + 1_000_000_000
+        let until = engine.clock.now + .seconds(1)
         disk.isStuck = true
         engine.goal(1)
         _ = engine.ask(.settle(until: until) { answer in answers.withLock { $0.append(answer) } })
@@ -268,7 +268,7 @@ import Testing
             _ = engine.ask(.counts { _ in answers.withLock { $0 += 1 } })
             engine.settle()
         }
-        _ = engine.ask(.settle(until: .max) { _ in answers.withLock { $0 += 1 } })
+        _ = engine.ask(.settle(until: .never) { _ in answers.withLock { $0 += 1 } })
         engine.stop(within: .seconds(1))
         engine.pass(.milliseconds(2900))
         #expect(!isOver.withLock { $0 })

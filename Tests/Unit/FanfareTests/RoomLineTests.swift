@@ -9,7 +9,7 @@ import Testing
 
     /// Starts a caller in a task of its own and returns once it has a place in the line.
     private func caller(
-        of line: Line, bringing element: Int?, until: Int64 = .max
+        of line: Line, bringing element: Int?, until: MonotonicTime = .never
     ) async -> Task<Line.Answer, Never> {
         let before = line.count
         let task = Task { await line.wait(with: element, until: until, wake: {}) }
@@ -68,12 +68,12 @@ import Testing
     @Test func patienceEndsAtItsTime() async {
         let line = Line()
         let patient = await caller(of: line, bringing: 1)
-        let late = await caller(of: line, bringing: 2, until: 50)
-        let later = await caller(of: line, bringing: 3, until: 70)
-        #expect(line.withdraw(at: 49) == 50)
-        #expect(line.withdraw(at: 50) == 70)
+        let late = await caller(of: line, bringing: 2, until: MonotonicTime(nanoseconds: 50)
+        let later = await caller(of: line, bringing: 3, until: MonotonicTime(nanoseconds: 70)
+        #expect(line.withdraw(at: MonotonicTime(nanoseconds: 49)) == MonotonicTime(nanoseconds: 50))
+        #expect(line.withdraw(at: MonotonicTime(nanoseconds: 50)) == MonotonicTime(nanoseconds: 70))
         #expect(await late.value == .late)
-        #expect(line.withdraw(at: 80) == nil)
+        #expect(line.withdraw(at: MonotonicTime(nanoseconds: 80)) == nil)
         #expect(await later.value == .late)
         #expect(line.count == 1)
         #expect(line.admit(room: 1) { _ in 1 })
@@ -98,7 +98,7 @@ import Testing
         // The task was cancelled before it joined the line.
         let cancelled = Task {
             while !Task.isCancelled { await Task.yield() }
-            return await line.wait(with: 3, until: .max, wake: {})
+            return await line.wait(with: 3, until: .never, wake: {})
         }
         cancelled.cancel()
         #expect(await cancelled.value == .cancelled)
@@ -112,7 +112,7 @@ import Testing
         line.close()
         for caller in callers { #expect(await caller.value == .stopped) }
         #expect(line.count == 0)
-        #expect(await line.wait(with: 1, until: .max, wake: {}) == .stopped)
+        #expect(await line.wait(with: 1, until: .never, wake: {}) == .stopped)
         #expect(!line.admit(room: 1) { _ in 0 })
     }
 

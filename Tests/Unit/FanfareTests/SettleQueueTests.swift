@@ -10,7 +10,7 @@ import Testing
     @Test func aQuestionIsAnsweredWhenTheLastShardHasAnsweredItOrANewerOne() {
         let answers = Answers()
         var queue = SettleQueue(shards: 2)
-        let questions = (0..<3).map { _ in queue.ask(until: .max) { answers.given.append($0) } }
+        let questions = (0..<3).map { _ in queue.ask(until: .never) { answers.given.append($0) } }
         queue.answer(questions[2], isComplete: true, from: 0)
         #expect(answers.given == [])
         queue.answer(questions[1], isComplete: true, from: 1)
@@ -23,10 +23,10 @@ import Testing
     @Test func oneShardInWhichSomebodyWasRefusedMakesItRefused() {
         let answers = Answers()
         var queue = SettleQueue(shards: 2)
-        let first = queue.ask(until: .max) { answers.given.append($0) }
+        let first = queue.ask(until: .never) { answers.given.append($0) }
         queue.answer(first, isComplete: false, from: 1)
         queue.answer(first, isComplete: true, from: 0)
-        let second = queue.ask(until: .max) { answers.given.append($0) }
+        let second = queue.ask(until: .never) { answers.given.append($0) }
         queue.answer(second, isComplete: true, from: 0)
         queue.answer(second, isComplete: true, from: 1)
         #expect(answers.given == [.refused, .complete])
@@ -35,14 +35,14 @@ import Testing
     @Test func whoHasWaitedForLongEnoughIsToldAndForgotten() {
         let answers = Answers()
         var queue = SettleQueue(shards: 1)
-        for second in Int64(1)...1000 { _ = queue.ask(until: second) { answers.given.append($0) } }
-        let last = queue.ask(until: .max) { answers.given.append($0) }
-        queue.withdraw(at: 999)
+        for second in Int64(1)...1000 { _ = queue.ask(until: MonotonicTime(nanoseconds: second)) { answers.given.append($0) } }
+        let last = queue.ask(until: .never) { answers.given.append($0) }
+        queue.withdraw(at: MonotonicTime(nanoseconds: 999))
         #expect(
             queue.count == 2 && answers.given.count == 999 && answers.given.allSatisfy { $0 == .unknown })
         queue.answer(last, isComplete: true, from: 0)
         #expect(answers.given.suffix(2) == [.complete, .complete])
-        _ = queue.ask(until: .max) { answers.given.append($0) }
+        _ = queue.ask(until: .never) { answers.given.append($0) }
         queue.withdrawAll()
         #expect(queue.count == 0 && answers.given.last == .unknown)
     }

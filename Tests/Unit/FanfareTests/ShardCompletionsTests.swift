@@ -9,12 +9,12 @@ import Testing
     @Test func lastShardCompletesThePublicationAtTheLatestTime() {
         var publications = ShardCompletions()
         publications.open(7, of: Self.match, shards: 3)
-        let first = publications.complete(7, at: 300)
+        let first = publications.complete(7, at: MonotonicTime(nanoseconds: 300))
         let second = publications.complete(7, at: nil)
         #expect(first == nil && second == nil && publications.violation(shards: 3) == nil)
-        let last = publications.complete(7, at: 200)
-        #expect(last == .init(topic: Self.match, at: 300))
-        let again = publications.complete(7, at: 400)
+        let last = publications.complete(7, at: MonotonicTime(nanoseconds: 200))
+        #expect(last == .init(topic: Self.match, at: MonotonicTime(nanoseconds: 300)))
+        let again = publications.complete(7, at: MonotonicTime(nanoseconds: 400))
         #expect(again == nil && publications.count == 0)
     }
 
@@ -30,7 +30,7 @@ import Testing
         publications.open(7, of: Self.match, shards: 2)
         let first = publications.overtake(7)
         let second = publications.overtake(7)
-        let completion = publications.complete(7, at: 100)
+        let completion = publications.complete(7, at: MonotonicTime(nanoseconds: 100))
         #expect(first == Self.match && second == nil && completion == nil)
     }
 
@@ -38,9 +38,9 @@ import Testing
         var publications = ShardCompletions()
         publications.open(7, of: Self.match, shards: 1)
         publications.addShards(1, to: 7)
-        let first = publications.complete(7, at: 100)
-        let second = publications.complete(7, at: 200)
-        #expect(first == nil && second == .init(topic: Self.match, at: 200))
+        let first = publications.complete(7, at: MonotonicTime(nanoseconds: 100))
+        let second = publications.complete(7, at: MonotonicTime(nanoseconds: 200))
+        #expect(first == nil && second == .init(topic: Self.match, at: MonotonicTime(nanoseconds: 200)))
         publications.addShards(1, to: 7)
         #expect(publications.count == 0, "what is complete stays so")
     }

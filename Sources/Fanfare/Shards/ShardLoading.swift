@@ -1,0 +1,34 @@
+import FanfareModel
+
+/// Shards that serve while they load the store's cards, and the topics that are forgotten by then: cards that are still to be loaded may lack their ends.
+struct ShardLoading {
+    /// Number of shards that have not loaded all of their cards.
+    private var left = 0
+    private var forgotten: Set<TopicID> = []
+
+    /// Begins the loading of that many shards.
+    mutating func begin(shards: Int) { left = shards }
+
+    /// Notes that a topic is forgotten.
+    ///
+    /// - Returns: `true` if the shards are to keep it until all cards are loaded.
+    mutating func keeps(_ topic: TopicID) -> Bool {
+        if left > 0 { forgotten.insert(topic) }
+        return left > 0
+    }
+
+    /// Notes that a topic is published.
+    ///
+    /// - Returns: `true` if the shards are to forget the one that they keep under its id.
+    mutating func begins(_ topic: TopicID) -> Bool { !forgotten.isEmpty && forgotten.remove(topic) != nil }
+
+    /// Notes that one more shard has loaded all of its cards.
+    ///
+    /// - Returns: the topics to forget if it was the last; `nil` otherwise.
+    mutating func noteLoaded() -> Set<TopicID>? {
+        left -= 1
+        guard left == 0 else { return nil }
+        defer { forgotten = [] }
+        return forgotten
+    }
+}
