@@ -97,7 +97,7 @@ final class Fleet {
 
     func publish(_ publication: Publication) {
         moment.wallMilliseconds += 1000
-        moment.monotonicNanoseconds += 1_000_000_000
+        moment.monotonic += .seconds(1)
         shard.apply(.publish(publication), at: moment)
     }
 

@@ -6,7 +6,7 @@ import FanfareModel
 /// the order in which the scheduler serves, not the speed of the machine.
 private final class LimitedShard {
     let shard = Shard()
-    /// Monotonic nanoseconds of the virtual clock.
+    /// Nanoseconds of the virtual clock.
     private(set) var now: Int64 = 0
 
     private let perSecond: Int

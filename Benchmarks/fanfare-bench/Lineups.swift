@@ -248,12 +248,12 @@ private struct LineupFleet: ~Copyable {
 
     private mutating func pass(seconds: Int64) {
         moment.wallMilliseconds += seconds * 1000
-        moment.monotonicNanoseconds += seconds * 1_000_000_000
+        moment.monotonic += .seconds(seconds)
     }
 
     /// Runs all due timers without a push.
     mutating func wake() {
-        while let due = shard.nextDue, due <= moment.monotonicNanoseconds {
+        while let due = shard.nextDue, due <= moment.monotonic {
             shard.pull(limit: 0, at: moment, into: &batch)
         }
     }
@@ -268,7 +268,7 @@ private struct LineupFleet: ~Copyable {
             if batch.deliveries.isEmpty {
                 // A pull may end with visits left to be made, or with claims.
                 if confirm() { continue }
-                guard let due = shard.nextDue, due <= moment.monotonicNanoseconds else { return pushes }
+                guard let due = shard.nextDue, due <= moment.monotonic else { return pushes }
                 continue
             }
             pushes += batch.deliveries.count

@@ -12,8 +12,8 @@ final class WatchedTransport: Transport {
     private var completions: [Completion] = []
 
     private static let batchMax = 1024
-    /// Nanoseconds, as of `DiscardTransport`.
-    private static let turnMax: Int64 = 500_000
+    /// As of `DiscardTransport`.
+    private static let turnMax = Duration.microseconds(500)
 
     /// - Parameter note: called on the shard's thread with each batch and the monotonic nanosecond at which it left. It reads the tokens, so
     ///   that copying them is not optimised away.
@@ -31,8 +31,8 @@ final class WatchedTransport: Transport {
 
     func workAvailable() {
         var moment = clock()
-        let end = moment.monotonicNanoseconds + WatchedTransport.turnMax
-        while moment.monotonicNanoseconds < end {
+        let end = moment.monotonic + WatchedTransport.turnMax
+        while moment.monotonic < end {
             source.pull(limit: WatchedTransport.batchMax, at: moment, into: &batch)
             guard !batch.deliveries.isEmpty else { return }
             note(batch, Clock.monotonicNanoseconds())

@@ -70,7 +70,7 @@ final class Pusher {
     private var besideTimer: LoopTimer?
     private var besideRound = 0
     /// Time of the goal that is on its way.
-    private var besidePublishedAt: Int64?
+    private var besidePublishedAt: MonotonicTime?
     private var besideSeconds: [Double] = []
     private var feedbackIn: RingProducer<ShardFeedback>
     private var feedbackOut: RingConsumer<ShardFeedback>
@@ -179,22 +179,22 @@ final class Pusher {
         guard besidePublishedAt == nil, !isPausing, !isDone, !shard.isQuiet else { return }
         besideRound += 1
         let moment = Moment.now()
-        besidePublishedAt = moment.monotonicNanoseconds
+        besidePublishedAt = moment.monotonic
         shard.apply(.publish(workload.publicationBeside(besideRound)), at: moment)
         pool.workAvailable()
     }
 
-    private func completed(_ serial: UInt64, _ at: Int64?) {
+    private func completed(_ serial: UInt64, _ at: MonotonicTime?) {
         guard serial == UInt64(Workload.besideFirst + besideRound), let since = besidePublishedAt.take(), let at else {
             return
         }
-        besideSeconds.append(Double(at - since) / 1e9)
+        besideSeconds.append(Double(at.nanoseconds(since: since)) / 1e9)
         besideTimer?.start(after: Pusher.besidePause)
     }
 
     private func armTimer() {
         guard let due = shard.nextDue else { return }
-        dueTimer?.start(after: .nanoseconds(max(0, due - Clock.monotonicNanoseconds())))
+        dueTimer?.start(after: max(.zero, due - MonotonicTime(nanoseconds: Clock.monotonicNanoseconds())))
     }
 }
 

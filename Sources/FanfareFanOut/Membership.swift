@@ -38,7 +38,8 @@ final class Membership {
 
     /// Publishes a new version to all members of the audience, including those whose last version was refused.
     func publish(
-        _ version: Audience.Version, in audience: Audience, alerting alert: IssuedAlert?, freshness: Int, at now: Int64
+        _ version: Audience.Version, in audience: Audience, alerting alert: IssuedAlert?, freshness: Int,
+        at now: MonotonicTime
     ) {
         let before = (owed: audience.owed, refused: audience.refused)
         audience.publish(version, alerting: alert, freshness: freshness, at: now)
@@ -326,7 +327,7 @@ final class Membership {
         if !state.flags.isDisjoint(with: .awaitingVisit), let lineup = audience.lineup {
             lineup.awaitsNews = true
             if let wakeUp = lineup.wakeUp { timers.cancel(wakeUp) }
-            lineup.wakeUp = timers.insert(.lineup(index), due: 0)
+            lineup.wakeUp = timers.insert(.lineup(index), due: .always)
         }
         if state.flags.contains(.isFlying) { addFlight(of: state, row, to: audience) }
         return audience
@@ -430,7 +431,7 @@ final class Membership {
     }
 
     /// Pauses the audience's sweep until `due`.
-    func park(_ audience: Audience, _ index: AudienceIndex, due: Int64) {
+    func park(_ audience: Audience, _ index: AudienceIndex, due: MonotonicTime) {
         lanes.park(audience, until: timers.insert(.audience(index), due: due))
     }
 

@@ -103,7 +103,7 @@ package final class Shard: DeliverySource {
 
     /// Returns the freshness figures of this shard since its start.
     package func freshnessReport(at moment: Moment) -> FreshnessReport {
-        reporter.freshness.report(oldestArrival: reporter.publications.oldestArrival, at: moment.monotonicNanoseconds)
+        reporter.freshness.report(oldestArrival: reporter.publications.oldestArrival, at: moment.monotonic)
     }
 
     /// Number of topics that the core keeps or that activities follow.
@@ -132,11 +132,11 @@ package final class Shard: DeliverySource {
     /// Is `true` when lineups have members, so that publications may take long.
     package var hasLineups: Bool { membership.membersOfLineups > 0 }
 
-    /// The time at which to call `wakeDue` or `pull` again although nothing new has arrived, monotonic nanoseconds. It is `nil` while the
-    /// shard `isHeldUp`, which ends when the core makes room.
-    package var nextDue: Int64? {
+    /// The time at which to call `wakeDue` or `pull` again although nothing new has arrived. It is `nil` while the shard `isHeldUp`,
+    /// which ends when the core makes room.
+    package var nextDue: MonotonicTime? {
         if isHeldUp { return nil }
-        if publisher.isShowingAgain { return 0 }
+        if publisher.isShowingAgain { return .always }
         let due = dispatcher.cutShortAt ?? membership.timers.nextDue
         guard let scan = retries.completionScan.due else { return due }
         return min(due ?? scan, scan)
@@ -246,7 +246,7 @@ package final class Shard: DeliverySource {
         publisher.showAgainAfterClockStep(at: moment)
         // A goal begins a dwell time in each of its lineups, and a million of these may end together: the bound keeps a pull short.
         for _ in 0..<Shard.wakeUpsMax {
-            guard let subject = membership.timers.popDue(moment.monotonicNanoseconds) else { return }
+            guard let subject = membership.timers.popDue(moment.monotonic) else { return }
             switch subject {
             case .audience(let index): membership.lanes.unpark(membership.awake(index))
             case .held: retries.releaseHeld(at: moment)

@@ -131,9 +131,9 @@ struct ShardAudit {
             return "audience \(index) are not the followers of its topic"
         }
         if let lineup = audience.lineup, !lineup.waiting.isEmpty {
-            guard let publishedAt = lineup.publishedAt, let wakeUp = lineup.wakeUp,
-                membership.timers.due(of: wakeUp) < publishedAt + lineupPublisher.lineupInterval
-                    + TimingWheel.tickNanoseconds
+            let free = lineup.publishedAt.advanced(byNanoseconds: lineupPublisher.lineupInterval)
+            guard let wakeUp = lineup.wakeUp,
+                membership.timers.due(of: wakeUp) < free.advanced(byNanoseconds: TimingWheel.tickNanoseconds)
             else { return "changes of lineup \(index) wait and nothing will bring them out" }
         }
         let isServed = audience.lane.current != nil || audience.lane.parked != nil

@@ -278,7 +278,7 @@ final class Season {
             var next = end
             if let due = core.nextDeadline { next = min(next, now + (due - log)) }
             if let due = shard.nextDue {
-                next = min(next, now + .nanoseconds(due - moment.monotonicNanoseconds + 999_999))
+                next = min(next, now + (due - moment.monotonic + .nanoseconds(999_999)))
             }
             if let report = phones.nextReport { next = min(next, report) }
             // A wrong clock is read every second while it is wrong, and a failing service is tried every second; shorter steps would only
@@ -290,7 +290,7 @@ final class Season {
             readClocks()
             core.advance(to: log, into: &decisions)
             carryOut()
-            if let due = shard.nextDue, due <= moment.monotonicNanoseconds { shard.wakeDue(at: moment) }
+            if let due = shard.nextDue, due <= moment.monotonic { shard.wakeDue(at: moment) }
             reportTokens()
             serve()
         }

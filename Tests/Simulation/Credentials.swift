@@ -17,16 +17,15 @@ struct Credentials {
     private(set) var provenOrigin: Int64?
     /// Is `true` once the service has proven a time.
     private(set) var hasBeenAccepted = false
-    /// Monotonic time in nanoseconds since which the clock is right; `nil` while it is wrong.
-    private var isRightSince: Int64?
-    /// Monotonic time since which JWTs are refused for their time although the engine could know the right one.
-    private var isWrongSince: Int64?
+    /// Time since which the clock is right; `nil` while it is wrong.
+    private var isRightSince: MonotonicTime?
+    /// Time since which JWTs are refused for their time although the engine could know the right one.
+    private var isWrongSince: MonotonicTime?
     /// Number of times that the engine has read its clock since then, once a step.
     private var looks = 0
 
-    /// Longest time from the first refusal to the right time, in nanoseconds: a corrected clock is
-    /// doubted for five seconds, and a probe waits for ten.
-    private static let patience: Int64 = 15_000_000_000
+    /// Longest time from the first refusal to the right time: a corrected clock is doubted for five seconds, and a probe waits for ten.
+    private static let patience = Duration.seconds(15)
     /// Most readings before the right time. One faulty server is not believed at once: a time accepted before is given up after the tenth
     /// refusal, and meanwhile a pool checks once a second. A world's step may take ten.
     private static let looksMax = 20
@@ -53,7 +52,7 @@ struct Credentials {
     /// Is `true` if another time can be tried at once.
     func knowsAnotherTime(at moment: Moment) -> Bool { token.knowsAnotherTime(at: moment) }
 
-    mutating func note(isClockRight: Bool, at now: Int64) {
+    mutating func note(isClockRight: Bool, at now: MonotonicTime) {
         isRightSince = isClockRight ? isRightSince ?? now : nil
         if isWrongSince != nil { looks += 1 }
     }
@@ -71,8 +70,8 @@ struct Credentials {
     /// - Returns: `true` if there is another JWT to try.
     mutating func refused(_ jwt: JWT, as refusal: ProviderToken.Refusal, at moment: Moment) -> Bool {
         acceptedSerial = 0
-        let now = moment.monotonicNanoseconds
-        let isKnown = hasBeenAccepted || isRightSince.map { now - $0 > 5_000_000_000 } ?? false
+        let now = moment.monotonic
+        let isKnown = hasBeenAccepted || isRightSince.map { now - $0 > .seconds(5) } ?? false
         isWrongSince = isKnown ? isWrongSince ?? now : nil
         if !isKnown { looks = 0 }
         let remedy = try? token.refused(serial: jwt.serial, as: refusal, at: moment)
@@ -81,10 +80,10 @@ struct Credentials {
     }
 
     /// Judges the JWT of a push that leaves.
-    func judge(_ jwt: JWT, at now: Int64) -> String? {
+    func judge(_ jwt: JWT, at now: MonotonicTime) -> String? {
         guard jwt.fault != nil, let isWrongSince, now - isWrongSince > Credentials.patience,
             looks > Credentials.looksMax
         else { return nil }
-        return "a JWT of the wrong time, \((now - isWrongSince) / 1_000_000) ms after one was refused (12)"
+        return "a JWT of the wrong time, \((now - isWrongSince).milliseconds) ms after one was refused (12)"
     }
 }

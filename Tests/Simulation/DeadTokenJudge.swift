@@ -1,3 +1,5 @@
+import FanfareModel
+
 /// The dead-token guard from an operator's view. When more than half of the recent answers report dead tokens, activities are no longer
 /// removed but held; ten seconds after the first one was held, a limited number at a time is tried again, in the order in which they came.
 /// Removal resumes when the share falls below a quarter or an operator confirms the dead answers.
@@ -10,8 +12,8 @@ struct DeadTokenJudge {
     /// Number of alarms that operators must get; `resumptions` likewise.
     private(set) var alarms = 0
     private(set) var resumptions = 0
-    /// Monotonic nanoseconds; `nil` while no activity is held.
-    private var heldUntil: Int64?
+    /// Time of the next release; `nil` while no activity is held.
+    private var heldUntil: MonotonicTime?
     /// Held phones, with the token that looks dead.
     private var held: [(phone: Int, token: [UInt8])] = []
     private let probes: Int
@@ -47,20 +49,20 @@ struct DeadTokenJudge {
         isOverruled = true
     }
 
-    mutating func hold(_ phone: Int, _ token: [UInt8], at now: Int64) {
+    mutating func hold(_ phone: Int, _ token: [UInt8], at now: MonotonicTime) {
         held.append((phone, token))
-        heldUntil = heldUntil ?? now + 10_000_000_000
+        heldUntil = heldUntil ?? now + .seconds(10)
     }
 
     /// - Returns: phones that are released and may be served again.
-    mutating func release(at now: Int64, stay: (_ phone: Int, _ token: [UInt8]) -> Stay) -> [Int] {
+    mutating func release(at now: MonotonicTime, stay: (_ phone: Int, _ token: [UInt8]) -> Stay) -> [Int] {
         guard let until = heldUntil, until <= now else { return [] }
         held.removeAll { stay($0.phone, $0.token) == .hasGone }
         isInDoubt = isInDoubt || held.contains { stay($0.phone, $0.token) == .mayHaveGone }
         let count = isInDoubt || !isShut ? held.count : min(probes, held.count)
         let released = held.prefix(count).map(\.phone)
         held.removeFirst(count)
-        heldUntil = held.isEmpty ? nil : now + 10_000_000_000
+        heldUntil = held.isEmpty ? nil : now + .seconds(10)
         return released
     }
 }

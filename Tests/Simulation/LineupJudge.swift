@@ -33,18 +33,16 @@ extension World {
     /// A version of a topic that was sent to a shard.
     struct Told {
         let publication: Publication
-        /// Time in monotonic nanoseconds.
-        let at: Int64
+        let at: MonotonicTime
         /// Is `true` if the version is sent at once, together with everything that waited.
         var isUrgent: Bool {
             publication.alert != nil || publication.event == .update && publication.priority == .immediate
         }
     }
 
-    /// Longest wait of changes that are not urgent, in nanoseconds; `dwell` is that of the spotlight.
-    private var interval: Int64 { nanoseconds(options.lineupRules.minimumInterval) }
-    private var dwell: Int64 { nanoseconds(options.lineupRules.dwell) }
-    private func nanoseconds(_ duration: Duration) -> Int64 { duration.milliseconds * 1_000_000 }
+    /// Longest wait of changes that are not urgent; `dwell` is that of the spotlight.
+    private var interval: Duration { options.lineupRules.minimumInterval }
+    private var dwell: Duration { options.lineupRules.dwell }
     /// Largest state that `SimulatedFeed.rules` allow.
     private static let bytesMax = TopicRules.pushBytesMax - TopicRules.attributesReserveRange.upperBound
 
@@ -80,7 +78,7 @@ extension World {
         else { return "the spotlight is not on the newest of \(lit): \(spotlight.state) (1)" }
 
         if let newest = newestAlert(of: topics, node), let since = phone.served.flatMap({ node.lineups[$0] }),
-            newest.at > since, newest.at + dwell > moment.monotonicNanoseconds,
+            newest.at > since, newest.at + dwell > moment.monotonic,
             lit != newest.publication.topicID, !isOutweighed(newest, topics, node)
         {
             return "\(newest.publication.topicID) has just had an alert and has no spotlight (M2)"
@@ -117,10 +115,10 @@ extension World {
     /// the second alert came, or no other topic was live. Judges only worlds with one activity, because another member of
     /// the lineup may have waited for the first alert.
     func judgeGathering(_ payload: Payload, lineup topics: [TopicID], to phone: Phone, from node: Node) -> String? {
-        let gather = nanoseconds(options.lineupRules.gather)
+        let gather = options.lineupRules.gather
         guard options.activitiesMax == 1, payload.event == .update, payload.alert != nil, phone.lastAlertStandsAlone,
             !phone.lastMayRepeat,
-            moment.monotonicNanoseconds < phone.lastSentAt + gather
+            moment.monotonic < phone.lastSentAt + gather
         else { return nil }
         for topic in topics {
             for told in node.told[topic] ?? [] where told.publication.alert != nil && told.at >= phone.lastSentAt {
@@ -131,7 +129,7 @@ extension World {
     }
 
     /// Is `true` if the topic was live before that moment and in everything sent at it.
-    private func wasLive(_ topic: TopicID, at time: Int64, _ node: Node) -> Bool {
+    private func wasLive(_ topic: TopicID, at time: MonotonicTime, _ node: Node) -> Bool {
         let told = node.told[topic] ?? []
         return told.contains { $0.at < time }
             && told[(told.lastIndex { $0.at < time } ?? 0)...].prefix { $0.at <= time }
@@ -142,7 +140,7 @@ extension World {
     /// silent, at priority 5 and within a budget, and a topic must be live.
     func judgeRotation(_ payload: Payload, lineup topics: [TopicID], to index: Int, from node: Node) -> String? {
         let phone = phones[index]
-        let newest = topics.compactMap { node.told[$0]?.last?.at }.max() ?? 0
+        let newest = topics.compactMap { node.told[$0]?.last?.at }.max() ?? .always
         guard phone.lastLineup != nil, !phone.lastMayRepeat, newest + interval < phone.lastSentAt else { return nil }
         if payload.alert != nil || payload.priority != .conserving { return "the rotation's push is loud" }
         guard topics.contains(where: { node.latest[$0]?.event == .update }) else {
@@ -150,7 +148,8 @@ extension World {
         }
         phones[index].rotationPushes += 1
         let size = options.lineupRules.rotationPushes
-        let granted = Int64(size.burst) + (moment.monotonicNanoseconds - phone.joinedAt) / nanoseconds(size.refill)
+        let passed = moment.monotonic.nanoseconds(since: phone.joinedAt)
+        let granted = Int64(size.burst) + passed / size.refill.nanoseconds
         if phones[index].rotationPushes > granted {
             return "\(phones[index].rotationPushes) pushes of the rotation's own, \(granted) granted"
         }
@@ -163,7 +162,7 @@ extension World {
         var result: [Publication] = []
         for told in (node.told[topic] ?? []).reversed() {
             result.append(told.publication)
-            if told.isUrgent || told.at + interval <= moment.monotonicNanoseconds { break }
+            if told.isUrgent || told.at + interval <= moment.monotonic { break }
         }
         // The core has forgotten the topic, the shard perhaps not.
         if result.isEmpty, let last = node.last(of: topic) { result.append(last) }
@@ -177,13 +176,13 @@ extension World {
                 guard publication.event == .end, let shown = publication.dismissAfter,
                     let told = node.told[topic]?.last(where: { $0.publication.serial == publication.serial })
                 else { return false }
-                return told.at + nanoseconds(shown) <= moment.monotonicNanoseconds
+                return told.at + shown <= moment.monotonic
             }
     }
 
     /// Is `true` if every version of the topic may still wait, so that the pushed version may be older.
     private func hasJustBegun(_ topic: TopicID, _ node: Node) -> Bool {
-        node.told[topic]?.allSatisfy { !$0.isUrgent && $0.at + interval > moment.monotonicNanoseconds } ?? false
+        node.told[topic]?.allSatisfy { !$0.isUrgent && $0.at + interval > moment.monotonic } ?? false
     }
 
     private func newestAlert(of topics: [TopicID], _ node: Node) -> Told? {
@@ -194,7 +193,7 @@ extension World {
     /// Is `true` if something as weighty has happened since in another topic, even with a demoted alert, or
     /// something weightier was gathered with the alert.
     private func isOutweighed(_ alert: Told, _ topics: [TopicID], _ node: Node) -> Bool {
-        let gather = nanoseconds(options.lineupRules.gather)
+        let gather = options.lineupRules.gather
         return topics.contains { topic in
             topic != alert.publication.topicID
                 && node.told[topic, default: []].contains {
@@ -208,7 +207,7 @@ extension World {
     /// Is `true` if the topic was over and is dismissed.
     func isGone(_ topic: TopicID, _ node: Node) -> Bool {
         guard let ended = node.endedAt[topic], let shown = node.latest[topic]?.dismissAfter else { return false }
-        return ended + shown.milliseconds * 1_000_000 <= moment.monotonicNanoseconds
+        return ended + shown <= moment.monotonic
     }
 
     /// Checks after settling that each row shows the newest version of its topic.

@@ -5,8 +5,8 @@ import FanfareModel
 struct NodeClock {
     /// Moment that the node's threads use.
     private(set) var moment: Moment
-    /// Nanoseconds by which the wall clock is ahead, and the monotonic time at which it is put right.
-    private var error: (nanoseconds: Int64, until: Int64)?
+    /// Time by which the wall clock is ahead, and the time at which it is put right.
+    private var error: (lead: Duration, until: MonotonicTime)?
     private var estimate: WallEstimate
     private var isWrongFromStart = false
     /// Wall time at monotonic zero as proven by the service; `nil` if the service proves no time.
@@ -15,17 +15,13 @@ struct NodeClock {
     /// Bounds on stamps from the store.
     var stamps = StampBounds()
 
-    private static let second: Int64 = 1_000_000_000
-
     /// - Parameter error: seconds by which the clock is wrong from the start, and the seconds for which it is.
     init(at truth: Moment, error: (seconds: Int64, lasts: Int64)? = nil) {
         let ahead = (error?.seconds ?? 0) * 1000
         estimate = WallEstimate(
-            wallMilliseconds: truth.wallMilliseconds + ahead, monotonicNanoseconds: truth.monotonicNanoseconds)
+            wallMilliseconds: truth.wallMilliseconds + ahead, monotonicNanoseconds: truth.monotonic.nanoseconds)
         moment = truth
-        self.error = error.map {
-            ($0.seconds * NodeClock.second, truth.monotonicNanoseconds + $0.lasts * NodeClock.second)
-        }
+        self.error = error.map { (.seconds($0.seconds), truth.monotonic + .seconds($0.lasts)) }
         isWrongFromStart = error != nil
         read(at: truth)
     }
@@ -35,14 +31,14 @@ struct NodeClock {
 
     /// Is `true` while the machine's clock is right, even if the engine estimates another time.
     var isRight: Bool { error == nil }
-    var isAhead: Bool { error.map { $0.nanoseconds > 0 } ?? false }
-    var isBack: Bool { error.map { $0.nanoseconds < 0 } ?? false }
+    var isAhead: Bool { error.map { $0.lead > .zero } ?? false }
+    var isBack: Bool { error.map { $0.lead < .zero } ?? false }
 
     mutating func read(at truth: Moment) {
-        if let error, error.until <= truth.monotonicNanoseconds { self.error = nil }
+        if let error, error.until <= truth.monotonic { self.error = nil }
         moment = estimate.read(
-            wallMilliseconds: truth.wallMilliseconds + (error?.nanoseconds ?? 0) / 1_000_000,
-            monotonicNanoseconds: truth.monotonicNanoseconds, provenOrigin: provenOrigin)
+            wallMilliseconds: truth.wallMilliseconds + (error?.lead.milliseconds ?? 0),
+            monotonicNanoseconds: truth.monotonic.nanoseconds, provenOrigin: provenOrigin)
         moment.stamps = stamps
     }
 
@@ -51,14 +47,15 @@ struct NodeClock {
     /// - Parameter daysLast: most seconds for which it is wrong by days. Before the service has proven a time, an
     ///   error of days cannot be distinguished from the truth.
     mutating func set(at truth: Moment, daysLast: Int64, using random: inout SplitMix64) {
-        func seconds(_ range: ClosedRange<Int64>) -> Int64 {
-            Int64.random(in: range.lowerBound * NodeClock.second...range.upperBound * NodeClock.second, using: &random)
+        func seconds(_ range: ClosedRange<Int64>) -> Duration {
+            let nanoseconds = range.lowerBound * 1_000_000_000...range.upperBound * 1_000_000_000
+            return .nanoseconds(Int64.random(in: nanoseconds, using: &random))
         }
         // A clock that has never been right cannot be distinguished from a right one.
         let isBelieved = abs(moment.wallMilliseconds - truth.wallMilliseconds) < 1000
         guard error == nil, isBelieved || !isWrongFromStart else { return }
         isWrongFromStart = false
-        let now = truth.monotonicNanoseconds
+        let now = truth.monotonic
         let days = seconds(7 * 3600...30 * 24 * 3600)
         error =
             switch Int.random(in: 0..<5, using: &random) {
@@ -66,7 +63,7 @@ struct NodeClock {
             case 1: (seconds(-4 * 3600 ... -1), now + seconds(1...600))
             case 2: (seconds(1...3 * 3600), now + seconds(1...600))
             case 3: (days, now + seconds(1...daysLast))
-            default: (-days, now + seconds(1...daysLast))
+            default: (.zero - days, now + seconds(1...daysLast))
             }
         read(at: truth)
     }

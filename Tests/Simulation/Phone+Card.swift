@@ -29,7 +29,7 @@ extension Phone {
     /// Is `true` if pushes can go to an update token.
     var hasToken: Bool { card?.isRegistered ?? true }
 
-    mutating func sentStart(arrives: Bool, at now: Int64) {
+    mutating func sentStart(arrives: Bool, at now: MonotonicTime) {
         card?.isOut = true
         card?.hasArrived = arrives
         beganAt = now
@@ -49,7 +49,7 @@ extension Phone {
         if let outage { card?.lastOutage = outage }
     }
 
-    mutating func registered(_ token: [UInt8], at now: Int64) {
+    mutating func registered(_ token: [UInt8], at now: MonotonicTime) {
         if !hasToken { isMember(since: now) }
         card?.isRegistered = true
         serves(token)
@@ -58,8 +58,8 @@ extension Phone {
 }
 
 extension World {
-    func age(of phone: Phone) -> Int64 { moment.monotonicNanoseconds - phone.beganAt }
-    var lifetime: Int64 { options.lifetime.milliseconds * 1_000_000 }
+    func age(of phone: Phone) -> Duration { moment.monotonic - phone.beganAt }
+    var lifetime: Duration { options.lifetime }
 
     /// Returns a phone that renews this one and has no token yet. Its start may have arrived, so the renewed card must stay.
     func successor(of index: Int) -> Int? {
@@ -203,7 +203,7 @@ extension World {
     }
 
     /// Is `true` if the card is old enough to be renewed.
-    private func isOldEnough(_ phone: Phone) -> Bool { age(of: phone) >= lifetime / 16 * 15 - 1_000_000_000 }
+    private func isOldEnough(_ phone: Phone) -> Bool { age(of: phone) >= lifetime / 16 * 15 - .seconds(1) }
 
     /// Is `true` if the phone's card is the successor of the old phone's.
     private func renews(_ old: Phone, by phone: Phone) -> Bool {
@@ -236,7 +236,7 @@ extension World {
         else { return nil }
         var phone = Phone(renewing: phones[old], id: ActivityID(hashing: name))
         phone.card = Phone.Card(name, edition: edition, renews: old)
-        phone.joined(served, turn: phones[old].turn, isWaited: false, at: moment.monotonicNanoseconds)
+        phone.joined(served, turn: phones[old].turn, isWaited: false, at: moment.monotonic)
         phones.append(phone)
         return phones.count - 1
     }
@@ -266,7 +266,7 @@ extension World {
     }
 
     /// Is `true` when the system has ended the card of a person who left: its end is no longer sent.
-    func isLetGo(_ phone: Phone) -> Bool { age(of: phone) >= lifetime - 1_000_000_000 }
+    func isLetGo(_ phone: Phone) -> Bool { age(of: phone) >= lifetime - .seconds(1) }
 
     /// Is `true` when the system has ended the card and no start of its successor was taken: the outcome is reported once one has been.
     func isBetweenCards(_ phone: Phone) -> Bool {
@@ -276,19 +276,19 @@ extension World {
 
     /// Is `true` when the system has ended the card and the person has let go of its successor: neither is reported.
     func isOutlivedAndLetGo(_ phone: Phone) -> Bool {
-        guard options.renews, age(of: phone) >= lifetime - 1_000_000_000 else { return false }
+        guard options.renews, age(of: phone) >= lifetime - .seconds(1) else { return false }
         return phones.contains { $0.hasLeft && renews(phone, by: $0) }
     }
 
     /// Is `true` if the engine may end the card for its age now or within the second in which it counts.
-    func isAlmostOver(_ phone: Phone) -> Bool { age(of: phone) >= lifetime / 48 * 47 - 1_000_000_000 }
+    func isAlmostOver(_ phone: Phone) -> Bool { age(of: phone) >= lifetime / 48 * 47 - .seconds(1) }
 
     /// Sends the shard a card's token.
     ///
     /// - Returns: `true` if the token may be sent. A late one is not sent at all: alerts must not grow stale, nor the activity too old.
     func register(_ index: Int, _ token: [UInt8]) -> Bool {
-        guard !phones[index].isGone, !isTooOld(index), age(of: phones[index]) < 60_000_000_000 else { return false }
-        phones[index].registered(token, at: moment.monotonicNanoseconds)
+        guard !phones[index].isGone, !isTooOld(index), age(of: phones[index]) < .seconds(60) else { return false }
+        phones[index].registered(token, at: moment.monotonic)
         guard phones[index].served != nil, let card = phones[index].card, let old = card.renews else { return true }
         let isThere = !phones[old].isExpired && !isLetGo(phones[old])
         phones[index].takesOver(from: phones[old], isThere: isThere)

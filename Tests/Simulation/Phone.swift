@@ -23,8 +23,8 @@ struct Phone {
     var startToken: [UInt8]
     /// The card of an activity started by a push; `nil` if the app started the activity.
     var card: Card?
-    /// Time at which the card appeared, as the shard knows it; monotonic nanoseconds.
-    var beganAt: Int64 = 0
+    /// Time at which the card appeared, as the shard knows it.
+    var beganAt = MonotonicTime(nanoseconds: 0)
     var isExpired = false
     /// Is `true` if its name means the successor, whose card may still be pending.
     var isReplaced = false
@@ -59,12 +59,12 @@ struct Phone {
 
     /// Fault of its token.
     var sickness: Sickness?
-    /// Time of the last trouble of a push to it, in monotonic nanoseconds.
-    private(set) var troubledAt: Int64 = 0
+    /// Time of the last trouble of a push to it.
+    private(set) var troubledAt: MonotonicTime?
     /// Is `true` if the token is not its first one.
     private(set) var hasNewToken = false
     /// Time until which its own trouble delays it, at least.
-    var waitsUntil: Int64 = 0
+    var waitsUntil = MonotonicTime.always
 
     /// Number of its pushes in flight; more than one is a violation.
     var flying = 0
@@ -83,19 +83,18 @@ struct Phone {
     var isGone = false
     /// Newest publication of its audience when the last push was sent.
     var lastSerial: UInt64 = 0
-    /// Time of the last push in monotonic nanoseconds; `answeredAt` is the time of the last answer,
-    /// `lastLineup` the lineup that the push showed.
-    private(set) var lastSentAt: Int64 = 0
-    private(set) var answeredAt: Int64 = 0
+    /// Time of the last push; `answeredAt` is the time of the last answer, `lastLineup` the lineup that the push showed.
+    private(set) var lastSentAt = MonotonicTime.always
+    private(set) var answeredAt = MonotonicTime.always
     private(set) var lastLineup: LineupContentState<Match>?
     /// Is `true` if the last push had an alert and no alert was published while it was in flight.
     private(set) var lastAlertStandsAlone = false
     /// Time at which it joined its audience; `rotationPushes` counts pushes since then that only the rotation can have caused.
-    private(set) var joinedAt: Int64 = 0
+    private(set) var joinedAt = MonotonicTime.always
     /// Number of times that it has joined an audience.
     private(set) var joins = 0
     /// Time since which publications wait for it; a card without a token is not a member.
-    private(set) var memberSince: Int64 = 0
+    private(set) var memberSince = MonotonicTime.always
     var rotationPushes: Int64 = 0
     var alertsTried: Set<AlertText> = []
     /// Alerts published since this phone shows their topic that have not been tried, oldest first;
@@ -105,8 +104,8 @@ struct Phone {
     struct Missed {
         let topic: TopicID
         let alert: Alert
-        /// Time at which the alert is stale, in monotonic nanoseconds.
-        let staleAt: Int64
+        /// Time at which the alert is stale.
+        let staleAt: MonotonicTime
         var isRevoked = false
         /// Is `true` if the alert could not be given at some moment and no push was due without it.
         var mayBeSettled = false
@@ -170,7 +169,7 @@ struct Phone {
     /// Notes that the shard has the new token, which frees the phone from the trouble of the old one.
     mutating func serves(_ token: [UInt8]) {
         if token != servedToken {
-            (isHeld, waitsUntil, troubledAt, sickness) = (false, 0, 0, nil)
+            (isHeld, waitsUntil, troubledAt, sickness) = (false, .always, nil, nil)
             hasNewToken = true
         }
         servedToken = token
@@ -183,7 +182,7 @@ struct Phone {
     /// - Parameters:
     ///   - turn: turn of the topic that it follows.
     ///   - isWaited: `true` if nothing is published for the audience yet.
-    mutating func joined(_ audience: AudienceKey?, turn: Int, isWaited: Bool, at now: Int64) {
+    mutating func joined(_ audience: AudienceKey?, turn: Int, isWaited: Bool, at now: MonotonicTime) {
         // An activity whose end is in flight does not move yet; but it leaves.
         guard !isGone, !isEnding || audience == nil, served != audience else { return }
         postponed = nil
@@ -230,20 +229,18 @@ struct Phone {
         isOwedAgain = flying > 0
     }
 
-    mutating func isMember(since now: Int64) { memberSince = now }
+    mutating func isMember(since now: MonotonicTime) { memberSince = now }
 
     mutating func prefers(_ subscriber: Subscriber) { self.subscriber = subscriber }
 
-    func stillMissed(at now: Int64) -> [Missed] { missed.filter { !$0.isRevoked && now < $0.staleAt } }
+    func stillMissed(at now: MonotonicTime) -> [Missed] { missed.filter { !$0.isRevoked && now < $0.staleAt } }
 
     /// Marks missed alerts as possibly settled without a push.
     mutating func noteSettled() { for index in missed.indices { missed[index].mayBeSettled = true } }
 
-    mutating func noteAlert(of publication: Publication, at now: Int64) {
+    mutating func noteAlert(of publication: Publication, at now: MonotonicTime) {
         guard !isDetached, let alert = publication.alert else { return }
-        missed.append(
-            Missed(
-                topic: publication.topicID, alert: alert, staleAt: now + alert.freshFor.milliseconds * 1_000_000))
+        missed.append(Missed(topic: publication.topicID, alert: alert, staleAt: now + alert.freshFor))
         excuseOldest(alert.class)
         if flying > 0 { lastAlertStandsAlone = false }
         if flying == 0, !isThrottled, hasToken { awaitsAlert = true }
@@ -306,7 +303,7 @@ struct Phone {
         refusedSerial = nil
         isOwedAgain = false
         lastSerial = serial
-        lastSentAt = moment.monotonicNanoseconds
+        lastSentAt = moment.monotonic
         if case .lineup = served { lastLineup = LineupContentState<Match>(payload) }
         missedInFlight = missed
         missed.removeAll()
@@ -324,7 +321,7 @@ struct Phone {
         alertsTried.formUnion(told)
     }
 
-    mutating func answered(_ flight: World.Flight, isHeld: Bool, at now: Int64) {
+    mutating func answered(_ flight: World.Flight, isHeld: Bool, at now: MonotonicTime) {
         answeredAt = now
         self.isHeld = isHeld
         flying -= 1
@@ -332,7 +329,7 @@ struct Phone {
         if flight.outcome == .accepted || flight.arrives, flight.isTaken { shown = flight.payload.state }
         if flight.outcome != .accepted, flight.token == servedToken { troubledAt = now }
         if flight.outcome == .throttled || flight.outcome == .serviceError, flight.token == servedToken {
-            waitsUntil = now + 1_000_000_000
+            waitsUntil = now + .seconds(1)
         }
         switch flight.outcome {
         case .accepted:

@@ -102,7 +102,7 @@ extension World {
 
     /// To be called before a pull. A phone that may be given no alert now and has the newest state is settled without a push.
     func noteSettled(by node: Node) {
-        let now = moment.monotonicNanoseconds
+        let now = moment.monotonic
         for index in phones.indices
         where !phones[index].missed.isEmpty && nodes[phones[index].node] === node && phones[index].flying == 0 {
             guard let highest = phones[index].stillMissed(at: now).map(\.alert.class).max(),
@@ -119,7 +119,7 @@ extension World {
     func judgeAttention(of payload: Payload, for phone: Phone, from node: Node) -> String? {
         if phone.isDetached { return nil }
         let isEnd = payload.event == .end
-        let missed = phone.stillMissed(at: moment.monotonicNanoseconds)
+        let missed = phone.stillMissed(at: moment.monotonic)
         if payload.alert != nil {
             guard let highest = missed.map(\.alert.class).max(),
                 mayAlert(highest, phone, stamp: payload.stamp, isEnd: isEnd)

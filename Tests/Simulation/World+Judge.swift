@@ -12,8 +12,8 @@ extension World {
         if phone.isHeld { return "a push to somebody who is held" }
         if token != phone.servedToken { return "a push to a token that was replaced before" }
         // Phones drop nothing that APNs has not accepted.
-        let isUnseen = node.service.isRevoked(at: moment.monotonicNanoseconds) || node.jwt?.fault != nil
-        if let jwt = node.jwt, let violation = node.credentials?.judge(jwt, at: moment.monotonicNanoseconds) {
+        let isUnseen = node.service.isRevoked(at: moment.monotonic) || node.jwt?.fault != nil
+        if let jwt = node.jwt, let violation = node.credentials?.judge(jwt, at: moment.monotonic) {
             return violation
         }
         // Devices drop stamps more than eight hours ahead; dropped pushes do not count for the order.
@@ -21,7 +21,7 @@ extension World {
         if !isUnseen, !Phone.takes(payload.stamp, at: moment) {
             return "stamp \(payload.stamp) at \(moment.wallSeconds), which phones drop (12)"
         }
-        if moment.monotonicNanoseconds < phone.waitsUntil { return "it is tried again at once (10)" }
+        if moment.monotonic < phone.waitsUntil { return "it is tried again at once (10)" }
         if payload.stamp == phone.lastStamp, !phone.lastMayRepeat || !isRepeat(payload, to: phone, from: node) {
             return "two states with stamp \(payload.stamp) (2)"
         }
@@ -34,8 +34,8 @@ extension World {
             return "what was refused is sent again"
         }
         // A push that is in flight at the age limit delays the end.
-        let outlived = moment.monotonicNanoseconds - max(phone.beganAt + lifetime, phone.answeredAt)
-        if outlived > 15_000_000_000, payload.event == .update {
+        let outlived = moment.monotonic - max(phone.beganAt + lifetime, phone.answeredAt)
+        if outlived > .seconds(15), payload.event == .update {
             return "it has outlived its limit (L1)"
         }
         if payload.event == .start {
@@ -82,12 +82,12 @@ extension World {
         guard let told = feed.told(by: text) else { return "alert \(text) of nothing (4)" }
         for text in told {
             if phone.alertsTried.contains(text) { return "alert \(text.title) twice (4)" }
-            if !phone.stillMissed(at: moment.monotonicNanoseconds).contains(where: { $0.alert.text == text }) {
+            if !phone.stillMissed(at: moment.monotonic).contains(where: { $0.alert.text == text }) {
                 return "alert \(text.title) that this activity did not miss, or that was revoked (4)"
             }
         }
         if told.count > 1 { joinedAlertsSeen += 1 }
-        let pending = phone.stillMissed(at: moment.monotonicNanoseconds).filter {
+        let pending = phone.stillMissed(at: moment.monotonic).filter {
             !$0.mayBeSettled || told.contains($0.alert.text)
         }
         guard let highest = pending.map(\.alert.class).max() else { return nil }
@@ -165,7 +165,7 @@ extension World {
                 }
             }
             // A silenced phone may have been settled without a push if it had the newest state.
-            if let lost = phone.stillMissed(at: moment.monotonicNanoseconds).last(where: { !$0.mayBeSettled }) {
+            if let lost = phone.stillMissed(at: moment.monotonic).last(where: { !$0.mayBeSettled }) {
                 return "activity \(phone.id.rawValue) never got alert \(lost.alert.text.title) (4)"
             }
         }

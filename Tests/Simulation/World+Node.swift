@@ -36,7 +36,7 @@ extension World {
         var latest: [TopicID: Publication] = [:]
         /// All versions sent to this shard per topic; `endedAt` has the time of the topic's end.
         var told: [TopicID: [Told]] = [:]
-        var endedAt: [TopicID: Int64] = [:]
+        var endedAt: [TopicID: MonotonicTime] = [:]
         /// Turn of each topic's id that was published last; `lastOfTurn` has the last publication of each turn.
         var turns: [TopicID: Int] = [:]
         var lastOfTurn: [Turn: Publication] = [:]
@@ -45,7 +45,7 @@ extension World {
         /// Topics of `forgotten` that no phone may have shown for a moment, so that the shard may have forgotten them, too.
         var mayBeUnknown: Set<TopicID> = []
         /// Lineups that phones show, with the time of their first member.
-        var lineups: [AudienceKey: Int64] = [:]
+        var lineups: [AudienceKey: MonotonicTime] = [:]
         /// Lineups in which nothing has been published since they began.
         var waitingLineups: Set<AudienceKey> = []
         var deadTokens: DeadTokenJudge
@@ -60,8 +60,8 @@ extension World {
         var questions: [UInt64: [Lack]] = [:]
         var completed: [UInt64: Int] = [:]
         var overtaken: Set<UInt64> = []
-        /// Topic of each publication, and the monotonic time in nanoseconds at which the shard got it.
-        var published: [UInt64: (topic: TopicID, at: Int64)] = [:]
+        /// Topic of each publication, and the time at which the shard got it.
+        var published: [UInt64: (topic: TopicID, at: MonotonicTime)] = [:]
 
         init(_ index: Int, _ options: Options, at moment: Moment) {
             self.index = index
@@ -70,7 +70,7 @@ extension World {
                 credentials = Credentials(at: clock.moment)
             } else if let error = options.clockError, abs(error.seconds) > 3600 {
                 // A JWT by such a clock is invalid until the engine's clock is right again.
-                service.revokeKey(until: moment.monotonicNanoseconds + (error.lasts + 20) * 1_000_000_000)
+                service.revokeKey(until: moment.monotonic + .seconds(error.lasts + 20))
             }
             deadTokens = DeadTokenJudge(remembering: options.deadTokenAnswers, probes: options.deadTokenProbes)
             lanes = LaneJudge(options.lanes)

@@ -6,7 +6,7 @@ extension World {
     /// Makes a trouble, or lets several people do the same at once.
     func makeTrouble() {
         let node = nodes.randomElement(using: &random)!
-        let now = moment.monotonicNanoseconds
+        let now = moment.monotonic
         let live = phones.indices.filter { phones[$0].isLive && nodes[phones[$0].node] === node }
         // Renewed cards are seldom held for long.
         if options.handsOver, node.deadTokens.isShut, random.chance(0.3) { reRegisterHeld(live, at: node) }
@@ -29,7 +29,7 @@ extension World {
             }
         case 3:
             if options.revokesKeys, random.chance(options.handsOver ? 0.6 : 0.3) {
-                node.service.revokeKey(until: now + Int64.random(in: 1...60, using: &random) * 1_000_000_000)
+                node.service.revokeKey(until: now + .seconds(Int64.random(in: 1...60, using: &random)))
                 for index in node.flying.indices {
                     let (payload, phone) = (node.flying[index].payload, node.flying[index].phone)
                     if payload.event == .start {
@@ -52,7 +52,7 @@ extension World {
             }
         case 6:
             if options.sickens, random.chance(0.3) {
-                node.service.fail(until: now + Int64.random(in: 1...200, using: &random) * 1_000_000_000)
+                node.service.fail(until: now + .seconds(Int64.random(in: 1...200, using: &random)))
             }
         case 7:
             if options.hasCrowds, random.chance(0.3) {
@@ -89,11 +89,11 @@ extension World {
     /// Draws the outcome of a push that leaves now.
     func fate(of index: Int, from node: Node) -> Fate {
         let phone = phones[index]
-        if node.service.isRevoked(at: moment.monotonicNanoseconds) {
+        if node.service.isRevoked(at: moment.monotonic) {
             return Fate(.notProcessed, by: .revokedKey)
         }
         if node.jwt?.fault != nil { return Fate(.notProcessed) }
-        if node.service.fails(at: moment.monotonicNanoseconds) { return Fate(.serviceError, by: .outage) }
+        if node.service.fails(at: moment.monotonic) { return Fate(.serviceError, by: .outage) }
         if isMisconfigured { return Fate(.deadToken, by: .wrongEnvironment) }
         if phone.isDead { return Fate(.deadToken, by: .deadToken) }
         if random.chance(options.dead) {
@@ -172,7 +172,7 @@ extension World {
             let node = nodes[phone.node]
             if phone.isHeld, node.deadTokens.isShut { continue }
             guard phone.sickness == nil, phone.flying == 0, phone.refusedSerial == nil,
-                phone.troubledAt == 0 || phone.troubledAt + World.patience < moment.monotonicNanoseconds
+                phone.troubledAt.map({ $0 + World.patience < moment.monotonic }) ?? true
             else { continue }
             guard phone.hasToken else {
                 if let card = phone.card, !card.isOut, node.hasNews(for: phone) {
@@ -197,7 +197,7 @@ extension World {
         let sick = Set(phones.lazy.filter { $0.sickness != nil && !$0.isGone && !$0.isExpired }.map(\.node))
         for phone in phones where phone.hasNewToken && !phone.isGone && !phone.isExpired && phone.hasToken {
             let node = nodes[phone.node]
-            guard !sick.contains(phone.node), phone.troubledAt == 0, phone.flying == 0, phone.refusedSerial == nil,
+            guard !sick.contains(phone.node), phone.troubledAt == nil, phone.flying == 0, phone.refusedSerial == nil,
                 !isBetweenCards(phone), !isLetGo(phone), !node.shard.isHeldUp
             else { continue }
             if phone.served == nil { return "activity \(phone.id.rawValue) has a new token and waits for its end (10)" }
@@ -212,6 +212,6 @@ extension World {
         return nil
     }
 
-    /// Longest wait of a token after its own trouble: 64 seconds and half as much, in nanoseconds, with a margin.
-    static let patience: Int64 = 110_000_000_000
+    /// Longest wait of a token after its own trouble: 64 seconds and half as much, with a margin.
+    static let patience = Duration.seconds(110)
 }

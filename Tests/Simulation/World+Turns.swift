@@ -15,7 +15,7 @@ extension World.Node {
     /// Returns the turn that a new follower of the topic sees.
     func turn(of topic: TopicID) -> Int { turns[topic, default: 0] + (isOver(topic) ? 1 : 0) }
 
-    func note(_ publication: Publication, at now: Int64) {
+    func note(_ publication: Publication, at now: MonotonicTime) {
         let topic = publication.topicID
         let turn = turn(of: topic)
         turns[topic] = turn
@@ -79,7 +79,7 @@ extension World.Node {
     }
 
     /// Notes the first member of a lineup.
-    func begin(_ lineup: AudienceKey, at now: Int64) {
+    func begin(_ lineup: AudienceKey, at now: MonotonicTime) {
         if isWaited(lineup) { waitingLineups.insert(lineup) }
         lineups[lineup] = now
     }

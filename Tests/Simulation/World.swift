@@ -234,7 +234,7 @@ package final class World {
     ///
     /// - Returns: `true` if the command may be sent.
     private func followed(_ index: Int, _ audience: AudienceKey, _ token: [UInt8]) -> Bool {
-        let now = moment.monotonicNanoseconds
+        let now = moment.monotonic
         // No app follows with a card that is gone or about to go.
         guard !phones[index].isGone else { return false }
         if phones[index].isIntroduced {
@@ -285,7 +285,7 @@ package final class World {
         var turn = 0
         if case .topic(let topic) = audience { turn = node.turn(of: topic) }
         phones[index].joined(
-            audience, turn: turn, isWaited: audience.map(node.isWaited) == true, at: moment.monotonicNanoseconds)
+            audience, turn: turn, isWaited: audience.map(node.isWaited) == true, at: moment.monotonic)
     }
 
     /// - Returns: `true` if a command was waiting and the shard could take it.
@@ -297,10 +297,10 @@ package final class World {
         switch command {
         case .publish(let publication):
             node.waitingVersions[publication.serial] = nil
-            node.note(publication, at: moment.monotonicNanoseconds)
+            node.note(publication, at: moment.monotonic)
             for index in phones.indices
             where isServed(index, by: node) && node.shows(publication.topicID, to: phones[index]) {
-                phones[index].noteAlert(of: publication, at: moment.monotonicNanoseconds)
+                phones[index].noteAlert(of: publication, at: moment.monotonic)
             }
         case .revokeAlert(_, let cause):
             node.revoked.insert(cause)
@@ -320,7 +320,7 @@ package final class World {
                 $0.card?.name == request.activity && $0.firstToken == request.token
             }) {
                 phones[index].isIntroduced = true
-                phones[index].beganAt = moment.monotonicNanoseconds
+                phones[index].beganAt = moment.monotonic
                 join(index, audience)
                 note(phones[index].served, of: node)
             } else {
@@ -388,7 +388,7 @@ package final class World {
     private func note(_ audience: AudienceKey?, of node: Node) {
         let audience = audience.map(shared)
         if case .lineup = audience, let audience, node.lineups[audience] == nil {
-            node.begin(audience, at: moment.monotonicNanoseconds)
+            node.begin(audience, at: moment.monotonic)
         }
     }
 
@@ -427,7 +427,7 @@ package final class World {
     /// Reads the node's clock, from which its next JWT is made.
     private func readTime(of node: Node) {
         guard node.credentials != nil else { return }
-        let now = moment.monotonicNanoseconds
+        let now = moment.monotonic
         node.clock.provenOrigin = node.credentials?.provenOrigin
         node.clock.read(at: moment)
         node.credentials?.note(isClockRight: node.clock.isRight, at: now)
@@ -438,7 +438,7 @@ package final class World {
     private func judgeTime(by flight: Flight, of node: Node) {
         guard let jwt = flight.jwt else { return }
         if let fault = jwt.fault {
-            let now = moment.monotonicNanoseconds
+            let now = moment.monotonic
             let isMended = node.credentials?.refused(jwt, as: fault, at: node.clock.moment) ?? false
             happens(
                 "JWT \(jwt.serial) is refused: \(fault), \(isMended ? "another" : "no other") one is tried", at: node)
@@ -454,12 +454,12 @@ package final class World {
     private func pull(_ node: Node) -> String? {
         readTime(of: node)
         let room = node.service.limit(
-            options.window - node.flying.count, flying: node.flying.count, at: moment.monotonicNanoseconds)
+            options.window - node.flying.count, flying: node.flying.count, at: moment.monotonic)
         guard room > 0 else { return nil }
         noteClockStep(of: node)
         noteSettled(by: node)
         if !node.shard.isHeldUp {
-            let released = node.deadTokens.release(at: moment.monotonicNanoseconds) { index, token in
+            let released = node.deadTokens.release(at: moment.monotonic) { index, token in
                 if phones[index].isGone || phones[index].servedToken != token { return .hasGone }
                 return isLetGo(phones[index]) ? .mayHaveGone : .stays
             }
@@ -504,7 +504,7 @@ package final class World {
                 payload, telling: told, newest: newestSerial(for: phones[phone], node: node), at: moment)
             if isStart {
                 phones[phone].sentStart(
-                    arrives: fate.outcome == .accepted || fate.arrives, at: moment.monotonicNanoseconds)
+                    arrives: fate.outcome == .accepted || fate.arrives, at: moment.monotonic)
             }
             node.flying.append(
                 Flight(
@@ -547,15 +547,15 @@ package final class World {
             isHeld =
                 node.deadTokens.isShut && phones[flight.phone].served != nil && !phones[flight.phone].isDetached
                 && !(mayGo && node.shard.statistics.activities < activities)
-            if isHeld { node.deadTokens.hold(flight.phone, flight.token, at: moment.monotonicNanoseconds) }
+            if isHeld { node.deadTokens.hold(flight.phone, flight.token, at: moment.monotonic) }
         }
-        node.service.answered(flight.outcome, at: moment.monotonicNanoseconds)
+        node.service.answered(flight.outcome, at: moment.monotonic)
         judgeTime(by: flight, of: node)
         // From outside it is unknown whether the age scan or the topic's end ended the card first.
         if flight.outcome == .refused, flight.payload.event == .end, isAlmostOver(phones[flight.phone]) {
             phones[flight.phone].isExpired = true
         }
-        phones[flight.phone].answered(flight, isHeld: isHeld, at: moment.monotonicNanoseconds)
+        phones[flight.phone].answered(flight, isHeld: isHeld, at: moment.monotonic)
         if let audience = phones[flight.phone].postponed {
             phones[flight.phone].postpones(nil)
             if phones[flight.phone].served != nil {
@@ -564,7 +564,7 @@ package final class World {
             }
         }
         if isHeld, node.deadTokens.isInDoubt { phones[flight.phone].isHeld = false }
-        if phones[flight.phone].isGone, age(of: phones[flight.phone]) < lifetime - 1_000_000_000 {
+        if phones[flight.phone].isGone, age(of: phones[flight.phone]) < lifetime - .seconds(1) {
             phones[flight.phone].isEndedEarly = true
         }
         forgetEmptyLineups(of: node)
@@ -576,11 +576,11 @@ package final class World {
     }
 
     private func happens(_ what: @autoclosure () -> String, at node: Node) {
-        onHappening?("\(steps) \(moment.monotonicNanoseconds / 1_000_000) ms, node \(node.index): \(what())")
+        onHappening?("\(steps) \(moment.monotonic.nanoseconds / 1_000_000) ms, node \(node.index): \(what())")
     }
 
     private func digest(_ numbers: UInt64...) {
-        for number in numbers + [UInt64(moment.monotonicNanoseconds)] { digest = (digest ^ number).mixed }
+        for number in numbers + [UInt64(moment.monotonic.nanoseconds)] { digest = (digest ^ number).mixed }
     }
 
     /// Ends the shard's turn.
@@ -621,7 +621,7 @@ package final class World {
                     phones[index].isReplaced = true
                     // Otherwise the card has left for its successor and still gets its end.
                     let lasted = phones[index].joinedAt - phones[index].beganAt
-                    if phones[index].served != nil || lasted >= lifetime - 1_000_000_000 {
+                    if phones[index].served != nil || lasted >= lifetime - .seconds(1) {
                         phones[index].isExpired = true
                     }
                 case .notStarted(let failure):
@@ -653,7 +653,7 @@ package final class World {
     private func pass(milliseconds: Int64) -> Bool {
         let commands = feed.pass(milliseconds: milliseconds)
         broadcast(commands)
-        moment.monotonicNanoseconds += milliseconds * 1_000_000
+        moment.monotonic += .milliseconds(milliseconds)
         moment.wallMilliseconds += milliseconds
         for node in nodes { node.clock.read(at: moment) }
         return commands.contains { if case .publish = $0 { true } else { false } }
@@ -673,7 +673,7 @@ package final class World {
             if random.chance(0.5) { ask(node) }
         }
         // Tokens that are sick for good stay so until all other phones have the newest state.
-        var quietSince = moment.monotonicNanoseconds
+        var quietSince = moment.monotonic
         for index in phones.indices
         where phones[index].sickness != nil && phones[index].isLive && phones[index].hasToken {
             if random.chance(0.5) { rotateToken(of: index) }
@@ -686,12 +686,12 @@ package final class World {
                 for node in nodes where node.deadTokens.isShut { node.send(.trustDeadAnswers) }
             }
             var busy = false
-            if looksForRenewed, moment.monotonicNanoseconds > quietSince + 10_000_000_000 {
+            if looksForRenewed, moment.monotonic > quietSince + .seconds(10) {
                 looksForRenewed = false
                 if let neglected = neglectedWithNewToken() { return neglected }
             }
-            let patience = World.patience + 40_000_000_000
-            if moment.monotonicNanoseconds > quietSince + patience, phones.contains(where: { $0.sickness != nil }) {
+            let patience = World.patience + .seconds(40)
+            if moment.monotonic > quietSince + patience, phones.contains(where: { $0.sickness != nil }) {
                 if let neglected = neglected() { return neglected }
                 for index in phones.indices { phones[index].sickness = nil }
             }
@@ -708,7 +708,7 @@ package final class World {
             }
             if !busy { return globallyViolated() }
             // A feed's silence may have ended a topic.
-            if pass(milliseconds: 500) { quietSince = moment.monotonicNanoseconds }
+            if pass(milliseconds: 500) { quietSince = moment.monotonic }
         }
         return "nothing settles: \(nodes.map { $0.shard.statistics.owed }) pushes are still owed"
     }

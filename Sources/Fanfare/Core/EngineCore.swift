@@ -443,7 +443,7 @@ package final class EngineCore {
     private func take(_ fact: ShardFeedback, from index: Int) {
         switch fact {
         case .completed(let serial, let at):
-            guard let completion = publications.complete(serial, at: at.map(MonotonicTime.init(nanoseconds:))) else { return }
+            guard let completion = publications.complete(serial, at: at) else { return }
             delegate?.coreDidComplete(serial, of: completion.topic, at: completion.at)
         case .overtaken(let serial): overtake(serial)
         case .deadToken(let id): delegate?.coreDidLoseToken(of: id)

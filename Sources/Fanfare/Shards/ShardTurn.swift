@@ -154,7 +154,7 @@ final class ShardTurn {
         lookIntoRing()
         // Retries and wake-ups are due at exact moments, and a turn that comes too early finds nothing; hence the extra millisecond.
         guard let due = shard.nextDue else { return nil }
-        return .nanoseconds(max(0, due - clock.now().monotonicNanoseconds) + 1_000_000)
+        return max(.zero, due - clock.now().monotonic) + .milliseconds(1)
     }
 
     /// Looks for commands that were sent during the turn, because the core does not wake a shard that is awake. A shard that is held up takes

@@ -64,5 +64,5 @@ struct CardAges {
 
 extension Moment {
     /// Seconds of the monotonic clock.
-    var monotonicSeconds: Int64 { monotonicNanoseconds / 1_000_000_000 }
+    var monotonicSeconds: Int64 { monotonic.nanoseconds / 1_000_000_000 }
 }

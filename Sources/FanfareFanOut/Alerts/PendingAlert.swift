@@ -6,8 +6,8 @@ final class IssuedAlert {
     let topic: TopicID
     let alert: Alert
     let said: AlertWords
-    /// The time until which the alert may leave, monotonic nanoseconds.
-    let freshUntil: Int64
+    /// The time until which the alert may leave.
+    let freshUntil: MonotonicTime
     /// Hash of the cause and the text.
     let words: UInt64
     /// Number among the news of all topics that lineups show.
@@ -23,7 +23,7 @@ final class IssuedAlert {
     /// Weight of its news for the spotlight of lineups, once `ResumedTopics` has it.
     @safe @exclusivity(unchecked) var weight = 0
 
-    init(_ alert: Alert, of topic: TopicID, freshUntil: Int64) {
+    init(_ alert: Alert, of topic: TopicID, freshUntil: MonotonicTime) {
         self.topic = topic
         self.alert = alert
         said = AlertWords(alert.text)
@@ -34,16 +34,16 @@ final class IssuedAlert {
         words = UInt64(truncatingIfNeeded: hasher.finalize())
     }
 
-    /// The time of publication, monotonic nanoseconds.
-    var issuedAt: Int64 { freshUntil - alert.freshFor.milliseconds * 1_000_000 }
+    /// The time of publication.
+    var issuedAt: MonotonicTime { freshUntil - alert.freshFor }
 
     func saysTheSame(as other: IssuedAlert) -> Bool {
         words == other.words && alert.cause == other.alert.cause && alert.text == other.alert.text
     }
 
-    /// - Parameter now: the time of publication, monotonic nanoseconds.
-    convenience init(_ alert: Alert, of topic: TopicID, at now: Int64) {
-        self.init(alert, of: topic, freshUntil: now + alert.freshFor.milliseconds * 1_000_000)
+    /// - Parameter now: the time of publication.
+    convenience init(_ alert: Alert, of topic: TopicID, at now: MonotonicTime) {
+        self.init(alert, of: topic, freshUntil: now + alert.freshFor)
     }
 }
 
@@ -58,10 +58,10 @@ struct PendingAlert {
 
     var topic: TopicID { issue.topic }
     var alert: Alert { issue.alert }
-    var freshUntil: Int64 { issue.freshUntil }
+    var freshUntil: MonotonicTime { issue.freshUntil }
     var isRevoked: Bool { issue.isRevoked }
 
-    func isCarried(at moment: Moment) -> Bool { !isRevoked && moment.monotonicNanoseconds < freshUntil }
+    func isCarried(at moment: Moment) -> Bool { !isRevoked && moment.monotonic < freshUntil }
 }
 
 extension [PendingAlert] {

@@ -99,7 +99,7 @@ final class Audience: LaneMember {
     ///   - missed: the alerts of later versions, the oldest first.
     func fly(
         _ display: UInt64, since delivered: UInt32, displayBefore: UInt64, missed: [IssuedAlert], freshness: Int,
-        at published: Int64
+        at published: MonotonicTime
     ) {
         ledger.rest(delivered, display: displayBefore)
         if delivered != target { ledger.open(target, display: display) }
@@ -129,8 +129,8 @@ final class Audience: LaneMember {
     /// - Parameters:
     ///   - alert: the alert of the version, if it has one.
     ///   - freshness: index of the kind's figures in the shard's `FreshnessTable`.
-    ///   - now: arrival of the version, monotonic nanoseconds.
-    func publish(_ version: Version, alerting alert: IssuedAlert?, freshness: Int, at now: Int64) {
+    ///   - now: arrival of the version.
+    func publish(_ version: Version, alerting alert: IssuedAlert?, freshness: Int, at now: MonotonicTime) {
         take(version)
         times.note(now, freshness: freshness, hasMembers: order.count > 0)
         owed = order.count + starts.count
@@ -188,7 +188,7 @@ final class Audience: LaneMember {
     func takeCompleted() -> UInt64? { publications.takeCompleted(oldest: ledger.oldest) }
 
     /// Takes the time since which a push of this audience has been due, for the first push after it; `nil` for the others.
-    func takeWaiting() -> Int64? { times.takeWaiting() }
+    func takeWaiting() -> MonotonicTime? { times.takeWaiting() }
 
     // MARK: The sweep
 

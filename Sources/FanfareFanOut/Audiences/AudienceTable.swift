@@ -25,7 +25,7 @@ struct AudienceTable {
 
     init(_ rules: LineupRules) {
         resting = Audience(
-            topics: [], lineup: Lineup(rotation: Rotation(rules, at: FeedTime(milliseconds: 0))), openMax: 1)
+            topics: [], lineup: Lineup(rotation: Rotation(rules, at: .always)), openMax: 1)
         restingFollower.order.rest(ActivitySlot(.max))
     }
 

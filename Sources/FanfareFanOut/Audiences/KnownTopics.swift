@@ -13,8 +13,8 @@ struct KnownTopics {
         private(set) var encoded: LineupTopic?
         /// The latest publication as the rotations of lineups see it, which read it often. A topic that has ended counts as not dismissed.
         private(set) var rotationTopic = Rotation.Topic(.gone)
-        /// The time at which a topic that has ended is dismissed, after which no lineup shows it; monotonic nanoseconds.
-        private(set) var goneAt: Int64?
+        /// The time at which a topic that has ended is dismissed, after which no lineup shows it.
+        private(set) var goneAt: MonotonicTime?
         private var followersIndex = AudienceIndex.none
         /// Index of its followers' audience; `nil` while it has none.
         var followers: AudienceIndex? {
@@ -56,8 +56,7 @@ struct KnownTopics {
             }
             goneAt =
                 publication.event == .end
-                ? moment.monotonicNanoseconds
-                    + (publication.dismissAfter ?? Dismissal.longest).milliseconds * 1_000_000 : nil
+                ? moment.monotonic + (publication.dismissAfter ?? Dismissal.longest) : nil
         }
 
         fileprivate mutating func forget() {
@@ -78,11 +77,11 @@ struct KnownTopics {
         /// The latest publication as lineups show it, which the topic's row keeps; `nil` until one does.
         fileprivate(set) var encoded: Unmanaged<LineupTopic>?
         fileprivate(set) var topic: Rotation.Topic
-        /// `Topic.goneAt`; `Int64.max` for none.
-        fileprivate(set) var goneAt = Int64.max
+        /// `Topic.goneAt`; `never` for none.
+        fileprivate(set) var goneAt = MonotonicTime.never
 
         /// Returns the topic as rotations see it, which do not show a topic that has ended and is dismissed.
-        func topic(at now: Int64) -> Rotation.Topic {
+        func topic(at now: MonotonicTime) -> Rotation.Topic {
             guard topic.life == .ended, goneAt <= now else { return topic }
             var gone = topic
             gone.life = .gone
@@ -164,7 +163,7 @@ struct KnownTopics {
     private mutating func show(_ index: TopicIndex) {
         let row = self[index]
         let face = unsafe Face(
-            encoded: row.encoded.map(Unmanaged.passUnretained), topic: row.rotationTopic, goneAt: row.goneAt ?? .max)
+            encoded: row.encoded.map(Unmanaged.passUnretained), topic: row.rotationTopic, goneAt: row.goneAt ?? .never)
         if index.place == faces.count { faces.append(face) } else { faces[index.place] = face }
     }
 

@@ -44,15 +44,13 @@ final class TopicPublisher {
         membership.topics.take(publication, of: topic, at: moment)
         // The count falls as audiences complete the publication; its first unit keeps it open until all audiences are added.
         let kind = reporter.freshness.index(of: publication.topicKind)
-        reporter.publications.open(
-            publication.serial, audiences: 1, freshness: kind, at: moment.monotonicNanoseconds)
+        reporter.publications.open(publication.serial, audiences: 1, freshness: kind, at: moment.monotonic)
         let alert = publication.alert.map { issue($0, of: publication, at: moment) }
         if isChange || publication.event == .end, let (index, audience) = followers {
             membership.audiences.noteSize(audience, at: index)
             reporter.publications.addAudience(to: publication.serial)
             let version = Audience.Version(publication)
-            membership.publish(
-                version, in: audience, alerting: alert, freshness: kind, at: moment.monotonicNanoseconds)
+            membership.publish(version, in: audience, alerting: alert, freshness: kind, at: moment.monotonic)
             membership.open(publication.serial, in: audience)
             membership.lanes.enqueue(audience)
             membership.reportCompleted(audience, at: moment)
@@ -88,8 +86,7 @@ final class TopicPublisher {
     private func issue(
         _ alert: Alert, of publication: Publication, age: Duration = .zero, at moment: Moment
     ) -> IssuedAlert {
-        let issue = IssuedAlert(
-            alert, of: publication.topicID, at: moment.monotonicNanoseconds - age.milliseconds * 1_000_000)
+        let issue = IssuedAlert(alert, of: publication.topicID, at: moment.monotonic - age)
         issue.claimedFrom = membership.claims.next
         return issue
     }
@@ -125,7 +122,7 @@ final class TopicPublisher {
             }
             membership.publish(
                 version, in: audience, alerting: nil, freshness: audience.times.freshness,
-                at: moment.monotonicNanoseconds)
+                at: moment.monotonic)
             if audience.lane.parked == nil { membership.lanes.enqueue(audience) }
         }
     }

@@ -19,10 +19,10 @@ final class AlertClaims {
 
     /// Returns whether alerts leave without their claims, because the store takes nothing.
     private func leaveUnclaimed(_ alerts: FreshAlerts, at moment: Moment) -> Bool {
-        guard membership.claims.isOverdue(at: moment.monotonicNanoseconds) else { return false }
-        if membership.claims.leaveUnclaimed(alerts, at: moment.monotonicNanoseconds) {
+        guard membership.claims.isOverdue(at: moment.monotonic) else { return false }
+        if membership.claims.leaveUnclaimed(alerts, at: moment.monotonic) {
             reporter.report(
-                "the store has taken no claims for \(membership.claims.limits.patience / 1_000_000_000) s; alerts leave without them, and a crash "
+                "the store has taken no claims for \(membership.claims.limits.patience.components.seconds) s; alerts leave without them, and a crash "
                     + "before it does may repeat them")
         }
         return true
@@ -84,7 +84,7 @@ final class AlertClaims {
         }
         if admitted.isEmpty {
             let patience = membership.claims.limits.patience
-            membership.park(audience, membership.store[slot].audience, due: moment.monotonicNanoseconds + patience)
+            membership.park(audience, membership.store[slot].audience, due: moment.monotonic + patience)
             membership.claims.await(slot, of: audience, since: first)
             queueRoomTurn()
         }
@@ -129,7 +129,7 @@ final class AlertClaims {
             if carries(next), let need = need(of: next, in: audience, at: moment) { claim(need, for: next) }
         }
         let patience = membership.claims.limits.patience
-        membership.park(audience, membership.store[slot].audience, due: moment.monotonicNanoseconds + patience)
+        membership.park(audience, membership.store[slot].audience, due: moment.monotonic + patience)
         membership.claims.await(slot, of: audience, since: first.first)
         queueRoomTurn()
         return []
@@ -176,7 +176,7 @@ final class AlertClaims {
         unpark(membership.claims.confirm(ticket), areReady: true, at: moment)
         releaseClaimedLineups(at: moment)
         queueRoomTurn(isAnswered: true)
-        if membership.claims.claimUnclaimed(at: moment.monotonicNanoseconds) {
+        if membership.claims.claimUnclaimed(at: moment.monotonic) {
             reporter.report("the store takes claims again")
         }
         request(at: moment)
@@ -186,11 +186,9 @@ final class AlertClaims {
     private func unpark(_ audiences: [Audience], areReady: Bool, at moment: Moment) {
         for audience in audiences where audience.lane.parked != nil {
             // Another alert may have begun to wait for others meanwhile.
-            if let lineup = audience.lineup, lineup.isGathering(at: moment.monotonicNanoseconds),
-                let due = lineup.publishedAt
-            {
+            if let lineup = audience.lineup, lineup.isGathering(at: moment.monotonic) {
                 membership.unpark(audience)
-                membership.park(audience, membership.lineups.audience(of: lineup.row), due: due)
+                membership.park(audience, membership.lineups.audience(of: lineup.row), due: lineup.publishedAt)
             } else {
                 membership.unpark(audience)
                 if areReady { membership.claims.noteReady(audience) }
@@ -200,7 +198,7 @@ final class AlertClaims {
 
     /// Queues the visits of lineups of one member whose claims are durable; of all, if the store has taken nothing for too long.
     private func releaseClaimedLineups(at moment: Moment) {
-        for row in membership.claims.takeClaimedLineups(at: moment.monotonicNanoseconds) where isWaiting(row) {
+        for row in membership.claims.takeClaimedLineups(at: moment.monotonic) where isWaiting(row) {
             queue(row, isFirst: true)
         }
     }
@@ -240,7 +238,7 @@ final class AlertClaims {
     /// Asks the core to make durable what has been claimed.
     func request(at moment: Moment) {
         guard membership.claims.isKept else { return }
-        if let request = membership.claims.takeRequest(at: moment.monotonicNanoseconds) { reporter.request(request) }
+        if let request = membership.claims.takeRequest(at: moment.monotonic) { reporter.request(request) }
         setTimer(at: moment)
     }
 
@@ -249,20 +247,20 @@ final class AlertClaims {
         if membership.claims.lineups.isEmpty {
             if let timer = membership.claims.lineups.timer.take() { membership.timers.cancel(timer) }
         } else if membership.claims.lineups.timer == nil {
-            let now = moment.monotonicNanoseconds
+            let now = moment.monotonic
             // They go on some at a time, so that a million of them lengthen no turn.
             membership.claims.lineups.timer = membership.timers.insert(
                 .claims, due: max(membership.claims.looksAgain(at: now), now + AlertClaims.pause))
         }
     }
 
-    /// Time between two groups of lineups that go on without their claims, in nanoseconds.
-    private static let pause: Int64 = 1_000_000
+    /// Time between two groups of lineups that go on without their claims.
+    private static let pause = Duration.milliseconds(1)
 
     /// Handles that timer: a store that has taken nothing for too long keeps nobody.
     func wake(at moment: Moment) {
         membership.claims.lineups.timer = nil
-        if membership.claims.isOverdue(at: moment.monotonicNanoseconds) {
+        if membership.claims.isOverdue(at: moment.monotonic) {
             releaseClaimedLineups(at: moment)
             releaseUnnamed(membership.claims.limits.namedMax, at: moment)
         }

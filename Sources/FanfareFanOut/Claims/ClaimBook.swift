@@ -11,9 +11,9 @@ package struct ClaimRequest: Sendable {
 
 /// What claims may cost an alert or a start.
 package struct ClaimLimits: Sendable {
-    /// Time after which alerts leave without their claims, because the store takes nothing, in nanoseconds: a goal does not wait for a disk,
+    /// Time after which alerts leave without their claims, because the store takes nothing: a goal does not wait for a disk,
     /// and a crash before it answers may alert twice.
-    let patience: Int64
+    let patience: Duration
     /// Bounds on the members of an audience that are claimed at a time.
     let blocks: ClosedRange<Int>
     /// Number of names without an answer, and of audiences and lineups with one that no visit has come to, from which on nobody else is named. So many
@@ -23,7 +23,7 @@ package struct ClaimLimits: Sendable {
     package init(
         patience: Duration = .seconds(2), blocks: ClosedRange<Int> = 1024...65_536, namedMax: Int = 4096
     ) {
-        self.patience = patience.milliseconds * 1_000_000
+        self.patience = patience
         self.blocks = blocks
         self.namedMax = namedMax
     }
@@ -51,8 +51,8 @@ struct ClaimBook {
     /// Number of requests in which all tickets are looked at. Three of them, as where activities become many more meanwhile, and `ticketAgeMax` are less
     /// than a ticket's values.
     private static let forgettingRound = 1 << 14
-    /// Requests without an answer: their tickets, when they were made in monotonic nanoseconds, and their names.
-    private var open: [(ticket: UInt64, at: Int64, named: Int)] = []
+    /// Requests without an answer: their tickets, the times at which patience with them ends, and their names.
+    private var open: [(ticket: UInt64, patienceEnds: MonotonicTime, named: Int)] = []
     /// Names of those requests.
     private var requestedNames = 0
 
@@ -174,7 +174,7 @@ struct ClaimBook {
     /// Notes that alerts leave without claims.
     ///
     /// - Returns: `true` for the first ones since the store answered.
-    mutating func leaveUnclaimed(_ alerts: FreshAlerts, at now: Int64) -> Bool {
+    mutating func leaveUnclaimed(_ alerts: FreshAlerts, at now: MonotonicTime) -> Bool {
         let isFirst = unclaimed.isEmpty
         if unclaimed.count >= ClaimBook.unclaimedMax { unclaimed = unclaimed.filter { $0.value.freshUntil > now } }
         for alerts in [alerts] + alerts.beside {
@@ -187,7 +187,7 @@ struct ClaimBook {
     /// Claims for everybody what has left without claims.
     ///
     /// - Returns: `true` if there was any.
-    mutating func claimUnclaimed(at now: Int64) -> Bool {
+    mutating func claimUnclaimed(at now: MonotonicTime) -> Bool {
         guard !unclaimed.isEmpty else { return false }
         for alerts in unclaimed.values where alerts.freshUntil > now { new.add(alerts, for: []) }
         unclaimed = [:]
@@ -211,7 +211,7 @@ struct ClaimBook {
     }
 
     /// Removes and returns the lineups of one member that need not wait any more.
-    mutating func takeClaimedLineups(at now: Int64) -> [Int] {
+    mutating func takeClaimedLineups(at now: MonotonicTime) -> [Int] {
         lineups.takeNamed(through: isOverdue(at: now) ? .max : durable)
     }
 
@@ -242,11 +242,11 @@ struct ClaimBook {
     mutating func forget(_ slot: ActivitySlot) { if isKept { tickets[Int(slot.rawValue)] = 0 } }
 
     /// Removes and returns what is to be made durable; `nil` if there is nothing.
-    mutating func takeRequest(at now: Int64) -> ClaimRequest? {
+    mutating func takeRequest(at now: MonotonicTime) -> ClaimRequest? {
         guard !new.isEmpty else { return nil }
         requested = next
         forgetOldTickets()
-        open.append((requested, now, new.named))
+        open.append((requested, now + limits.patience, new.named))
         requestedNames += new.named
         return new.takeAll(ticket: requested)
     }
@@ -277,15 +277,15 @@ struct ClaimBook {
     }
 
     /// The time from which on alerts leave without claims, because the store has not answered; `nil` if it owes no answer.
-    private var patienceEnds: Int64? { open.first.map { $0.at + limits.patience } }
+    private var patienceEnds: MonotonicTime? { open.first?.patienceEnds }
 
     /// The time at which those who wait for it look again.
-    func looksAgain(at now: Int64) -> Int64 { patienceEnds ?? now + limits.patience }
+    func looksAgain(at now: MonotonicTime) -> MonotonicTime { patienceEnds ?? now + limits.patience }
 
     /// Is `true` if the store has nothing to answer and will not be asked.
     var owesNothing: Bool { open.isEmpty && new.isEmpty }
 
-    func isOverdue(at now: Int64) -> Bool { patienceEnds.map { now >= $0 } ?? false }
+    func isOverdue(at now: MonotonicTime) -> Bool { patienceEnds.map { now >= $0 } ?? false }
 
     /// Is `true` if nothing waits for the store.
     var isIdle: Bool {
@@ -313,16 +313,16 @@ struct FreshAlerts {
     let topic: TopicID
     /// Log time at which the newest of them was granted.
     private(set) var through: FeedTime
-    /// Log time from which on none of them is fresh, and the same in monotonic nanoseconds.
+    /// Log time from which on none of them is fresh, and the same of the monotonic clock.
     private(set) var expires: FeedTime
-    private(set) var freshUntil: Int64
+    private(set) var freshUntil: MonotonicTime
     /// Those of a lineup's other topics.
     private(set) var beside: [FreshAlerts] = []
 
     /// - Returns: `nil` if none of the alerts may leave.
     init?(_ alerts: some Sequence<IssuedAlert>, at moment: Moment) {
         var whole: FreshAlerts?
-        for alert in alerts where !alert.isRevoked && moment.monotonicNanoseconds < alert.freshUntil {
+        for alert in alerts where !alert.isRevoked && moment.monotonic < alert.freshUntil {
             let one = FreshAlerts(alert)
             if whole == nil { whole = one } else { whole?.add(one) }
         }

@@ -77,9 +77,9 @@ package struct EarlierDelivery: Sendable, Hashable {
 /// A report from a shard to the core, for people and the store. Reports never change a decision. The content of rare, large ones is
 /// boxed, as it is for commands.
 package enum ShardFeedback: Sendable {
-    /// Each activity of this shard that was to get this publication has it, or a newer one. The time is in monotonic nanoseconds; `nil` if no
-    /// activity lacked it.
-    case completed(serial: UInt64, at: Int64?)
+    /// Each activity of this shard that was to get this publication has it, or a newer one. The time is `nil` if no activity lacked
+    /// it.
+    case completed(serial: UInt64, at: MonotonicTime?)
     /// The publication is no longer tracked, because too many newer versions have followed: activities that lack it get a newer one, whose
     /// completion is reported.
     case overtaken(serial: UInt64)

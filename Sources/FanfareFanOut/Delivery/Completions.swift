@@ -36,7 +36,7 @@ final class Completions {
             position += completeRun(completions, from: position, at: moment)
         }
         if membership.counts.pushes.accepted > accepted {
-            reporter.freshness.noteAccepted(at: moment.monotonicNanoseconds)
+            reporter.freshness.noteAccepted(at: moment.monotonic)
         }
     }
 

@@ -2,11 +2,9 @@ import FanfareModel
 
 /// Activities that are kept although APNs answered that their tokens are dead, because too many such answers came. The guard decides
 /// when they are held; they wait until it opens, or for their turn as probes. All share one timer.
-///
-/// Moments and spans are monotonic nanoseconds.
 struct DeadTokenQuarantine {
     /// Wait between two rounds of probes while the guard is shut.
-    private static let probeInterval: Int64 = 10_000_000_000
+    private static let probeInterval = Duration.seconds(10)
     /// Entries that one release may take from the queue, whether or not their activities still wait.
     private static let releasesMax = 4096
 
@@ -63,7 +61,7 @@ struct DeadTokenQuarantine {
     /// Adds an activity to the queue.
     ///
     /// - Returns: the moment at which a timer must fire; `nil` if one is set already.
-    mutating func hold(_ slot: ActivitySlot, generation: UInt32, at now: Int64) -> Int64? {
+    mutating func hold(_ slot: ActivitySlot, generation: UInt32, at now: MonotonicTime) -> MonotonicTime? {
         queue.append((slot, generation))
         guard !hasTimer else { return nil }
         hasTimer = true
@@ -114,11 +112,11 @@ struct DeadTokenQuarantine {
     /// Ends a release.
     ///
     /// - Returns: the moment at which the timer must fire again; `nil` if no activity waits.
-    mutating func endRelease(at now: Int64) -> Int64? {
+    mutating func endRelease(at now: MonotonicTime) -> MonotonicTime? {
         guard !queue.isEmpty else { return nil }
         hasTimer = true
         // The rest follows in the next pull if the guard is open.
-        return now + (tokenGuard.isShut ? DeadTokenQuarantine.probeInterval : 1)
+        return now + (tokenGuard.isShut ? DeadTokenQuarantine.probeInterval : .nanoseconds(1))
     }
 
     func violation() -> String? {

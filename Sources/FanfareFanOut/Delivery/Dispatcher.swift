@@ -9,8 +9,8 @@ final class Dispatcher {
     private let sender: PushSender
     private let visits: LineupVisits
     private let starter: Starter
-    /// The time of the last pull, if it ended with visits left to be made; monotonic nanoseconds.
-    @safe @exclusivity(unchecked) var cutShortAt: Int64?
+    /// The time of the last pull, if it ended with visits left to be made.
+    @safe @exclusivity(unchecked) var cutShortAt: MonotonicTime?
 
     init(
         _ membership: Membership, _ lineupPublisher: LineupPublisher, _ missedAlerts: MissedAlerts,
@@ -172,7 +172,7 @@ final class Dispatcher {
         var vainVisits = 0
         while batch.deliveries.count < end, let member = membership.lanes.current() {
             guard vainVisits < Dispatcher.vainVisitsMax else {
-                cutShortAt = moment.monotonicNanoseconds
+                cutShortAt = moment.monotonic
                 break
             }
             let sent = batch.deliveries.count

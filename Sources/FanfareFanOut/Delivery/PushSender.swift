@@ -129,12 +129,14 @@ final class PushSender {
 
     /// Records the freshness of pushes of an audience's newest version to members that had the same version before.
     private func noteSent(_ count: Int, having delivered: UInt32, of audience: Audience, at moment: Moment) {
-        let now = moment.monotonicNanoseconds
+        let now = moment.monotonic
         if let waiting = audience.takeWaiting(), membership.lanes.served < Lanes.lastLane {
-            reporter.freshness.noteLaneDelay(now - waiting, lane: membership.lanes.served, of: audience.times.freshness)
+            reporter.freshness.noteLaneDelay(
+                now.nanoseconds(since: waiting), lane: membership.lanes.served, of: audience.times.freshness)
         }
         guard delivered != audience.target else { return }  // a joiner, or a repeat
-        reporter.freshness.noteStateAge(now - audience.times.newest, times: count, of: audience.times.freshness)
+        reporter.freshness.noteStateAge(
+            now.nanoseconds(since: audience.times.newest), times: count, of: audience.times.freshness)
     }
 
     /// Returns whether the activity's version shows the same as the newest one, as after a change and its reversal. Such an activity needs a
@@ -152,17 +154,17 @@ final class PushSender {
     }
 
     /// Makes the activity wait for the clock's next second.
-    func awaitClock(_ slot: ActivitySlot, at moment: Moment) { wait(slot, for: 1_000_000_000, at: moment) }
+    func awaitClock(_ slot: ActivitySlot, at moment: Moment) { wait(slot, for: .seconds(1), at: moment) }
 
-    private func wait(_ slot: ActivitySlot, for nanoseconds: Int64, at moment: Moment) {
+    private func wait(_ slot: ActivitySlot, for duration: Duration, at moment: Moment) {
         membership.store[slot].flags.insert(.waiting)
         membership.timers.insert(
             .activity(slot, generation: membership.store[slot].generation),
-            due: moment.monotonicNanoseconds + nanoseconds)
+            due: moment.monotonic + duration)
     }
 
-    /// Time between two looks for a single activity's claim, longer than most commits; monotonic nanoseconds.
-    private static let claimWait: Int64 = 20_000_000
+    /// Time between two looks for a single activity's claim, longer than most commits.
+    private static let claimWait = Duration.milliseconds(20)
 
     /// Visits a member out of turn, unless the alert that it lacks may not leave yet.
     func visitOutOfTurn(

@@ -51,7 +51,7 @@ final class Retries {
         let spread = Int64(tenant.mixed % UInt64(delay / 2))
         membership.timers.insert(
             .activity(slot, generation: membership.store[slot].generation),
-            due: moment.monotonicNanoseconds + delay + spread)
+            due: moment.monotonic.advanced(byNanoseconds: delay + spread))
     }
 
     /// Records `count` pushes that the service answered as accepted, or as going to a dead token.
@@ -64,7 +64,7 @@ final class Retries {
     func hold(_ slot: ActivitySlot, at moment: Moment) {
         membership.store[slot].flags.insert(.waiting)
         membership.noteWait(of: slot)
-        let due = quarantine.hold(slot, generation: membership.store[slot].generation, at: moment.monotonicNanoseconds)
+        let due = quarantine.hold(slot, generation: membership.store[slot].generation, at: moment.monotonic)
         if let due { membership.timers.insert(.held, due: due) }
     }
 
@@ -74,7 +74,7 @@ final class Retries {
         {
             wake(slot, generation: generation)
         }
-        if let due = quarantine.endRelease(at: moment.monotonicNanoseconds) {
+        if let due = quarantine.endRelease(at: moment.monotonic) {
             membership.timers.insert(.held, due: due)
         }
     }
@@ -108,7 +108,7 @@ final class Retries {
         resume(slot)
     }
 
-    func awaitRetry(_ slot: ActivitySlot, due: Int64) {
+    func awaitRetry(_ slot: ActivitySlot, due: MonotonicTime) {
         lifecycle.starts.postpone(slot)
         membership.store[slot].flags.insert(.waiting)
         membership.timers.insert(.activity(slot, generation: membership.store[slot].generation), due: due)

@@ -1,3 +1,5 @@
+import FanfareModel
+
 /// The shard's only timers, as a hierarchical timing wheel (Varghese and Lauck). The cost of inserting, cancelling and expiring
 /// does not depend on the number of entries: a goal is a dwell time in each of a million lineups.
 ///
@@ -74,14 +76,14 @@ struct TimingWheel {
         nodes.reserveCapacity(TimingWheel.lists + 2 * entries)
     }
 
-    /// The time at which to call `popDue`, monotonic nanoseconds. The call may find nothing if the entry due then was cancelled; that
-    /// happens at most once for each list.
-    var nextDue: Int64? { earliest.map { $0 * TimingWheel.tickNanoseconds } }
+    /// The time at which to call `popDue`. The call may find nothing if the entry due then was cancelled; that happens at most once for
+    /// each list.
+    var nextDue: MonotonicTime? { earliest.map(TimingWheel.time(of:)) }
 
-    /// - Parameter due: monotonic nanoseconds; an overdue entry expires next.
+    /// - Parameter due: the entry's moment; an overdue entry expires next.
     @discardableResult
-    mutating func insert(_ subject: Subject, due: Int64) -> Entry {
-        let (whole, rest) = due.quotientAndRemainder(dividingBy: TimingWheel.tickNanoseconds)
+    mutating func insert(_ subject: Subject, due: MonotonicTime) -> Entry {
+        let (whole, rest) = due.nanoseconds.quotientAndRemainder(dividingBy: TimingWheel.tickNanoseconds)
         let tick = min(max(whole + (rest > 0 ? 1 : 0), current), TimingWheel.tickMax)
         let node = Node(tick: tick, next: 0, previous: 0, subject: subject)
         let index: UInt32
@@ -121,12 +123,12 @@ struct TimingWheel {
     }
 
     /// Returns the time at which the entry expires: the moment for which it was inserted, rounded up to a tick.
-    func due(of entry: Entry) -> Int64 { nodes[Int(entry.node)].tick * TimingWheel.tickNanoseconds }
+    func due(of entry: Entry) -> MonotonicTime { TimingWheel.time(of: nodes[Int(entry.node)].tick) }
 
     /// Removes one entry that is due and returns its subject; `nil` if none is. It is also `nil` if a list still moves, and `nextDue` is not
     /// after `now` then.
-    mutating func popDue(_ now: Int64) -> Subject? {
-        let tick = now / TimingWheel.tickNanoseconds
+    mutating func popDue(_ now: MonotonicTime) -> Subject? {
+        let tick = now.nanoseconds / TimingWheel.tickNanoseconds
         while let earliest, earliest <= tick {
             if earliest > current { advance(to: earliest) }
             guard moveOn() else { return nil }
@@ -173,6 +175,10 @@ struct TimingWheel {
         guard nodes[Int(list)].next == list else { return false }
         moving = nil
         return true
+    }
+
+    private static func time(of tick: Int64) -> MonotonicTime {
+        MonotonicTime(nanoseconds: tick * tickNanoseconds)
     }
 
     private func place(of tick: Int64) -> (level: Int, list: UInt32) {

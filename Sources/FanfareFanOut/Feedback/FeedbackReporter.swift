@@ -27,9 +27,9 @@ final class FeedbackReporter {
 
     /// Notes that one audience has this publication, and reports the completion if it was the last.
     func complete(_ serial: UInt64, at moment: Moment) {
-        guard let done = publications.complete(serial, at: moment.monotonicNanoseconds) else { return }
+        guard let done = publications.complete(serial, at: moment.monotonic) else { return }
         if done.took > 0 { freshness.noteSweep(done.took, of: done.freshness) }
-        feedback.append(.completed(serial: serial, at: done.took > 0 ? moment.monotonicNanoseconds : nil))
+        feedback.append(.completed(serial: serial, at: done.took > 0 ? moment.monotonic : nil))
     }
 
     /// Ends the tracking of a publication: activities that lack it get a newer one, and its completion is not reported.
@@ -80,7 +80,7 @@ final class FeedbackReporter {
 
     /// Reports the topics whose followers have caught up, once they have been gathered.
     func reportCompletions(at moment: Moment) {
-        if let gathered = completions.take(at: moment.monotonicNanoseconds) { reportCompletions(gathered) }
+        if let gathered = completions.take(at: moment.monotonic) { reportCompletions(gathered) }
     }
 
     private func reportCompletions(_ gathered: [TopicCompletion]) {

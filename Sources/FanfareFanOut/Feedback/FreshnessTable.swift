@@ -3,12 +3,12 @@ import FanfareModel
 /// A shard's figures of freshness since its start, by kind of topic.
 ///
 /// A kind has an index, which is looked up once per publication. Feeds choose the kinds' names, so kinds beyond the first 16 are
-/// counted together. All times are monotonic nanoseconds, or spans of them.
+/// counted together. Spans of time are in nanoseconds.
 struct FreshnessTable {
     private var kinds: [(kind: TopicKind, figures: Freshness)] = []
     private var lineups: Int?
-    /// The time at which the last push was accepted; 0 before the first.
-    private var lastAccepted: Int64 = 0
+    /// The time at which the last push was accepted; `nil` before the first.
+    private var lastAccepted: MonotonicTime?
 
     mutating func index(of kind: TopicKind) -> Int {
         if let known = kinds.firstIndex(where: { $0.kind == kind }) { return known }
@@ -26,7 +26,7 @@ struct FreshnessTable {
 
     // MARK: Events
 
-    mutating func noteAccepted(at now: Int64) { lastAccepted = now }
+    mutating func noteAccepted(at now: MonotonicTime) { lastAccepted = now }
 
     /// Records the delay of a sweep's first push.
     mutating func noteLaneDelay(_ delay: Int64, lane: Int, of index: Int) {
@@ -44,11 +44,11 @@ struct FreshnessTable {
     // MARK: The report
 
     /// - Parameter oldestArrival: arrival of the oldest publication that a member lacks.
-    func report(oldestArrival: Int64?, at now: Int64) -> FreshnessReport {
+    func report(oldestArrival: MonotonicTime?, at now: MonotonicTime) -> FreshnessReport {
         var report = FreshnessReport()
-        report.lastAccepted = lastAccepted
+        report.lastAccepted = lastAccepted?.nanoseconds ?? 0
         for (kind, figures) in kinds { report.kinds[kind] = figures }
-        report.oldestUndelivered = now - min(now, oldestArrival ?? now)
+        report.oldestUndelivered = oldestArrival.map { max(0, now.nanoseconds(since: $0)) } ?? 0
         return report
     }
 

@@ -2,18 +2,18 @@ import FanfareModel
 
 /// The open publications of a shard: each is open until all its audiences have it, or until it is overtaken by a newer one.
 ///
-/// A publication is open for each audience that lacks it. Its last audience completes it. All times are monotonic nanoseconds.
+/// A publication is open for each audience that lacks it. Its last audience completes it.
 struct PublicationTracker {
     private struct Open {
         /// Number of audiences that lack the publication.
         var audiencesLeft: Int
-        let arrivedAt: Int64
+        let arrivedAt: MonotonicTime
         let freshness: Int
     }
 
     /// The completion of a publication.
     struct Completion: Equatable {
-        /// The time for which the publication was open; 0 if no audience lacked it.
+        /// Nanoseconds for which the publication was open; 0 if no audience lacked it.
         let took: Int64
         /// Index of its kind's figures, as given to `open`.
         let freshness: Int
@@ -24,14 +24,14 @@ struct PublicationTracker {
 
     private var open = SerialTable<Open>()
     /// Publications in order of arrival. The first is open. Some of the others may be closed, but no more than are open.
-    private var arrivals = Queue<(serial: UInt64, at: Int64)>()
+    private var arrivals = Queue<(serial: UInt64, at: MonotonicTime)>()
     private var ownSerialsGiven: UInt64 = 0
 
     var count: Int { open.count }
     var isEmpty: Bool { open.isEmpty }
 
     /// Arrival of the publication that has been open longest.
-    var oldestArrival: Int64? { arrivals.first?.at }
+    var oldestArrival: MonotonicTime? { arrivals.first?.at }
 
     mutating func nextOwnSerial() -> UInt64 {
         ownSerialsGiven += 1
@@ -43,7 +43,7 @@ struct PublicationTracker {
     /// - Parameters:
     ///   - audiences: number of audiences that lack it, at least one.
     ///   - freshness: index of its kind's figures.
-    mutating func open(_ serial: UInt64, audiences: Int, freshness: Int, at now: Int64) {
+    mutating func open(_ serial: UInt64, audiences: Int, freshness: Int, at now: MonotonicTime) {
         open.insert(Open(audiencesLeft: audiences, arrivedAt: now, freshness: freshness), at: serial)
         arrivals.append((serial, now))
     }
@@ -54,7 +54,7 @@ struct PublicationTracker {
     /// Notes that one audience has the publication.
     ///
     /// - Returns: the completion, if that was the last audience; `nil` also for a publication that was overtaken.
-    mutating func complete(_ serial: UInt64, at now: Int64) -> Completion? {
+    mutating func complete(_ serial: UInt64, at now: MonotonicTime) -> Completion? {
         let publication = open.update(serial) { publication in
             publication.audiencesLeft -= 1
             return publication
@@ -62,7 +62,7 @@ struct PublicationTracker {
         guard let publication, publication.audiencesLeft == 0 else { return nil }
         open.remove(serial)
         forgetClosed()
-        return Completion(took: now - publication.arrivedAt, freshness: publication.freshness)
+        return Completion(took: now.nanoseconds(since: publication.arrivedAt), freshness: publication.freshness)
     }
 
     /// Ends the tracking of a publication that a newer one overtakes.

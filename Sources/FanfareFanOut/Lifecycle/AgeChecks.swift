@@ -25,7 +25,7 @@ final class AgeChecks {
 
     /// Runs a pass of the scan for old activities.
     func scanAges(at moment: Moment) {
-        let now = moment.monotonicNanoseconds
+        let now = moment.monotonic
         for _ in 0..<lifecycle.ageScanner.beginPass(over: membership.store.activities.count, at: now) {
             let due = checkAge(of: lifecycle.ageScanner.nextVisit(at: now), at: moment)
             guard lifecycle.ageScanner.endVisit(due: due, at: now) else {
@@ -39,11 +39,11 @@ final class AgeChecks {
 
     /// Ends, renews or removes an activity if its age requires that.
     ///
-    /// - Returns: the time of the next check, monotonic nanoseconds; `nil` if none is needed.
-    private func checkAge(of slot: ActivitySlot, at moment: Moment) -> Int64? {
+    /// - Returns: the time of the next check; `nil` if none is needed.
+    private func checkAge(of slot: ActivitySlot, at moment: Moment) -> MonotonicTime? {
         let activity = membership.store[slot]
         let age = lifecycle.age(of: slot, at: moment)
-        func due(at wanted: Int64) -> Int64 { moment.monotonicNanoseconds + wanted - age }
+        func due(at wanted: Int64) -> MonotonicTime { moment.monotonic.advanced(byNanoseconds: wanted - age) }
         // There is no card before its start has left.
         if activity.flags.contains(.tokenless), lifecycle.starts[slot]?.phase != .sent {
             guard age >= PendingStart.patience else { return due(at: PendingStart.patience) }

@@ -1,3 +1,5 @@
+import FanfareModel
+
 /// Ages of an activity at which it ends.
 package enum ActivityAge {
     /// Age at which the system ends each activity (rule L1).
@@ -10,11 +12,11 @@ package enum ActivityAge {
 ///
 /// A lap has 300 steps. The cursor takes one step at a time within a lap, and after it sleeps until the earliest moment at which an
 /// activity is due, of that lap or added since. So the scan needs no memory per activity but the second at which each began.
-/// All times are monotonic nanoseconds, or spans of them.
+/// Spans of time are in nanoseconds.
 struct AgeScanner {
     /// The timer that starts the next pass; there is one while there are activities.
     struct Timer {
-        let due: Int64
+        let due: MonotonicTime
         let entry: TimingWheel.Entry
     }
 
@@ -34,7 +36,7 @@ struct AgeScanner {
     /// The slot that the cursor visits next.
     private var cursor = 0
     /// The earliest moment at which an activity of this lap is due.
-    private var lapDeadline: Int64 = 0
+    private var lapDeadline = MonotonicTime.always
     /// Visits that are due by the time and still to be made.
     private var visitsLeft = 0
     /// Number of slots when the pass began. A card that the pass renews takes a slot behind these, and the visit of one that is due.
@@ -49,7 +51,7 @@ struct AgeScanner {
     // MARK: The timer
 
     /// Returns whether a pass at `due` needs a timer: no timer fires by then.
-    func needsTimer(at due: Int64) -> Bool { timer.map { due < $0.due } ?? true }
+    func needsTimer(at due: MonotonicTime) -> Bool { timer.map { due < $0.due } ?? true }
 
     /// Sets the timer of the next pass.
     ///
@@ -57,10 +59,10 @@ struct AgeScanner {
     mutating func set(_ timer: Timer) { self.timer = timer }
 
     /// Ensures that the next lap begins by `due`, for an activity that may be due sooner than the lap's others.
-    mutating func expect(_ due: Int64) { lapDeadline = min(lapDeadline, due) }
+    mutating func expect(_ due: MonotonicTime) { lapDeadline = min(lapDeadline, due) }
 
     /// Lets the next lap follow at once, for an activity that is due now and that the cursor may have passed in this lap.
-    mutating func revisit(at now: Int64) { lapDeadline = now }
+    mutating func revisit(at now: MonotonicTime) { lapDeadline = now }
 
     // MARK: A pass
 
@@ -69,11 +71,11 @@ struct AgeScanner {
     /// - Parameter slots: the number of slots.
     /// - Returns: the number of slots to visit, at most: those for the time since the timer was due, bounded by a lap and by the maximum
     ///   for one pass.
-    mutating func beginPass(over slots: Int, at now: Int64) -> Int {
+    mutating func beginPass(over slots: Int, at now: MonotonicTime) -> Int {
         guard let due = timer.take()?.due else { return 0 }
         self.slots = slots
         // A pass that was cut short goes on with its remaining visits.
-        let steps = Int(min(AgeScanner.steps, (now - due) / step + (visitsLeft > 0 ? 0 : 1)))
+        let steps = Int(min(AgeScanner.steps, now.nanoseconds(since: due) / step + (visitsLeft > 0 ? 0 : 1)))
         visitsLeft = min(slots, visitsLeft + steps * (slots / Int(AgeScanner.steps) + 1))
         return min(visitsLeft, AgeScanner.visitsMax)
     }
@@ -81,9 +83,9 @@ struct AgeScanner {
     /// Moves the cursor on by one slot.
     ///
     /// - Returns: the slot to visit.
-    mutating func nextVisit(at now: Int64) -> ActivitySlot {
+    mutating func nextVisit(at now: MonotonicTime) -> ActivitySlot {
         // An activity that is added during the lap reports by itself when it is due.
-        if cursor == 0 { lapDeadline = now + renewAge }
+        if cursor == 0 { lapDeadline = now.advanced(byNanoseconds: renewAge) }
         defer { cursor += 1 }
         return ActivitySlot(UInt32(cursor))
     }
@@ -92,7 +94,7 @@ struct AgeScanner {
     ///
     /// - Parameter due: the moment at which the visited activity is due next; `nil` for never.
     /// - Returns: whether the pass goes on.
-    mutating func endVisit(due: Int64?, at now: Int64) -> Bool {
+    mutating func endVisit(due: MonotonicTime?, at now: MonotonicTime) -> Bool {
         if let due { expect(due) }
         visitsLeft -= 1
         guard cursor >= slots else { return true }
@@ -102,11 +104,12 @@ struct AgeScanner {
     }
 
     /// Returns the moment for the next pass; `nil` while there are no activities.
-    func nextPass(hasActivities: Bool, at now: Int64) -> Int64? {
+    func nextPass(hasActivities: Bool, at now: MonotonicTime) -> MonotonicTime? {
         // In the next turn, not in this one.
-        if visitsLeft > 0 { return now + 1 }
-        if cursor > 0 { return now + step }
-        return hasActivities ? max(now + step, lapDeadline) : nil
+        if visitsLeft > 0 { return now.advanced(byNanoseconds: 1) }
+        let next = now.advanced(byNanoseconds: step)
+        if cursor > 0 { return next }
+        return hasActivities ? max(next, lapDeadline) : nil
     }
 
     func violation(hasActivities: Bool, slots: Int) -> String? {

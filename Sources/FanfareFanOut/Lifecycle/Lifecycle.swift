@@ -102,7 +102,8 @@ final class Lifecycle {
     func note(startedAt: FeedTime?, of slot: ActivitySlot, at moment: Moment) {
         followClock(at: moment)
         membership.store[slot].startedAt = cardAges.start(startedAt, at: moment)
-        let due = moment.monotonicNanoseconds + max(0, ageScanner.renewAge - age(of: slot, at: moment))
+        let wait = max(0, ageScanner.renewAge - age(of: slot, at: moment))
+        let due = moment.monotonic.advanced(byNanoseconds: wait)
         ageScanner.expect(due)
         scheduleAgeScan(at: due)
     }
@@ -111,12 +112,12 @@ final class Lifecycle {
     /// starts are dates may be old.
     func followClock(at moment: Moment) {
         guard cardAges.follow(moment) else { return }
-        ageScanner.revisit(at: moment.monotonicNanoseconds)
-        scheduleAgeScan(at: moment.monotonicNanoseconds)
+        ageScanner.revisit(at: moment.monotonic)
+        scheduleAgeScan(at: moment.monotonic)
     }
 
     /// Ensures that the scan goes on at `due` or earlier.
-    func scheduleAgeScan(at due: Int64) {
+    func scheduleAgeScan(at due: MonotonicTime) {
         guard ageScanner.needsTimer(at: due) else { return }
         if let timer = ageScanner.timer { membership.timers.cancel(timer.entry) }
         ageScanner.set(AgeScanner.Timer(due: due, entry: membership.timers.insert(.ageScan, due: due)))
@@ -133,6 +134,7 @@ final class Lifecycle {
     /// Returns whether the activity has lost its name to another one.
     func hasLostName(_ slot: ActivitySlot) -> Bool { reporter.surrogates.contains(membership.store[slot].id) }
 
+    /// Returns the age of an activity in nanoseconds.
     func age(of slot: ActivitySlot, at moment: Moment) -> Int64 {
         cardAges.age(of: membership.store[slot].startedAt, at: moment)
     }
@@ -140,8 +142,8 @@ final class Lifecycle {
     /// Makes the scan check an old activity again, after a change that affects its end or renewal.
     func lookAgain(at slot: ActivitySlot, at moment: Moment) {
         guard age(of: slot, at: moment) >= ageScanner.renewAge else { return }
-        ageScanner.revisit(at: moment.monotonicNanoseconds)
-        scheduleAgeScan(at: moment.monotonicNanoseconds)
+        ageScanner.revisit(at: moment.monotonic)
+        scheduleAgeScan(at: moment.monotonic)
     }
 
     // MARK: What the store has

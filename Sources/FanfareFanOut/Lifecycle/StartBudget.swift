@@ -8,20 +8,20 @@ import FanfareModel
 struct StartBudget {
     /// Starts in a short time: a device accepts about ten (spec §4.1, Apple staff); two are left to other senders to the same app.
     static let burst = 8
-    /// Nanoseconds per refilled start; the phone's own rate is unknown (spec §13). Few devices follow more than four things in an hour.
-    static let refill: Int64 = 15 * 60 * 1_000_000_000
+    /// Time in which one start is refilled; the phone's own rate is unknown (spec §13). Few devices follow more than four things in an hour.
+    static let refill = Duration.seconds(15 * 60)
 
-    /// The time at which a device's budget is whole again, monotonic nanoseconds, by hash of the start token.
-    private var wholeAt: [UInt64: Int64] = [:]
+    /// The time at which a device's budget is whole again, by hash of the start token.
+    private var wholeAt: [UInt64: MonotonicTime] = [:]
     private var purgeAbove = 1024
 
     /// Takes one start from the device's budget, if it has one.
     ///
-    /// - Returns: `nil` if it was taken; otherwise the time at which there will be one, monotonic nanoseconds.
-    mutating func take(_ token: [UInt8], at now: Int64) -> Int64? {
+    /// - Returns: `nil` if it was taken; otherwise the time at which there will be one.
+    mutating func take(_ token: [UInt8], at now: MonotonicTime) -> MonotonicTime? {
         let device = token.keyedHash
         let whole = max(now, wholeAt[device] ?? now) + StartBudget.refill
-        let earliest = whole - Int64(StartBudget.burst) * StartBudget.refill
+        let earliest = whole - StartBudget.refill * StartBudget.burst
         guard earliest <= now else { return earliest }
         wholeAt[device] = whole
         if wholeAt.count > purgeAbove {
@@ -32,5 +32,5 @@ struct StartBudget {
     }
 
     /// Gives back a start that was certainly not accepted.
-    mutating func giveBack(_ token: [UInt8]) { wholeAt[token.keyedHash]? -= StartBudget.refill }
+    mutating func giveBack(_ token: [UInt8]) { wholeAt[token.keyedHash]? += .zero - StartBudget.refill }
 }

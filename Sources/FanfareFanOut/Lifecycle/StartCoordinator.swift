@@ -25,9 +25,9 @@ struct PendingStart {
         case used
     }
 
-    /// Age from which on a claim lets no start leave, in nanoseconds: the store keeps it for 24 hours of log time (`StoredClaims`), of which a card
+    /// Age from which on a claim lets no start leave: the store keeps it for 24 hours of log time (`StoredClaims`), of which a card
     /// without a token may take eight.
-    static let claimAgeMax: Int64 = 12 * 3600 * 1_000_000_000
+    static let claimAgeMax = Duration.seconds(12 * 3600)
 
     /// Number of the first request, by which claims name the start: the store keeps it, whatever requests follow.
     let number: UInt32
@@ -44,8 +44,8 @@ struct PendingStart {
     var audience: AudienceIndex
     var phase = Phase.due
     fileprivate(set) var claim = Claim.none
-    /// Time at which the claim was asked for, monotonic nanoseconds.
-    fileprivate(set) var claimedAt: Int64 = 0
+    /// Time at which the claim was asked for.
+    fileprivate(set) var claimedAt = MonotonicTime.always
     /// Is `true` while it waits for its claim with one start of its device's budget.
     fileprivate(set) var hasBudget = false
     /// Starts that were certainly not accepted, but may be later: 429s, and errors between which other pushes were served.
@@ -151,7 +151,7 @@ struct StartCoordinator {
     /// Notes that a start is visited, so that it holds no room for a claim any more.
     ///
     /// - Returns: `true` if its claim is durable and lets it leave.
-    mutating func useClaim(of slot: ActivitySlot, at now: Int64) -> Bool {
+    mutating func useClaim(of slot: ActivitySlot, at now: MonotonicTime) -> Bool {
         giveUpRoom(of: slot)
         guard let start = starts[slot], start.claim == .used else { return false }
         guard now - start.claimedAt < PendingStart.claimAgeMax else {
@@ -179,7 +179,7 @@ struct StartCoordinator {
     /// Returns the next starts to be claimed, in the request with this ticket.
     ///
     /// - Parameter countMax: number of starts that may be claimed and not have left.
-    mutating func takeUnclaimed(upTo countMax: Int, ticket: UInt64, at now: Int64) -> [ActivitySlot] {
+    mutating func takeUnclaimed(upTo countMax: Int, ticket: UInt64, at now: MonotonicTime) -> [ActivitySlot] {
         let taken = claims.takeNext(upTo: countMax, beside: unusedCount, ticket: ticket) { [starts] slot in
             starts[slot].map { $0.phase == .claiming && $0.claim == .none } ?? false
         }
@@ -218,8 +218,8 @@ struct StartCoordinator {
 
     /// Takes one start from the device's budget, unless it was taken before the start began to wait for its claim.
     ///
-    /// - Returns: `nil` if there was one; otherwise the time at which there will be one, monotonic nanoseconds.
-    mutating func takeBudget(of slot: ActivitySlot, at now: Int64) -> Int64? {
+    /// - Returns: `nil` if there was one; otherwise the time at which there will be one.
+    mutating func takeBudget(of slot: ActivitySlot, at now: MonotonicTime) -> MonotonicTime? {
         guard let start = starts[slot], !start.hasBudget else { return nil }
         if let due = budget.take(start.request.token, at: now) { return due }
         starts[slot]?.hasBudget = true

@@ -146,12 +146,12 @@ final class Starter {
             return 0
         }
         lifecycle.dequeueStart(slot)
-        let isClaimed = lifecycle.starts.useClaim(of: slot, at: moment.monotonicNanoseconds)
+        let isClaimed = lifecycle.starts.useClaim(of: slot, at: moment.monotonic)
         guard let stamp = sender.stampOfItsOwn(slot, at: moment) else {
-            retries.awaitRetry(slot, due: moment.monotonicNanoseconds + 1_000_000_000)
+            retries.awaitRetry(slot, due: moment.monotonic + .seconds(1))
             return 0
         }
-        if let due = lifecycle.starts.takeBudget(of: slot, at: moment.monotonicNanoseconds) {
+        if let due = lifecycle.starts.takeBudget(of: slot, at: moment.monotonic) {
             retries.awaitRetry(slot, due: due)
             return 0
         }
@@ -177,7 +177,7 @@ final class Starter {
     func nameStarts(at moment: Moment) {
         guard lifecycle.starts.hasUnclaimed else { return }
         let starts = lifecycle.starts.takeUnclaimed(
-            upTo: membership.claims.limits.namedMax, ticket: membership.claims.next, at: moment.monotonicNanoseconds)
+            upTo: membership.claims.limits.namedMax, ticket: membership.claims.next, at: moment.monotonic)
         for slot in starts {
             guard let start = lifecycle.starts[slot] else { continue }
             membership.claims.claim(StartMark(membership.claims.mark(of: slot), number: start.number))
@@ -231,7 +231,7 @@ final class Starter {
                 lifecycle.remove(slot, at: moment)
             } else {
                 // The start is retried without limit, because the failure is not its own.
-                retries.awaitRetry(slot, due: moment.monotonicNanoseconds + 1_000_000_000)
+                retries.awaitRetry(slot, due: moment.monotonic + .seconds(1))
             }
         case .throttled:
             membership.counts.pushes.throttled += 1

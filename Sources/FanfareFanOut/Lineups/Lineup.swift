@@ -1,3 +1,5 @@
+import FanfareModel
+
 /// The additional state of a lineup's audience: its rotation, the content of its newest version, and changes that wait for its minimum
 /// interval. Confined to its shard's thread.
 final class Lineup {
@@ -9,8 +11,9 @@ final class Lineup {
     @safe @exclusivity(unchecked) var publishedSpotlight: Int?
     /// Publications that are in no version yet: the next one carries them.
     @safe @exclusivity(unchecked) var waiting: [UInt64] = []
-    /// The time of the newest version, monotonic nanoseconds. While alerts are gathered, it is the later time at which its sweep will begin.
-    @safe @exclusivity(unchecked) var publishedAt: Int64?
+    /// The time of the newest version; `always` if it is what the lineup was made with. While alerts are gathered, it is the later time at
+    /// which its sweep will begin.
+    @safe @exclusivity(unchecked) var publishedAt = MonotonicTime.always
     /// The timer of the next look at this lineup; `nil` if there is none.
     @safe @exclusivity(unchecked) var wakeUp: TimingWheel.Entry?
 
@@ -35,11 +38,13 @@ final class Lineup {
     init(rotation: Rotation) { self.rotation = rotation }
 
     /// Returns whether the newest version's sweep has not begun, because an alert waits for others: a change that arrives now leaves with it.
-    func isGathering(at now: Int64) -> Bool { publishedAt.map { now < $0 } ?? false }
+    func isGathering(at now: MonotonicTime) -> Bool { now < publishedAt }
 
     /// Returns whether a change that is not urgent may become a version now.
-    func mayPublish(after interval: Int64, at now: Int64) -> Bool {
-        publishedAt.map { now < $0 || $0 + interval <= now } ?? true
+    ///
+    /// - Parameter interval: minimum interval between versions, nanoseconds.
+    func mayPublish(after interval: Int64, at now: MonotonicTime) -> Bool {
+        isGathering(at: now) || publishedAt.advanced(byNanoseconds: interval) <= now
     }
 
     /// Maximum of topics in one lineup, far above the number that a person can follow and a content state has room for.

@@ -52,7 +52,7 @@ final class LineupPublisher {
             }
             lineup.rotation.happened(
                 at: position, weight: alert.issue.weight, alerts: true, membership.lineupRules,
-                now: FeedTime(milliseconds: alert.issue.issuedAt / 1_000_000))
+                now: alert.issue.issuedAt)
         }
         adopt(lineup, index, isLoaded: isLoaded, at: moment)
         return index
@@ -63,7 +63,7 @@ final class LineupPublisher {
         guard let followed = membership.lineups[topic] else { return }
         reporter.publications.addAudience(to: publication.serial)
         if let dropped = membership.lineups.publish(
-            publication, of: topic, to: followed, alert: alert, at: moment.monotonicNanoseconds)
+            publication, of: topic, to: followed, alert: alert, at: moment.monotonic)
         {
             reporter.overtake(dropped.publication.serial)
             if dropped.alert != nil { membership.counts.alerts.superseded += dropped.lookers }
@@ -109,7 +109,7 @@ final class LineupPublisher {
         moveSpotlight(lineup, hasWaited: hasWaited)
         // News that arrived while alerts were gathered leave with them.
         let mayPass =
-            hasWaited || lineup.mayPublish(after: lineupInterval, at: moment.monotonicNanoseconds)
+            hasWaited || lineup.mayPublish(after: lineupInterval, at: moment.monotonic)
             || membership.lineups.taken.contains { lineup.isGathering(at: $0.news.at) }
         let isUrgent = membership.lineups.taken.contains { $0.news.alert != nil || $0.news.publication.isUrgent }
         // Nobody is to get the newest version, so a later one may be the first to be made again.
@@ -133,9 +133,7 @@ final class LineupPublisher {
         lineup.displayIsOld = false
         guard audience.target > 0, let spotlight = lineup.publishedSpotlight else { return true }
         var then = moment
-        if let publishedAt = lineup.publishedAt {
-            then.monotonicNanoseconds = min(publishedAt, then.monotonicNanoseconds)
-        }
+        if lineup.publishedAt > .always { then.monotonic = min(lineup.publishedAt, then.monotonic) }
         render(audience, spotlight: spotlight, into: &lineup.display, at: then)
         return lineup.display.spotlight < lineup.display.topics.count
             && lineup.display.hash == audience.ledger.newestDisplay
@@ -171,13 +169,13 @@ final class LineupPublisher {
             if let weight = publication.prominence.news ?? (news.alert != nil ? 0 : nil) {
                 lineup.rotation.happened(
                     at: position, weight: weight, alerts: news.alert != nil && !isGathering,
-                    membership.lineupRules, now: FeedTime(milliseconds: news.at / 1_000_000))
+                    membership.lineupRules, now: news.at)
             }
             guard let issue = news.alert, !membership.hasHeard(issue, lineup.row) else { continue }
             membership.lineups.unheard.append(issue)
             // Alerts are gathered for a while, unless no other topic could add to them.
             if !isGathering, !hasBegunToWait, lineupGather > 0, isLive(besides: position) {
-                lineup.publishedAt = news.at + lineupGather
+                lineup.publishedAt = news.at.advanced(byNanoseconds: lineupGather)
                 hasBegunToWait = true
             }
         }
@@ -194,9 +192,9 @@ final class LineupPublisher {
             if let wakeUp = lineup.wakeUp.take() { membership.timers.cancel(wakeUp) }
         }
         loadTopicStates(of: audience, at: moment)
-        var retriesAt: FeedTime?
+        var retriesAt: MonotonicTime?
         if !lineup.waiting.isEmpty {
-            if lineup.mayPublish(after: lineupInterval, at: moment.monotonicNanoseconds) {
+            if lineup.mayPublish(after: lineupInterval, at: moment.monotonic) {
                 publishState(lineup, of: audience, at: moment)
             }
         } else if audience.event == .update, let wanted = lineup.rotation.wanted(topicStates, now: moment.monotonic) {
@@ -242,7 +240,7 @@ final class LineupPublisher {
         // A lineup that goes on after its end needs a version even if it looks like the end: until then the end is still sent.
         let isSeen = audience.target == 0 || isNew || alertCount > 0 || isOver || audience.event == .end
         if isSeen {
-            let now = moment.monotonicNanoseconds
+            let now = moment.monotonic
             let isGathering = lineup.isGathering(at: now)
             if !isGathering { lineup.publishedAt = now }
             let version = Audience.Version(
@@ -258,8 +256,8 @@ final class LineupPublisher {
                 let alert = index < alertCount ? membership.lineups.unheard[index] : nil
                 publishVersion(version, in: audience, alerting: alert, at: moment)
             }
-            if isGathering, audience.lane.parked == nil, let due = lineup.publishedAt {
-                membership.park(audience, membership.lineups.audience(of: lineup.row), due: due)
+            if isGathering, audience.lane.parked == nil {
+                membership.park(audience, membership.lineups.audience(of: lineup.row), due: lineup.publishedAt)
             }
             if isOver { membership.unpark(audience) }
         }
@@ -279,8 +277,7 @@ final class LineupPublisher {
     private func publishVersion(
         _ version: Audience.Version, in audience: Audience, alerting alert: IssuedAlert?, at moment: Moment
     ) {
-        let came =
-            alert?.issuedAt ?? moment.monotonicNanoseconds
+        let came = alert?.issuedAt ?? moment.monotonic
         membership.publish(
             version, in: audience, alerting: alert, freshness: reporter.freshness.indexOfLineups(), at: came)
     }
@@ -294,30 +291,26 @@ final class LineupPublisher {
     ///
     /// - Parameter retriesAt: the time at which the rotation may push what it could not push now.
     private func scheduleWakeUp(
-        _ lineup: Lineup, _ index: AudienceIndex, retryingAt retriesAt: FeedTime? = nil, at moment: Moment
+        _ lineup: Lineup, _ index: AudienceIndex, retryingAt retriesAt: MonotonicTime? = nil, at moment: Moment
     ) {
         let audience = membership.awake(index)
         if let wakeUp = lineup.wakeUp.take() { membership.timers.cancel(wakeUp) }
         guard audience.event == .update else { return }
-        var due = Int64.max
-        if !lineup.waiting.isEmpty, let publishedAt = lineup.publishedAt { due = publishedAt + lineupInterval }
+        let free = lineup.publishedAt.advanced(byNanoseconds: lineupInterval)
+        var due = lineup.waiting.isEmpty ? MonotonicTime.never : free
         var again = lineup.rotation.looksAgain(topicStates, now: moment.monotonic)
         if let retriesAt { again = min(again ?? retriesAt, retriesAt) }
-        if let again {
-            // A wake-up before the interval has passed would find nothing to do, and would be due again at once.
-            let earliest = lineup.publishedAt.map { $0 + lineupInterval } ?? 0
-            due = min(due, max(again.boundedNanoseconds, earliest))
-        }
+        // A wake-up before the interval has passed would find nothing to do, and would be due again at once.
+        if let again { due = min(due, max(again, free)) }
         if topicStates.contains(where: { $0.life == .ended }), topicStates.contains(where: { $0.life == .live }) {
             // While no topic is live, a topic that is dismissed elsewhere stays in this card until the next news.
             for topic in audience.topics {
-                if let goneAt = membership.topics[topic].goneAt, goneAt > moment.monotonicNanoseconds {
-                    due = min(due, goneAt)
-                }
+                if let goneAt = membership.topics[topic].goneAt, goneAt > moment.monotonic { due = min(due, goneAt) }
             }
         }
-        guard due != .max else { return }
-        lineup.wakeUp = membership.timers.insert(.lineup(index), due: max(due, moment.monotonicNanoseconds + 1))
+        guard due < .never else { return }
+        let next = moment.monotonic.advanced(byNanoseconds: 1)
+        lineup.wakeUp = membership.timers.insert(.lineup(index), due: max(due, next))
     }
 
     /// Fills `topicStates` with the lineup's topics as the rotation sees them.
@@ -337,7 +330,7 @@ final class LineupPublisher {
 
     /// Returns whether a topic that has ended is dismissed by now.
     private func isDismissed(_ topic: TopicIndex, at moment: Moment) -> Bool {
-        membership.topics[topic].goneAt.map { $0 <= moment.monotonicNanoseconds } ?? false
+        membership.topics[topic].goneAt.map { $0 <= moment.monotonic } ?? false
     }
 
     /// Returns whether all topics of the lineup have ended.
@@ -347,9 +340,8 @@ final class LineupPublisher {
 
     private func lastGone(_ audience: Audience) -> Int? {
         let gone = audience.topics.indices.filter { membership.topics[audience.topics[$0]].latest != nil }
-        return gone.max {
-            membership.topics[audience.topics[$0]].goneAt ?? 0 < membership.topics[audience.topics[$1]].goneAt ?? 0
-        }
+        func goneAt(_ position: Int) -> MonotonicTime { membership.topics[audience.topics[position]].goneAt ?? .always }
+        return gone.max { goneAt($0) < goneAt($1) }
     }
 
     /// Brings `display` to the lineup's present content. Most rows stay, so each is compared before it is assigned: a reference costs more
@@ -408,17 +400,4 @@ final class LineupPublisher {
         }
         LineupState.compose(lineup.display, highlighting: highlighted, into: &bytes)
     }
-}
-
-extension FeedTime {
-    /// Nanoseconds of a policy's time, which may be later than any clock shows.
-    var boundedNanoseconds: Int64 {
-        let (nanoseconds, overflows) = milliseconds.multipliedReportingOverflow(by: 1_000_000)
-        return overflows ? milliseconds < 0 ? .min : .max : nanoseconds
-    }
-}
-
-extension Moment {
-    /// Monotonic time in milliseconds, for policies.
-    var monotonic: FeedTime { FeedTime(milliseconds: monotonicNanoseconds / 1_000_000) }
 }

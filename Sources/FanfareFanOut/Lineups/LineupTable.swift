@@ -31,8 +31,8 @@ final class LineupTable {
         var display: UInt64 = 0
         /// Hash of the content of the member's version, which is not the newest while that is in flight.
         var displayBefore: UInt64 = 0
-        /// Time of the newest version, monotonic nanoseconds.
-        var publishedAt = Lone.never
+        /// `Lineup.publishedAt`.
+        var publishedAt = MonotonicTime.always
         var rotation: Rotation.Resting?
         var wakeUp: TimingWheel.Entry?
         /// Number of the last news in the push in flight.
@@ -45,8 +45,6 @@ final class LineupTable {
         var priority = Priority.conserving
         /// Low bits of the number of alerts, by class (`AlertHistory.resting`).
         var alertCounts = SIMD2<UInt8>()
-
-        static let never = Int64.min
 
         struct Flags: OptionSet {
             let rawValue: UInt8
@@ -267,7 +265,7 @@ final class LineupTable {
         let display = audience.ledger.newestDisplay
         lone[row] = Lone(
             member: audience.order.members[0], number: audience.target, display: display, displayBefore: display,
-            publishedAt: lineup.publishedAt ?? Lone.never, rotation: lineup.rotation.resting, wakeUp: lineup.wakeUp,
+            publishedAt: lineup.publishedAt, rotation: lineup.rotation.resting, wakeUp: lineup.wakeUp,
             spotlight: lineup.publishedSpotlight.map(UInt8.init) ?? .max, priority: audience.priority,
             alertCounts: audience.alerts.resting)
         let place = rows[row].audience.place
@@ -297,7 +295,7 @@ final class LineupTable {
         lineup.tenant += 1
         lineup.rotation = Rotation(rotation, rules, pinned: pinned(of: row))
         lineup.publishedSpotlight = state.spotlight == .max ? nil : Int(state.spotlight)
-        lineup.publishedAt = state.publishedAt == Lone.never ? nil : state.publishedAt
+        lineup.publishedAt = state.publishedAt
         lineup.wakeUp = state.wakeUp
         lineup.historyIsShort = true
         lineup.displayIsOld = true
@@ -363,7 +361,8 @@ final class LineupTable {
     ///
     /// - Returns: news that were dropped for lack of room.
     func publish(
-        _ publication: Publication, of topic: TopicIndex, to lineups: TopicLineups, alert: IssuedAlert?, at now: Int64
+        _ publication: Publication, of topic: TopicIndex, to lineups: TopicLineups, alert: IssuedAlert?,
+        at now: MonotonicTime
     ) -> TopicLineups.News? {
         book.newest.advance()
         newestOfTopics[topic.place] = newest

@@ -36,7 +36,7 @@ import FanfareModel
     /// A version that a visit would make.
     private struct Draft {
         var rotation: Rotation
-        var publishedAt: Int64
+        var publishedAt: MonotonicTime
         var isUrgent = false
         /// Is `true` when the push carries what was gathered.
         var isGathered = false
@@ -59,7 +59,7 @@ import FanfareModel
     }
 
     /// Makes the lineup's timer due at a time, or earlier if it is already.
-    private func wait(_ row: Int, until due: Int64, lane: Int) {
+    private func wait(_ row: Int, until due: MonotonicTime, lane: Int) {
         let state = membership.lineups[lone: row]
         guard !state.flags.contains(.isDue) else { return }
         if let wakeUp = state.wakeUp {
@@ -102,13 +102,12 @@ import FanfareModel
         draft.last = membership.lineups.newest
         if news.isEmpty { return rotate(row, &draft, at: moment, into: &batch) }
         let joinsOthers = lookAtNews(row, &draft)
-        let now = moment.monotonicNanoseconds
+        let now = moment.monotonic
         if draft.publishedAt > now {
             membership.lineups[lone: row].flags.insert(.isGathering)
             return wait(row, until: draft.publishedAt, lane: 0)
         }
-        let freeAt =
-            draft.publishedAt == LineupTable.Lone.never ? Int64.min : draft.publishedAt + publisher.lineupInterval
+        let freeAt = draft.publishedAt.advanced(byNanoseconds: publisher.lineupInterval)
         guard draft.isUrgent || joinsOthers || freeAt <= now else {
             membership.lineups[lone: row].flags.insert(.isDeferred)
             return wait(row, until: freeAt, lane: 2)
@@ -129,7 +128,7 @@ import FanfareModel
         topicStates.removeAll(keepingCapacity: true)
         for link in membership.lineups.links(of: row) {
             let topic = membership.lineups.topic(ofLink: link)
-            topicStates.append(membership.topics.faces[topic.place].topic(at: moment.monotonicNanoseconds))
+            topicStates.append(membership.topics.faces[topic.place].topic(at: moment.monotonic))
         }
         rows.sort(topicStates.count) { topicStates[$0].scheduledAt }
     }
@@ -160,7 +159,7 @@ import FanfareModel
             if fact.weight >= 0 {
                 draft.rotation.happened(
                     at: position, weight: Int(fact.weight), alerts: fact.hasAlert && !isWithin,
-                    membership.lineupRules, now: FeedTime(milliseconds: fact.at / 1_000_000))
+                    membership.lineupRules, now: fact.at)
             }
             guard fact.hasAlert, let issue = membership.lineups.alert(fact, row, position: position),
                 !membership.hasHeard(issue, row)
@@ -169,7 +168,7 @@ import FanfareModel
             if !draft.isGathered, publisher.lineupGather > 0,
                 hasBegunToGather && unheard.count == 1 || isLive(besides: position)
             {
-                draft.publishedAt = fact.at + publisher.lineupGather
+                draft.publishedAt = fact.at.advanced(byNanoseconds: publisher.lineupGather)
                 draft.isGathered = true
             }
         }
@@ -185,7 +184,7 @@ import FanfareModel
     private func rotate(_ row: Int, _ draft: inout Draft, at moment: Moment, into batch: inout DeliveryBatch) {
         unheard.removeAll(keepingCapacity: true)
         let number = membership.lineups[lone: row].number
-        var retriesAt: FeedTime?
+        var retriesAt: MonotonicTime?
         if number > 0, let wanted = draft.rotation.wanted(topicStates, now: moment.monotonic) {
             render(row, wanted, &draft, at: moment)
             if draft.display == membership.lineups[lone: row].display {
@@ -239,16 +238,15 @@ import FanfareModel
     ///
     /// - Parameter retriesAt: the time at which the rotation may push what it could not push now.
     private func scheduleWakeUp(
-        _ row: Int, _ rotation: Rotation, retryingAt retriesAt: FeedTime? = nil, at moment: Moment
+        _ row: Int, _ rotation: Rotation, retryingAt retriesAt: MonotonicTime? = nil, at moment: Moment
     ) {
-        let now = moment.monotonicNanoseconds
-        var due = Int64.max
-        var again = rotation.looksAgain(topicStates, now: moment.monotonic)
+        let now = moment.monotonic
+        var due = MonotonicTime.never
+        var again = rotation.looksAgain(topicStates, now: now)
         if let retriesAt { again = min(again ?? retriesAt, retriesAt) }
         if let again {
             let publishedAt = membership.lineups[lone: row].publishedAt
-            let earliest = publishedAt == LineupTable.Lone.never ? 0 : publishedAt + publisher.lineupInterval
-            due = max(again.boundedNanoseconds, earliest)
+            due = max(again, publishedAt.advanced(byNanoseconds: publisher.lineupInterval))
         }
         var (hasEnded, hasLive) = (false, false)
         for state in topicStates {
@@ -262,7 +260,7 @@ import FanfareModel
             }
         }
         if let wakeUp = membership.lineups[lone: row].wakeUp.take() { membership.timers.cancel(wakeUp) }
-        if due != .max { wait(row, until: max(due, now + 1), lane: 2) }
+        if due < .never { wait(row, until: max(due, now.advanced(byNanoseconds: 1)), lane: 2) }
     }
 
     // MARK: Content
@@ -273,7 +271,7 @@ import FanfareModel
             membership.topics[membership.lineups.topic(ofLink: links.lowerBound + position)]
         }
         let published = (0..<links.count).filter { topic($0).latest != nil }
-        return published.max { topic($0).goneAt ?? 0 < topic($1).goneAt ?? 0 }
+        return published.max { topic($0).goneAt ?? .always < topic($1).goneAt ?? .always }
     }
 
     /// Fills `shown`, and the draft's content, with what the lineup shows while it is not over.
@@ -319,8 +317,9 @@ import FanfareModel
         let effect = membership.store.effect(of: Int(slot.rawValue), atMinute: moment.minuteOfDay)
         let seconds = UInt32(clamping: stamp) - UInt32(lastStamp)
         let grant = sender.governor.grant(wish, to: spent, effect, after: seconds)
-        let came = unheard.last.map(\.issuedAt) ?? moment.monotonicNanoseconds
-        let waiting = unheard.first.map(\.issuedAt) ?? moment.monotonicNanoseconds
+        let now = moment.monotonic
+        let came = unheard.last.map(\.issuedAt) ?? now
+        let waiting = unheard.first.map(\.issuedAt) ?? now
         guard isNew || told != nil && grant.silence == nil else {
             pass(missed, told: told, grant.silence, row, through: number, at: moment)
             return true
@@ -341,15 +340,15 @@ import FanfareModel
         sender.noteSent(wish, grant)
         if membership.lanes.served < Lanes.lastLane {
             reporter.freshness.noteLaneDelay(
-                moment.monotonicNanoseconds - waiting, lane: membership.lanes.served, of: freshness)
+                now.nanoseconds(since: waiting), lane: membership.lanes.served, of: freshness)
         }
-        reporter.freshness.noteStateAge(moment.monotonicNanoseconds - came, times: 1, of: freshness)
+        reporter.freshness.noteStateAge(now.nanoseconds(since: came), times: 1, of: freshness)
         membership.lineups.change(lone: row) {
             $0.displayBefore = $0.display
             $0.display = draft.display
             $0.number = number
             $0.priority = priority
-            $0.publishedAt = moment.monotonicNanoseconds
+            $0.publishedAt = now
             $0.sent = draft.last
             $0.flags.insert(.isFlying)
         }
@@ -389,7 +388,7 @@ import FanfareModel
         classifier.note(told: outcome, of: CollectionOfOne(slot), in: &membership.store.alertMemory)
         noteAlerts(unheard, row)
         membership.lineups[lone: row].number = number
-        membership.lineups[lone: row].publishedAt = moment.monotonicNanoseconds
+        membership.lineups[lone: row].publishedAt = moment.monotonic
         membership.store[slot].delivered = number
         membership.store[slot].alerted = number
         _ = membership.lineups.settle(row, through: membership.lineups.newest)

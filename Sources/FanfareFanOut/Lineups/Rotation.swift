@@ -3,8 +3,9 @@ package import FanfareModel
 /// Decides which topic of a lineup has the spotlight: the topic with the latest news for its dwell time, then the most important live
 /// topic (rules M1, M2).
 ///
-/// A rotation is a pure value, one per lineup. Its clock counts milliseconds and never goes back. Positions are those in the lineup's
-/// choice, which the rotation never changes. The order of the rows (`RowOrder`) decides between topics that are equal otherwise.
+/// A rotation is a pure value, one per lineup. Its times are whole milliseconds, as its bucket's are. Positions are
+/// those in the lineup's choice, which the rotation never changes. The order of the rows (`RowOrder`) decides between topics that are equal
+/// otherwise.
 package struct Rotation: Sendable {
     /// A topic as the rotation sees it.
     package struct Topic: Sendable, Hashable {
@@ -38,14 +39,14 @@ package struct Rotation: Sendable {
     package private(set) var position: Int?
     /// Position of the favourite, to which the spotlight returns while that topic is live.
     package let pinned: Int?
-    private var held: (weight: Int, until: FeedTime)?
+    private var held: (weight: Int, until: MonotonicTime)?
     /// The time at which a round moves on to its next topic; `nil` without rounds.
-    private var turnEnds: FeedTime?
+    private var turnEnds: MonotonicTime?
     private var budget: TokenBucket
 
-    package init(_ rules: LineupRules, pinned: Int? = nil, at now: FeedTime) {
+    package init(_ rules: LineupRules, pinned: Int? = nil, at now: MonotonicTime) {
         self.pinned = pinned
-        budget = TokenBucket(rules.rotationPushes, at: now)
+        budget = TokenBucket(rules.rotationPushes, at: now.inBuckets)
     }
 
     /// A rotation without its favourite in few bytes, for lineups at rest, of which there are very many.
@@ -54,28 +55,27 @@ package struct Rotation: Sendable {
         fileprivate var position: UInt8
         /// Weight of the news that hold the spotlight; 255 means that it is not held.
         fileprivate var weight: UInt8
-        fileprivate var heldUntil: Int64
-        /// The time at which a round moves on, milliseconds; `Int64.max` means none.
-        fileprivate var turnEnds: Int64
+        fileprivate var heldUntil: MonotonicTime
+        /// The time at which a round moves on; `always` means none.
+        fileprivate var turnEnds: MonotonicTime
         fileprivate var credit: Int64
-        fileprivate var creditAt: Int64
+        fileprivate var creditAt: FeedTime
     }
 
     var resting: Resting {
         let level = budget.level
         return Resting(
             position: position.map(UInt8.init) ?? .max, weight: held.map { UInt8(clamping: $0.weight) } ?? .max,
-            heldUntil: held?.until.milliseconds ?? 0, turnEnds: turnEnds?.milliseconds ?? .max,
-            credit: level.creditMilliseconds, creditAt: level.updatedAt.milliseconds)
+            heldUntil: held?.until ?? .always, turnEnds: turnEnds ?? .always, credit: level.creditMilliseconds,
+            creditAt: level.updatedAt)
     }
 
     init(_ resting: Resting, _ rules: LineupRules, pinned: Int?) {
         self.pinned = pinned
         position = resting.position == .max ? nil : Int(resting.position)
-        held = resting.weight == .max ? nil : (Int(resting.weight), FeedTime(milliseconds: resting.heldUntil))
-        turnEnds = resting.turnEnds == .max ? nil : FeedTime(milliseconds: resting.turnEnds)
-        budget = TokenBucket(
-            rules.rotationPushes, (resting.credit, FeedTime(milliseconds: resting.creditAt)))
+        held = resting.weight == .max ? nil : (Int(resting.weight), resting.heldUntil)
+        turnEnds = resting.turnEnds == .always ? nil : resting.turnEnds
+        budget = TokenBucket(rules.rotationPushes, (resting.credit, resting.creditAt))
     }
 
     /// Gives the spotlight to a topic that has news, at once, unless weightier news of another topic still has its dwell time.
@@ -83,7 +83,7 @@ package struct Rotation: Sendable {
     /// - Parameter weight: weight of the news, 0–100, compared with other news.
     /// - Parameter alerts: whether an alert goes out. It takes the spotlight in any case: its push shows the topic it is about (rule A4).
     package mutating func happened(
-        at position: Int, weight: Int, alerts: Bool = false, _ rules: LineupRules, now: FeedTime
+        at position: Int, weight: Int, alerts: Bool = false, _ rules: LineupRules, now: MonotonicTime
     ) {
         var weight = weight
         if let held, now < held.until, !alerts {
@@ -91,12 +91,12 @@ package struct Rotation: Sendable {
             guard position == self.position || weight >= held.weight else { return }
             if position == self.position { weight = max(weight, held.weight) }
         }
-        held = (weight, now + rules.dwell)
+        held = (weight, now.inMilliseconds.advanced(byMilliseconds: rules.dwell))
         move(to: position, rules, now: now)
     }
 
     /// Returns the position at which the spotlight belongs now; `nil` when nothing is shown.
-    package func wanted(_ topics: [Topic], now: FeedTime) -> Int? {
+    package func wanted(_ topics: [Topic], now: MonotonicTime) -> Int? {
         let current = position.flatMap { topics[$0].life == .gone ? nil : $0 }
         if let current, let held, now < held.until { return current }
         func isLive(_ index: Int) -> Bool { topics[index].life == .live }
@@ -123,34 +123,48 @@ package struct Rotation: Sendable {
     }
 
     /// Moves the spotlight, with a push that is made anyway or with one that `mayPush` has granted.
-    package mutating func move(to position: Int?, _ rules: LineupRules, now: FeedTime) {
+    package mutating func move(to position: Int?, _ rules: LineupRules, now: MonotonicTime) {
         self.position = position
         if let held, held.until <= now { self.held = nil }
-        turnEnds = rules.round.map { (held?.until ?? now) + $0 }
+        turnEnds = rules.round.map { (held?.until ?? now.inMilliseconds).advanced(byMilliseconds: $0) }
     }
 
     /// Takes one push for the rotation alone from its budget, unless no topic is live.
     ///
     /// - Returns: whether the push is granted.
-    package mutating func mayPush(_ topics: [Topic], now: FeedTime) -> Bool {
-        topics.contains { $0.life == .live } && budget.take(at: now)
+    package mutating func mayPush(_ topics: [Topic], now: MonotonicTime) -> Bool {
+        topics.contains { $0.life == .live } && budget.take(at: now.inBuckets)
     }
 
     /// Returns the time at which `mayPush` will grant a push; `nil` while no topic is live.
-    package func mayPushAgain(_ topics: [Topic], now: FeedTime) -> FeedTime? {
-        topics.contains { $0.life == .live } ? now + budget.wait(at: now) : nil
+    package func mayPushAgain(_ topics: [Topic], now: MonotonicTime) -> MonotonicTime? {
+        topics.contains { $0.life == .live } ? now.inMilliseconds + budget.wait(at: now.inBuckets) : nil
     }
 
     /// Returns the next time at which `wanted` may be another topic although nothing happens; `nil` for never. The end of a dwell time is
     /// known in advance: only news can change the spotlight before it.
-    package func looksAgain(_ topics: [Topic], now: FeedTime) -> FeedTime? {
+    package func looksAgain(_ topics: [Topic], now: MonotonicTime) -> MonotonicTime? {
+        let now = now.inMilliseconds
         let live = topics.count { $0.life == .live }
         guard live > 0 else { return nil }
         let free = held.map { max($0.until, now) } ?? now
-        if wanted(topics, now: free) != position { return free > now ? free : now + budget.wait(at: now) }
+        if wanted(topics, now: free) != position { return free > now ? free : now + budget.wait(at: now.inBuckets) }
         // A round needs several live topics, and stops while the favourite is live.
         guard live > 1, pinned.map({ topics[$0].life != .live }) ?? true else { return nil }
         return turnEnds.map { max($0, free) }
+    }
+}
+
+extension MonotonicTime {
+    /// The time without its fraction of a millisecond.
+    fileprivate var inMilliseconds: MonotonicTime { MonotonicTime(nanoseconds: nanoseconds / 1_000_000 * 1_000_000) }
+
+    /// The time as token buckets count it: they are made for log time, and know only that it does not go back.
+    fileprivate var inBuckets: FeedTime { FeedTime(milliseconds: nanoseconds / 1_000_000) }
+
+    /// Returns the time after the whole milliseconds of a wait.
+    fileprivate func advanced(byMilliseconds wait: Duration) -> MonotonicTime {
+        advanced(byNanoseconds: wait.milliseconds * 1_000_000)
     }
 }
 

@@ -9,8 +9,8 @@ final class TopicLineups: LaneMember {
         /// Number by order of arrival among the publications of all topics that lineups show.
         let number: NewsNumber
         let publication: Publication
-        /// Arrival of the publication, monotonic nanoseconds.
-        let at: Int64
+        /// Arrival of the publication.
+        let at: MonotonicTime
         let alert: IssuedAlert?
         /// Number of lineups that had not looked at it when it was dropped or removed.
         fileprivate(set) var lookers: Int
@@ -21,8 +21,8 @@ final class TopicLineups: LaneMember {
         let number: NewsNumber
         /// Number of lineups that have not looked at the news. A lineup of one member looks when its push is answered.
         fileprivate(set) var lookers: UInt32
-        /// Arrival of the publication, monotonic nanoseconds.
-        let at: Int64
+        /// Arrival of the publication.
+        let at: MonotonicTime
         /// Weight in the rotation; -1 for none.
         let weight: Int16
         let priority: Priority
@@ -63,7 +63,7 @@ final class TopicLineups: LaneMember {
     /// - Parameter forget: receives an alert that is kept no more.
     /// - Returns: news that were dropped for lack of room; a lineup that has not looked at them looks only at later ones.
     func append(
-        _ publication: Publication, alert: IssuedAlert?, number: NewsNumber, at now: Int64,
+        _ publication: Publication, alert: IssuedAlert?, number: NewsNumber, at now: MonotonicTime,
         forget: (IssuedAlert) -> Void
     ) -> News? {
         var dropped: News?

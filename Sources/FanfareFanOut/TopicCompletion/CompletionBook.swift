@@ -14,7 +14,7 @@ struct CompletionBook {
     private var notes: [TopicCompletion] = []
     /// Number of `notes`, by which an audience knows whether its note is among them.
     private var number: UInt32 = 1
-    private var flushesAt: Int64?
+    private var flushesAt: MonotonicTime?
 
     /// Audiences that are to be noted anew for their joiners.
     private var joined = JoinedAudiences()
@@ -51,8 +51,8 @@ struct CompletionBook {
         }
     }
 
-    /// Time for which notes are gathered, in nanoseconds. What a crash loses of them costs a silent push for each follower.
-    static let gathering: Int64 = 200_000_000
+    /// Time for which notes are gathered. What a crash loses of them costs a silent push for each follower.
+    static let gathering = Duration.milliseconds(200)
     /// Number of notes that are not gathered any longer.
     static let notesMax = 4096
 
@@ -171,11 +171,11 @@ struct CompletionBook {
         return unfinished
     }
 
-    /// Time at which notes go to the core, monotonic nanoseconds; `nil` if there are none.
-    var due: Int64? { notes.isEmpty ? nil : flushesAt ?? 0 }
+    /// Time at which notes go to the core; `nil` if there are none.
+    var due: MonotonicTime? { notes.isEmpty ? nil : flushesAt ?? .always }
 
     /// Removes and returns the notes, once they have been gathered.
-    mutating func take(at now: Int64) -> [TopicCompletion]? {
+    mutating func take(at now: MonotonicTime) -> [TopicCompletion]? {
         guard !notes.isEmpty else { return nil }
         guard let due = flushesAt else {
             flushesAt = now + CompletionBook.gathering

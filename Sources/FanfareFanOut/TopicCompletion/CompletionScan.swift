@@ -27,10 +27,10 @@ final class CompletionScan {
     private static let none = UInt32.max
     /// Slot at which a pass goes on.
     private var cursor = 0
-    private var passesAt: Int64?
+    private var passesAt: MonotonicTime?
 
-    /// Time between two passes, in nanoseconds.
-    static let interval: Int64 = 10_000_000_000
+    /// Time between two passes.
+    static let interval = Duration.seconds(10)
     /// Activities in a turn: some ten microseconds.
     private static let visitsMax = 1 << 14
     /// Audiences in a turn that activities have joined, some of which are at rest: some hundred microseconds.
@@ -41,21 +41,20 @@ final class CompletionScan {
         self.membership = membership
     }
 
-    /// Time for the next call of `run`, monotonic nanoseconds; `nil` if there is nothing to be found or told.
-    var due: Int64? {
+    /// Time for the next call of `run`; `nil` if there is nothing to be found or told.
+    var due: MonotonicTime? {
         guard reporter.completions.isKept else { return nil }
         let told = reporter.completions.due
-        guard candidates.isEmpty, !reporter.completions.hasCaughtUp else { return 0 }
-        guard let pass = passesAt ?? (reporter.completions.hasUnfinished ? 0 : nil) else { return told }
+        guard candidates.isEmpty, !reporter.completions.hasCaughtUp else { return .always }
+        guard let pass = passesAt ?? (reporter.completions.hasUnfinished ? .always : nil) else { return told }
         return min(told ?? pass, pass)
     }
 
     /// Tells the core of topics whose followers have caught up, and goes on with a pass, or begins one that is due.
     func run(at moment: Moment) {
         guard reporter.completions.isKept else { return }
-        let now = moment.monotonicNanoseconds
         noteJoiners()
-        if candidates.isEmpty { begin(at: now) }
+        if candidates.isEmpty { begin(at: moment.monotonic) }
         visit()
         reporter.reportCompletions(at: moment)
     }
@@ -69,7 +68,7 @@ final class CompletionScan {
     }
 
     /// Begins a pass, if one is due.
-    private func begin(at now: Int64) {
+    private func begin(at now: MonotonicTime) {
         guard let due = passesAt else {
             if reporter.completions.hasUnfinished { passesAt = now + CompletionScan.interval }
             return

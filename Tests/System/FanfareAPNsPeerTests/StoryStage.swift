@@ -142,7 +142,7 @@ final class StoryStage {
     private func next(of steps: inout ArraySlice<Step>, since first: FeedTime, _ start: Moment) -> Step? {
         guard let step = steps.first else { return nil }
         if let due = source.shard.nextDue {
-            let passed = max(due, source.moment.monotonicNanoseconds) - start.monotonicNanoseconds
+            let passed = max(due, source.moment.monotonic).nanoseconds(since: start.monotonic)
             let at = first + .milliseconds((passed + 999_999) / 1_000_000)
             if at < step.now { return Step(now: at, command: nil) }
         }

@@ -33,7 +33,9 @@ import Testing
         #expect(said(&log, "0", 0) == "0")
     }
 
-    private func said(_ log: inout ReportLog, _ text: String, _ now: Int64) -> String? { log.admit(text, at: MonotonicTime(nanoseconds: now)) }
+    private func said(_ log: inout ReportLog, _ text: String, _ now: Int64) -> String? {
+        log.admit(text, at: MonotonicTime(nanoseconds: now))
+    }
 
     @Test func reasonsAreCountedAndBounded() {
         var statistics = TransportStatistics()

@@ -5,26 +5,27 @@ import Testing
 
 /// A scanner over activities with a lifetime of one day, whose only property is the time at which each is due.
 @Suite struct AgeScannerTests {
-    private static let second: Int64 = 1_000_000_000
-    private static let lifetime: Int64 = 86_400 * second
+    private static let start: MonotonicTime = 0
+    private static let second = start + .seconds(1)
+    private static let lifetime = Duration.seconds(86_400)
     /// A 300th of a 96th of a lifetime.
-    private static let step: Int64 = 3 * second
+    private static let step = Duration.seconds(3)
 
     private struct Run {
-        var scanner = AgeScanner(lifetime: AgeScannerTests.lifetime)
+        var scanner = AgeScanner(lifetime: AgeScannerTests.lifetime.nanoseconds)
         var wheel = TimingWheel()
         /// Due times of the activities, by slot; `nil` after a visit at or after the due time.
-        var due: [Int64?] = []
-        var passes: [Int64] = []
+        var due: [MonotonicTime?] = []
+        var passes: [MonotonicTime] = []
         var visits = 0
 
-        mutating func schedule(at due: Int64) {
+        mutating func schedule(at due: MonotonicTime) {
             guard scanner.needsTimer(at: due) else { return }
             if let timer = scanner.timer { wheel.cancel(timer.entry) }
             scanner.set(AgeScanner.Timer(due: due, entry: wheel.insert(.ageScan, due: due)))
         }
 
-        mutating func add(due: Int64) {
+        mutating func add(due: MonotonicTime) {
             self.due.append(due)
             scanner.expect(due)
             schedule(at: due)
@@ -33,7 +34,7 @@ import Testing
         /// - Returns: slots of the activities found due.
         ///
         /// - Parameter newcomer: time at which an activity is due that is added during the pass's first visit.
-        mutating func pass(at now: Int64, adding newcomer: Int64? = nil) -> [Int] {
+        mutating func pass(at now: MonotonicTime, adding newcomer: MonotonicTime? = nil) -> [Int] {
             var found: [Int] = []
             passes.append(now)
             let count = due.count
@@ -53,8 +54,8 @@ import Testing
         }
 
         /// Makes a pass whenever the timer is due.
-        mutating func run(until end: Int64) -> [(slot: Int, at: Int64)] {
-            var found: [(slot: Int, at: Int64)] = []
+        mutating func run(until end: MonotonicTime) -> [(slot: Int, at: MonotonicTime)] {
+            var found: [(slot: Int, at: MonotonicTime)] = []
             while let due = scanner.timer?.due, due <= end {
                 found += pass(at: due).map { ($0, due) }
             }
@@ -66,34 +67,39 @@ import Testing
         var random = SplitMix64(seed: seed)
         var run = Run()
         let count = Int.random(in: 1...2000, using: &random)
-        for _ in 0..<count { run.add(due: Int64.random(in: 0...AgeScannerTests.lifetime, using: &random)) }
+        for _ in 0..<count {
+            let wait = Int64.random(in: 0...AgeScannerTests.lifetime.nanoseconds, using: &random)
+            run.add(due: MonotonicTime(nanoseconds: wait))
+        }
         let due = run.due
-        let found = run.run(until: 2 * AgeScannerTests.lifetime)
+        let found = run.run(until: AgeScannerTests.start + AgeScannerTests.lifetime * 2)
         #expect(found.map(\.slot).sorted() == Array(0..<count))
         for (slot, at) in found {
-            let late = at - (due[slot] ?? .max)
-            #expect((0...2 * AgeScannerTests.lifetime / 96).contains(late), "slot \(slot), \(late) ns")
+            let late = at - (due[slot] ?? .never)
+            #expect((.zero...AgeScannerTests.lifetime * 2 / 96).contains(late), "slot \(slot), \(late)")
         }
     }
 
     /// A card that is renewed takes a slot while the pass goes on, and no visit of a card that is due.
     @Test func anActivityAddedDuringAPassTakesNoVisitOfAnother() {
         var run = Run()
-        for _ in 0..<9 { run.add(due: AgeScannerTests.step) }
+        for _ in 0..<9 { run.add(due: AgeScannerTests.start + AgeScannerTests.step) }
         // The first step of a lap visits the first slot, which is not due yet.
         run.schedule(at: 0)
         #expect(run.pass(at: 0).isEmpty && run.visits == 1)
-        let found = run.pass(at: 1000 * AgeScannerTests.step, adding: AgeScannerTests.lifetime)
+        let found = run.pass(
+            at: AgeScannerTests.start + AgeScannerTests.step * 1000,
+            adding: AgeScannerTests.start + AgeScannerTests.lifetime)
         #expect(Set(found) == Set(0..<9))
     }
 
     @Test func scannerSleepsUntilTheFirstActivityIsDue() {
         var run = Run()
-        let hour = 3600 * AgeScannerTests.second
-        for slot in Int64(0)..<10 { run.add(due: (10 + slot) * hour) }
-        #expect(run.run(until: 10 * hour - 1).isEmpty && run.passes.isEmpty)
-        #expect(run.run(until: 10 * hour).map(\.slot) == [0])
-        #expect(run.passes == [10 * hour])
+        let first = AgeScannerTests.start + .seconds(10 * 3600)
+        for slot in 0..<10 { run.add(due: first + .seconds(slot * 3600)) }
+        #expect(run.run(until: first - .nanoseconds(1)).isEmpty && run.passes.isEmpty)
+        #expect(run.run(until: first).map(\.slot) == [0])
+        #expect(run.passes == [first])
     }
 
     @Test func passVisitsNoMoreThanItsStepsShare() {
@@ -107,16 +113,16 @@ import Testing
     @Test func longPauseIsMadeUpForByOneLapAtMost() {
         var run = Run()
         for _ in 0..<3000 { run.add(due: AgeScannerTests.second) }
-        let found = run.pass(at: AgeScannerTests.lifetime)
+        let found = run.pass(at: AgeScannerTests.start + AgeScannerTests.lifetime)
         #expect(run.visits == 3000 && found.count == 3000)
     }
 
     @Test func passOverManyIsCutAndGoesOnAtOnce() {
         var run = Run()
         for _ in 0..<20_000 { run.add(due: AgeScannerTests.second) }
-        let now = AgeScannerTests.lifetime
+        let now = AgeScannerTests.start + AgeScannerTests.lifetime
         #expect(run.pass(at: now).count == AgeScanner.visitsMax)
-        let found = run.run(until: now + AgeScannerTests.second)
+        let found = run.run(until: now + .seconds(1))
         #expect(found.count == 20_000 - AgeScanner.visitsMax)
         #expect(run.passes.count == (20_000 + AgeScanner.visitsMax - 1) / AgeScanner.visitsMax)
         #expect(run.visits == 20_000)
@@ -127,10 +133,11 @@ import Testing
         for _ in 0..<600 { run.add(due: AgeScannerTests.second) }
         _ = run.pass(at: AgeScannerTests.second)
         // The cursor has passed this slot.
-        run.due[0] = 2 * AgeScannerTests.second
-        run.scanner.revisit(at: 2 * AgeScannerTests.second)
-        run.schedule(at: 2 * AgeScannerTests.second)
-        let found = run.run(until: AgeScannerTests.lifetime / 40)
+        let now = AgeScannerTests.second + .seconds(1)
+        run.due[0] = now
+        run.scanner.revisit(at: now)
+        run.schedule(at: now)
+        let found = run.run(until: AgeScannerTests.start + AgeScannerTests.lifetime / 40)
         #expect(found.contains { $0.slot == 0 })
     }
 
@@ -144,7 +151,7 @@ import Testing
     }
 
     @Test func scannerWithoutATimerIsAViolationWhileThereAreActivities() {
-        let scanner = AgeScanner(lifetime: AgeScannerTests.lifetime)
+        let scanner = AgeScanner(lifetime: AgeScannerTests.lifetime.nanoseconds)
         #expect(scanner.violation(hasActivities: false, slots: 0) == nil)
         #expect(scanner.violation(hasActivities: true, slots: 1) != nil)
     }

@@ -18,7 +18,7 @@ import Testing
         var history = AlertHistory()
         for (index, alertClass) in classes.enumerated() {
             history.append(
-                IssuedAlert(alert("\(index + 1)", alertClass), of: topic, at: moment.monotonicNanoseconds),
+                IssuedAlert(alert("\(index + 1)", alertClass), of: topic, at: moment.monotonic),
                 in: UInt32(index + 1), for: 10, having: oldest)
         }
         return history

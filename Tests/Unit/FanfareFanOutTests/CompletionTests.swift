@@ -34,9 +34,8 @@ import Testing
     private static func completions(_ service: ScriptedService, after seconds: Int64 = 1) -> [TopicCompletion] {
         service.run()
         for _ in 0..<seconds * 2 {
-            service.moment = Moment(
-                wallMilliseconds: service.moment.wallMilliseconds + 500,
-                monotonicNanoseconds: service.moment.monotonicNanoseconds + 500_000_000)
+            service.moment.wallMilliseconds += 500
+            service.moment.monotonic += .milliseconds(500)
             service.run()
         }
         return service.feedback().flatMap {

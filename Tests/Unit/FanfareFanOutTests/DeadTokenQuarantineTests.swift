@@ -1,10 +1,9 @@
+import FanfareModel
 import Testing
 
 @testable import FanfareFanOut
 
 @Suite struct DeadTokenQuarantineTests {
-    private static let second: Int64 = 1_000_000_000
-
     private func shut(probes: Int = 3) -> DeadTokenQuarantine {
         var quarantine = DeadTokenQuarantine(answers: 10...20, probes: probes)
         _ = quarantine.note(answers: 10, dead: 10)
@@ -12,7 +11,9 @@ import Testing
     }
 
     /// Holds slots 0, 1, 2, … in generation 1.
-    private func hold(_ count: UInt32, in quarantine: inout DeadTokenQuarantine, at now: Int64) -> [Int64?] {
+    private func hold(
+        _ count: UInt32, in quarantine: inout DeadTokenQuarantine, at now: MonotonicTime
+    ) -> [MonotonicTime?] {
         (0..<count).map { quarantine.hold(ActivitySlot($0), generation: 1, at: now) }
     }
 
@@ -50,7 +51,7 @@ import Testing
     @Test func oneTimerStandsForAllThatAreHeld() {
         var quarantine = shut()
         let timers = hold(3, in: &quarantine, at: 5)
-        #expect(timers == [5 + 10 * DeadTokenQuarantineTests.second, nil, nil])
+        #expect(timers == [10_000_000_005, nil, nil])
         #expect(quarantine.violation() == nil)
     }
 
@@ -59,7 +60,7 @@ import Testing
         _ = hold(5, in: &quarantine, at: 0)
         let released = release(&quarantine)
         #expect(released == [0, 1, 2] && quarantine.count == 2)
-        #expect(quarantine.endRelease(at: 7) == 7 + 10 * DeadTokenQuarantineTests.second)
+        #expect(quarantine.endRelease(at: 7) == 10_000_000_007)
         #expect(quarantine.violation() == nil)
     }
 

@@ -41,7 +41,7 @@ import Testing
     }
 
     private mutating func pass(seconds: Int64) {
-        moment.monotonicNanoseconds += seconds * 1_000_000_000
+        moment.monotonic += .seconds(seconds)
         moment.wallMilliseconds += seconds * 1000
     }
 

@@ -10,7 +10,7 @@ import Testing
     private func facts() -> [String] {
         reporter.takeAll().map { fact in
             switch fact {
-            case .completed(let serial, let at): "completed \(serial) at \(at.map { "\($0)" } ?? "once")"
+            case .completed(let serial, let at): "completed \(serial) at \(at.map { "\($0.nanoseconds)" } ?? "once")"
             case .overtaken(let serial): "overtaken \(serial)"
             case .fate(_, let fate): "\(fate)"
             case .deadToken: "dead token"

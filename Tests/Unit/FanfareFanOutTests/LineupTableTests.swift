@@ -186,9 +186,9 @@ import Testing
     @Test func whatRestsComesBackAsItWas() throws {
         let rules = LineupRules()
         let table = LineupTable()
-        var rotation = Rotation(rules, pinned: 1, at: FeedTime(milliseconds: 5))
+        var rotation = Rotation(rules, pinned: 1, at: 5_000_000)
         let row = table.insert(.init(topics: [7, 8, 9], pinned: 1), audience: 0)
-        rotation.happened(at: 2, weight: 60, rules, now: FeedTime(milliseconds: 1000))
+        rotation.happened(at: 2, weight: 60, rules, now: 1_000_000_000)
         let lineup = Lineup(rotation: rotation)
         lineup.row = row
         lineup.publishedAt = 77
@@ -214,8 +214,8 @@ import Testing
                 && its.rotation.position == 2)
         #expect(its.displayIsOld, "what it shows is made anew")
         let topics = Array(repeating: Rotation.Topic(.live, importance: 10), count: 3)
-        let held = its.rotation.wanted(topics, now: FeedTime(milliseconds: 20_999))
-        let free = its.rotation.wanted(topics, now: FeedTime(milliseconds: 21_000))
+        let held = its.rotation.wanted(topics, now: 20_999_000_000)
+        let free = its.rotation.wanted(topics, now: 21_000_000_000)
         #expect(held == 2 && free == 1, "what happened is held for its dwell, then the favourite has its place")
     }
 

@@ -30,7 +30,7 @@ import Testing
         var tracker = PublicationTracker()
         #expect(tracker.oldestArrival == nil)
         for serial in UInt64(1)...3 {
-            tracker.open(serial, audiences: 1, freshness: 0, at: Int64(serial) * 10)
+            tracker.open(serial, audiences: 1, freshness: 0, at: MonotonicTime(nanoseconds: Int64(serial) * 10))
         }
         #expect(tracker.oldestArrival == 10)
         _ = tracker.complete(1, at: 40)
@@ -41,9 +41,9 @@ import Testing
     @Test(arguments: UInt64(1)...20) func orderOfArrivalIsNoLongerThanWhatIsOpen(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var tracker = PublicationTracker()
-        var open: [UInt64: Int64] = [:]
+        var open: [UInt64: MonotonicTime] = [:]
         for serial in UInt64(1)...5000 {
-            let now = Int64(serial / 3)
+            let now = MonotonicTime(nanoseconds: Int64(serial / 3))
             tracker.open(serial, audiences: 1, freshness: 0, at: now)
             open[serial] = now
             let closes = Int.random(in: 0...(serial > 3000 ? 3 : 2), using: &random)

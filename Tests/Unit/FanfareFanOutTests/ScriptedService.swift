@@ -65,7 +65,7 @@ final class ScriptedService {
 
     func pass(seconds: Int64) {
         moment.wallMilliseconds += seconds * 1000
-        moment.monotonicNanoseconds += seconds * 1_000_000_000
+        moment.monotonic += .seconds(seconds)
     }
 
     /// Returns the pushes that leave now; `complete` gives their answers.

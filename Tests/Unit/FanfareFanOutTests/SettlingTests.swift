@@ -50,7 +50,7 @@ import Testing
 
         func pass(_ seconds: Int64) {
             moment.wallMilliseconds += 1000 * seconds
-            moment.monotonicNanoseconds += 1_000_000_000 * seconds
+            moment.monotonic += .seconds(seconds)
         }
 
         /// Questions answered since the last read; each answer covers all questions before it.

@@ -20,11 +20,11 @@ import Testing
         for goal in 1...5 {
             service.pass(seconds: 120)
             service.publish(alert: "goal \(goal)")
-            let before = service.moment.monotonicNanoseconds
+            let before = service.moment.monotonic
             service.run(turns: 30)
             #expect(service.told(of: "goal \(goal)").count == 999)
             // The gate made one try at most.
-            #expect(service.moment.monotonicNanoseconds - before <= ScriptedService.probeSeconds * 2_000_000_000)
+            #expect(service.moment.monotonic - before <= .seconds(ScriptedService.probeSeconds * 2))
             #expect(service.shard.violatedInvariant() == nil)
         }
     }
@@ -88,19 +88,19 @@ import Testing
         service.run()
         service.answer = { _, _ in .serviceError }
         service.publish(alert: "goal")
-        let until = service.moment.monotonicNanoseconds + 600_000_000_000
-        while service.moment.monotonicNanoseconds < until {
+        let until = service.moment.monotonic + .seconds(600)
+        while service.moment.monotonic < until {
             if service.turn() == 0 { service.pass(seconds: 1) }
         }
         service.answer = { member, _ in isSick(member) ? .serviceError : isDead(member) ? .deadToken : .accepted }
-        let before = service.moment.monotonicNanoseconds
+        let before = service.moment.monotonic
         // The gate's next try may be for a token that never works.
         while service.isGateShut, service.turn() > 0 {}
         service.run(turns: members / 64 + 20)
         let healthy = (0..<members).filter { !isSick($0) && !isDead($0) }
         let told = service.told(of: "goal")
         #expect(healthy.allSatisfy(told.contains))
-        #expect(service.moment.monotonicNanoseconds - before <= ScriptedService.probeSeconds * 3_000_000_000)
+        #expect(service.moment.monotonic - before <= .seconds(ScriptedService.probeSeconds * 3))
         #expect(service.shard.violatedInvariant() == nil)
     }
 
@@ -277,7 +277,7 @@ import Testing
             #expect(owed - service.shard.statistics.owed <= 16_384)
             #expect(
                 service.shard.statistics.owed == 0
-                    || service.shard.nextDue ?? .max <= service.moment.monotonicNanoseconds)
+                    || service.shard.nextDue ?? .never <= service.moment.monotonic)
             turns += 1
         } while service.shard.statistics.owed > 0 && turns < 1000
         #expect(service.shard.isQuiet)

@@ -42,12 +42,12 @@ import Testing
         #expect(shard.takeRequests(at: moment) == [second + 30])
         #expect(shard.takeRequests(at: moment) == [])
         // The newest version leaves once the mark is durable, or the clock has come so far.
-        moment.monotonicNanoseconds += 1_000_000_000
+        moment.monotonic += .seconds(1)
         moment.wallMilliseconds += 1000
         shard.wakeDue(at: moment)
         #expect(pushes(of: shard, at: moment) == [])
         moment.stamps.mark = second + 30
-        moment.monotonicNanoseconds += 1_000_000_000
+        moment.monotonic += .seconds(1)
         moment.wallMilliseconds += 1000
         shard.wakeDue(at: moment)
         #expect(pushes(of: shard, at: moment) == [second + 4])
@@ -64,7 +64,7 @@ import Testing
         for version in UInt32(1)...20 {
             #expect(stamps(of: version...version, in: shard, at: moment) == [moment.wallSeconds])
             moment.wallMilliseconds += 1000
-            moment.monotonicNanoseconds += 1_000_000_000
+            moment.monotonic += .seconds(1)
         }
         // One request, however many stamps there have been since the last look.
         #expect(shard.takeRequests(at: moment) == [moment.wallSeconds + 30])
@@ -92,13 +92,14 @@ import Testing
         #expect(stamps(of: 1...3, in: shard, at: moment) == [first, first, first + 1, first + 1, first + 2, first + 2])
         // Once the clock has come there, it leads.
         moment.wallMilliseconds += ahead * 1000 + 60_000
-        moment.monotonicNanoseconds += ahead * 1_000_000_000 + 60_000_000_000
+        moment.monotonic += .seconds(ahead + 60)
         #expect(stamps(of: 4...4, in: shard, at: moment) == [moment.wallSeconds, moment.wallSeconds])
     }
 
     /// Limits and dates count in stamps, and the clock is to catch up.
     @Test func theLeastStampRisesSlowerThanTheClock() {
-        let mark = StampMark(StampBounds(after: 1_790_003_600, at: FeedTime(seconds: 1_790_000_000)),
+        let mark = StampMark(
+            StampBounds(after: 1_790_003_600, at: FeedTime(seconds: 1_790_000_000)),
             at: MonotonicTime(nanoseconds: 5))
         var moment = Moment(wallMilliseconds: 1_790_000_000_000, monotonicNanoseconds: 5)
         var last: Int64 = 1_790_003_600
@@ -111,7 +112,7 @@ import Testing
             let lead = max(0, 3601 - minute * 6)
             #expect(moment.stampSecond - moment.wallSeconds == lead, "minute \(minute)")
             moment.wallMilliseconds += 60_000
-            moment.monotonicNanoseconds += 60_000_000_000
+            moment.monotonic += .seconds(60)
         }
     }
 
@@ -159,7 +160,7 @@ import Testing
                     [Completion(slot: delivery.slot, generation: delivery.generation, outcome: .accepted)], at: moment)
             }
             moment.wallMilliseconds += 100
-            moment.monotonicNanoseconds += 100_000_000
+            moment.monotonic += .milliseconds(100)
         }
         #expect(last.count == 100)
     }

@@ -70,7 +70,7 @@ import Testing
         #expect(starts.useClaim(of: slot, at: 4 + PendingStart.claimAgeMax) == true)
         #expect(starts.useClaim(of: slot, at: 5 + PendingStart.claimAgeMax) == false)
         starts.awaitClaim(of: slot)
-        #expect(starts.takeUnclaimed(upTo: 1, ticket: 2, at: PendingStart.claimAgeMax) == [slot])
+        #expect(starts.takeUnclaimed(upTo: 1, ticket: 2, at: 0 + PendingStart.claimAgeMax) == [slot])
         #expect(starts.violation() == nil)
     }
 

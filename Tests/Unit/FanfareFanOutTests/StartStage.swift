@@ -78,7 +78,7 @@ final class StartStage {
     func revoke(_ cause: String) { shard.apply(.revokeAlert(topic: topic, cause: cause), at: moment) }
 
     func pass(seconds: Int64) {
-        moment.monotonicNanoseconds += seconds * 1_000_000_000
+        moment.monotonic += .seconds(seconds)
         moment.wallMilliseconds += seconds * 1000
     }
 

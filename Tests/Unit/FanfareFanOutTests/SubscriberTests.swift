@@ -57,7 +57,7 @@ import Testing
 
         func pass(seconds: Int64) {
             moment.wallMilliseconds += seconds * 1000
-            moment.monotonicNanoseconds += seconds * 1_000_000_000
+            moment.monotonic += .seconds(seconds)
         }
 
         var alerts: ShardCounts.Alerts { shard.statistics.alerts }

@@ -17,7 +17,7 @@ import Testing
         var served: [ActivitySlot: Int] = [:]
         for version in UInt64(1)...20 {
             moment.wallMilliseconds += 1000
-            moment.monotonicNanoseconds += 1_000_000_000
+            moment.monotonic += .seconds(1)
             shard.apply(
                 .publish(
                     Publication(
@@ -47,7 +47,7 @@ import Testing
         }
         func pushes(ofVersion version: UInt64, isRepublished: Bool = false) -> Int {
             moment.wallMilliseconds += 1000
-            moment.monotonicNanoseconds += 1_000_000_000
+            moment.monotonic += .seconds(1)
             shard.apply(
                 .publish(
                     Publication(

@@ -5,17 +5,22 @@ import Testing
 
 @Suite struct TimingWheelTests {
     private static let tick = TimingWheel.tickNanoseconds
-    private static let hour: Int64 = 3_600_000_000_000
+    private static let hour: MonotonicTime = 3_600_000_000_000
 
     /// The simplest model of a wheel: a list of entries in order of expiry.
     private struct SortedList {
-        var entries: [(tick: Int64, due: Int64, number: UInt32, entry: TimingWheel.Entry)] = []
+        var entries: [(expires: MonotonicTime, due: MonotonicTime, number: UInt32, entry: TimingWheel.Entry)] = []
 
-        mutating func insert(_ number: UInt32, due: Int64, _ entry: TimingWheel.Entry) {
-            let tick = (due + TimingWheelTests.tick - 1) / TimingWheelTests.tick
-            let place = entries.firstIndex { $0.tick > tick } ?? entries.endIndex
-            entries.insert((tick, due, number, entry), at: place)
+        mutating func insert(_ number: UInt32, due: MonotonicTime, _ entry: TimingWheel.Entry) {
+            let expires = TimingWheelTests.expiry(due)
+            let place = entries.firstIndex { $0.expires > expires } ?? entries.endIndex
+            entries.insert((expires, due, number, entry), at: place)
         }
+    }
+
+    /// The first tick that is not before a moment.
+    private static func expiry(_ due: MonotonicTime) -> MonotonicTime {
+        MonotonicTime(nanoseconds: (due.nanoseconds + tick - 1) / tick * tick)
     }
 
     /// The wheel agrees with a list after random inserts, cancellations and pauses of nanoseconds to hours, some right before or after a due
@@ -25,10 +30,13 @@ import Testing
         // Lists move whole, or in pieces between which entries come and go.
         var wheel = TimingWheel(movesMax: [1, 3, 4096][Int(seed % 3)])
         var list = SortedList()
-        var now = Int64.random(in: 0...1 << Int64.random(in: 0...55, using: &random), using: &random)
+        var now = MonotonicTime(
+            nanoseconds: Int64.random(in: 0...1 << Int64.random(in: 0...55, using: &random), using: &random))
         var number: UInt32 = 0
         var most = 0
-        func span() -> Int64 { Int64.random(in: 0...1 << Int64.random(in: 0...50, using: &random), using: &random) }
+        func span() -> Duration {
+            .nanoseconds(Int64.random(in: 0...1 << Int64.random(in: 0...50, using: &random), using: &random))
+        }
 
         for _ in 0..<1000 {
             switch Int.random(in: 0..<10, using: &random) {
@@ -47,12 +55,12 @@ import Testing
                 wheel.cancel(list.entries.remove(at: index).entry)
             default:
                 let aim = list.entries.randomElement(using: &random).map {
-                    $0.due + Int64.random(in: -1...1, using: &random)
+                    $0.due + .nanoseconds(Int64.random(in: -1...1, using: &random))
                 }
                 now = random.chance(0.5) ? max(now, aim ?? now) : now + span()
                 // Each pull takes some entries, and the next one goes on.
                 for _ in 0..<Int.random(in: 0...100, using: &random) {
-                    let due = list.entries.first.flatMap { $0.tick * TimingWheelTests.tick <= now ? $0 : nil }
+                    let due = list.entries.first.flatMap { $0.expires <= now ? $0 : nil }
                     var expired = wheel.popDue(now)
                     while expired == nil, due != nil, random.chance(0.7) || list.entries.count > 2000 {
                         expired = wheel.popDue(now)
@@ -70,8 +78,8 @@ import Testing
             }
             try #require(wheel.count == list.entries.count, "seed \(seed)")
             if let first = list.entries.first {
-                #expect((wheel.nextDue ?? .max) <= max(now, first.tick * TimingWheelTests.tick), "late: seed \(seed)")
-                #expect(wheel.due(of: first.entry) == first.tick * TimingWheelTests.tick, "seed \(seed)")
+                #expect((wheel.nextDue ?? .never) <= max(now, first.expires), "late: seed \(seed)")
+                #expect(wheel.due(of: first.entry) == first.expires, "seed \(seed)")
                 #expect(wheel.subject(of: first.entry) == .lineup(AudienceIndex(Int(first.number))), "seed \(seed)")
             } else {
                 #expect(wheel.nextDue == nil, "seed \(seed)")
@@ -105,16 +113,17 @@ import Testing
     @Test func movingEntriesNeedsNoWakeUp() {
         var random = SplitMix64(seed: 7)
         var wheel = TimingWheel()
-        var moments: Set<Int64> = []
+        var moments: Set<MonotonicTime> = []
         for number in UInt32(0)..<5000 {
-            let due = 1 + Int64.random(in: 0..<8 * TimingWheelTests.hour, using: &random)
-            moments.insert((due + TimingWheelTests.tick - 1) / TimingWheelTests.tick)
+            let due = MonotonicTime(
+                nanoseconds: 1 + Int64.random(in: 0..<8 * TimingWheelTests.hour.nanoseconds, using: &random))
+            moments.insert(TimingWheelTests.expiry(due))
             wheel.insert(.lineup(AudienceIndex(Int(number))), due: due)
         }
         var wakeUps = 0
         while let due = wheel.nextDue {
             wakeUps += 1
-            #expect(wheel.popDue(due - 1) == nil)
+            #expect(wheel.popDue(due - .nanoseconds(1)) == nil)
             var expired = 0
             while wheel.popDue(due) != nil { expired += 1 }
             guard expired > 0 else { break }
@@ -125,11 +134,11 @@ import Testing
     /// The due time of a cancelled entry may still cause a wake-up, but only one.
     @Test func cancelledEntriesCauseAtMostOneWakeUp() {
         var wheel = TimingWheel()
-        wheel.insert(.ageScan, due: 8 * TimingWheelTests.hour)
+        wheel.insert(.ageScan, due: TimingWheelTests.hour + .seconds(7 * 3600))
         var wakeUp: TimingWheel.Entry?
-        for goal in Int64(0)..<1000 {
+        for goal in 0..<1000 {
             if let wakeUp { wheel.cancel(wakeUp) }
-            wakeUp = wheel.insert(.lineup(0), due: TimingWheelTests.hour + goal * 20_000_000_000)
+            wakeUp = wheel.insert(.lineup(0), due: TimingWheelTests.hour + .seconds(goal * 20))
         }
         var wakeUps = 0
         while let due = wheel.nextDue {
@@ -143,12 +152,12 @@ import Testing
 
     @Test func theEndOfTimeIsNotTooFar() {
         var wheel = TimingWheel()
-        wheel.insert(.held, due: .max)
+        wheel.insert(.held, due: .never)
         wheel.insert(.lineup(1), due: 1)
-        #expect(wheel.nextDue == TimingWheelTests.tick)
-        #expect(wheel.popDue(TimingWheelTests.tick - 1) == nil)
-        #expect(wheel.popDue(.max) == .lineup(1))
-        #expect(wheel.popDue(.max) == .held)
+        #expect(wheel.nextDue == 1_000_000)
+        #expect(wheel.popDue(999_999) == nil)
+        #expect(wheel.popDue(.never) == .lineup(1))
+        #expect(wheel.popDue(.never) == .held)
         #expect(wheel.nextDue == nil)
     }
 
@@ -156,7 +165,7 @@ import Testing
         var wheel = TimingWheel()
         wheel.insert(.lineup(1), due: TimingWheelTests.hour)
         #expect(wheel.popDue(TimingWheelTests.hour) == .lineup(1))
-        wheel.insert(.lineup(2), due: TimingWheelTests.hour + 1)
+        wheel.insert(.lineup(2), due: TimingWheelTests.hour + .nanoseconds(1))
         wheel.insert(.lineup(3), due: 5)
         #expect(wheel.nextDue == TimingWheelTests.hour)
         #expect(wheel.popDue(TimingWheelTests.hour) == .lineup(3))

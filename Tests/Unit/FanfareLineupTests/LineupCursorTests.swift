@@ -172,7 +172,7 @@ import Testing
         #expect(late.map(\.lit) == ["b"], "the second in which it waits for others is long over")
         let back = stage.pass(seconds: 60)
         #expect(back.map(\.lit) == ["a"])
-        #expect(back[0].time - late[0].time == 15_000_000_000, "twenty seconds after it happened")
+        #expect(back[0].time - late[0].time == .seconds(15), "twenty seconds after it happened")
     }
 
     private func stage(_ rules: LineupRules) -> Stage { stage(lineups: 1, rules) }

@@ -25,9 +25,9 @@ final class Stage {
         /// Who gets it.
         let activity: UInt64
         /// Monotonic nanoseconds.
-        let time: Int64
+        let time: MonotonicTime
         /// Seconds since the stage was set.
-        var at: Int64 { time / 1_000_000_000 - 1 }
+        var at: Int64 { time.nanoseconds / 1_000_000_000 - 1 }
         /// Id of the topic in the spotlight.
         var lit: String? { content?.spotlight.flatMap { content?.topics[$0.index].id } }
         var shown: [String] { content?.topics.map(\.id) ?? [] }
@@ -139,10 +139,10 @@ final class Stage {
 
     /// Time passes, and every moment at which the shard wants to be asked is one.
     func pass(seconds: Double) -> [Push] {
-        let end = moment.monotonicNanoseconds + Int64(seconds * 1e9)
+        let end = moment.monotonic + .nanoseconds(Int64(seconds * 1e9))
         var all = pushes()
         while let due = shard.nextDue, due <= end {
-            advance(to: max(due, moment.monotonicNanoseconds))
+            advance(to: max(due, moment.monotonic))
             all += pushes()
         }
         advance(to: end)
@@ -150,13 +150,12 @@ final class Stage {
     }
 
     /// Time passes, and nobody asks the shard.
-    func advance(seconds: Int64) { advance(to: time + seconds * 1_000_000_000) }
+    func advance(seconds: Int64) { advance(to: time + .seconds(seconds)) }
 
-    /// Monotonic nanoseconds.
-    var time: Int64 { moment.monotonicNanoseconds }
+    var time: MonotonicTime { moment.monotonic }
 
-    private func advance(to nanoseconds: Int64) {
-        moment.wallMilliseconds += (nanoseconds - moment.monotonicNanoseconds) / 1_000_000
-        moment.monotonicNanoseconds = nanoseconds
+    private func advance(to time: MonotonicTime) {
+        moment.wallMilliseconds += (time - moment.monotonic).milliseconds
+        moment.monotonic = time
     }
 }

@@ -128,7 +128,7 @@ final class VirtualLaboratory {
     private func work() {
         sink.workAvailable()
         for case .completed(let serial, let moment) in shard.takeFeedback() {
-            meter.complete(serial, of: TopicID(""), at: moment)
+            meter.complete(serial, of: TopicID(""), at: moment?.nanoseconds)
         }
     }
 

@@ -3,7 +3,7 @@ import FanfareModel
 import Testing
 
 @Suite struct RotationTests {
-    private let start = FeedTime(seconds: 1000)
+    private let start = MonotonicTime(nanoseconds: 1_000_000_000_000)
     private let goal = 100
     private let card = 60
 
@@ -18,7 +18,7 @@ import Testing
         importance.map { Rotation.Topic(.live, importance: $0) }
     }
 
-    private func after(_ seconds: Int64) -> FeedTime { start + .seconds(seconds) }
+    private func after(_ seconds: Int64) -> MonotonicTime { start + .seconds(seconds) }
 
     @Test func whatJustHappenedIsHeldThenTheMostImportantComesBack() {
         var rotation = Rotation(rules(), at: start)
