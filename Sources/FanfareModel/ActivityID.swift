@@ -1,14 +1,17 @@
 /// Name of one Live Activity: the id that the app has for it.
 ///
 /// Two ids are equal if their texts are, and a string literal can stand for one: `ActivityID("anna-card")`, `activity: "anna-card"`. The
-/// engine keeps eight bytes of the text in memory, hashed under a key that the process draws when it starts, and its answers have these; a
-/// store keeps the text. A program that needs the text keeps a table, `[ActivityID: String]`, and rebuilds it in each process. Among ten
-/// million activities, two ids collide with a chance of 1 in 370,000, even if an attacker chooses them.
+/// engine compares 64 bits of the text, hashed under a key that the process draws when it starts: among ten million activities, two ids
+/// collide with a chance of 1 in 370,000, even if an attacker chooses them. It keeps the text beside the activity's token, which takes the
+/// text's length and at most 8 bytes more, and its answers have it.
 public struct ActivityID: Hashable, Sendable, ExpressibleByStringInterpolation {
     /// The 64 bits. They mean nothing outside the process that made them.
     @usableFromInline package let rawValue: UInt64
-    /// Text from which the id was made, for a store; `nil` for one that was made from bits. It takes no part in comparisons.
-    package let text: String?
+    /// The text from which the id was made. It takes no part in comparisons.
+    ///
+    /// The engine's answers have it, but for an activity that is named by its token because it has no id, one from a subscriber file, and a
+    /// text of more than 256 bytes: then it is `nil`.
+    public let text: String?
     /// The text's name in claims, also of an id that does not keep its text; `nil` for one that was made from bits.
     package let mark: ActivityMark?
 
@@ -19,6 +22,9 @@ public struct ActivityID: Hashable, Sendable, ExpressibleByStringInterpolation {
     public init(_ id: String) { (rawValue, text, mark) = (id.utf8.keyedHash, id, ActivityMark(of: id.utf8)) }
     /// Creates an id from any text.
     public init(stringLiteral id: String) { self.init(id) }
+
+    /// Creates an id that another one is without its text.
+    package init(_ id: ActivityID, text: String?) { (rawValue, self.text, mark) = (id.rawValue, text, id.mark) }
 
     /// Returns `true` if the texts are equal.
     public static func == (a: ActivityID, b: ActivityID) -> Bool { a.rawValue == b.rawValue }

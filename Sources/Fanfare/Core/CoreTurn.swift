@@ -22,7 +22,7 @@ final class CoreTurn {
         /// Only an engine with a store has one.
         case repeated(KnownKeys.Call, AnswerKeyed?, isChange: Bool)
         /// Change of a card that is not to be carried out, because the process before may have started it. Only an engine with a store has one.
-        case passedOver(UInt64)
+        case passedOver(ActivityID)
         /// Event that happens when the core takes it.
         case eventNow(@Sendable (_ now: FeedTime) -> FeedEvent)
         case command(ShardCommand, subscriber: UInt64, app: Int)

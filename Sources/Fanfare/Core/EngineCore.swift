@@ -489,7 +489,7 @@ package final class EngineCore {
     }
 
     /// Tells the delegate once more of the fate of an activity of the process before this one.
-    func report(_ fate: ActivityFate, of card: UInt64) { delegate?.coreDidLearn(fate, of: ActivityID(card)) }
+    func report(_ fate: ActivityFate, of card: ActivityID) { delegate?.coreDidLearn(fate, of: card) }
 
     /// Ends the shards, takes their remaining feedback and answers all pending questions. Blocks until the shards' threads, if any, have
     /// ended.

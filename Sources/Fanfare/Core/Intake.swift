@@ -117,7 +117,7 @@ final class Intake {
     /// Notes a change that waits, once all cards are loaded: it is passed over, or waits for the removal of its card's row.
     private func note(_ change: Change, at index: Int) {
         if case .follow(let card) = change.entry { uncertain.resolve(card.id.rawValue) }
-        if let id = change.entry.startedCard, uncertain.covers(id, waiting[index].handedIn) {
+        if let id = change.entry.startedCard, uncertain.covers(id.rawValue, waiting[index].handedIn) {
             return passOver(change, of: id, at: index)
         }
         guard let id = change.entry.revivedCard else { return }
@@ -127,7 +127,7 @@ final class Intake {
     }
 
     /// Answers the caller of a change that is not carried out.
-    private func passOver(_ change: Change, of card: UInt64, at index: Int) {
+    private func passOver(_ change: Change, of card: ActivityID, at index: Int) {
         change.acknowledge?(false)
         waiting[index].kind = .request(.passedOver(card))
         guard let (entry, acknowledge) = change.key else { return }
@@ -344,10 +344,10 @@ final class Intake {
 
 extension PeopleEntry {
     /// Id of the card that is to be started, or whose start is confirmed.
-    fileprivate var startedCard: UInt64? {
+    fileprivate var startedCard: ActivityID? {
         switch self {
-        case .start(let card): card.id.rawValue
-        case .replaceToken(let id, _, _): id.rawValue
+        case .start(let card): card.id
+        case .replaceToken(let id, _, _): id
         case .follow, .move, .prefer, .unfollow, .removed: nil
         }
     }

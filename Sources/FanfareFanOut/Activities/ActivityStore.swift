@@ -2,7 +2,7 @@ import FanfareModel
 
 /// The shard's record of one activity: 48 bytes, and its token.
 struct Activity {
-    /// Bits of the id. The id itself has room for its text, which no shard needs.
+    /// Bits of the id. Its text is beside the token (`ActivityStore.name(of:)`).
     private var idBits: UInt64
     var id: ActivityID {
         get { ActivityID(idBits) }
@@ -103,7 +103,7 @@ struct ActivityStore {
             if !preferences.isEmpty { preferences.append(Preferences()) }
         }
         alertMemory.forget(slot)
-        self[slot].token = tokens.insert(token)
+        self[slot].token = tokens.insert(token, text: id.text)
         slots.insert(slot, in: activities)
         return slot
     }
@@ -126,12 +126,17 @@ struct ActivityStore {
         preferences.isEmpty ? Preferences.Effect() : preferences[index].effect(atMinute: minute)
     }
 
+    /// Returns the activity's id with its text.
+    func name(of slot: ActivitySlot) -> ActivityID { ActivityID(self[slot].id, text: tokens.text(self[slot].token)) }
+
     mutating func replaceToken(of slot: ActivitySlot, with token: [UInt8]) {
+        let text = tokens.text(self[slot].token)
         tokens.remove(self[slot].token)
-        self[slot].token = tokens.insert(token)
+        self[slot].token = tokens.insert(token, text: text)
     }
 
-    /// Replaces the activity's id: the activity is found only by this one from now on. No other activity may have it.
+    /// Replaces the activity's id: the activity is found only by this one from now on. No other activity may have it. The token's text stays the
+    /// former id's, and nothing is reported under either of them.
     mutating func rename(_ slot: ActivitySlot, to id: ActivityID) {
         slots.remove(self[slot].id, in: activities)
         self[slot].id = id

@@ -1,47 +1,87 @@
-/// Update tokens of a shard: opaque bytes of any length up to `tokenBytesMax`, back to back in one arena.
+/// Update tokens of a shard, opaque bytes of any length up to `tokenBytesMax`, each with the text of its activity's id, back to back in one arena.
 ///
-/// Space is allocated in units of 16 bytes, and freed space is kept in a list per size, so a day of rotations cannot make the
-/// arena grow beyond the greatest size that was in use at one time. Tokens are secrets: nothing here prints them.
+/// A text follows its token, behind a byte with its length. Space is allocated in units of 8 bytes, so a text takes its length and at most
+/// 8 bytes more. Freed space is kept in a list per size, so a day of rotations cannot make the arena grow beyond the greatest size that was
+/// in use at one time. Tokens are secrets: nothing here prints them.
 struct TokenStore {
     /// Maximum length of a token. Apple names none (spec §1); the longest seen is 80 bytes, and longer bytes than this are no token.
     static let tokenBytesMax = 512
-    private static let unit = 16
+    /// Maximum length of a text that is kept: what a byte can count, less one, for which a text would be empty.
+    static let textBytesMax = 256
+    private static let unit = 8
 
     struct Reference {
-        var start: UInt32 = 0  // in units
-        var count: UInt16 = 0  // in bytes
+        /// In units.
+        fileprivate var start: UInt32 = 0
+        /// Bytes of the token, and in the top bit if a text follows.
+        private var bits: UInt16 = 0
+
+        private static let text: UInt16 = 1 << 15
+
+        init() {}
+        fileprivate init(start: UInt32, count: Int, hasText: Bool) {
+            self.start = start
+            bits = UInt16(count) | (hasText ? Reference.text : 0)
+        }
+
+        /// Bytes of the token.
+        var count: Int { Int(bits & ~Reference.text) }
+        fileprivate var hasText: Bool { bits & Reference.text != 0 }
     }
 
     private var arena: [UInt8] = []
     /// Result of the prefetch reads, which the optimiser would otherwise remove.
     private var fetched: UInt8 = 0
-    private var free: [[UInt32]] = Array(repeating: [], count: tokenBytesMax / unit + 1)
+    private var free: [[UInt32]] = Array(repeating: [], count: units(tokenBytesMax + 1 + textBytesMax) + 1)
 
     mutating func reserve(tokens: Int, bytesEach: Int) {
         arena.reserveCapacity(tokens * TokenStore.units(bytesEach) * TokenStore.unit)
     }
 
     /// Inserts a token, which must have 1 to `tokenBytesMax` bytes: commands are checked on arrival.
-    mutating func insert(_ token: [UInt8]) -> Reference {
-        let units = TokenStore.units(token.count)
-        if let start = free[units].popLast() {
-            let offset = Int(start) * TokenStore.unit
-            arena.replaceSubrange(offset..<offset + token.count, with: token)
-            return Reference(start: start, count: UInt16(token.count))
+    ///
+    /// - Parameter text: text of the activity's id; an empty one, and one of more than `textBytesMax` bytes, is not kept.
+    mutating func insert(_ token: [UInt8], text: String? = nil) -> Reference {
+        let text = text.flatMap { (1...TokenStore.textBytesMax).contains($0.utf8.count) ? $0.utf8 : nil }
+        let bytes = token.count + (text.map { 1 + $0.count } ?? 0)
+        let units = TokenStore.units(bytes)
+        let start: UInt32
+        if let freed = free[units].popLast() {
+            start = freed
+        } else {
+            start = UInt32(arena.count / TokenStore.unit)
+            arena.append(contentsOf: repeatElement(0, count: units * TokenStore.unit))
         }
-        let start = UInt32(arena.count / TokenStore.unit)
-        arena.append(contentsOf: token)
-        arena.append(contentsOf: repeatElement(0, count: units * TokenStore.unit - token.count))
-        return Reference(start: start, count: UInt16(token.count))
+        let offset = Int(start) * TokenStore.unit
+        arena.replaceSubrange(offset..<offset + token.count, with: token)
+        if let text {
+            let place = offset + token.count
+            arena[place] = UInt8(text.count - 1)
+            arena.replaceSubrange(place + 1..<place + 1 + text.count, with: text)
+        }
+        return Reference(start: start, count: token.count, hasText: text != nil)
     }
 
-    mutating func remove(_ reference: Reference) {
-        free[TokenStore.units(Int(reference.count))].append(reference.start)
-    }
+    mutating func remove(_ reference: Reference) { free[TokenStore.units(bytes(reference))].append(reference.start) }
 
+    /// Returns the token.
     subscript(_ reference: Reference) -> ArraySlice<UInt8> {
         let offset = Int(reference.start) * TokenStore.unit
-        return arena[offset..<offset + Int(reference.count)]
+        return arena[offset..<offset + reference.count]
+    }
+
+    /// Returns the text of the activity's id; `nil` if it has none, or a longer one than `textBytesMax`.
+    func text(_ reference: Reference) -> String? {
+        guard reference.hasText else { return nil }
+        let place = Int(reference.start) * TokenStore.unit + reference.count
+        return String(decoding: arena[place + 1..<place + 2 + Int(arena[place])], as: UTF8.self)
+    }
+
+    /// Bytes that were allocated for the token and its text.
+    private func bytes(_ reference: Reference) -> Int {
+        guard reference.hasText else { return reference.count }
+        let place = Int(reference.start) * TokenStore.unit + reference.count
+        return reference.count + 2 + Int(arena[place])
     }
 
     /// Appends the token's bytes. They are copied through a pointer, because a slice of the arena would cost a reference count per token,
@@ -49,7 +89,7 @@ struct TokenStore {
     func copy(_ reference: Reference, to bytes: inout [UInt8]) {
         let offset = Int(reference.start) * TokenStore.unit
         unsafe arena.withUnsafeBufferPointer {
-            unsafe bytes.append(contentsOf: UnsafeBufferPointer(rebasing: $0[offset..<offset + Int(reference.count)]))
+            unsafe bytes.append(contentsOf: UnsafeBufferPointer(rebasing: $0[offset..<offset + reference.count]))
         }
     }
 
@@ -59,7 +99,7 @@ struct TokenStore {
         for slot in slots {
             let reference = activities[Int(slot.rawValue)].token
             let offset = Int(reference.start) * TokenStore.unit
-            bytes ^= arena[offset] ^ arena[offset + Int(reference.count) - 1]
+            bytes ^= arena[offset] ^ arena[offset + reference.count - 1]
         }
         fetched = bytes
     }

@@ -128,7 +128,7 @@ final class Completions {
                 retries.hold(slot, at: moment)
             } else {
                 membership.counts.pushes.dead += 1
-                reporter.reportDead(activity.id)
+                reporter.reportDead(membership.store.name(of: slot))
                 lifecycle.remove(slot, at: moment)
             }
         case .throttled:
@@ -168,7 +168,7 @@ final class Completions {
             if let count = refusedEnds.next() {
                 reporter.report("\(count) ends have been refused by now: such cards stay until the system ends them")
             }
-            reporter.report(.notEnded, of: activity.id)
+            reporter.report(.notEnded, of: membership.store.name(of: slot))
             if activity.flags.contains(.leaving) {
                 lifecycle.remove(slot, at: moment)
                 return

@@ -66,7 +66,7 @@ final class AgeChecks {
             return expire(slot, at: moment) ? nil : due(at: lifecycle.ageScanner.lifetime)
         }
         guard age >= lifecycle.ageScanner.endAge else { return due(at: lifecycle.ageScanner.endAge) }
-        reporter.report(.expired, of: activity.id)
+        reporter.report(.expired, of: membership.store.name(of: slot))
         lifecycle.lastStates[slot] = activity.audience
         membership.retainAudience(activity.audience)
         let missed = missedAlerts.alertsMissed(by: slot, at: moment)
@@ -86,7 +86,7 @@ final class AgeChecks {
             return false
         }
         if !flags.contains(.leaving), lifecycle.successor(of: slot) == nil {
-            reporter.report(.expired, of: membership.store[slot].id)
+            reporter.report(.expired, of: membership.store.name(of: slot))
         }
         // Without a token there may never have been a card.
         if flags.contains(.leaving), !flags.contains(.tokenless) {
@@ -102,14 +102,14 @@ final class AgeChecks {
 
     private func renew(_ slot: ActivitySlot, _ renewal: Renewal, at moment: Moment) {
         let edition = renewal.edition + 1
-        let successor = ActivityID(hashing: renewal.request.name(edition: edition))
+        let successor = ActivityID(renewal.request.name(edition: edition))
         guard membership.slot(of: successor) == nil else {
             lifecycle.renewals.fail(slot)
             return
         }
         lifecycle.renewals.begin(slot, successor: successor)
         starter.start(
-            successor, renewal.request, edition: edition, renewing: membership.store[slot].id,
+            successor, renewal.request, edition: edition, renewing: membership.store.name(of: slot),
             in: membership.store[slot].audience,
             at: moment)
     }

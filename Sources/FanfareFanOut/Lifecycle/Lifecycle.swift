@@ -204,7 +204,7 @@ final class Lifecycle {
 
     /// Reports the renewal by an activity, once: as far as is known, the new card exists and the old one does not.
     func tellOfRenewal(by slot: ActivitySlot) {
-        if let old = starts.takeRenewed(by: slot) { reporter.report(.renewed(as: membership.store[slot].id), of: old) }
+        if let old = starts.takeRenewed(by: slot) { reporter.report(.renewed(as: membership.store.name(of: slot)), of: old) }
     }
 
     /// Returns the activity with a name, or the one that has taken its place.
@@ -302,7 +302,7 @@ final class Lifecycle {
     func fail(_ slot: ActivitySlot, _ failure: StartFailure, at moment: Moment) {
         failRenewal(by: slot, at: moment)
         if !membership.store[slot].flags.contains(.leaving) {
-            reporter.report(.notStarted(failure), of: membership.store[slot].id)
+            reporter.report(.notStarted(failure), of: membership.store.name(of: slot))
             if let start = starts[slot], start.outlivesOld, let old = start.renews {
                 reporter.report(.expired, of: old)
             }

@@ -52,12 +52,12 @@ final class Starter {
     ) -> CarriedAlerts.Entry {
         var missed = CarriedAlerts.Entry()
         guard let card = membership.slot(of: old) else {
-            reporter.report(.renewed(as: membership.store[slot].id), of: old)
+            reporter.report(.renewed(as: membership.store.name(of: slot)), of: old)
             return missed
         }
         lifecycle.renewals.handOver(card, to: slot)
         guard membership.store[card].flags.isDisjoint(with: [.leaving, .ending]) else { return missed }
-        reporter.report(.renewed(as: membership.store[slot].id), of: old)
+        reporter.report(.renewed(as: membership.store.name(of: slot)), of: old)
         if membership.store[card].audience == start.audience {
             let through = start.shown?.alerted ?? 0
             missed.pending = missedAlerts.alertsMissed(by: card, at: moment).pending.filter {
@@ -72,7 +72,7 @@ final class Starter {
     /// being ended keeps its name until its end is settled: the end may wait for its token for hours, and a reported token could belong to
     /// either card.
     func start(_ request: StartRequest, _ key: AudienceKey, at moment: Moment) {
-        let id = ActivityID(hashing: request.activity)
+        let id = ActivityID(request.activity)
         defer { lifecycle.noteStored(id, key) }
         if let refusal = membership.refusal(of: request.token) ?? membership.refusal(of: key) {
             reporter.refuse(id, refusal)
