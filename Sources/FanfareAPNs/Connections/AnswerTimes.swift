@@ -1,4 +1,6 @@
-/// Times that the answers on a connection take. All times are monotonic nanoseconds.
+import FanfareModel
+
+/// Times that the answers on a connection take.
 struct AnswerTimes {
     /// Answers to PINGs that came while the pool had room: the distance. No push delays them, neither ours nor those in the peer's queue.
     /// The memory holds at least two of them, so that one pause of this machine is no distance.
@@ -10,7 +12,7 @@ struct AnswerTimes {
     /// Number of pushes sent since the connection last had none in flight.
     private var sentTogether = 0
     /// Time at which the newest PING was sent.
-    private(set) var lastPing: Int64?
+    private(set) var lastPing: MonotonicTime?
     /// `true` while the newest PING is unanswered, whatever else arrives.
     private var awaitsPong = false
     /// `true` if no queue stood before the newest PING when it was sent.
@@ -25,15 +27,15 @@ struct AnswerTimes {
     mutating func noteSent() { sentTogether += 1 }
 
     /// Notes a push that was accepted.
-    mutating func noteAccepted(after time: Int64, at now: Int64) {
-        if sentTogether == 1 { service.note(time, at: now) }
+    mutating func noteAccepted(after nanoseconds: Int64, at now: MonotonicTime) {
+        if sentTogether == 1 { service.note(nanoseconds, at: now) }
     }
 
     /// Notes the quickest of the answers to pushes that were read together.
-    mutating func noteAnswers(after time: Int64, at now: Int64) { pace.note(time, at: now) }
+    mutating func noteAnswers(after nanoseconds: Int64, at now: MonotonicTime) { pace.note(nanoseconds, at: now) }
 
     /// - Parameter isClear: `true` if no more requests were in flight than TCP sends at once, and no bytes waited.
-    mutating func notePing(isClear: Bool, at now: Int64) {
+    mutating func notePing(isClear: Bool, at now: MonotonicTime) {
         lastPing = now
         pingWasClear = isClear
         awaitsPong = true
@@ -43,10 +45,10 @@ struct AnswerTimes {
     ///
     /// - Parameter isUndelayed: `true` if the PING did not wait behind pushes, so that its time is the distance.
     /// - Returns: `false` if no PING was unanswered.
-    mutating func notePong(isUndelayed: Bool, at now: Int64) -> Bool {
+    mutating func notePong(isUndelayed: Bool, at now: MonotonicTime) -> Bool {
         guard awaitsPong, let lastPing else { return false }
         awaitsPong = false
-        if isUndelayed, pingWasClear { roundTrip.note(now - lastPing, at: now) }
+        if isUndelayed, pingWasClear { roundTrip.note(now.nanoseconds(since: lastPing), at: now) }
         return true
     }
 }

@@ -52,20 +52,20 @@ final class Connection: Candidate {
     /// `true` while the session writes in its pool's memory, until the output is flushed.
     private var writesInPoolMemory = false
 
-    /// Deadline of the goodbye, in monotonic nanoseconds like all times of this class.
-    private var phaseEnds = Int64.max
-    private(set) var lastHeard: Int64 = 0
+    /// Deadline of the goodbye.
+    private var phaseEnds = MonotonicTime.never
+    private(set) var lastHeard = MonotonicTime.always
     /// Start of the current period with requests in flight. Silence counts from then on.
-    private var busySince: Int64 = 0
-    /// Nanoseconds of silence after which the peer may be gone.
+    private var busySince = MonotonicTime.always
+    /// Silence after which the peer may be gone. The four spans are nanoseconds, because each turn adds them to each connection's times.
     private let silenceMax: Int64
     private let pongMax: Int64
     private let idleMax: Int64
     private let answerMax: Int64
     /// Time at which a sign of life was last requested; `nil` once any bytes have arrived.
-    private var pingedAt: Int64?
+    private var pingedAt: MonotonicTime?
     /// Deadline of the oldest request; may be early after that request was answered, and the check then finds nothing.
-    private var requestsDue = Int64.max
+    private var requestsDue = MonotonicTime.never
 
     /// Limit of an answer's time, as a multiple of the quickest answer's time.
     private static let queueFactor: Int64 = 4
@@ -79,8 +79,8 @@ final class Connection: Candidate {
     /// 5xx answers, resets and timeouts since the last good answer, except those that are evidence about their activity alone.
     private(set) var errorsInARow = 0
     var isInDoubt: Bool { errorsInARow >= Connection.errorsInARowMax }
-    /// Deadline of a peer that allows no streams; `.max` while it allows some.
-    private var noStreamsEnds = Int64.max
+    /// Deadline of a peer that allows no streams; `.never` while it allows some.
+    private var noStreamsEnds = MonotonicTime.never
     private(set) var times: AnswerTimes
     private var allowance = StreamAllowance()
     /// Answer times of this connection, compared with the others'.
@@ -95,7 +95,7 @@ final class Connection: Candidate {
     /// Answers of this connection, and how many of them were final for their activities.
     @safe @exclusivity(unchecked) var finalAnswers = FinalAnswers()
     /// Time of the last processed push.
-    private var lastProved: Int64 = 0
+    private var lastProved = MonotonicTime.always
     /// Answers after which a lost connection is replaced at once: a connection that breaks again and again then costs at
     /// most one handshake per hundred pushes, and throughput falls by no more than that.
     private static let worthwhileAnswers = 100
@@ -104,9 +104,9 @@ final class Connection: Candidate {
     private static let provingAnswers = 16
     var wasWorthwhile: Bool { answers >= Connection.worthwhileAnswers }
     /// Returns `true` if requests are in flight or pushes were processed in the last ten seconds.
-    func isBusy(at now: Int64) -> Bool { inFlight > 0 || now - lastProved < 10 * 1_000_000_000 }
+    func isBusy(at now: MonotonicTime) -> Bool { inFlight > 0 || now - lastProved < .seconds(10) }
     var hasEarnedAnother: Bool { answers >= Replacements.earnedBy }
-    private(set) var openedAt: Int64?
+    private(set) var openedAt: MonotonicTime?
     /// Address of the peer, once the connection is open.
     private(set) var address: SocketAddress?
 
@@ -136,18 +136,20 @@ final class Connection: Candidate {
     private var hasBeenHeard = false
 
     /// - Parameter isSilent: `true` if the peer has answered no PING. A peer that sent nothing after its SETTINGS was never healthy.
-    private func noteEnd(at now: Int64, isSilent: Bool = false) {
+    private func noteEnd(at now: MonotonicTime, isSilent: Bool = false) {
         wasEndedAtRest =
             phase == .open && (hasBeenHeard || !isSilent) && inFlight == 0 && !isInDoubt && session.allowsStreams
             && isEstablished(at: now)
     }
 
-    private func isEstablished(at now: Int64) -> Bool { openedAt.map { now - $0 >= silenceMax } ?? false }
+    private func isEstablished(at now: MonotonicTime) -> Bool {
+        openedAt.map { now.nanoseconds(since: $0) >= silenceMax } ?? false
+    }
 
     /// Returns `true` if the connection has been open for longer than the longest wait for a connection: its end is
     /// unrelated to earlier ends, whatever it carried.
-    func hasLasted(at now: Int64) -> Bool {
-        openedAt.map { now - $0 >= ConnectionPool.seatWaitMax.nanoseconds } ?? false
+    func hasLasted(at now: MonotonicTime) -> Bool {
+        openedAt.map { now - $0 >= ConnectionPool.seatWaitMax } ?? false
     }
 
     var inFlight: Int { requests.count }
@@ -156,7 +158,7 @@ final class Connection: Candidate {
 
     // MARK: Opening
 
-    func open(at now: Int64) {
+    func open(at now: MonotonicTime) {
         let dialer = Dialer(pool: pool)
         dialer.onOpened = { [unowned self] in self.opened($0) }
         dialer.onFailed = { [unowned self] in self.endOnLoop($0) }
@@ -168,9 +170,9 @@ final class Connection: Candidate {
         let moment = pool.now()
         dialer = nil
         phase = .open
-        openedAt = moment.monotonicNanoseconds
+        openedAt = moment.monotonic
         address = attempt.address
-        lastHeard = moment.monotonicNanoseconds
+        lastHeard = moment.monotonic
         swap(&session, &attempt.session)
         let stream = attempt.stream
         stream.onReady = nil
@@ -180,7 +182,7 @@ final class Connection: Candidate {
         self.stream = stream
         pool.opened(self)
         // The PING measures the peer's round trip before the connection is needed.
-        if pool.choosesSize { askForSignOfLife(at: moment.monotonicNanoseconds) }
+        if pool.choosesSize { askForSignOfLife(at: moment.monotonic) }
         noteStreams(at: moment)
         // A GOAWAY may have arrived directly after the SETTINGS.
         takeEvents(at: moment)
@@ -193,14 +195,14 @@ final class Connection: Candidate {
     /// Returns the number of requests that the connection takes now. It takes none after a long silence, because the peer or a router
     /// may have forgotten the connection, and with it all that would be sent; it sends a PING instead and waits for a round trip.
     /// - Parameter bodyBytes: usual size of a body, by which the connection's window is divided.
-    func room(bodyBytes: Int, at now: Int64) -> Int {
+    func room(bodyBytes: Int, at now: MonotonicTime) -> Int {
         guard phase == .open else { return 0 }
         let inWindow = session.freeWindow / max(1, bodyBytes)
         // An idle connection always takes one request, because a peer may open its window only once it is used up.
         let room = min(session.freeStreams, inFlight == 0 ? max(1, inWindow) : inWindow)
         guard room > 0, room >= pullMin(room: room, inWindow: inWindow) else { return 0 }
         guard let stream, stream.writeQueueBytes + session.outputCount < Connection.unsentBytesMax else { return 0 }
-        guard now - lastHeard < silenceMax else {
+        guard now.nanoseconds(since: lastHeard) < silenceMax else {
             if pingedAt == nil { pool.awaitSigns(at: now) }
             askForSignOfLife(at: now)
             return 0
@@ -230,28 +232,28 @@ final class Connection: Candidate {
     private var streamLimitMost: Int { min(session.configuration.streamsMax, pool.lifespan.streamsMost) }
 
     /// Returns the number of requests that may be in flight on the fully widened connection, as far as the peer has announced it.
-    func width(bodyBytes: Int, at now: Int64) -> Int {
+    func width(bodyBytes: Int, at now: MonotonicTime) -> Int {
         let inWindow = (session.freeWindow + inFlight * bodyBytes) / max(1, bodyBytes)
         return max(1, min(streamsAllowed(at: now), inWindow))
     }
 
     /// Returns the number of concurrent requests that the peer normally allows; before it is known, as many as this side makes.
-    func streamsAllowed(at now: Int64) -> Int { allowance.normal(at: now) ?? session.configuration.streamsMax }
+    func streamsAllowed(at now: MonotonicTime) -> Int { allowance.normal(at: now) ?? session.configuration.streamsMax }
 
     /// Returns `true` while the peer allows fewer requests than it did a moment ago: it wants us to be slower.
-    func isHeldBack(at now: Int64) -> Bool { allowance.isHeldBack(at: now) }
+    func isHeldBack(at now: MonotonicTime) -> Bool { allowance.isHeldBack(at: now) }
 
     /// Sends deliveries.
     ///
     /// - Parameter run: deliveries of the batch that carry one payload.
     /// - Returns: the number of deliveries sent, from the first one on.
     func send(
-        _ run: Range<Int>, of batch: DeliveryBatch, as form: RequestFields.Form, at now: Int64
+        _ run: Range<Int>, of batch: DeliveryBatch, as form: RequestFields.Form, at now: MonotonicTime
     ) -> Int {
         guard phase == .open else { return 0 }
         borrowMemory()
         if requests.count == 0 {
-            requestsDue = now + answerMax
+            requestsDue = now.advanced(byNanoseconds: answerMax)
             busySince = now
             times.noteRest()
         }
@@ -291,7 +293,7 @@ final class Connection: Candidate {
 
     private func received(_ bytes: UnsafeRawBufferPointer) {
         let moment = pool.now()
-        lastHeard = moment.monotonicNanoseconds
+        lastHeard = moment.monotonic
         hasBeenHeard = true
         // Any received bytes are a sign of life, not the PING's answer alone.
         pingedAt = nil
@@ -319,7 +321,7 @@ final class Connection: Candidate {
             switch event {
             case .response(let response):
                 let request = requests.remove(response.tag)
-                soonest = min(soonest, moment.monotonicNanoseconds - request.sentAt)
+                soonest = min(soonest, moment.monotonic.nanoseconds(since: request.sentAt))
                 if response.status == 200 {
                     noteAccepted(request, in: pool, at: moment)
                     proved(in: pool)
@@ -346,21 +348,21 @@ final class Connection: Candidate {
                 }
             case .goAway(_, let code, let debug):
                 let reason = ErrorBody(Array(batch[debug])).reason ?? (code == .noError ? nil : "\(code)")
-                if reason == nil { noteEnd(at: moment.monotonicNanoseconds) }
+                if reason == nil { noteEnd(at: moment.monotonic) }
                 pool.connectionWasToldToGo(self, code, reason: reason, at: moment)
             case .exhausted: pool.replace(self, at: moment)
-            case .pong: notePong(at: moment.monotonicNanoseconds)
+            case .pong: notePong(at: moment.monotonic)
             case .settingsChanged: noteStreams(at: moment)
             case .failed(_, let text): failure = batch.text(text)
             }
         }
-        if answers != answersBefore { lastProved = moment.monotonicNanoseconds }
-        if soonest < .max { times.noteAnswers(after: soonest, at: moment.monotonicNanoseconds) }
+        if answers != answersBefore { lastProved = moment.monotonic }
+        if soonest < .max { times.noteAnswers(after: soonest, at: moment.monotonic) }
         if let failure {
             let text = "\(pool.configuration.endpoint): the server broke HTTP/2: \(failure)"
             breakOff(.lost(text), at: moment)
         } else if phase == .draining, inFlight == 0 {
-            leave(at: moment.monotonicNanoseconds)
+            leave(at: moment.monotonic)
         }
     }
 
@@ -368,8 +370,8 @@ final class Connection: Candidate {
     /// waits, too.
     private func noteAccepted(_ request: RequestTable.Request, in pool: ConnectionPool, at moment: Moment) {
         guard pool.load.hadRoom else { return }
-        let now = moment.monotonicNanoseconds
-        times.noteAccepted(after: now - request.sentAt, at: now)
+        let now = moment.monotonic
+        times.noteAccepted(after: now.nanoseconds(since: request.sentAt), at: now)
     }
 
     /// Records an answer, which shows that APNs knows our JWT and that answers arrive. A connection starts with one request, as APNs
@@ -421,54 +423,57 @@ final class Connection: Candidate {
     }
 
     private func noteStreams(at moment: Moment) {
-        if session.settingsReceived { allowance.note(session.streamsAllowed, at: moment.monotonicNanoseconds) }
-        guard !session.allowsStreams else { return noStreamsEnds = .max }
-        guard noStreamsEnds == .max else { return }
-        noStreamsEnds = moment.monotonicNanoseconds + pool.configuration.noStreamsTimeout.nanoseconds
+        if session.settingsReceived { allowance.note(session.streamsAllowed, at: moment.monotonic) }
+        guard !session.allowsStreams else { return noStreamsEnds = .never }
+        guard noStreamsEnds == .never else { return }
+        noStreamsEnds = moment.monotonic + pool.configuration.noStreamsTimeout
     }
 
     // MARK: Time
 
-    var nextDeadline: Int64 {
+    var nextDeadline: MonotonicTime {
         switch phase {
-        case .dialing: dialer?.nextDeadline ?? .max
+        case .dialing: dialer?.nextDeadline ?? .never
         case .leaving: phaseEnds
         case .open: min(requestsDue, silenceEnds, noStreamsEnds)
         case .draining: min(requestsDue, silenceEnds)
-        case .ended: .max
+        case .ended: .never
         }
     }
 
-    private var silenceEnds: Int64 {
-        if let pingedAt { return pingedAt + pongMax }
-        return inFlight > 0 ? max(lastHeard, busySince) + silenceMax : lastHeard + idleMax
+    private var silenceEnds: MonotonicTime {
+        if let pingedAt { return pingedAt.advanced(byNanoseconds: pongMax) }
+        return inFlight > 0
+            ? max(lastHeard, busySince).advanced(byNanoseconds: silenceMax) : lastHeard.advanced(byNanoseconds: idleMax)
     }
 
     func tick(at moment: Moment) {
-        let now = moment.monotonicNanoseconds
+        let now = moment.monotonic
         guard now >= nextDeadline else { return }
         switch phase {
         case .dialing: dialer?.tick(at: now)
         case .open, .draining:
             if phase == .open, now >= noStreamsEnds { return pool.connectionAllowsNothing(self, at: moment) }
             if now >= silenceEnds { return endSilence(at: moment) }
-            for tag in requests.sent(until: now - patience(at: now)) { session.cancel(tag: tag) }
+            let overdue = now.advanced(byNanoseconds: -patience(at: now))
+            for tag in requests.sent(until: overdue) { session.cancel(tag: tag) }
             takeEvents(at: moment)
             flush()
-            requestsDue = requests.oldest.map { min($0 + patience(at: now), queueEnds(at: now) ?? .max) } ?? .max
+            let latest = queueEnds(at: now) ?? .never
+            requestsDue = requests.oldest.map { min($0.advanced(byNanoseconds: patience(at: now)), latest) } ?? .never
         case .leaving: end(.drained, at: moment)
         case .ended: break
         }
     }
 
-    /// Returns the time limit of an answer. It grows when even the quickest answers take a good part of the usual time: the
-    /// peer then has a queue, and requests in the queue are not lost.
-    private func patience(at now: Int64) -> Int64 {
+    /// Returns the time limit of an answer, in nanoseconds. It grows when even the quickest answers take a good part of the usual
+    /// time: the peer then has a queue, and requests in the queue are not lost.
+    private func patience(at now: MonotonicTime) -> Int64 {
         guard queueEnds(at: now) != nil, let least = times.pace.least else { return answerMax }
         return Connection.patience(usual: answerMax, least: least)
     }
 
-    /// Returns the time limit at a peer with a queue.
+    /// Returns the time limit at a peer with a queue, in nanoseconds.
     ///
     /// - Parameter least: time of the quickest answers.
     static func patience(usual: Int64, least: Int64) -> Int64 {
@@ -476,24 +481,24 @@ final class Connection: Candidate {
     }
 
     /// Returns the time until which the last answer shows that others will come, or `nil`: a connection that falls silent has no queue.
-    private func queueEnds(at now: Int64) -> Int64? {
+    private func queueEnds(at now: MonotonicTime) -> MonotonicTime? {
         guard let notedAt = times.pace.notedAt, let least = times.pace.least,
-            least > answerMax / Connection.queueFactor,
-            now < notedAt + answerMax / 2
+            least > answerMax / Connection.queueFactor
         else { return nil }
-        return notedAt + answerMax / 2
+        let end = notedAt.advanced(byNanoseconds: answerMax / 2)
+        return now < end ? end : nil
     }
 
     private func endSilence(at moment: Moment) {
         guard pingedAt == nil else {
-            noteEnd(at: moment.monotonicNanoseconds, isSilent: true)
-            if inFlight > 0 { pool.doubtAddress(of: self, at: moment.monotonicNanoseconds) }
+            noteEnd(at: moment.monotonic, isSilent: true)
+            if inFlight > 0 { pool.doubtAddress(of: self, at: moment.monotonic) }
             return end(.lost("\(pool.configuration.endpoint): the server went silent"), at: moment)
         }
-        askForSignOfLife(at: moment.monotonicNanoseconds)
+        askForSignOfLife(at: moment.monotonic)
     }
 
-    func askForSignOfLife(at now: Int64) {
+    func askForSignOfLife(at now: MonotonicTime) {
         guard pingedAt == nil else { return }
         pingedAt = now
         let isClear = isClear
@@ -507,14 +512,16 @@ final class Connection: Candidate {
     }
 
     /// Sends a PING if the last one was long ago: a connection that is never silent would not measure the distance otherwise.
-    func renewDistance(at now: Int64) {
-        guard phase == .open, isClear, times.lastPing.map({ now - $0 >= idleMax }) ?? true else { return }
+    func renewDistance(at now: MonotonicTime) {
+        guard phase == .open, isClear, times.lastPing.map({ now.nanoseconds(since: $0) >= idleMax }) ?? true else {
+            return
+        }
         askForSignOfLife(at: now)
     }
 
-    private func notePong(at now: Int64) {
+    private func notePong(at now: MonotonicTime) {
         guard times.notePong(isUndelayed: pool.load.hadRoom || pool.plannedPath == nil, at: now) else { return }
-        pool.reviews.due = .min
+        pool.reviews.due = .always
         if phase == .open, session.allowsStreams, isEstablished(at: now) { pool.stays() }
     }
 
@@ -526,14 +533,14 @@ final class Connection: Candidate {
         case .dialing: end(.drained, at: moment)
         case .open:
             phase = .draining
-            if inFlight == 0 { leave(at: moment.monotonicNanoseconds) }
+            if inFlight == 0 { leave(at: moment.monotonic) }
         case .draining, .leaving, .ended: break
         }
     }
 
-    private func leave(at now: Int64) {
+    private func leave(at now: MonotonicTime) {
         phase = .leaving
-        phaseEnds = now + pool.configuration.farewellTimeout.nanoseconds
+        phaseEnds = now + pool.configuration.farewellTimeout
         session.goAway()
         flush()
         stream?.finish()
@@ -544,7 +551,7 @@ final class Connection: Candidate {
     private func breakOff(_ ending: Ending, at moment: Moment) {
         flush()
         phase = .leaving
-        phaseEnds = moment.monotonicNanoseconds + pool.configuration.farewellTimeout.nanoseconds
+        phaseEnds = moment.monotonic + pool.configuration.farewellTimeout
         stream?.finish()
         stream?.pauseReading()
         // Written bytes may still leave.
@@ -556,7 +563,7 @@ final class Connection: Candidate {
     func abort(at moment: Moment) { end(.drained, at: moment) }
 
     private func streamClosed(_ error: LoopError?) {
-        if error.map({ $0.kind == .connectionLost }) ?? true { noteEnd(at: pool.now().monotonicNanoseconds) }
+        if error.map({ $0.kind == .connectionLost }) ?? true { noteEnd(at: pool.now().monotonic) }
         let text = error.map { "\($0)" } ?? "\(pool.configuration.endpoint): closed by the server"
         switch phase {
         case .dialing, .ended: break

@@ -1,4 +1,5 @@
 import FanfareFanOut
+import FanfareModel
 
 /// Requests in flight on one connection. A request's index is its tag in the HTTP/2 session, so an answer finds its activity
 /// with one look-up. The connection's streams bound the table; places are reused, so that a push allocates nothing.
@@ -8,8 +9,8 @@ struct RequestTable {
         let generation: UInt32
         /// Serial of the JWT that the request was sent with.
         let tokenSerial: UInt64
-        /// Time of sending, in monotonic nanoseconds; -1 while the place is free.
-        fileprivate(set) var sentAt: Int64
+        /// Time of sending; `.never` while the place is free.
+        fileprivate(set) var sentAt: MonotonicTime
     }
 
     private var places: [Request] = []
@@ -17,7 +18,7 @@ struct RequestTable {
 
     var count: Int { places.count - free.count }
 
-    mutating func insert(slot: ActivitySlot, generation: UInt32, tokenSerial: UInt64, at now: Int64) -> UInt64 {
+    mutating func insert(slot: ActivitySlot, generation: UInt32, tokenSerial: UInt64, at now: MonotonicTime) -> UInt64 {
         let request = Request(slot: slot, generation: generation, tokenSerial: tokenSerial, sentAt: now)
         if let place = free.popLast() {
             places[Int(place)] = request
@@ -32,17 +33,17 @@ struct RequestTable {
     /// - Precondition: the request is in flight; the session ends each request exactly once.
     mutating func remove(_ tag: UInt64) -> Request {
         let request = places[Int(tag)]
-        precondition(request.sentAt >= 0, "request \(tag) ended twice")
-        places[Int(tag)].sentAt = -1
+        precondition(request.sentAt < .never, "request \(tag) ended twice")
+        places[Int(tag)].sentAt = .never
         free.append(UInt32(tag))
         return request
     }
 
     /// Returns the tags of the requests that were sent at this time or before.
-    func sent(until time: Int64) -> [UInt64] {
-        places.indices.filter { places[$0].sentAt >= 0 && places[$0].sentAt <= time }.map(UInt64.init)
+    func sent(until time: MonotonicTime) -> [UInt64] {
+        places.indices.filter { places[$0].sentAt <= time }.map(UInt64.init)
     }
 
     /// Time at which the oldest request was sent.
-    var oldest: Int64? { places.lazy.map(\.sentAt).filter { $0 >= 0 }.min() }
+    var oldest: MonotonicTime? { places.lazy.map(\.sentAt).filter { $0 < .never }.min() }
 }

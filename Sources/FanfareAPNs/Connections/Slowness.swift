@@ -1,14 +1,15 @@
+import FanfareModel
+
 /// Detects a connection whose answers take far longer than those of the others, again and again.
 ///
 /// A slow connection carries only what the others have no room for. It therefore soon has no new answers and no longer counts
-/// as slow: it gets its part of the pushes, a tenth if it answers ten times as late, and proves to be slow again, or not. All times are monotonic
-/// nanoseconds.
+/// as slow: it gets its part of the pushes, a tenth if it answers ten times as late, and proves to be slow again, or not.
 struct Slowness {
     /// Age above which an answer says nothing about now.
-    static let memory: Int64 = 2 * 1_000_000_000
+    static let memory = Duration.seconds(2)
     /// Slow verdicts in a row, over at least `time`, that justify a handshake; one late answer does not.
     static let verdictsMax = 8
-    static let time: Int64 = 10 * 1_000_000_000
+    static let time = Duration.seconds(10)
 
     private(set) var isSlow = false
     /// Answer time as a multiple of the connections' median, as it was when both were last known; 1 before.
@@ -16,16 +17,16 @@ struct Slowness {
     /// Maximum of `lag`: even the slowest connection gets some pushes, and so can show that it is slow no more.
     private static let lagMax = 16
     private var verdicts = 0
-    private var since: Int64 = 0
-    private var judgedAt = Int64.min
+    private var since = MonotonicTime.always
+    private var judgedAt = MonotonicTime.always
 
-    /// Time below which differences between answers are chance.
+    /// Nanoseconds below which differences between answers are chance.
     private static let tellingTime: Int64 = 20_000_000
 
     /// Updates `lag`.
     ///
-    /// - Parameter middle: median of the connections' paces; `nil` if there are too few to tell.
-    mutating func compare(_ pace: RoundTrip, to middle: Int64?, at now: Int64) {
+    /// - Parameter middle: median of the connections' paces, in nanoseconds; `nil` if there are too few to tell.
+    mutating func compare(_ pace: RoundTrip, to middle: Int64?, at now: MonotonicTime) {
         guard let middle, let least = pace.least, let noted = pace.notedAt, now - noted < Slowness.memory else {
             return
         }
@@ -37,8 +38,8 @@ struct Slowness {
     ///
     /// - Parameters:
     ///   - pace: times of the connection's last answers.
-    ///   - limit: time above which an answer is slow; `nil` if there are too few other connections to tell.
-    mutating func judge(_ pace: RoundTrip, limit: Int64?, at now: Int64) {
+    ///   - limit: nanoseconds above which an answer is slow; `nil` if there are too few other connections to tell.
+    mutating func judge(_ pace: RoundTrip, limit: Int64?, at now: MonotonicTime) {
         guard let limit, let least = pace.least, let noted = pace.notedAt, now - noted < Slowness.memory else {
             return isSlow = false
         }
@@ -51,5 +52,5 @@ struct Slowness {
     }
 
     /// Returns `true` if the connection stays slow, so that another one may do better.
-    func stays(at now: Int64) -> Bool { verdicts >= Slowness.verdictsMax && now - since >= Slowness.time }
+    func stays(at now: MonotonicTime) -> Bool { verdicts >= Slowness.verdictsMax && now - since >= Slowness.time }
 }

@@ -1,3 +1,5 @@
+import FanfareModel
+
 /// Number of concurrent requests that a connection's peer allows, which it may change at any time (RFC 9113 §5.1.2).
 ///
 /// A lower number than before is a sign that the peer wants us to be slower; after a while it counts as the normal one.
@@ -6,12 +8,12 @@ struct StreamAllowance {
     private var present = 0
     /// Largest number since the present one counts as normal.
     private var most = 0
-    /// Time at which the peer last lowered the number, monotonic nanoseconds.
-    private var cutAt: Int64?
-    /// Nanoseconds after which a lowered number counts as normal.
-    static let cutTime: Int64 = 60 * 1_000_000_000
+    /// Time at which the peer last lowered the number.
+    private var cutAt: MonotonicTime?
+    /// Time after which a lowered number counts as normal.
+    static let cutTime = Duration.seconds(60)
 
-    mutating func note(_ allowed: Int, at now: Int64) {
+    mutating func note(_ allowed: Int, at now: MonotonicTime) {
         let normal = normal(at: now) ?? 0
         if allowed < present { cutAt = now }
         present = allowed
@@ -20,13 +22,13 @@ struct StreamAllowance {
 
     /// Returns the number that the peer normally allows; `nil` before it is known. APNs allows one request with token authentication until it has
     /// seen a push, and its real number afterwards (spec §10).
-    func normal(at now: Int64) -> Int? {
+    func normal(at now: MonotonicTime) -> Int? {
         if present > 1, !isCut(at: now) { return present }
         return most > 1 ? most : nil
     }
 
     /// Returns `true` while the peer allows fewer requests than it did a moment ago.
-    func isHeldBack(at now: Int64) -> Bool { most > 1 && present < most && isCut(at: now) }
+    func isHeldBack(at now: MonotonicTime) -> Bool { most > 1 && present < most && isCut(at: now) }
 
-    private func isCut(at now: Int64) -> Bool { cutAt.map { now - $0 < StreamAllowance.cutTime } ?? false }
+    private func isCut(at now: MonotonicTime) -> Bool { cutAt.map { now - $0 < StreamAllowance.cutTime } ?? false }
 }

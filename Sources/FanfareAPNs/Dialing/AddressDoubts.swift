@@ -1,4 +1,5 @@
 import FanfareLoop
+import FanfareModel
 
 /// Addresses whose connections open and then fail under load, for example behind a tunnel that lets only small packets
 /// through. The dialer tries them behind the other addresses of their family for ten minutes, and a family without any other
@@ -6,24 +7,22 @@ import FanfareLoop
 ///
 /// An address is in doubt after two connections failed, the second opened after the first had failed: a brief line failure
 /// ends all open connections, but none that opens later.
-///
-/// All times are monotonic nanoseconds.
 struct AddressDoubts {
-    static let duration: Int64 = 600 * 1_000_000_000
+    static let duration = Duration.seconds(600)
     /// Maximum number of addresses: more than a host has.
     static let most = 64
 
     private struct Doubt {
         /// Time at which the first connection failed.
-        let failedAt: Int64
-        var ends: Int64
+        let failedAt: MonotonicTime
+        var ends: MonotonicTime
         var isCertain = false
     }
 
     private var doubts: [SocketAddress: Doubt] = [:]
 
     /// Records that a connection to this address had to be replaced, or fell silent with requests in flight.
-    mutating func note(_ address: SocketAddress, openedAt: Int64, at now: Int64) {
+    mutating func note(_ address: SocketAddress, openedAt: MonotonicTime, at now: MonotonicTime) {
         doubts = doubts.filter { now < $0.value.ends }
         if let doubt = doubts[address] {
             guard openedAt > doubt.failedAt else { return }
@@ -37,7 +36,7 @@ struct AddressDoubts {
     /// Clears the address after a connection to it has carried pushes well.
     mutating func forget(_ address: SocketAddress) { doubts[address] = nil }
 
-    func isInDoubt(_ address: SocketAddress, at now: Int64) -> Bool {
+    func isInDoubt(_ address: SocketAddress, at now: MonotonicTime) -> Bool {
         doubts[address].map { $0.isCertain && now < $0.ends } ?? false
     }
 }

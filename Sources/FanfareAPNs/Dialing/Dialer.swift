@@ -18,9 +18,9 @@ final class Dialer {
         let stream: TLSStream
         var session: ClientSession
         let address: SocketAddress
-        fileprivate let began: Int64
+        fileprivate let began: MonotonicTime
 
-        fileprivate init(to address: SocketAddress, for pool: ConnectionPool, at now: Int64) throws(LoopError) {
+        fileprivate init(to address: SocketAddress, for pool: ConnectionPool, at now: MonotonicTime) throws(LoopError) {
             let endpoint = pool.configuration.endpoint
             let tcp = try TCPStream(loop: pool.loop)
             tcp.connect(to: address, name: endpoint.host)
@@ -56,10 +56,10 @@ final class Dialer {
 
     private unowned let pool: ConnectionPool
     private var lookup: Resolver.Lookup?
-    /// Deadline of the look-up, in monotonic nanoseconds like all times of this class.
-    private var lookupEnds = Int64.max
-    /// Time at which the addresses that were good last are tried without the look-up's answer; `.max` from then on.
-    private var lookupIsSlowAt = Int64.max
+    /// Deadline of the look-up.
+    private var lookupEnds = MonotonicTime.never
+    /// Time at which the addresses that were good last are tried without the look-up's answer; `.never` from then on.
+    private var lookupIsSlowAt = MonotonicTime.never
     /// Addresses in the resolver's order.
     private var found: [SocketAddress] = []
     /// Addresses that were good last, until they join the others.
@@ -68,7 +68,7 @@ final class Dialer {
     private var untried: ArraySlice<SocketAddress> = []
     private var tried: Set<SocketAddress> = []
     private var attempts: [Attempt] = []
-    private var nextAttemptAt = Int64.max
+    private var nextAttemptAt = MonotonicTime.never
     /// Reason to report when no address is left. The fault of a server that answered takes precedence over an address that
     /// was tried beside it.
     private var complaint = ""
@@ -90,16 +90,16 @@ final class Dialer {
         untried = []
         for attempt in attempts { attempt.stream.close() }
         attempts = []
-        nextAttemptAt = .max
+        nextAttemptAt = .never
     }
 
     // MARK: The name
 
-    func start(at now: Int64) {
+    func start(at now: MonotonicTime) {
         let configuration = pool.configuration
         spare = pool.goodAddresses
-        lookupEnds = now + configuration.connectTimeout.nanoseconds
-        if !spare.isEmpty { lookupIsSlowAt = now + Dialer.lookupPatience.nanoseconds }
+        lookupEnds = now + configuration.connectTimeout
+        if !spare.isEmpty { lookupIsSlowAt = now + Dialer.lookupPatience }
         do throws(LoopError) {
             lookup = try configuration.resolver.resolve(
                 loop: pool.loop, host: configuration.endpoint.host, port: configuration.endpoint.port
@@ -110,7 +110,7 @@ final class Dialer {
     }
 
     private func resolved(_ answer: Resolver.Answer) {
-        let now = pool.now().monotonicNanoseconds
+        let now = pool.now().monotonic
         switch answer {
         case .success(let addresses):
             endLookup()
@@ -122,7 +122,7 @@ final class Dialer {
         }
     }
 
-    private func lookupFailed(_ text: String, at now: Int64) {
+    private func lookupFailed(_ text: String, at now: MonotonicTime) {
         endLookup()
         // The failure of an address says more than that of the look-up.
         if tried.isEmpty { complaint = text }
@@ -132,7 +132,7 @@ final class Dialer {
     private func endLookup() {
         lookup?.cancel()
         lookup = nil
-        lookupIsSlowAt = .max
+        lookupIsSlowAt = .never
     }
 
     // MARK: The addresses
@@ -159,7 +159,7 @@ final class Dialer {
     }
 
     /// Appends the new addresses to those not yet tried.
-    private func race(_ addresses: [SocketAddress], at now: Int64) {
+    private func race(_ addresses: [SocketAddress], at now: MonotonicTime) {
         let doubts = pool.addressDoubts
         untried += Dialer.order(
             addresses.filter { !tried.contains($0) && !untried.contains($0) }, using: &pool.random,
@@ -167,26 +167,26 @@ final class Dialer {
         raceOn(at: now)
     }
 
-    private func raceSpare(_ why: String, at now: Int64) {
+    private func raceSpare(_ why: String, at now: MonotonicTime) {
         pool.report("\(why) the addresses that were good last", at: now)
-        lookupIsSlowAt = .max
+        lookupIsSlowAt = .never
         let addresses = spare
         spare = []
         race(addresses, at: now)
     }
 
     /// Begins the next attempt, unless one has just begun and still has its time.
-    private func raceOn(at now: Int64) { if attempts.isEmpty || nextAttemptAt == .max { tryNext(at: now) } }
+    private func raceOn(at now: MonotonicTime) { if attempts.isEmpty || nextAttemptAt == .never { tryNext(at: now) } }
 
-    private func tryNext(at now: Int64) {
+    private func tryNext(at now: MonotonicTime) {
         guard let address = untried.popFirst() else {
-            nextAttemptAt = .max
+            nextAttemptAt = .never
             guard attempts.isEmpty, lookup == nil else { return }
             let rest = spare.filter { !tried.contains($0) }
             return rest.isEmpty ? finish(complaint) : raceSpare("\(complaint); trying", at: now)
         }
         tried.insert(address)
-        nextAttemptAt = now + Dialer.attemptDelay.nanoseconds
+        nextAttemptAt = now + Dialer.attemptDelay
         do throws(LoopError) {
             let attempt = try Attempt(to: address, for: pool, at: now)
             attempts.append(attempt)
@@ -254,7 +254,7 @@ final class Dialer {
         attempt.stream.close()
         attempts.removeAll { $0 === attempt }
         complain(text, ofServerAt: isOfServer ? attempt.address : nil)
-        tryNext(at: pool.now().monotonicNanoseconds)
+        tryNext(at: pool.now().monotonic)
     }
 
     /// Records a failure. A server at fault removes the untried addresses of its family, which would hardly do better;
@@ -275,24 +275,23 @@ final class Dialer {
 
     // MARK: Time
 
-    var nextDeadline: Int64 {
-        let timeout = pool.configuration.connectTimeout.nanoseconds
-        let asking = lookup == nil ? Int64.max : min(lookupIsSlowAt, lookupEnds)
+    var nextDeadline: MonotonicTime {
+        let timeout = pool.configuration.connectTimeout
+        let asking = lookup == nil ? .never : min(lookupIsSlowAt, lookupEnds)
         return attempts.reduce(min(nextAttemptAt, asking)) { min($0, $1.began + timeout) }
     }
 
-    func tick(at now: Int64) {
+    func tick(at now: MonotonicTime) {
         if lookup != nil, now >= min(lookupIsSlowAt, lookupEnds) {
             let text = "\(pool.configuration.endpoint): the name server does not answer"
             if now >= lookupEnds { lookupFailed(text, at: now) } else { raceSpare("\(text); trying", at: now) }
         }
-        let timeout = pool.configuration.connectTimeout.nanoseconds
+        let timeout = pool.configuration.connectTimeout
         for attempt in attempts where now >= attempt.began + timeout {
             fail(attempt, "\(pool.configuration.endpoint): no answer while connecting")
         }
         guard now >= nextAttemptAt else { return }
-        let patience = Dialer.handshakePatience.nanoseconds
-        let connected = attempts.lazy.filter { $0.stream.isConnected }.map { $0.began + patience }.max() ?? 0
-        if now < connected { nextAttemptAt = connected } else { tryNext(at: now) }
+        let connected = attempts.lazy.filter { $0.stream.isConnected }.map { $0.began + Dialer.handshakePatience }.max()
+        if let connected, now < connected { nextAttemptAt = connected } else { tryNext(at: now) }
     }
 }

@@ -1,5 +1,7 @@
+import FanfareModel
+
 /// Size of a push's body by which the pool plans: the largest average of the last half-hour to hour, because the pool must be large enough for
-/// a goal, and its alert makes it larger than the silent updates before it. All times are monotonic nanoseconds.
+/// a goal, and its alert makes it larger than the silent updates before it.
 struct BodySize {
     /// Bytes of the last body, from which the bodies per window are estimated. Bodies that are sent together have similar sizes.
     private(set) var last = 1024
@@ -14,7 +16,7 @@ struct BodySize {
     var usual: Int { Int(max(average, peak.value)) }
 
     /// Notes pushes with one body.
-    mutating func note(_ bytes: Int, of count: Int, at now: Int64) {
+    mutating func note(_ bytes: Int, of count: Int, at now: MonotonicTime) {
         last = bytes
         average += (Double(bytes) - average) * min(1, Double(count) / BodySize.span)
         pushes += Double(count)

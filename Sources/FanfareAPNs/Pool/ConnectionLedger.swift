@@ -1,8 +1,8 @@
+import FanfareModel
+
 /// Number of connections of each of an app's pools, and the number that the peer takes from all of them.
 ///
 /// A peer that limits its clients counts the connections of all pools, so a refusal to one of them ends the growth of all for a while.
-///
-/// All times are monotonic nanoseconds.
 struct ConnectionLedger {
     let most: Int
     private let expected: Int
@@ -41,19 +41,19 @@ struct ConnectionLedger {
     mutating func note(taken count: Int, by index: Int) { taken[index] = count }
 
     /// Returns `true` while the peer, or this machine, takes no more connections.
-    func isStopped(at now: Int64) -> Bool { !refusal.isOver(at: now) && sum >= ceiling }
+    func isStopped(at now: MonotonicTime) -> Bool { !refusal.isOver(at: now) && sum >= ceiling }
 
     /// Notes one more connection of the pool.
     ///
     /// - Returns: `false` if the pool may not have it.
-    mutating func grow(_ index: Int, at now: Int64) -> Bool {
+    mutating func grow(_ index: Int, at now: MonotonicTime) -> Bool {
         guard !isStopped(at: now), let count = taken[index] else { return false }
         taken[index] = count + 1
         return true
     }
 
     /// Makes the present number the maximum for a while: the peer or this machine refuses more, or complains about too much load.
-    mutating func refuse(at now: Int64, using random: inout some RandomNumberGenerator) {
+    mutating func refuse(at now: MonotonicTime, using random: inout some RandomNumberGenerator) {
         ceiling = sum
         refusal.begin(at: now, using: &random)
     }

@@ -1,6 +1,6 @@
 import FanfareFanOut
 import FanfareHTTP2
-import FanfareModel
+package import FanfareModel
 
 /// Outcomes of requests, and reports to operators.
 extension ConnectionPool {
@@ -10,8 +10,8 @@ extension ConnectionPool {
         package let kind: Kind
         /// One line: the problem, the place, the remedy.
         package let text: String
-        /// Start of the trouble, in monotonic nanoseconds.
-        package let since: Int64
+        /// Start of the trouble.
+        package let since: MonotonicTime
     }
 
     private func finish(_ request: RequestTable.Request, _ outcome: DeliveryOutcome) {
@@ -22,7 +22,7 @@ extension ConnectionPool {
 
     func accepted(_ request: RequestTable.Request, at moment: Moment) {
         statistics.accepted += 1
-        if let failure = answered(request) { refute(failure, at: moment.monotonicNanoseconds) }
+        if let failure = answered(request) { refute(failure, at: moment.monotonic) }
         finish(request, .accepted)
     }
 
@@ -65,8 +65,8 @@ extension ConnectionPool {
     /// Handles a stream that was reset, by the peer or by us after a timeout. Only the activity itself waits if its stream
     /// is refused again.
     func reset(_ request: RequestTable.Request, _ code: ErrorCode, on connection: Connection, at moment: Moment) {
-        let now = moment.monotonicNanoseconds
-        let isOverdue = now - request.sentAt >= configuration.requestTimeout.nanoseconds
+        let now = moment.monotonic
+        let isOverdue = now - request.sentAt >= configuration.requestTimeout
         var evidence = suspects.fail(request.slot, on: connection.serial)
         // While no push is answered well, the remaining activities may all have met two broken connections, and this may be the third.
         if evidence == .activity, isOverdue, servesNobody(at: now) { evidence = .connection }
@@ -86,7 +86,7 @@ extension ConnectionPool {
 
     /// Records a failed push for which the service may be responsible.
     private func noteTrouble(
-        _ evidence: Suspects.Evidence, _ text: String, of request: RequestTable.Request, at now: Int64
+        _ evidence: Suspects.Evidence, _ text: String, of request: RequestTable.Request, at now: MonotonicTime
     ) {
         let hasClosed =
             gate.trouble(isEvidence: evidence == .service, sentAt: request.sentAt, at: now, using: &random) != nil
@@ -96,12 +96,12 @@ extension ConnectionPool {
 
     /// Returns `true` while nothing but failures arrives. A single activity that fails permanently, while no other is due,
     /// is no evidence.
-    private func servesNobody(at now: Int64) -> Bool { suspects.count > 1 && gate.isDrought(at: now) }
+    private func servesNobody(at now: MonotonicTime) -> Bool { suspects.count > 1 && gate.isDrought(at: now) }
 
     func refused(
         _ request: RequestTable.Request, status: Int, body: ErrorBody, on connection: Connection, at moment: Moment
     ) {
-        let now = moment.monotonicNanoseconds
+        let now = moment.monotonic
         let rule = ResponseRule.rule(status: status, reason: body.reason)
         let isFirst = statistics.count(status: status, reason: rule.reason)
         let answer = "\(configuration.endpoint) answers \(status) \(rule.reason)"
@@ -159,7 +159,7 @@ extension ConnectionPool {
     /// Handles an answer that would be the same for every push: of a wrong configuration, or of a server that is not APNs.
     private func refuseAll(
         _ request: RequestTable.Request, status: Int, _ rule: ResponseRule, _ answer: String, on connection: Connection,
-        at now: Int64
+        at now: MonotonicTime
     ) {
         // Nothing was processed. The returned activities are behind again, and the gate keeps their pushes from leaving at once.
         let evidence = suspects.fail(request.slot, on: connection.serial)
@@ -217,7 +217,7 @@ extension ConnectionPool {
 
     /// - Returns: `true` if the fault stops all pushes.
     private func fault(
-        of request: RequestTable.Request, isEvidence: Bool, on connection: Connection, at now: Int64
+        of request: RequestTable.Request, isEvidence: Bool, on connection: Connection, at now: MonotonicTime
     ) -> Bool {
         gate.fault(
             isEvidence: isEvidence, on: connection.serial, of: connectionsOpen, sentAt: request.sentAt, at: now,
@@ -246,14 +246,14 @@ extension ConnectionPool {
             case .newIssue: break
             case .anotherTime:
                 let text = "\(answer): pushes go by another time than before; check this machine's clock"
-                report(text, at: moment.monotonicNanoseconds)
-                timeChangedAt = moment.monotonicNanoseconds
+                report(text, at: moment.monotonic)
+                timeChangedAt = moment.monotonic
             }
             // Some of APNs' servers keep refusing on a connection that has seen an expired JWT (spec §7), and none accepts
             // several JWTs in a short time.
             replace(connection, at: moment)
         } catch {
-            couldNotSign(error, at: moment.monotonicNanoseconds)
+            couldNotSign(error, at: moment.monotonic)
         }
         return true
     }
@@ -271,13 +271,13 @@ extension ConnectionPool {
 
     /// Replaces a connection that brings nothing but errors, because another one may reach a healthier server. It stays
     /// until the other one may open: a push may still be tried on it.
-    private func doubt(_ connection: Connection, _ what: String, at now: Int64) {
+    private func doubt(_ connection: Connection, _ what: String, at now: MonotonicTime) {
         guard connection.isInDoubt, replaceLater(connection, at: now) else { return }
         report("\(configuration.endpoint) \(what) on a connection; it is replaced", at: now)
     }
 
     /// Handles a push that failed on one connection and was accepted on another.
-    private func refute(_ failure: Suspects.Failure, at now: Int64) {
+    private func refute(_ failure: Suspects.Failure, at now: MonotonicTime) {
         guard let connection = connection(failure.connection) else { return }
         if failure.isDisbelief { connection.erred(.connection) }
         guard connection.isInDoubt, replaceLater(connection, at: now) else { return }
@@ -293,7 +293,7 @@ extension ConnectionPool {
         if isSeated(connection) {
             connectionsInVain += 1
             if connectionsInVain >= ConnectionPool.connectionsInVainMax, trouble?.kind != kind {
-                trouble(kind, "\(why) on one connection after the other; pushes wait", at: moment.monotonicNanoseconds)
+                trouble(kind, "\(why) on one connection after the other; pushes wait", at: moment.monotonic)
                 troubleInVain = kind == .service ? trouble : nil
             }
         }
@@ -314,22 +314,22 @@ extension ConnectionPool {
 
     // MARK: Reports to operators
 
-    func couldNotSign(_ error: any Error, at now: Int64) {
+    func couldNotSign(_ error: any Error, at now: MonotonicTime) {
         gate.shut(at: now)
         stopped("no JWT could be signed: \(error)", at: now)
     }
 
     /// Reports that every push would fail alike until an operator acts.
-    private func stopped(_ text: String, at now: Int64) {
+    private func stopped(_ text: String, at now: MonotonicTime) {
         trouble(.configuration, "\(text); pushing has stopped, one is tried each minute", at: now)
     }
 
-    func trouble(_ kind: Trouble.Kind, _ text: String, at now: Int64) {
+    func trouble(_ kind: Trouble.Kind, _ text: String, at now: MonotonicTime) {
         trouble = Trouble(kind: kind, text: text, since: trouble?.since ?? now)
         report(text, at: now)
     }
 
-    func report(_ text: String, at now: Int64) {
-        if let line = reports.admit(text, at: MonotonicTime(nanoseconds: now)) { onReport(line) }
+    func report(_ text: String, at now: MonotonicTime) {
+        if let line = reports.admit(text, at: now) { onReport(line) }
     }
 }

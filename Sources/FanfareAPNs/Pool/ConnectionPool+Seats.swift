@@ -9,7 +9,7 @@ extension ConnectionPool {
         var index = 0
         // A seat whose connection fails at once may be removed.
         while index < seats.count {
-            let now = moment.monotonicNanoseconds
+            let now = moment.monotonic
             if wantsDialing(index, at: now), mayDial(index) { open(index, at: moment) }
             index += 1
         }
@@ -35,13 +35,13 @@ extension ConnectionPool {
     /// `true` if the configuration does not fix the number of connections.
     var choosesSize: Bool { configuration.connections == nil }
 
-    func wantsDialing(_ index: Int, at now: Int64) -> Bool {
+    func wantsDialing(_ index: Int, at now: MonotonicTime) -> Bool {
         seats[index].opensAt <= now && (seats[index].connection == nil || seats[index].isInDoubt)
     }
 
     func open(_ index: Int, at moment: Moment) {
         if let doubted = seats[index].connection {
-            noteUse(of: doubted, at: index, now: moment.monotonicNanoseconds)
+            noteUse(of: doubted, at: index, now: moment.monotonic)
             seats[index].connection = nil
             seats[index].isInDoubt = false
             leave(doubted, at: moment)
@@ -49,7 +49,7 @@ extension ConnectionPool {
         connectionSerial += 1
         let connection = Connection(pool: self, serial: connectionSerial)
         seats[index].connection = connection
-        connection.open(at: moment.monotonicNanoseconds)
+        connection.open(at: moment.monotonic)
     }
 
     /// Returns the time at which a server's certificate must be valid. A machine that was suspended for days may use a time that
@@ -79,7 +79,7 @@ extension ConnectionPool {
         if trouble?.kind == .connection { trouble = nil }
         certificateIsInDoubt = false
         share.isStale = true
-        reviews.due = .min
+        reviews.due = .always
     }
 
     /// Clears the trouble of the seat, whose connection has processed so many pushes that a later failure is unrelated.
@@ -92,7 +92,7 @@ extension ConnectionPool {
 
     /// - Parameter reason: `nil` for an ordinary end, which is not reported if the connection was of use.
     func connectionWasToldToGo(_ connection: Connection, _ code: ErrorCode, reason: String?, at moment: Moment) {
-        let now = moment.monotonicNanoseconds
+        let now = moment.monotonic
         // A complaint about a quiet connection does not mean that there are too many.
         if code == .enhanceYourCalm, isSeated(connection), connection.isBusy(at: now) {
             size.restrain()
@@ -111,7 +111,7 @@ extension ConnectionPool {
     /// Replaces a connection whose SETTINGS have allowed no request for a while.
     func connectionAllowsNothing(_ connection: Connection, at moment: Moment) {
         let what = "\(configuration.endpoint) allows no requests"
-        report("\(what) on a connection; it is replaced", at: moment.monotonicNanoseconds)
+        report("\(what) on a connection; it is replaced", at: moment.monotonic)
         replaceInVain(connection, what, .service, at: moment)
     }
 
@@ -120,11 +120,11 @@ extension ConnectionPool {
     /// Drains a connection and frees its seat for another one, which opens soon if the old one was of use.
     func replace(_ connection: Connection, at moment: Moment) {
         guard let index = seats.firstIndex(where: { $0.connection === connection }) else { return }
-        if connection.wasWorthwhile || connection.hasLasted(at: moment.monotonicNanoseconds) {
+        if connection.wasWorthwhile || connection.hasLasted(at: moment.monotonic) {
             // A server that shuts down notifies all its clients, and each of them on all its connections.
             vacate(index, for: .nanoseconds(Int64.random(in: 0...spread(of: index), using: &random)), at: moment)
         } else {
-            vacate(index, for: nextWait(index, at: moment.monotonicNanoseconds), at: moment)
+            vacate(index, for: nextWait(index, at: moment.monotonic), at: moment)
         }
         leave(connection, at: moment)
     }
@@ -146,7 +146,7 @@ extension ConnectionPool {
 
     /// Replaces a connection like `replace`, but leaves it in its seat until the next one may open.
     /// - Returns: `true` if the connection was not in doubt before.
-    func replaceLater(_ connection: Connection, at now: Int64) -> Bool {
+    func replaceLater(_ connection: Connection, at now: MonotonicTime) -> Bool {
         guard let index = seats.firstIndex(where: { $0.connection === connection }), !seats[index].isInDoubt else {
             return false
         }
@@ -157,7 +157,7 @@ extension ConnectionPool {
     }
 
     /// Returns the wait before the seat's next connection.
-    func nextWait(_ index: Int, at now: Int64) -> Duration {
+    func nextWait(_ index: Int, at now: MonotonicTime) -> Duration {
         if seats[index].connection?.hasLasted(at: now) == true {
             seats[index].forgetTrouble()
             share.isStale = true
@@ -171,7 +171,7 @@ extension ConnectionPool {
         share.note(taken: seats.count(where: \.isTaken))
     }
 
-    func doubtAddress(of connection: Connection, at now: Int64) {
+    func doubtAddress(of connection: Connection, at now: MonotonicTime) {
         guard let address = connection.address, let openedAt = connection.openedAt else { return }
         addressDoubts.note(address, openedAt: openedAt, at: now)
     }
@@ -192,7 +192,7 @@ extension ConnectionPool {
 
     /// - Parameter lingers: the connection carries nothing any more but is not closed yet; `ended` is called once more when it is.
     func ended(_ connection: Connection, _ ending: Connection.Ending, at moment: Moment, lingers: Bool = false) {
-        let now = moment.monotonicNanoseconds
+        let now = moment.monotonic
         draining.removeAll { $0 === connection }
         candidates.remove(connection)
         if lingers { draining.append(connection) }
@@ -227,17 +227,17 @@ extension ConnectionPool {
     }
 
     /// Records whether a connection that leaves its seat was of use.
-    func noteUse(of connection: Connection, at index: Int, now: Int64) {
+    func noteUse(of connection: Connection, at index: Int, now: MonotonicTime) {
         if connection.wasWorthwhile || connection.hasLasted(at: now) { seats[index].hasCarried = true }
     }
 
     func vacate(_ index: Int, for wait: Duration, at moment: Moment) {
         if let connection = seats[index].connection {
-            noteUse(of: connection, at: index, now: moment.monotonicNanoseconds)
+            noteUse(of: connection, at: index, now: moment.monotonic)
         }
         // The replacement was counted when the connection came into doubt.
         if seats[index].isInDoubt, let doubted = seats[index].connection { giveBackReplacement(of: doubted) }
-        seats[index].opensAt = replacementOpens(index, after: wait, at: moment.monotonicNanoseconds)
+        seats[index].opensAt = replacementOpens(index, after: wait, at: moment.monotonic)
         seats[index].connection = nil
         seats[index].isInDoubt = false
         seats[index].isUntried = false
@@ -247,9 +247,8 @@ extension ConnectionPool {
     /// Returns the time at which a replacement may open.
     ///
     /// - Parameter index: index of the seat, which still holds the connection to be replaced.
-    func replacementOpens(_ index: Int, after wait: Duration, at now: Int64) -> Int64 {
-        guard choosesSize, seats[index].connection?.hasEarnedAnother != true else { return now + wait.nanoseconds }
-        return replacements.next(
-            after: wait.nanoseconds, seats: seats.count, pools: share.pools, at: now)
+    func replacementOpens(_ index: Int, after wait: Duration, at now: MonotonicTime) -> MonotonicTime {
+        guard choosesSize, seats[index].connection?.hasEarnedAnother != true else { return now + wait }
+        return replacements.next(after: wait, seats: seats.count, pools: share.pools, at: now)
     }
 }

@@ -6,8 +6,8 @@ import FanfareModel
 extension ConnectionPool {
     /// Load between two reviews.
     struct Load {
-        /// Start of the period, in monotonic nanoseconds.
-        var since: Int64 = 0
+        /// Start of the period.
+        var since = MonotonicTime.always
         /// Nanoseconds for which the loop had slept by the start of the period.
         var idle: Int64 = 0
         var answered: UInt64 = 0
@@ -19,21 +19,21 @@ extension ConnectionPool {
     }
 
     struct Reviews {
-        /// Time at which the next one is due, in monotonic nanoseconds.
-        var due = Int64.min
-        /// Time, in monotonic nanoseconds, before which a pool that may still grow is not ready; set by the first review.
-        var readyBy: Int64?
+        /// Time at which the next one is due.
+        var due = MonotonicTime.always
+        /// Time before which a pool that may still grow is not ready; set by the first review.
+        var readyBy: MonotonicTime?
     }
 
-    private static let reviewInterval: Int64 = 250_000_000
+    private static let reviewInterval = Duration.milliseconds(250)
     /// Maximum pause before the next connection is opened, in nanoseconds.
     private static let growthPause: Int64 = 20_000_000
     /// Refusals in a row, over at least `refusalTime`, after which a peer that is heard on another connection is assumed to want no more.
     private static let refusalsMax = 3
-    /// Minimum time of refusals in a row, in nanoseconds: longer than a dead connection passes for a live one while a PING is pending.
-    private static let refusalTime: Int64 = 10 * 1_000_000_000
-    /// Minimum time of refusals in the seat of a connection that was of use, in nanoseconds: an obstacle on the way may pass.
-    private static let returnTime: Int64 = 600 * 1_000_000_000
+    /// Minimum time of refusals in a row: longer than a dead connection passes for a live one while a PING is pending.
+    private static let refusalTime = Duration.seconds(10)
+    /// Minimum time of refusals in the seat of a connection that was of use: an obstacle on the way may pass.
+    private static let returnTime = Duration.seconds(600)
     /// Share of time asleep below which the shard's thread is the limit, or the machine, which does not run it.
     private static let idleShare = 0.2
     /// Factor by which a slow connection's answers take longer than those of the others.
@@ -42,23 +42,23 @@ extension ConnectionPool {
     private static let slowMargin: Int64 = 20_000_000
     /// Share of answers that take a push, below which the peer is the limit.
     private static let takenShare = 0.9
-    /// Nanoseconds after which a pool is ready even if it is smaller than it should be.
-    private static let readyTime: Int64 = 10 * 1_000_000_000
+    /// Time after which a pool is ready even if it is smaller than it should be.
+    private static let readyTime = Duration.seconds(10)
 
     /// `true` if there are as many seats as wanted, as far as is known now.
     var isLargeEnough: Bool {
         if !choosesSize || source.demand == 0 { return true }
-        let now = now().monotonicNanoseconds
+        let now = now().monotonic
         return plannedPath != nil && !(size.isGrowing(at: now) && mayGrow(at: now) && !share.isStopped(at: now))
     }
 
     /// Returns `true` if the pool may grow. More connections make it worse while the service is in trouble or wants us to be slower.
-    func mayGrow(at now: Int64) -> Bool {
+    func mayGrow(at now: MonotonicTime) -> Bool {
         gate.isOpen && trouble == nil && 2 * seats.count { $0.connection?.isHeldBack(at: now) == true } < seats.count
     }
 
     func review(at moment: Moment) {
-        let now = moment.monotonicNanoseconds
+        let now = moment.monotonic
         reviews.due = now + ConnectionPool.reviewInterval
         reviews.readyBy = reviews.readyBy ?? now + ConnectionPool.readyTime
         guard !isClosing else { return }
@@ -80,7 +80,7 @@ extension ConnectionPool {
 
     /// Begins connections one after the other, with as many concurrent handshakes as for replacements: at a great distance, growing
     /// one handshake at a time would take half a minute. Begins none while another connection has failed to open or has gone.
-    private func grow(at now: Int64) {
+    private func grow(at now: MonotonicTime) {
         let opening = seats.filter { $0.connection?.isOpen != true }
         guard opening.allSatisfy(\.isUntried) else { return }
         var opens = now
@@ -89,7 +89,7 @@ extension ConnectionPool {
             size.grow()
             var seat = Seat()
             seat.isUntried = true
-            opens += Int64.random(in: 0...ConnectionPool.growthPause, using: &random)
+            opens = opens.advanced(byNanoseconds: Int64.random(in: 0...ConnectionPool.growthPause, using: &random))
             seat.opensAt = opens
             seats.append(seat)
         }
@@ -109,7 +109,7 @@ extension ConnectionPool {
     }
 
     /// Returns the time of the next review if no event occurs before it.
-    func nextReview(at now: Int64) -> Int64? {
+    func nextReview(at now: MonotonicTime) -> MonotonicTime? {
         if size.isGrowing(at: now), mayGrow(at: now), !share.isStopped(at: now) { return reviews.due }
         return size.shrinksAt.map { max($0, reviews.due) }
     }
@@ -118,7 +118,7 @@ extension ConnectionPool {
     /// its token, a lost segment, or a pause of this machine.
     private static let witnessesMin = 4
 
-    /// Quickest answer to a push that was alone on its connection; the peer's work may take longer than the way to it and back.
+    /// Nanoseconds of the quickest answer to a push that was alone on its connection; the peer's work may take longer than the way to it and back.
     private var service: Int64? {
         let open = seats.lazy.compactMap(\.connection).filter(\.isOpen)
         let times = open.compactMap(\.times.service.least)
@@ -127,7 +127,7 @@ extension ConnectionPool {
     }
 
     /// Median of the measurements of the open connections.
-    private func path(at now: Int64) -> PoolSize.Path? {
+    private func path(at now: MonotonicTime) -> PoolSize.Path? {
         PoolSize.Path.median(
             of: seats.lazy.compactMap(\.connection).filter(\.isOpen).compactMap { connection in
                 connection.times.roundTrip.least.map {
@@ -145,7 +145,7 @@ extension ConnectionPool {
     var widthAtFirst: Int { max(2, PoolSize.firstRound(requestBytes: requestBytes)) }
 
     private func judgePace(at moment: Moment) {
-        let now = moment.monotonicNanoseconds
+        let now = moment.monotonic
         let open = seats.compactMap(\.connection).filter(\.isOpen)
         let known = open.filter { $0.times.pace.notedAt.map { now - $0 < Slowness.memory } ?? false }
         // The quicker one of two connections shows what the other could be.
@@ -163,11 +163,11 @@ extension ConnectionPool {
     }
 
     private func judgeLoad(_ path: PoolSize.Path?, at moment: Moment) {
-        let now = moment.monotonicNanoseconds
+        let now = moment.monotonic
         let idle = loop.idleNanoseconds
-        let span = now - load.since
         load.figures.roundTrip = plannedPath?.roundTrip ?? load.figures.roundTrip
-        guard span >= ConnectionPool.reviewInterval else { return }
+        guard now - load.since >= ConnectionPool.reviewInterval else { return }
+        let span = now.nanoseconds(since: load.since)
         var figures = load.figures
         figures.limit = limit(path, isBusy: Double(idle - load.idle) < Double(span) * ConnectionPool.idleShare, at: now)
         if figures.limit != .nothing, let place = TransportFigures.Limit.allCases.firstIndex(of: figures.limit) {
@@ -187,17 +187,17 @@ extension ConnectionPool {
 
     /// Returns `true` if this limit means that all connections are full. The limit is the peer while growth pauses, but all
     /// connections are full then, too.
-    private func isFull(_ limit: TransportFigures.Limit, at now: Int64) -> Bool {
+    private func isFull(_ limit: TransportFigures.Limit, at now: MonotonicTime) -> Bool {
         limit == .streams || limit == .window || limit == .peer && isStopped(at: now)
     }
 
     /// Returns `true` while growth pauses, because tried connections were refused or brought nothing.
-    private func isStopped(at now: Int64) -> Bool { size.isStopped(at: now) || share.isStopped(at: now) }
+    private func isStopped(at now: MonotonicTime) -> Bool { size.isStopped(at: now) || share.isStopped(at: now) }
 
     /// Pushes that the peer has accepted, or whose tokens it has judged.
     private var taken: UInt64 { statistics.accepted + statistics.dead }
 
-    private func limit(_ path: PoolSize.Path?, isBusy: Bool, at now: Int64) -> TransportFigures.Limit {
+    private func limit(_ path: PoolSize.Path?, isBusy: Bool, at now: MonotonicTime) -> TransportFigures.Limit {
         if load.hadRoom { return .nothing }
         if isBusy { return .processor }
         let answered = Double(statistics.answered - load.answered)
@@ -222,7 +222,7 @@ extension ConnectionPool {
     ///
     /// - Returns: `true` if the seat is gone.
     func giveUp(_ index: Int, at moment: Moment) -> Bool {
-        let now = moment.monotonicNanoseconds
+        let now = moment.monotonic
         // The end of a connection that has lasted, or was idle, says nothing about the permitted number of connections.
         guard choosesSize, seats[index].connection.map({ $0.hasLasted(at: now) || $0.wasEndedAtRest }) != true else {
             return false
@@ -248,7 +248,7 @@ extension ConnectionPool {
     ///
     /// - Returns: `true` if the seat is gone.
     func doWithout(_ index: Int, at moment: Moment) -> Bool {
-        let now = moment.monotonicNanoseconds
+        let now = moment.monotonic
         guard choosesSize, connectionsOpen > 0 else { return false }
         let failed = seats[index].connection
         // Connections that were begun together with this one would fail alike.
@@ -266,7 +266,7 @@ extension ConnectionPool {
     }
 
     /// Makes the number of connections that there are the maximum of all the app's pools for a while.
-    private func noteRefusal(at now: Int64) {
+    private func noteRefusal(at now: MonotonicTime) {
         noteSeats()
         share.refuse(at: now, using: &random)
     }

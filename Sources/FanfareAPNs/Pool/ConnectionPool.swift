@@ -30,9 +30,9 @@ package final class ConnectionPool: Transport {
     private var tokenSerial: UInt64 = 0
     /// Serial of the JWT that APNs accepted last; 0 after a refusal or a change of JWT.
     @safe @exclusivity(unchecked) var acceptedTokenSerial: UInt64 = 0
-    /// Time, in monotonic nanoseconds, at which pushes changed to another wall time. Pushes need a later reading of the
-    /// clocks: stamped by the former time, they would now be accepted by APNs and dropped by phones.
-    var timeChangedAt = Int64.min
+    /// Time at which pushes changed to another wall time. Pushes need a later reading of the clocks: stamped by the former time,
+    /// they would now be accepted by APNs and dropped by phones.
+    var timeChangedAt = MonotonicTime.always
     /// Serial of the newest JWT.
     private var newestTokenSerial: UInt64 = 0
     /// Serial of the newest JWT of the previous key.
@@ -84,13 +84,14 @@ package final class ConnectionPool: Transport {
 
     private var timer: LoopTimer?
     /// Time at which the timer fires. It may fire early, and then finds nothing to do.
-    private var timerDue = Int64.max
+    private var timerDue = MonotonicTime.never
     /// Turn of the loop in which the timer fired late. It fires again in another turn, after the bytes that arrived meanwhile were read.
     private var lateIn: UInt64?
+    /// Nanoseconds after which the timer is late.
     private static let lateness: Int64 = 50_000_000
     private var onClosed: (() -> Void)?
-    private var closesBy = Int64.max
-    var isClosing: Bool { closesBy != .max }
+    private var closesBy = MonotonicTime.never
+    var isClosing: Bool { closesBy < .never }
 
     @safe @exclusivity(unchecked) package internal(set) var statistics = TransportStatistics()
     /// Current trouble; `nil` while pushes are accepted, and before the first failure.
@@ -126,7 +127,7 @@ package final class ConnectionPool: Transport {
         seats = Array(repeating: Seat(), count: size.count)
         requestFields = RequestFields(endpoint: configuration.endpoint, bundleID: bundleID)
         timer = LoopTimer(loop: loop) { [unowned self] in self.timerFired() }
-        timer?.onTurnEnd = { [unowned self] in armTimer(at: now().monotonicNanoseconds) }
+        timer?.onTurnEnd = { [unowned self] in armTimer(at: now().monotonic) }
         let moment = clock()
         credentials.note(moment)
         turn(at: moment)
@@ -168,7 +169,7 @@ package final class ConnectionPool: Transport {
     package var isReady: Bool {
         if connectionsOpen == seats.count, isLargeEnough { return true }
         guard choosesSize, let readyBy = reviews.readyBy else { return false }
-        return connectionsOpen >= size.limits.leastHad && clock().monotonicNanoseconds >= readyBy
+        return connectionsOpen >= size.limits.leastHad && clock().monotonic >= readyBy
     }
 
     package func workAvailable() {
@@ -181,7 +182,7 @@ package final class ConnectionPool: Transport {
         guard !isClosing else { return }
         onClosed = closed
         let moment = clock()
-        closesBy = moment.monotonicNanoseconds + configuration.drainTimeout.nanoseconds
+        closesBy = moment.monotonic + configuration.drainTimeout
         for seat in seats { seat.connection?.drain(at: moment) }
         turn(at: moment)
     }
@@ -194,16 +195,16 @@ package final class ConnectionPool: Transport {
         // `source` may call back during the turn.
         guard !isTurning else { return }
         isTurning = true
-        gate.pass(to: moment.monotonicNanoseconds)
-        if moment.monotonicNanoseconds >= reviews.due { review(at: moment) }
+        gate.pass(to: moment.monotonic)
+        if moment.monotonic >= reviews.due { review(at: moment) }
         openSeats(at: moment)
         pullTurn.begin()
         repeat {
             complete(at: moment)
-        } while pullTurn.mayPull(in: loop.turns, at: clock().monotonicNanoseconds) && pull(at: moment)
+        } while pullTurn.mayPull(in: loop.turns, at: clock().monotonic) && pull(at: moment)
         complete(at: moment)
         // A pool with nothing in flight is not full; its connections wait for a sign of life.
-        let isIdle = inFlight == 0 && mayGrow(at: moment.monotonicNanoseconds)
+        let isIdle = inFlight == 0 && mayGrow(at: moment.monotonic)
         if !sourceMayHaveWork || isClosing || isIdle { load.hadRoom = true }
         if share.isStale { noteSeats() }
         isTurning = false
@@ -235,7 +236,7 @@ package final class ConnectionPool: Transport {
     /// - Returns: `true` if another pull may bring more.
     private func pull(at moment: Moment) -> Bool {
         guard sourceMayHaveWork, !isClosing else { return false }
-        let now = moment.monotonicNanoseconds
+        let now = moment.monotonic
         guard now > timeChangedAt else {
             pullTurn.cutShort()
             return false
@@ -289,7 +290,7 @@ package final class ConnectionPool: Transport {
 
     /// Returns the connection to use next, by the rules of `NextConnection`; of equals, the least recently used one. Each
     /// error counts if one push is to be tried or nothing is in flight; otherwise only a doubt about the connection counts.
-    private func nextConnection(at now: Int64) -> (Connection, room: Int)? {
+    private func nextConnection(at now: MonotonicTime) -> (Connection, room: Int)? {
         let isSpreading = now < pullTurn.spreadsUntil && seats.contains { $0.connection?.awaitsSignOfLife == true }
         if isSpreading { load.hadRoom = true }
         // Another connection is as fast while nothing is in flight, and an activity that fails again has then failed on two.
@@ -319,13 +320,14 @@ package final class ConnectionPool: Transport {
     /// Spreads the next pushes over all connections, of which one has just been asked for a sign of life: the first to answer would take
     /// them all, and need many more round trips than all of them together. After a long silence TCP sends no more than `widthAtFirst` in the
     /// first round trip anyway, so nothing is lost if the others answer a round trip later; a connection that does not is not waited for.
-    func awaitSigns(at now: Int64) {
-        pullTurn.spreadsUntil = now + 2 * (plannedPath?.roundTrip ?? 0) + ConnectionPool.signsMargin
+    func awaitSigns(at now: MonotonicTime) {
+        pullTurn.spreadsUntil = now.advanced(
+            byNanoseconds: 2 * (plannedPath?.roundTrip ?? 0) + ConnectionPool.signsMargin)
     }
 
     /// Returns the request of a delivery, and of those after it that carry the same payload; `nil` if that cannot be encoded.
     private func form(
-        of delivery: Delivery, _ authorization: RequestFields.Authorization, at now: Int64
+        of delivery: Delivery, _ authorization: RequestFields.Authorization, at now: MonotonicTime
     ) -> RequestFields.Form? {
         guard let joined = batch.joinedPayload(of: delivery) else {
             let payload = batch.payload(of: delivery)
@@ -342,7 +344,7 @@ package final class ConnectionPool: Transport {
     }
 
     /// Encodes a payload. Empty bytes mark a payload that cannot be encoded, so that it is reported once.
-    private func encode(_ payload: Payload, at now: Int64) {
+    private func encode(_ payload: Payload, at now: MonotonicTime) {
         payload.isEncoded = true
         do throws(PayloadFault) {
             try PayloadEncoder.encode(payload, into: &payload.wire)
@@ -355,7 +357,7 @@ package final class ConnectionPool: Transport {
     private func issue(at moment: Moment) -> ProviderToken.Issue? {
         do {
             let issue = try credentials.current(at: moment)
-            if let complaint = issue.complaint { report(complaint, at: moment.monotonicNanoseconds) }
+            if let complaint = issue.complaint { report(complaint, at: moment.monotonic) }
             guard keySerial == 0 || keySerial == issue.keySerial else {
                 changeKey(to: issue.keySerial, at: moment)
                 return nil
@@ -370,7 +372,7 @@ package final class ConnectionPool: Transport {
             if let origin = issue.provenOrigin { proof.origin = origin }
             return issue
         } catch {
-            couldNotSign(error, at: moment.monotonicNanoseconds)
+            couldNotSign(error, at: moment.monotonic)
             return nil
         }
     }
@@ -380,7 +382,7 @@ package final class ConnectionPool: Transport {
         keySerial = serial
         formerKeysTokenSerial = newestTokenSerial
         gate.changeKey()
-        report("the provider key has changed; connections are replaced", at: moment.monotonicNanoseconds)
+        report("the provider key has changed; connections are replaced", at: moment.monotonic)
         replacements.forget()
         for index in seats.indices {
             // The peer does not cause these replacements, so its earlier ends of connections do not count.
@@ -399,7 +401,7 @@ package final class ConnectionPool: Transport {
         } else if !credentials.knowsAnotherTime(at: moment) {
             return
         }
-        gate.tryNow(at: moment.monotonicNanoseconds)
+        gate.tryNow(at: moment.monotonic)
     }
 
     /// Interval between two checks for a repair while nothing is sent.
@@ -423,18 +425,18 @@ package final class ConnectionPool: Transport {
     private func timerFired() {
         let moment = clock()
         // All deadlines have passed, and the answers that have arrived meanwhile are unread, if the thread could not run for a while.
-        let latest = timerDue == .max ? .max : timerDue + ConnectionPool.lateness
-        if lateIn == loop.turns || lateIn == nil && moment.monotonicNanoseconds > latest {
+        let latest = timerDue.advanced(byNanoseconds: ConnectionPool.lateness)
+        if lateIn == loop.turns || lateIn == nil && moment.monotonic > latest {
             lateIn = loop.turns
             // No other code arms the timer until it has fired again.
-            timerDue = .min
+            timerDue = .always
             timer?.start(after: .milliseconds(1))
             return
         }
         lateIn = nil
-        timerDue = .max
+        timerDue = .never
         for connection in seats.compactMap(\.connection) + draining {
-            if moment.monotonicNanoseconds >= closesBy {
+            if moment.monotonic >= closesBy {
                 connection.abort(at: moment)
             } else {
                 connection.tick(at: moment)
@@ -447,7 +449,7 @@ package final class ConnectionPool: Transport {
     func deadlinesChanged() { timer?.callAtTurnEnd() }
 
     /// Sets the timer to the first deadline.
-    private func armTimer(at now: Int64) {
+    private func armTimer(at now: MonotonicTime) {
         guard let timer else { return }
         var due = pullTurn.isCutShort ? now + PullTurn.pause : closesBy
         // This loop copies no seat.
@@ -461,15 +463,15 @@ package final class ConnectionPool: Transport {
         for connection in draining { due = min(due, connection.nextDeadline) }
         // A gate that may open needs no timer: the next event that finds work opens it.
         if let closedUntil = gate.closedUntil, closedUntil > now, !isClosing {
-            due = min(due, closedUntil, now + ConnectionPool.noticeInterval.nanoseconds)
+            due = min(due, closedUntil, now + ConnectionPool.noticeInterval)
         }
         if let review = nextReview(at: now), !isClosing { due = min(due, review) }
         if let opens = gate.opensWhollyAt, opens > now, !isClosing { due = min(due, opens) }
         if sourceMayHaveWork, pullTurn.spreadsUntil > now { due = min(due, pullTurn.spreadsUntil) }
         // A timer that is long overdue and has not fired shows that the machine was suspended, and libuv's clock with it.
-        let hasSlept = lateIn == nil && timerDue < now - ConnectionPool.lateness
+        let hasSlept = lateIn == nil && timerDue < now.advanced(byNanoseconds: -ConnectionPool.lateness)
         guard due < timerDue || hasSlept else { return }
         timerDue = due
-        timer.start(after: .nanoseconds(max(0, due - now)))
+        timer.start(after: max(.zero, due - now))
     }
 }

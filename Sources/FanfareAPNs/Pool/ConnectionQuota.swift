@@ -1,4 +1,5 @@
 import FanfareLoop
+import FanfareModel
 
 /// Connections that an app's pools on this host may have together; `ConnectionLedger` decides.
 ///
@@ -43,11 +44,11 @@ package final class ConnectionQuota: Sendable {
             quota.ledger.withLock { $0.note(taken: taken, by: index) }
         }
 
-        func isStopped(at now: Int64) -> Bool { quota.ledger.withLock { $0.isStopped(at: now) } }
+        func isStopped(at now: MonotonicTime) -> Bool { quota.ledger.withLock { $0.isStopped(at: now) } }
 
-        func grow(at now: Int64) -> Bool { quota.ledger.withLock { $0.grow(index, at: now) } }
+        func grow(at now: MonotonicTime) -> Bool { quota.ledger.withLock { $0.grow(index, at: now) } }
 
-        func refuse(at now: Int64, using random: inout some RandomNumberGenerator) {
+        func refuse(at now: MonotonicTime, using random: inout some RandomNumberGenerator) {
             quota.ledger.withLock { $0.refuse(at: now, using: &random) }
         }
     }

@@ -6,8 +6,6 @@ import FanfareModel
 /// leaves fewer round trips in the time. Connections are opened one after the other and before they are needed, because
 /// opening takes several round trips. They are kept, because APNs considers many new ones an attack (spec §10). More
 /// connections than the peer wants, or than increase throughput, make it worse; growth pauses then for a while.
-///
-/// All times are monotonic nanoseconds.
 struct PoolSize {
     struct Limits: Sendable, Equatable {
         /// Time from a change to the last activity of the largest audience.
@@ -23,7 +21,7 @@ struct PoolSize {
 
     /// Measurements of the connections.
     struct Path: Equatable {
-        /// Time from a request to its answer without a queue: the distance, and the peer's own work.
+        /// Nanoseconds from a request to its answer without a queue: the distance, and the peer's own work.
         var roundTrip: Int64
         /// Requests that a connection may have in flight.
         var width: Int
@@ -63,10 +61,10 @@ struct PoolSize {
     private static let initialWindow = 14_600
     /// Share of the connections; a need below it closes one after `shrinkAfter`, and another one each `shrinkInterval`.
     private static let shrinkShare = 0.75
-    static let shrinkAfter: Int64 = 600 * 1_000_000_000
-    static let shrinkInterval: Int64 = 60 * 1_000_000_000
+    static let shrinkAfter = Duration.seconds(600)
+    static let shrinkInterval = Duration.seconds(60)
     /// Time for which the demand, and a load that filled all connections, are remembered.
-    static let memory: Int64 = 1800 * 1_000_000_000
+    static let memory = Duration.seconds(1800)
 
     let limits: Limits
     /// Number of connections that the pool should have now; the pool opens or closes connections accordingly.
@@ -77,10 +75,10 @@ struct PoolSize {
     private var tried = 0
     /// Pause after more connections have brought nothing.
     private var futility = Pause()
-    /// Time since which fewer connections would do; adjusted when one of them is closed.
-    private var isLargeSince: Int64?
+    /// Time at which `shrinks` may next return `true`; `nil` while fewer connections would not do.
+    private(set) var shrinksAt: MonotonicTime?
     /// Time at which all connections were last full. Connections that were opened for such a load are kept for the next one.
-    private var filledAt: Int64?
+    private var filledAt: MonotonicTime?
     /// Largest demand of the last half-hour to hour.
     private var demand = RecentPeak<Int>(memory: PoolSize.memory)
     /// Observation with all connections full: their present number, their rates' sum, and the number of measurements.
@@ -89,9 +87,9 @@ struct PoolSize {
     /// connections that are never compared would become more with each of them.
     private var reference: (count: Int, rate: Double, path: Path)?
     /// Time at which the rates over another path began, which do not compare with those before.
-    private var pathChangedAt: Int64?
-    /// Time for which a path is the same before connections are tried over it, in nanoseconds.
-    private static let steadyTime: Int64 = 10 * 1_000_000_000
+    private var pathChangedAt: MonotonicTime?
+    /// Time for which a path is the same before connections are tried over it.
+    private static let steadyTime = Duration.seconds(10)
     /// Minimum number of measurements before a rate is believed. Answers arrive in reads, so one measurement says little.
     private static let spansMin = 4
     /// Minimum number of measurements before connections are closed for having brought nothing: few show a low rate by chance.
@@ -110,27 +108,27 @@ struct PoolSize {
     }
 
     /// Records the number of pushes that are due at once, or will be.
-    mutating func note(demand due: Int, at now: Int64) { demand.note(due, at: now) }
+    mutating func note(demand due: Int, at now: MonotonicTime) { demand.note(due, at: now) }
 
     /// Updates the number of connections needed.
     ///
     /// - Parameter path: path without a queue; `nil` while no connection has measured it.
-    mutating func review(_ path: Path?, at now: Int64) {
-        guard let path else { return isLargeSince = nil }
+    mutating func review(_ path: Path?, at now: MonotonicTime) {
+        guard let path else { return shrinksAt = nil }
         needed = PoolSize.needed(for: demand.value, over: path, limits)
         guard Double(needed) <= Double(count) * PoolSize.shrinkShare,
             filledAt.map({ now - $0 >= PoolSize.memory }) ?? true
-        else { return isLargeSince = nil }
-        if isLargeSince == nil { isLargeSince = now }
+        else { return shrinksAt = nil }
+        shrinksAt = shrinksAt ?? now + PoolSize.shrinkAfter
     }
 
     /// Returns `true` if more connections are to be opened.
-    func isGrowing(at now: Int64) -> Bool {
+    func isGrowing(at now: MonotonicTime) -> Bool {
         count < (futility.isOver(at: now) ? max(needed, tried) : needed)
     }
 
     /// Returns `true` while growth pauses, because tried connections brought nothing.
-    func isStopped(at now: Int64) -> Bool { !futility.isOver(at: now) }
+    func isStopped(at now: MonotonicTime) -> Bool { !futility.isOver(at: now) }
 
     /// Adds a connection, which is not yet known to work.
     mutating func grow() { count += 1 }
@@ -141,18 +139,13 @@ struct PoolSize {
     /// Reduces the number of connections after a long quiet time.
     ///
     /// - Returns: `true` if one is to be closed.
-    mutating func shrinks(at now: Int64) -> Bool {
-        guard let since = isLargeSince, now - since >= PoolSize.shrinkAfter, count > limits.leastHad else {
-            return false
-        }
-        isLargeSince = now - PoolSize.shrinkAfter + PoolSize.shrinkInterval
+    mutating func shrinks(at now: MonotonicTime) -> Bool {
+        guard let shrinksAt, now >= shrinksAt, count > limits.leastHad else { return false }
+        self.shrinksAt = now + PoolSize.shrinkInterval
         count -= 1
         tried = min(tried, count)
         return true
     }
-
-    /// Time at which `shrinks` may next return `true`.
-    var shrinksAt: Int64? { isLargeSince.map { $0 + PoolSize.shrinkAfter } }
 
     /// Removes a connection that the peer or this machine refused.
     ///
@@ -168,8 +161,8 @@ struct PoolSize {
     mutating func restrain() { (tried, reference) = (min(tried, count), nil) }
 
     /// Records that all connections have been full for a while. They are kept for the next such load.
-    mutating func noteFull(at now: Int64) {
-        isLargeSince = nil
+    mutating func noteFull(at now: MonotonicTime) {
+        shrinksAt = nil
         filledAt = now
     }
 
@@ -181,7 +174,7 @@ struct PoolSize {
     ///   - path: path without a queue. Connections carry less of larger bodies and over a longer way, which is not their fault.
     /// - Returns: the number of connections that brought nothing and are to be closed.
     mutating func fill(
-        rate: Double, over path: Path, at now: Int64, using random: inout some RandomNumberGenerator
+        rate: Double, over path: Path, at now: MonotonicTime, using random: inout some RandomNumberGenerator
     ) -> Int {
         noteFull(at: now)
         guard !isStopped(at: now) else { return 0 }

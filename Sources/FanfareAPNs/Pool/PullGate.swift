@@ -9,7 +9,7 @@ import FanfareModel
 /// The gate judges the service by many activities: the failure of one that has failed before is no evidence (see
 /// `Suspects`), neither for closing nor for a longer wait. `isDrought` detects that no push is answered well even if all
 /// activities have failed before. Once the gate has closed, only pushes of its tries and later ones count: those that were sent before say
-/// nothing about now, and a connection that leaves them unanswered must not keep the others' waiting. All times are monotonic nanoseconds.
+/// nothing about now, and a connection that leaves them unanswered must not keep the others' waiting.
 struct PullGate {
     /// Excess of 5xx answers, resets and timeouts over good answers that closes the gate. The gate thus closes soon once
     /// half of the answers are such errors, and stays open below that: each error costs its own push, which is sent again,
@@ -37,16 +37,16 @@ struct PullGate {
         case opening(Int)
         /// One push may be in flight; its answer decides.
         case trying
-        case closed(until: Int64)
+        case closed(until: MonotonicTime)
     }
 
     private var state = State.open
     /// Time of the latest try; pushes that were sent earlier do not count.
-    private var triedAt = Int64.min
+    private var triedAt = MonotonicTime.always
     /// Pushes in flight that were sent since the latest try.
     private var inFlight = 0
-    /// End of `opening`; 0 until time has passed in that state.
-    private var openBy: Int64 = 0
+    /// End of `opening`; `nil` until time has passed in that state.
+    private var openBy: MonotonicTime?
     private var troubleBalance = 0
     private var faultsInARow = 0
     /// Serials of the connections (`Connection.serial`) on which the faults in a row occurred.
@@ -57,7 +57,7 @@ struct PullGate {
     /// Failures of any kind and activity since the last good answer.
     private var failuresInARow = 0
     /// Time of the first failure since the last good answer.
-    private var failingSince: Int64 = 0
+    private var failingSince = MonotonicTime.always
     /// `true` once a push was answered well with the key in use. Every activity's fault is evidence before, because there
     /// may be only one activity.
     private(set) var hasWorked = false
@@ -67,21 +67,22 @@ struct PullGate {
     private var suspectBackoff = Backoff(first: .milliseconds(50), most: .seconds(1))
 
     /// Time from which one push may be tried, while the gate is closed; otherwise `nil`.
-    var closedUntil: Int64? { if case .closed(let until) = state { until } else { nil } }
+    var closedUntil: MonotonicTime? { if case .closed(let until) = state { until } else { nil } }
     var isOpen: Bool { state == .open }
     var isTrying: Bool { state == .trying }
     /// Time at which an opening gate is fully open in any case, which may make room; otherwise `nil`.
-    var opensWhollyAt: Int64? { if case .opening = state, openBy > 0 { openBy } else { nil } }
+    var opensWhollyAt: MonotonicTime? { if case .opening = state { openBy } else { nil } }
 
     /// Advances the gate's time, also while nothing is due and no room is requested.
-    mutating func pass(to now: Int64) {
+    mutating func pass(to now: MonotonicTime) {
         guard case .opening = state else { return }
-        if openBy == 0 { openBy = now + Self.openingTime.nanoseconds }
-        if now >= openBy { state = .open }
+        let end = openBy ?? now + Self.openingTime
+        openBy = end
+        if now >= end { state = .open }
     }
 
     /// Returns the number of further pushes that may be sent now.
-    mutating func room(at now: Int64) -> Int {
+    mutating func room(at now: MonotonicTime) -> Int {
         pass(to: now)
         switch state {
         case .open: return .max
@@ -94,7 +95,7 @@ struct PullGate {
         }
     }
 
-    private mutating func beginTry(at now: Int64) {
+    private mutating func beginTry(at now: MonotonicTime) {
         state = .trying
         triedAt = now
         inFlight = 0
@@ -104,12 +105,12 @@ struct PullGate {
     mutating func sent(_ count: Int) { inFlight += count }
 
     /// Records that a push is in flight no more, whatever came of it.
-    mutating func ended(sentAt: Int64) {
+    mutating func ended(sentAt: MonotonicTime) {
         if sentAt >= triedAt { inFlight -= 1 }
     }
 
     /// Records a push that was accepted, or whose token was judged: the service works and accepts our JWT.
-    mutating func answered(sentAt: Int64) {
+    mutating func answered(sentAt: MonotonicTime) {
         if faultsInARow > 0 { forgetFaults() }
         failuresInARow = 0
         hasWorked = true
@@ -118,7 +119,7 @@ struct PullGate {
         switch state {
         case .trying:
             state = .opening(2)
-            openBy = 0
+            openBy = nil
             troubleBalance = 0
             backoff.reset()
             suspectBackoff.reset()
@@ -134,7 +135,7 @@ struct PullGate {
     ///   - sentAt: time at which the push was sent.
     /// - Returns: the wait, if this failure has closed the gate.
     mutating func trouble(
-        isEvidence: Bool, sentAt: Int64, at now: Int64, using random: inout some RandomNumberGenerator
+        isEvidence: Bool, sentAt: MonotonicTime, at now: MonotonicTime, using random: inout some RandomNumberGenerator
     ) -> Duration? {
         guard closedUntil == nil, sentAt >= triedAt else { return nil }
         noteFailure(at: now)
@@ -154,7 +155,7 @@ struct PullGate {
     ///   - sentAt: time at which the push was sent.
     /// - Returns: `true` if this fault closed the gate.
     mutating func fault(
-        isEvidence: Bool, on connection: UInt64, of connections: Int, sentAt: Int64, at now: Int64,
+        isEvidence: Bool, on connection: UInt64, of connections: Int, sentAt: MonotonicTime, at now: MonotonicTime,
         using random: inout some RandomNumberGenerator
     ) -> Bool {
         guard closedUntil == nil, sentAt >= triedAt else { return false }
@@ -185,17 +186,17 @@ struct PullGate {
 
     /// Returns `true` after nothing but failures for a while. A small audience, or activities that wait individually, leave
     /// no other activities that could be evidence.
-    func isDrought(at now: Int64) -> Bool {
-        failuresInARow >= Self.droughtFailures && now - failingSince >= Self.droughtTime.nanoseconds
+    func isDrought(at now: MonotonicTime) -> Bool {
+        failuresInARow >= Self.droughtFailures && now - failingSince >= Self.droughtTime
     }
 
-    private mutating func noteFailure(at now: Int64) {
+    private mutating func noteFailure(at now: MonotonicTime) {
         if failuresInARow == 0 { failingSince = now }
         failuresInARow += 1
     }
 
     /// Closes the gate until a person may have acted.
-    mutating func shut(at now: Int64) { _ = close(for: Self.faultWait, at: now) }
+    mutating func shut(at now: MonotonicTime) { _ = close(for: Self.faultWait, at: now) }
 
     /// Forgets the evidence about the former key.
     mutating func changeKey() {
@@ -204,17 +205,19 @@ struct PullGate {
     }
 
     /// Closes the gate again for a moment, if a try has proved nothing.
-    private mutating func tryAnother(at now: Int64, using random: inout some RandomNumberGenerator) -> Duration? {
+    private mutating func tryAnother(
+        at now: MonotonicTime, using random: inout some RandomNumberGenerator
+    ) -> Duration? {
         state == .trying ? close(for: suspectBackoff.next(using: &random), at: now) : nil
     }
 
     /// Permits one push at once, because the cause of the closing may have been repaired.
-    mutating func tryNow(at now: Int64) {
+    mutating func tryNow(at now: MonotonicTime) {
         if closedUntil != nil { beginTry(at: now) }
     }
 
-    private mutating func close(for wait: Duration, at now: Int64) -> Duration {
-        state = .closed(until: now + wait.nanoseconds)
+    private mutating func close(for wait: Duration, at now: MonotonicTime) -> Duration {
+        state = .closed(until: now + wait)
         return wait
     }
 }

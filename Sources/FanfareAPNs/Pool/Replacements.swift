@@ -1,38 +1,38 @@
+import FanfareModel
+
 /// Decides when a replacement for a connection may open, whatever ended that: two per seat at once, and beyond that ten per
 /// second for all pools of an app. A peer that finds us too much would otherwise be dialled as fast as it answers.
 ///
 /// The replacement of a connection that has carried `earnedBy` pushes does not count: the connection was worth its
 /// handshake, which costs a peer as much as some hundred pushes.
-///
-/// All times are monotonic nanoseconds.
 struct Replacements {
-    static let interval: Int64 = 100_000_000
-    static let freePerSeat: Int64 = 2
+    static let interval = Duration.milliseconds(100)
+    static let freePerSeat = 2
     static let earnedBy: UInt64 = 500
 
     /// Time at which the next replacement is due; before the present while there were few.
-    private var due = Int64.min
+    private var due = MonotonicTime.always
 
     /// Schedules a replacement.
     ///
     /// - Parameters:
-    ///   - wait: minimum wait for another reason, in nanoseconds.
+    ///   - wait: minimum wait for another reason.
     ///   - seats: number of seats of this pool.
     ///   - pools: number of pools that share the peer.
     /// - Returns: the time at which the replacement may open.
-    mutating func next(after wait: Int64, seats: Int, pools: Int, at now: Int64) -> Int64 {
-        let interval = Replacements.interval * Int64(max(1, pools))
+    mutating func next(after wait: Duration, seats: Int, pools: Int, at now: MonotonicTime) -> MonotonicTime {
+        let interval = Replacements.interval * max(1, pools)
         let opens = max(now + wait, due)
-        let free = Replacements.freePerSeat * Int64(max(1, seats))
-        due = max(due, now - (free - 1) * interval) + interval
+        let free = Replacements.freePerSeat * max(1, seats)
+        due = max(due, now - interval * (free - 1)) + interval
         return opens
     }
 
     /// Takes back the last replacement: the connection in doubt has answered well, or is counted anew.
     mutating func giveBack(pools: Int) {
-        if due > .min { due -= Replacements.interval * Int64(max(1, pools)) }
+        due = due - Replacements.interval * max(1, pools)
     }
 
     /// Forgets earlier replacements, because the peer does not cause the next ones.
-    mutating func forget() { due = .min }
+    mutating func forget() { due = .always }
 }

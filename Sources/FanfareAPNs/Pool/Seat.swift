@@ -1,3 +1,5 @@
+import FanfareModel
+
 extension ConnectionPool {
     /// A place for one connection, which is replaced when it ends.
     struct Seat {
@@ -9,16 +11,16 @@ extension ConnectionPool {
         var dialBackoff = Backoff(first: .milliseconds(100), most: .seconds(5))
         /// Wait between connections that ended while they were idle.
         var restBackoff = Backoff(first: .milliseconds(100), most: .seconds(5))
-        /// Time at which the next connection may open, in monotonic nanoseconds; used if there is no connection, or one in doubt.
-        var opensAt: Int64 = 0
+        /// Time at which the next connection may open; used if there is no connection, or one in doubt.
+        var opensAt = MonotonicTime.always
         /// `true` if the connection gives way to another one at `opensAt`.
         var isInDoubt = false
         /// `true` once a connection in this seat has carried traffic or has lasted, so that the peer has accepted this many.
         var hasCarried = false
         /// Connections in a row that the peer ended or did not take.
         var refusals = 0
-        /// Time of the first of the refusals in a row, in monotonic nanoseconds.
-        var refusedSince: Int64?
+        /// Time of the first of the refusals in a row.
+        var refusedSince: MonotonicTime?
         /// `true` while the seat's first connection has neither opened nor failed.
         var isUntried = false
         /// `true` if the peer has taken the seat's connection, or has not refused it yet.

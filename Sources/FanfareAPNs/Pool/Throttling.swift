@@ -1,15 +1,15 @@
+import FanfareModel
+
 /// Detects that APNs throttles most tokens and not a few: it answers a token 429 that gets too many pushes, and nobody needs to know of
 /// single ones.
-///
-/// All times are monotonic nanoseconds.
 struct Throttling {
-    private var began = Int64.min
+    private var began = MonotonicTime.always
     private var throttled = 0
     /// Answers of any kind when the span began.
     private var before: UInt64 = 0
 
     /// Length of the spans that are judged.
-    static let span: Int64 = 10 * 1_000_000_000
+    static let span = Duration.seconds(10)
     /// Minimum number of 429 in a span: fewer are some tokens'.
     static let telling = 100
 
@@ -17,9 +17,9 @@ struct Throttling {
     ///
     /// - Parameter answered: answers of any kind so far, without this one.
     /// - Returns: whether a span is over, and most of its answers are 429.
-    mutating func note(answered: UInt64, at now: Int64) -> Bool {
+    mutating func note(answered: UInt64, at now: MonotonicTime) -> Bool {
         // A span that no answer 429 has ended says nothing of now.
-        if began == .min || now - began >= 2 * Throttling.span { (began, throttled, before) = (now, 0, answered) }
+        if now - began >= Throttling.span * 2 { (began, throttled, before) = (now, 0, answered) }
         throttled += 1
         guard now - began >= Throttling.span else { return false }
         let all = Int(answered - before) + 1

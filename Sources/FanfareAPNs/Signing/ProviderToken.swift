@@ -27,28 +27,28 @@ package final class ProviderToken: Sendable {
         package internal(set) var complaint: String?
         /// `iat`, in Unix seconds.
         package let issuedAt: Int64
-        /// Time of the minting, in monotonic nanoseconds. The age is measured by it, because the wall clock may step.
-        let mintedAt: Int64
+        /// Time of the minting. The age is measured by it, because the wall clock may step.
+        let mintedAt: MonotonicTime
         /// `ProviderToken.provenOrigin` at the time of the call that returned this issue.
         var provenOrigin: Int64?
 
         /// Returns the moment by the clock of this JWT, if the clock that was read differs from it: pushes that APNs accepts
         /// with a JWT must be stamped by an accepted time, whichever thread learnt of it first.
         func agreeing(with moment: Moment) -> Moment {
-            let wall = issuedAt &* 1000 &+ (moment.monotonicNanoseconds &- mintedAt) / 1_000_000
+            let wall = issuedAt &* 1000 &+ moment.monotonic.nanoseconds(since: mintedAt) / 1_000_000
             guard abs(wall &- moment.wallMilliseconds) > WallProof.tolerance.milliseconds else { return moment }
             return Moment(
-                wallMilliseconds: wall, monotonicNanoseconds: moment.monotonicNanoseconds, stampEpoch: moment.stampEpoch
-            )
+                wallMilliseconds: wall, monotonicNanoseconds: moment.monotonic.nanoseconds,
+                stampEpoch: moment.stampEpoch)
         }
 
-        func age(at moment: Moment) -> Int64 { (moment.monotonicNanoseconds - mintedAt) / 1_000_000_000 }
+        func age(at moment: Moment) -> Duration { moment.monotonic - mintedAt }
     }
 
-    /// Age at which a JWT is renewed, in seconds: the middle of the 40 to 50 minutes that the spec recommends.
-    package static let refreshAge: Int64 = 45 * 60
-    /// Minimum time between two mintings, in seconds. APNs refuses the connection if a new JWT comes sooner.
-    package static let refreshAgeMin: Int64 = 20 * 60
+    /// Age at which a JWT is renewed: the middle of the 40 to 50 minutes that the spec recommends.
+    package static let refreshAge = Duration.seconds(45 * 60)
+    /// Minimum time between two mintings. APNs refuses the connection if a new JWT comes sooner.
+    package static let refreshAgeMin = Duration.seconds(20 * 60)
     /// Difference up to which two clocks count as one, so that so small a step mints no JWT.
     static let stepMax = Duration.seconds(5 * 60)
     /// Time for which each of several refused times is used. It is less than the minute between two tries of a pool whose
@@ -97,13 +97,12 @@ package final class ProviderToken: Sendable {
         var isProven = false
         /// Refusals since APNs last accepted an issue of this time.
         var refusals = 0
-        /// Time of the last refusal, in monotonic nanoseconds; `nil` if APNs has refused none since it accepted an issue, or
-        /// too few to be believed.
-        var refusedAt: Int64?
+        /// Time of the last refusal; `nil` if APNs has refused none since it accepted an issue, or too few to be believed.
+        var refusedAt: MonotonicTime?
 
         /// Records a refusal. A proven time counts as refused only after several refusals: a server that is broken, or
         /// belongs to another endpoint, is one of many, and another server would have accepted the time before.
-        mutating func refuse(at now: Int64) {
+        mutating func refuse(at now: MonotonicTime) {
             refusals += 1
             if !isProven || refusals >= SigningKeys.refusalsMin { refusedAt = now }
         }
@@ -116,13 +115,13 @@ package final class ProviderToken: Sendable {
         var minted: UInt64 = 0
         /// Known times; the one in use is first.
         var times: [Time] = []
-        /// Time since which the current issue has been in use, in monotonic nanoseconds.
-        var usedSince: Int64 = 0
-        /// Time of the first refusal of the time in use since APNs last accepted one of its issues, in monotonic nanoseconds.
-        /// The last refusal is no measure: one is refused every few seconds if many shards each try once a minute.
-        var refusedSince: Int64 = 0
-        /// Time of the last check of the key file, in monotonic nanoseconds; `nil` before the first.
-        var lookedAt: Int64?
+        /// Time since which the current issue has been in use.
+        var usedSince = MonotonicTime.always
+        /// Time of the first refusal of the time in use since APNs last accepted one of its issues. The last refusal is no
+        /// measure: one is refused every few seconds if many shards each try once a minute.
+        var refusedSince = MonotonicTime.always
+        /// Time of the last check of the key file; `nil` before the first.
+        var lookedAt: MonotonicTime?
         var isLooking = false
         var complaint: String?
 
@@ -172,8 +171,8 @@ package final class ProviderToken: Sendable {
             if times[wall].refusedAt == nil { return wall }
             if let other = proven ?? times.firstIndex(where: { $0.refusedAt == nil }) { return other }
             let turn = max(usedSince, refusedSince)
-            guard moment.monotonicNanoseconds - turn >= ProviderToken.turnMin.nanoseconds else { return 0 }
-            return times.indices.min { times[$0].refusedAt ?? 0 < times[$1].refusedAt ?? 0 } ?? 0
+            guard moment.monotonic - turn >= ProviderToken.turnMin else { return 0 }
+            return times.indices.min { times[$0].refusedAt ?? .always < times[$1].refusedAt ?? .always } ?? 0
         }
 
         /// Uses the time at this index from now on.
@@ -183,7 +182,7 @@ package final class ProviderToken: Sendable {
             var ageMax = ProviderToken.refreshAge
             if index > 0 {
                 times.insert(times.remove(at: index), at: 0)
-                usedSince = moment.monotonicNanoseconds
+                usedSince = moment.monotonic
                 // Times that are tried in turn mint no issue for each try.
                 if times[0].refusedAt == nil { ageMax -= ProviderToken.refreshAgeMin }
             }
@@ -195,7 +194,7 @@ package final class ProviderToken: Sendable {
         func mustStay(at moment: Moment) -> Bool {
             guard let time = times.first, time.refusedAt == nil, let issue = time.issue else { return false }
             return issue.age(at: moment) < ProviderToken.refreshAge
-                && (moment.monotonicNanoseconds - usedSince) / 1_000_000_000 < ProviderToken.refreshAgeMin
+                && moment.monotonic - usedSince < ProviderToken.refreshAgeMin
         }
     }
 
@@ -285,8 +284,8 @@ package final class ProviderToken: Sendable {
     package func refused(serial: UInt64, as refusal: Refusal, at moment: Moment) throws -> Remedy {
         try state.withLock { state in
             guard let current = state.times.first?.issue, current.serial == serial else { return .newIssue }
-            if state.times[0].refusedAt == nil { state.refusedSince = moment.monotonicNanoseconds }
-            state.times[0].refuse(at: moment.monotonicNanoseconds)
+            if state.times[0].refusedAt == nil { state.refusedSince = moment.monotonic }
+            state.times[0].refuse(at: moment.monotonic)
             let isAged = refusal == .expired && current.age(at: moment) >= ProviderToken.refreshAgeMin
             let other = state.choose(at: moment)
             if other > 0, state.times[other].refusedAt == nil, state.times[other].isProven || !isAged {
@@ -295,7 +294,7 @@ package final class ProviderToken: Sendable {
             }
             // The refused issue is young, and another one of its time would be refused, too.
             guard isAged else {
-                guard refusal == .invalid, state.keys.refused(at: moment.monotonicNanoseconds) else { return .none }
+                guard refusal == .invalid, state.keys.refused(at: moment.monotonic) else { return .none }
                 state.forgetIssues()
                 _ = try mint(&state, at: moment)
                 return .newIssue
@@ -311,8 +310,8 @@ package final class ProviderToken: Sendable {
     private func lookIfDue(at moment: Moment) {
         guard let file else { return }
         let isDue = state.withLock { state in
-            let now = moment.monotonicNanoseconds
-            if let last = state.lookedAt, now - last < ProviderToken.lookInterval.nanoseconds { return false }
+            let now = moment.monotonic
+            if let last = state.lookedAt, now - last < ProviderToken.lookInterval { return false }
             state.lookedAt = now
             guard !state.isLooking else {
                 state.complaint = "key file \(filePath): its file system does not answer; \(ProviderToken.goesOn)"
@@ -353,7 +352,7 @@ package final class ProviderToken: Sendable {
         var origin = state.times[0].origin
         // The wall clock's present value is exact to the second.
         if origin.isNear(moment.origin, by: ProviderToken.stepMax) { origin = moment.origin }
-        let issuedAt = (moment.monotonicNanoseconds &+ origin) / 1_000_000_000
+        let issuedAt = (moment.monotonic.nanoseconds &+ origin) / 1_000_000_000
         claims.append(decimal: issuedAt)
         claims.append("}")
         let signed = header + [UInt8(ascii: ".")] + Base64URL.encode(claims)
@@ -361,11 +360,11 @@ package final class ProviderToken: Sendable {
         let issue = Issue(
             authorization: Array("bearer ".utf8) + signed + [UInt8(ascii: ".")] + Base64URL.encode(signature),
             serial: state.minted + 1, keySerial: state.keys.serial, complaint: state.complaintForOperators,
-            issuedAt: issuedAt, mintedAt: moment.monotonicNanoseconds)
+            issuedAt: issuedAt, mintedAt: moment.monotonic)
         state.minted = issue.serial
         state.times[0].origin = origin
         state.times[0].issue = issue
-        state.usedSince = moment.monotonicNanoseconds
+        state.usedSince = moment.monotonic
         return issue
     }
 
@@ -389,9 +388,9 @@ package struct CredentialsFault: Error, Sendable, Equatable, CustomStringConvert
 
 extension Moment {
     /// Unix nanoseconds of the wall clock when the monotonic clock began.
-    fileprivate var origin: Int64 { wallMilliseconds &* 1_000_000 &- monotonicNanoseconds }
+    fileprivate var origin: Int64 { wallMilliseconds &* 1_000_000 &- monotonic.nanoseconds }
     /// Unix nanoseconds of stamp time when the monotonic clock began.
-    fileprivate var stampOrigin: Int64 { stampMilliseconds &* 1_000_000 &- monotonicNanoseconds }
+    fileprivate var stampOrigin: Int64 { stampMilliseconds &* 1_000_000 &- monotonic.nanoseconds }
 }
 
 extension Int64 {

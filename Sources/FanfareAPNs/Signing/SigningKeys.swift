@@ -19,15 +19,15 @@ struct SigningKeys {
     private var refusals = 0
     /// Fallbacks since APNs last accepted a key.
     private var fallbacks = 0
-    /// Start of the current key's refusals, in monotonic nanoseconds.
-    private var refusedSince: Int64?
+    /// Start of the current key's refusals.
+    private var refusedSince: MonotonicTime?
 
     /// Minimum number of refusals before a fallback. A server that has not heard of a key yet is one of many, and another
     /// one would have accepted some pushes by then.
     static let refusalsMin = 10
-    /// Minimum time of refusals before a fallback, in nanoseconds: as long as a time is used. One broken server does not
-    /// displace an accepted key.
-    private static let patience = ProviderToken.turnMin.milliseconds * 1_000_000
+    /// Minimum time of refusals before a fallback: as long as a time is used. One broken server does not displace an accepted
+    /// key.
+    private static let patience = ProviderToken.turnMin
 
     init(_ key: ProviderToken.Key) { current = key }
 
@@ -73,13 +73,13 @@ struct SigningKeys {
     /// Records that APNs has refused a signature of the current key, and that no other time would help.
     ///
     /// - Returns: `true` if another key signs from now on.
-    mutating func refused(at now: Int64) -> Bool {
+    mutating func refused(at now: MonotonicTime) -> Bool {
         refusals += 1
         let since = refusedSince ?? now
         refusedSince = since
         let isSuspect = isAccepted || isFallback
         // A change replaces all connections, so changes become rare if both keys are refused.
-        let patience = isSuspect ? SigningKeys.patience << min(fallbacks, 7) : 0
+        let patience = isSuspect ? SigningKeys.patience * (1 << min(fallbacks, 7)) : .zero
         guard let other = spare, refusals >= SigningKeys.refusalsMin, now - since >= patience else { return false }
         fallbacks += 1
         complaint = "APNs refuses the key \(current.id); the key \(other.id) is used"

@@ -20,20 +20,20 @@ import Testing
 
     /// Lets time pass without any push.
     private func wait(_ duration: Duration, on stage: DeliveryStage) throws {
-        let until = stage.now.monotonicNanoseconds + duration.milliseconds * 1_000_000
+        let until: MonotonicTime = stage.now.monotonic + duration
         stage.leap = .seconds(10)
-        try stage.run("\(duration)") { stage.now.monotonicNanoseconds >= until && stage.shard.sender.inFlight == 0 }
+        try stage.run("\(duration)") { stage.now.monotonic >= until && stage.shard.sender.inFlight == 0 }
         stage.leap = .zero
     }
 
     /// - Parameter limit: the time within which all phones must have it.
     private func goal(_ number: UInt32, within limit: Duration, on stage: DeliveryStage) throws {
-        let before = stage.now.monotonicNanoseconds
+        let before: MonotonicTime = stage.now.monotonic
         stage.publish(number)
         try stage.run("goal \(number)") {
             stage.simulator.delivered == Self.people * Int(number) && stage.shard.sender.inFlight == 0
         }
-        let duration = Duration.nanoseconds(stage.now.monotonicNanoseconds - before)
+        let duration = stage.now.monotonic - before
         #expect(duration < limit, "goal \(number) took \(duration): \(stage.reports)")
         #expect(stage.pool.trouble == nil)
         #expect(stage.simulator.statistics[.badRequestPayload] == 0, "\(stage.simulator.statistics.payloadFaults)")

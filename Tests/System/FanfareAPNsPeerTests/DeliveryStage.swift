@@ -52,7 +52,7 @@ final class DeliveryStage {
         configuration.pingTimeout = .seconds(86_400)
         configure(&configuration)
         estimate = WallEstimate(
-            wallMilliseconds: time.now.wallMilliseconds, monotonicNanoseconds: time.now.monotonicNanoseconds)
+            wallMilliseconds: time.now.wallMilliseconds, monotonicNanoseconds: time.now.monotonic.nanoseconds)
         credentials = try ProviderToken(
             keyFile: scratch.path("apns.p8"), keyID: "K123456789", teamID: "T123456789")
         pool = try ConnectionPool(
@@ -77,7 +77,7 @@ final class DeliveryStage {
         let moment = time.now
         return estimate.read(
             wallMilliseconds: moment.wallMilliseconds + wallError.milliseconds,
-            monotonicNanoseconds: moment.monotonicNanoseconds, provenOrigin: proof.origin)
+            monotonicNanoseconds: moment.monotonic.nanoseconds, provenOrigin: proof.origin)
     }
 
     /// Advances the time of all parts.

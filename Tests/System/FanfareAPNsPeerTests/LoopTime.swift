@@ -27,7 +27,7 @@ final class LoopTime {
     var now: Moment {
         Moment(
             wallMilliseconds: start.wallMilliseconds + passed.milliseconds,
-            monotonicNanoseconds: start.monotonicNanoseconds + Int64(passed / .nanoseconds(1)))
+            monotonicNanoseconds: (start.monotonic + passed).nanoseconds)
     }
 
     func leap(_ duration: Duration) { passed += duration }

@@ -12,9 +12,9 @@ import Testing
     private static let other = TopicID("match/2")
 
     private func wait(_ duration: Duration, on stage: DeliveryStage) throws {
-        let until = stage.now.monotonicNanoseconds + duration.milliseconds * 1_000_000
+        let until: MonotonicTime = stage.now.monotonic + duration
         stage.leap = .seconds(1)
-        try stage.run("\(duration)") { stage.now.monotonicNanoseconds >= until && stage.shard.sender.inFlight == 0 }
+        try stage.run("\(duration)") { stage.now.monotonic >= until && stage.shard.sender.inFlight == 0 }
         stage.leap = .zero
     }
 

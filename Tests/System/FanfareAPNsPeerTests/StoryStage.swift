@@ -123,7 +123,7 @@ final class StoryStage {
                 let passed = (told.now - first).milliseconds
                 source.moment = Moment(
                     wallMilliseconds: start.wallMilliseconds + passed,
-                    monotonicNanoseconds: start.monotonicNanoseconds + passed * 1_000_000)
+                    monotonicNanoseconds: (start.monotonic + .milliseconds(passed)).nanoseconds)
                 if let command = told.command { source.shard.apply(command, at: source.moment) }
                 pool.workAvailable()
             }

@@ -1,16 +1,15 @@
+import FanfareModel
 import Testing
 
 @testable import FanfareAPNs
 
 /// Bodies of goals among those of silent updates.
 @Suite struct BodySizeTests {
-    private static let second: Int64 = 1_000_000_000
-
     @Test func silentUpdatesDoNotHideTheSizeOfAGoal() {
         var size = BodySize()
         for second in Int64(0)..<2700 {
             let isGoal = second == 60
-            for _ in 0..<40 { size.note(isGoal ? 900 : 250, of: 128, at: second * Self.second) }
+            for _ in 0..<40 { size.note(isGoal ? 900 : 250, of: 128, at: .after(.seconds(second))) }
         }
         #expect((850...900).contains(size.usual), "\(size.usual)")
     }
@@ -18,22 +17,22 @@ import Testing
     @Test func aGoalIsForgottenAfterAnHour() {
         var size = BodySize()
         for second in Int64(0)..<7300 {
-            for _ in 0..<40 { size.note(second == 60 ? 900 : 250, of: 128, at: second * Self.second) }
+            for _ in 0..<40 { size.note(second == 60 ? 900 : 250, of: 128, at: .after(.seconds(second))) }
         }
         #expect((250...260).contains(size.usual), "\(size.usual)")
     }
 
     @Test func aFewLargeBodiesAreNoUsualSize() {
         var size = BodySize()
-        for second in Int64(0)..<100 { size.note(250, of: 128, at: second * Self.second) }
+        for second in Int64(0)..<100 { size.note(250, of: 128, at: .after(.seconds(second))) }
         let before = size.usual
-        for _ in 0..<16 { size.note(4000, of: 1, at: 100 * Self.second) }
+        for _ in 0..<16 { size.note(4000, of: 1, at: .after(.seconds(100))) }
         #expect(size.usual < before + 100, "\(before), then \(size.usual)")
     }
 
     @Test func oneFollowerPerBodyCountsToo() {
         var size = BodySize()
-        for second in Int64(0)..<100 { for _ in 0..<1000 { size.note(1200, of: 1, at: second * Self.second) } }
+        for second in Int64(0)..<100 { for _ in 0..<1000 { size.note(1200, of: 1, at: .after(.seconds(second))) } }
         #expect((1190...1200).contains(size.usual), "\(size.usual)")
     }
 }

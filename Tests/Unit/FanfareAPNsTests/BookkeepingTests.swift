@@ -9,12 +9,12 @@ import Testing
 
     @Test func equalReportsComeOnceAMinuteWithTheirCount() {
         var log = ReportLog()
-        #expect(said(&log, "refused", 0) == "refused")
-        for second in 1...59 { #expect(said(&log, "refused", Int64(second) * Self.second) == nil) }
-        #expect(said(&log, "other", 30 * Self.second) == "other")
+        #expect(said(&log, "refused", .zero) == "refused")
+        for second in 1...59 { #expect(said(&log, "refused", .seconds(second)) == nil) }
+        #expect(said(&log, "other", .seconds(30)) == "other")
         #expect(
-            said(&log, "refused", 60 * Self.second) == "refused (and 59 times since the last time this was said)")
-        #expect(said(&log, "refused", 120 * Self.second) == "refused")
+            said(&log, "refused", .seconds(60)) == "refused (and 59 times since the last time this was said)")
+        #expect(said(&log, "refused", .seconds(120)) == "refused")
     }
 
     /// The patience is four times the shortest round trip, because a slow peer's queue may take that long, between the usual time and
@@ -28,13 +28,13 @@ import Testing
 
     @Test func manyDifferentReportsForgetTheOldest() {
         var log = ReportLog()
-        for number in 0...ReportLog.textsMax { #expect(said(&log, "\(number)", 0) != nil) }
-        #expect(said(&log, "\(ReportLog.textsMax)", 0) == nil)
-        #expect(said(&log, "0", 0) == "0")
+        for number in 0...ReportLog.textsMax { #expect(said(&log, "\(number)", .zero) != nil) }
+        #expect(said(&log, "\(ReportLog.textsMax)", .zero) == nil)
+        #expect(said(&log, "0", .zero) == "0")
     }
 
-    private func said(_ log: inout ReportLog, _ text: String, _ now: Int64) -> String? {
-        log.admit(text, at: MonotonicTime(nanoseconds: now))
+    private func said(_ log: inout ReportLog, _ text: String, _ passed: Duration) -> String? {
+        log.admit(text, at: .after(passed))
     }
 
     @Test func reasonsAreCountedAndBounded() {
@@ -73,20 +73,21 @@ import Testing
         let seed = UInt64.random(in: .min ... .max)
         var random = SplitMix(state: seed)
         var table = RequestTable()
-        var model: [UInt64: (slot: UInt32, sentAt: Int64)] = [:]
+        var model: [UInt64: (slot: UInt32, sentAt: MonotonicTime)] = [:]
         for step in 0..<5000 {
+            let now = MonotonicTime.after(.seconds(step))
             if model.isEmpty || (model.count < 40 && Bool.random(using: &random)) {
                 let tag = table.insert(
-                    slot: ActivitySlot(UInt32(step)), generation: 3, tokenSerial: 1, at: Int64(step))
+                    slot: ActivitySlot(UInt32(step)), generation: 3, tokenSerial: 1, at: now)
                 #expect(model[tag] == nil, "seed \(seed)")
-                model[tag] = (UInt32(step), Int64(step))
+                model[tag] = (UInt32(step), now)
             } else if let (tag, expected) = model.randomElement(using: &random) {
                 let request = table.remove(tag)
                 #expect(request.slot.rawValue == expected.slot && request.generation == 3, "seed \(seed)")
                 model[tag] = nil
             }
             #expect(table.count == model.count && table.oldest == model.values.map(\.sentAt).min(), "seed \(seed)")
-            let line = Int64(step - 20)
+            let line = now - .seconds(20)
             #expect(
                 table.sent(until: line) == model.filter { $0.value.sentAt <= line }.keys.sorted(), "seed \(seed)")
         }

@@ -5,7 +5,6 @@ import Testing
 
 /// Connections that an app's pools have together.
 @Suite struct ConnectionLedgerTests {
-    private static let second: Int64 = 1_000_000_000
     private var random = SplitMix64(seed: 1)
 
     private static func ledger(_ taken: [Int], most: Int = 64) -> ConnectionLedger {
@@ -27,26 +26,26 @@ import Testing
     /// A peer that takes no more from one pool takes no more from another, which does not ask.
     @Test mutating func whatIsRefusedToOneIsRefusedToAll() {
         var ledger = Self.ledger([3, 2, 2, 1])
-        #expect(!ledger.isStopped(at: 0))
-        ledger.refuse(at: 0, using: &random)
-        #expect(ledger.isStopped(at: 20 * Self.second))
+        #expect(!ledger.isStopped(at: .after(.zero)))
+        ledger.refuse(at: .after(.zero), using: &random)
+        #expect(ledger.isStopped(at: .after(.seconds(20))))
         for index in 0..<4 {
-            let grows = ledger.grow(index, at: 20 * Self.second)
+            let grows = ledger.grow(index, at: .after(.seconds(20)))
             #expect(!grows)
         }
-        #expect(!ledger.isStopped(at: 62 * Self.second), "it is asked again after a while")
+        #expect(!ledger.isStopped(at: .after(.seconds(62))), "it is asked again after a while")
         ledger.note(taken: 1, by: 0)
-        let one = ledger.grow(3, at: 20 * Self.second)
-        let another = ledger.grow(3, at: 20 * Self.second)
-        let third = ledger.grow(3, at: 20 * Self.second)
+        let one = ledger.grow(3, at: .after(.seconds(20)))
+        let another = ledger.grow(3, at: .after(.seconds(20)))
+        let third = ledger.grow(3, at: .after(.seconds(20)))
         #expect(one && another && !third, "two places have become free")
     }
 
     @Test mutating func anotherPoolTakesThePlaceOfOneThatLeaves() {
         var ledger = Self.ledger([3, 2])
-        ledger.refuse(at: 0, using: &random)
+        ledger.refuse(at: .after(.zero), using: &random)
         ledger.leave(0)
-        #expect(!ledger.isStopped(at: 1) && ledger.join() == 0 && ledger.count == 2)
+        #expect(!ledger.isStopped(at: .after(.seconds(1))) && ledger.join() == 0 && ledger.count == 2)
     }
 
     /// Pools that want more than the peer takes ask seldom, all together as seldom as one alone.
@@ -55,7 +54,7 @@ import Testing
         var ledger = Self.ledger(Array(repeating: 8 / pools, count: pools))
         var refusals = 0
         for second in 0..<(4 * 3600) as Range<Int64> {
-            let now = second * Self.second
+            let now = MonotonicTime.after(.seconds(second))
             let index = Int.random(in: 0..<pools, using: &random)
             guard ledger.grow(index, at: now) else { continue }
             refusals += 1
@@ -70,17 +69,17 @@ import Testing
         var ledger = Self.ledger([64])
         for left in stride(from: 63, through: 2, by: -1) {
             ledger.note(taken: left, by: 0)
-            ledger.refuse(at: Self.second, using: &random)
+            ledger.refuse(at: .after(.seconds(1)), using: &random)
         }
-        #expect(ledger.isStopped(at: 20 * Self.second) && !ledger.isStopped(at: 62 * Self.second))
+        #expect(ledger.isStopped(at: .after(.seconds(20))) && !ledger.isStopped(at: .after(.seconds(62))))
     }
 
     @Test mutating func aRefusalLongAfterTheLastOneIsAFirstOne() {
         var ledger = Self.ledger([8])
         for hour in 0..<20 as Range<Int64> {
-            let now = hour * 3 * 3600 * Self.second
+            let now = MonotonicTime.after(.seconds(hour * 3 * 3600))
             ledger.refuse(at: now, using: &random)
-            #expect(ledger.isStopped(at: now) && !ledger.isStopped(at: now + 61 * Self.second), "hour \(hour)")
+            #expect(ledger.isStopped(at: now) && !ledger.isStopped(at: now + .seconds(61)), "hour \(hour)")
         }
     }
 }

@@ -16,7 +16,9 @@ import Testing
     }
 
     /// Opens all connections that the pool wants.
-    private mutating func grow(_ size: inout PoolSize, to demand: Int, over path: PoolSize.Path, at now: Int64) {
+    private mutating func grow(
+        _ size: inout PoolSize, to demand: Int, over path: PoolSize.Path, at now: MonotonicTime
+    ) {
         size.note(demand: demand, at: now)
         size.review(path, at: now)
         while size.isGrowing(at: now) { size.grow() }
@@ -88,9 +90,9 @@ import Testing
 
     @Test mutating func aNumberThatSomebodyHasChosenStays() {
         var size = PoolSize(.exactly(3))
-        grow(&size, to: 10_000_000, over: Self.path(200), at: 0)
-        let futile = size.fill(rate: 1000, over: Self.path(200), at: 1, using: &random)
-        #expect(size.count == 3 && futile == 0 && !size.shrinks(at: .max / 2))
+        grow(&size, to: 10_000_000, over: Self.path(200), at: .after(.zero))
+        let futile = size.fill(rate: 1000, over: Self.path(200), at: .after(.nanoseconds(1)), using: &random)
+        #expect(size.count == 3 && futile == 0 && !size.shrinks(at: MonotonicTime(nanoseconds: .max / 2)))
         let gone = size.refuse()
         #expect(!gone)
     }
@@ -98,18 +100,18 @@ import Testing
     /// The audience has grown since the last goal, and the next goal shows that more connections bring nothing.
     @Test mutating func whatIsPlannedIsNotClosedForHavingBroughtNothing() {
         var size = PoolSize(PoolSize.Limits())
-        grow(&size, to: 250_000, over: Self.path(50), at: 0)
+        grow(&size, to: 250_000, over: Self.path(50), at: .after(.zero))
         let before = size.count
         for second in 1...8 {
-            _ = size.fill(rate: 500_000, over: Self.path(50), at: Int64(second) * Self.second, using: &random)
+            _ = size.fill(rate: 500_000, over: Self.path(50), at: .after(.seconds(second)), using: &random)
         }
-        grow(&size, to: 400_000, over: Self.path(50), at: 10 * Self.second)
+        grow(&size, to: 400_000, over: Self.path(50), at: .after(.seconds(10)))
         #expect(before < 64 && size.count == 64)
         for second in 20..<32 {
-            let futile = size.fill(rate: 500_000, over: Self.path(50), at: Int64(second) * Self.second, using: &random)
+            let futile = size.fill(rate: 500_000, over: Self.path(50), at: .after(.seconds(second)), using: &random)
             #expect(futile == 0 && size.count == 64)
         }
-        #expect(size.isStopped(at: 33 * Self.second))
+        #expect(size.isStopped(at: .after(.seconds(33))))
     }
 
     // MARK: An evening
@@ -124,7 +126,7 @@ import Testing
         var isRising = true
         var before = size.count
         for second in 0..<(12 * 3600) {
-            let now = Int64(second) * Self.second
+            let now = MonotonicTime.after(.seconds(second))
             let present = second < 6 * 3600 ? min(1, Double(second) / 7200) : 0
             let demand = Int(present * 400_000)
             let roundTrip = Int64.random(in: 45...60, using: &random)
@@ -156,15 +158,15 @@ import Testing
         var (turns, opened, isRising, before) = (0, 0, true, size.count)
         var replacements = Replacements()
         // The time of each connection's opening, past or planned; and the number of handshakes in each minute.
-        var opens: [Int64] = []
+        var opens: [MonotonicTime] = []
         var handshakes: [Int: Int] = [:]
-        func open(at time: Int64) -> Int64 {
-            handshakes[Int(time / (60 * Self.second)), default: 0] += 1
+        func open(at time: MonotonicTime) -> MonotonicTime {
+            handshakes[Int(time.nanoseconds / 60_000_000_000), default: 0] += 1
             return time
         }
         let (stepsInAnHour, illMinutes) = (4 * 3600, 250..<260)
         for step in 0..<(12 * stepsInAnHour) {
-            let now = Int64(step) * Self.second / 4
+            let now = MonotonicTime.after(.milliseconds(250) * step)
             let hour = Double(step) / Double(stepsInAnHour)
             let isMatch = (2..<6).contains(hour)
             size.note(demand: hour < 6 ? Int(min(1, hour / 2) * 30_000) : 0, at: now)
@@ -181,8 +183,8 @@ import Testing
             while opens.count < size.count { opens.append(open(at: now)) }
             opens.removeLast(opens.count - size.count)
             let isIll = illMinutes.contains(step / 240)
-            for index in opens.indices where isIll && opens[index] + Self.second <= now || step % stepsInAnHour == 1 {
-                opens[index] = open(at: replacements.next(after: 0, seats: size.count, pools: 1, at: now))
+            for index in opens.indices where isIll && opens[index] + .seconds(1) <= now || step % stepsInAnHour == 1 {
+                opens[index] = open(at: replacements.next(after: .zero, seats: size.count, pools: 1, at: now))
             }
             if (size.count > before) != isRising, size.count != before {
                 turns += 1
@@ -202,12 +204,12 @@ import Testing
 
     @Test mutating func aQuarterOfAnHourWithoutAnythingClosesNothing() {
         var size = PoolSize(PoolSize.Limits())
-        grow(&size, to: 100_000, over: Self.path(50), at: 0)
+        grow(&size, to: 100_000, over: Self.path(50), at: .after(.zero))
         let count = size.count
         for second in stride(from: Int64(1), to: 900, by: 1) {
-            size.note(demand: 0, at: second * Self.second)
-            size.review(Self.path(50), at: second * Self.second)
-            let closes = size.shrinks(at: second * Self.second)
+            size.note(demand: 0, at: .after(.seconds(second)))
+            size.review(Self.path(50), at: .after(.seconds(second)))
+            let closes = size.shrinks(at: .after(.seconds(second)))
             #expect(!closes)
         }
         #expect(size.count == count)
@@ -222,13 +224,13 @@ import Testing
     ) -> (before: Int, most: Int, last: Int) {
         var random = SplitMix64(seed: seed)
         var size = PoolSize(PoolSize.Limits())
-        size.note(demand: 10_000, at: 0)
-        size.review(path(50), at: 0)
-        while size.isGrowing(at: 0) { size.grow() }
+        size.note(demand: 10_000, at: .after(.zero))
+        size.review(path(50), at: .after(.zero))
+        while size.isGrowing(at: .after(.zero)) { size.grow() }
         let before = size.count
         var most = before
         for step in 1..<(hours * 3600 * 4) {
-            let now = Int64(step) * second / 4
+            let now = MonotonicTime.after(.milliseconds(250) * step)
             let rate = pushesPerSecond * Double.random(in: 0.9...1.1, using: &random)
             size.note(demand: 10_000, at: now)
             size.review(path(50), at: now)
@@ -247,11 +249,11 @@ import Testing
     @Test(arguments: 0..<10) func whereConnectionsAreTheLimitThereAreMore(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var size = PoolSize(PoolSize.Limits())
-        size.note(demand: 10_000, at: 0)
-        size.review(Self.path(20), at: 0)
+        size.note(demand: 10_000, at: .after(.zero))
+        size.review(Self.path(20), at: .after(.zero))
         var most = 0
         for step in 1..<(4 * 1200) {
-            let now = Int64(step) * Self.second / 4
+            let now = MonotonicTime.after(.milliseconds(250) * step)
             let rate = 10_000 * Double(size.count) * Double.random(in: 0.9...1.1, using: &random)
             _ = size.fill(rate: rate, over: Self.path(20), at: now, using: &random)
             if size.isGrowing(at: now) { size.grow() }
@@ -266,9 +268,9 @@ import Testing
         var random = SplitMix64(seed: 7)
         var size = PoolSize(PoolSize.Limits())
         var path = Self.path(20)
-        size.note(demand: 10_000, at: 0)
+        size.note(demand: 10_000, at: .after(.zero))
         for step in 1..<240 {
-            let now = Int64(step) * Self.second / 4
+            let now = MonotonicTime.after(.milliseconds(250) * step)
             if step == 80 {
                 if isLonger { path.roundTrip *= 10 } else { path.requestBytes *= 10 }
             }
@@ -285,14 +287,14 @@ import Testing
     @Test(arguments: 0..<10, [100, 130]) func goalsFarApartDoNotAddUpConnections(seed: UInt64, other: Int64) {
         var random = SplitMix64(seed: seed)
         var size = PoolSize(PoolSize.Limits(most: 256))
-        size.note(demand: 10_000, at: 0)
-        size.review(Self.path(other), at: 0)
-        while size.isGrowing(at: 0) { size.grow() }
+        size.note(demand: 10_000, at: .after(.zero))
+        size.review(Self.path(other), at: .after(.zero))
+        while size.isGrowing(at: .after(.zero)) { size.grow() }
         let planned = size.count
         for goal in 1...60 as ClosedRange<Int64> {
             let path = Self.path(goal % 2 == 0 ? 100 : other)
             for step in 0..<8 {
-                let now = goal * 1200 * Self.second + Int64(step) * Self.second / 4
+                let now = MonotonicTime.after(.seconds(goal * 1200) + .milliseconds(250) * step)
                 size.note(demand: 10_000, at: now)
                 size.review(path, at: now)
                 let rate = 20_000 * Double.random(in: 0.9...1.1, using: &random)
@@ -317,12 +319,12 @@ import Testing
     @Test mutating func whatWasInVainDoesNotHoldBackWhatIsPlanned() {
         var size = PoolSize(PoolSize.Limits())
         for step in 1..<400 {
-            let now = Int64(step) * Self.second / 4
+            let now = MonotonicTime.after(.milliseconds(250) * step)
             if size.fill(rate: 20_000, over: Self.path(50), at: now, using: &random) > 0 { break }
             if size.isGrowing(at: now) { size.grow() }
         }
-        #expect(size.isStopped(at: 10 * Self.second))
-        grow(&size, to: 1_000_000, over: Self.path(50), at: 10 * Self.second)
+        #expect(size.isStopped(at: .after(.seconds(10))))
+        grow(&size, to: 1_000_000, over: Self.path(50), at: .after(.seconds(10)))
         #expect(size.count == 64)
     }
 
@@ -330,7 +332,7 @@ import Testing
     @Test mutating func nothingIsClosedInTheMidstOfLoad() {
         var size = PoolSize(PoolSize.Limits())
         for step in 1..<(4 * 3600) {
-            let now = Int64(step) * Self.second / 4
+            let now = MonotonicTime.after(.milliseconds(250) * step)
             size.note(demand: 100, at: now)
             size.review(Self.path(50), at: now)
             _ = size.fill(rate: 10_000 * Double(min(size.count, 20)), over: Self.path(50), at: now, using: &random)
@@ -347,21 +349,21 @@ import Testing
     private var roundTrip = RoundTrip(memory: .seconds(10))
 
     @Test mutating func theLeastOfLatelyCounts() {
-        for (time, now) in [(50, 0), (40, 1), (90, 2)] { roundTrip.note(Int64(time), at: Int64(now) * Self.second) }
+        for (time, now) in [(50, 0), (40, 1), (90, 2)] { roundTrip.note(Int64(time), at: .after(.seconds(now))) }
         #expect(roundTrip.least == 40)
     }
 
     /// A longer round trip is noticed after twenty seconds.
     @Test mutating func whatWasLongAgoCountsNoMore() {
-        roundTrip.note(40, at: 0)
-        for now in 1...25 { roundTrip.note(90, at: Int64(now) * Self.second) }
+        roundTrip.note(40, at: .after(.zero))
+        for now in 1...25 { roundTrip.note(90, at: .after(.seconds(now))) }
         #expect(roundTrip.least == 90)
     }
 
     @Test mutating func afterASilenceTheLastKnownStays() {
-        roundTrip.note(40, at: 0)
+        roundTrip.note(40, at: .after(.zero))
         #expect(roundTrip.least == 40)
-        roundTrip.note(70, at: 3600 * Self.second)
+        roundTrip.note(70, at: .after(.seconds(3600)))
         #expect(roundTrip.least == 70)
     }
 }

@@ -1,3 +1,4 @@
+import FanfareModel
 import Testing
 
 @testable import FanfareAPNs
@@ -5,7 +6,7 @@ import Testing
 @Suite struct PullGateTests {
     private var gate = PullGate()
     private var random = SplitMix(state: 7)
-    private var now: Int64 = 1_000_000_000
+    private var now = MonotonicTime.after(.seconds(1))
 
     @Test mutating func isOpenAtFirst() {
         let room = gate.room(at: now)
@@ -111,7 +112,7 @@ import Testing
         try closeAndTry()
         gate.sent(1)
         gate.ended(sentAt: now)
-        let again = gate.room(at: now + 1)
+        let again = gate.room(at: now + .nanoseconds(1))
         #expect(again == 1)
     }
 
@@ -121,9 +122,9 @@ import Testing
         gate.answered(sentAt: now)
         gate.pass(to: now)
         #expect(!gate.isOpen)
-        gate.pass(to: now + PullGate.openingTime.nanoseconds - 1)
-        #expect(!gate.isOpen && gate.opensWhollyAt == now + PullGate.openingTime.nanoseconds)
-        gate.pass(to: now + PullGate.openingTime.nanoseconds)
+        gate.pass(to: now + PullGate.openingTime - .nanoseconds(1))
+        #expect(!gate.isOpen && gate.opensWhollyAt == now + PullGate.openingTime)
+        gate.pass(to: now + PullGate.openingTime)
         #expect(gate.isOpen)
     }
 
@@ -148,8 +149,8 @@ import Testing
         _ = gate.room(at: now)
         gate.sent(2)
         let soon = try #require(gate.opensWhollyAt)
-        #expect(soon == now + 10_000_000_000)
-        let before = gate.room(at: soon - 1)
+        #expect(soon == now + .seconds(10))
+        let before = gate.room(at: soon - .nanoseconds(1))
         #expect(before == 0)
         let after = gate.room(at: soon)
         #expect(after == .max)
@@ -189,23 +190,23 @@ import Testing
     @Test mutating func aGoodAnswerEndsADrought() {
         for _ in 0..<100 {
             for _ in 0..<100 { _ = gate.trouble(isEvidence: false, sentAt: now, at: now, using: &random) }
-            now += 4_000_000_000
+            now += .seconds(4)
             #expect(!gate.isDrought(at: now))
             gate.answered(sentAt: now)
-            now += 4_000_000_000
+            now += .seconds(4)
         }
     }
 
     @Test mutating func tenFailuresOverFiveSecondsAreADroughtOnAnyConnection() {
         for failure in 1...10 {
-            #expect(!gate.isDrought(at: now + 5_000_000_000))
+            #expect(!gate.isDrought(at: now + .seconds(5)))
             _ =
                 failure % 2 == 0
                 ? gate.trouble(isEvidence: false, sentAt: now, at: now, using: &random) != nil
                 : gate.fault(isEvidence: false, on: 1, of: 1, sentAt: now, at: now, using: &random)
         }
-        #expect(!gate.isDrought(at: now + 4_999_999_999))
-        #expect(gate.isDrought(at: now + 5_000_000_000))
+        #expect(!gate.isDrought(at: now + .nanoseconds(4_999_999_999)))
+        #expect(gate.isDrought(at: now + .seconds(5)))
     }
 
     /// Answers accepted minutes ago give no credit: sixteen faults are then enough.
@@ -214,7 +215,7 @@ import Testing
         for _ in 0..<PullGate.droughtFailures {
             _ = gate.trouble(isEvidence: false, sentAt: now, at: now, using: &random)
         }
-        now += PullGate.droughtTime.nanoseconds
+        now += PullGate.droughtTime
         var sent = 0
         while gate.closedUntil == nil, sent < 1000 {
             _ = gate.trouble(isEvidence: true, sentAt: now, at: now, using: &random)
@@ -250,7 +251,7 @@ import Testing
         try close()
         let until = gate.closedUntil
         for _ in 0..<1000 {
-            let again = gate.trouble(isEvidence: true, sentAt: now, at: now + 1, using: &random)
+            let again = gate.trouble(isEvidence: true, sentAt: now, at: now + .nanoseconds(1), using: &random)
             #expect(again == nil)
         }
         gate.answered(sentAt: now)
@@ -266,8 +267,8 @@ import Testing
         #expect(closed)
         let straggler = gate.fault(isEvidence: true, on: 1, of: 1, sentAt: now, at: now, using: &random)
         #expect(!straggler, "reported once")
-        #expect(gate.closedUntil == now + 60_000_000_000)
-        now += 60_000_000_000
+        #expect(gate.closedUntil == now + .seconds(60))
+        now += .seconds(60)
         _ = gate.room(at: now)
         let again = gate.fault(isEvidence: true, on: 1, of: 1, sentAt: now, at: now, using: &random)
         #expect(again, "one try is enough")
@@ -307,7 +308,7 @@ import Testing
     @Test mutating func faultsOfOneConnectionCloseWhenTheOthersSayNothing() {
         gate.answered(sentAt: now)
         for _ in 0..<100 { _ = gate.fault(isEvidence: true, on: 1, of: 8, sentAt: now, at: now, using: &random) }
-        now += 5_000_000_000
+        now += .seconds(5)
         let closed = gate.fault(isEvidence: true, on: 1, of: 8, sentAt: now, at: now, using: &random)
         #expect(closed)
     }

@@ -1,26 +1,27 @@
+import FanfareModel
 import Testing
 
 @testable import FanfareAPNs
 
 @Suite struct RecentPeakTests {
     @Test func aPeakIsRememberedForOneToTwoPeriods() {
-        var peak = RecentPeak<Int>(memory: 100)
+        var peak = RecentPeak<Int>(memory: .seconds(100))
         #expect(peak.value == 0)
-        peak.note(9, at: 50)
+        peak.note(9, at: .after(.seconds(50)))
         for now in Int64(51)..<250 {
-            peak.note(3, at: now)
+            peak.note(3, at: .after(.seconds(now)))
             #expect(peak.value == 9, "\(now)")
         }
-        peak.note(3, at: 250)
+        peak.note(3, at: .after(.seconds(250)))
         #expect(peak.value == 3)
     }
 
     @Test func whatWasBeforeALongSilenceIsForgotten() {
-        var peak = RecentPeak<Double>(memory: 100)
-        peak.note(9, at: 0)
-        peak.note(1, at: 199)
+        var peak = RecentPeak<Double>(memory: .seconds(100))
+        peak.note(9, at: .after(.zero))
+        peak.note(1, at: .after(.seconds(199)))
         #expect(peak.value == 9)
-        peak.note(2, at: 400)
+        peak.note(2, at: .after(.seconds(400)))
         #expect(peak.value == 2)
     }
 }

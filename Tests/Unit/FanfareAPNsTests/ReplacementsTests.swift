@@ -1,47 +1,48 @@
+import FanfareModel
 import Testing
 
 @testable import FanfareAPNs
 
 @Suite struct ReplacementsTests {
-    private static let second: Int64 = 1_000_000_000
     private var replacements = Replacements()
 
-    private mutating func next(after wait: Int64 = 0, seats: Int = 8, pools: Int = 1, at now: Int64) -> Int64 {
-        replacements.next(after: wait, seats: seats, pools: pools, at: now)
+    /// Returns the time from the clock's beginning to a replacement.
+    private mutating func next(after wait: Duration = .zero, at passed: Duration) -> Duration {
+        replacements.next(after: wait, seats: 8, pools: 1, at: .after(passed)) - .after(.zero)
     }
 
     /// A deployment of the peer ends all connections at once, and again soon after.
     @Test mutating func twoForEachSeatWaitForNothing() {
-        for _ in 0..<16 { #expect(next(at: Self.second) == Self.second) }
-        for count in 1...20 as ClosedRange<Int64> {
-            #expect(next(at: Self.second) == Self.second + count * Replacements.interval)
+        for _ in 0..<16 { #expect(next(at: .seconds(1)) == .seconds(1)) }
+        for count in 1...20 {
+            #expect(next(at: .seconds(1)) == .seconds(1) + Replacements.interval * count)
         }
     }
 
     @Test mutating func afterAQuietWhileTheyAreAsManyAgain() {
-        for _ in 0..<100 { _ = next(at: 0) }
-        for _ in 0..<16 { #expect(next(at: 100 * Self.second) == 100 * Self.second) }
-        #expect(next(at: 100 * Self.second) > 100 * Self.second)
+        for _ in 0..<100 { _ = next(at: .zero) }
+        for _ in 0..<16 { #expect(next(at: .seconds(100)) == .seconds(100)) }
+        #expect(next(at: .seconds(100)) > .seconds(100))
     }
 
     @Test mutating func aLongerWaitStays() {
-        #expect(next(after: 5 * Self.second, at: 0) == 5 * Self.second)
-        for _ in 0..<20 { _ = next(at: 0) }
-        #expect(next(after: 60 * Self.second, at: 0) == 60 * Self.second)
+        #expect(next(after: .seconds(5), at: .zero) == .seconds(5))
+        for _ in 0..<20 { _ = next(at: .zero) }
+        #expect(next(after: .seconds(60), at: .zero) == .seconds(60))
     }
 
     @Test mutating func whatIsNotNeededAfterAllDoesNotCount() {
         for _ in 0..<1000 {
-            _ = next(at: Self.second)
+            _ = next(at: .seconds(1))
             replacements.giveBack(pools: 1)
         }
-        #expect(next(at: Self.second) == Self.second)
+        #expect(next(at: .seconds(1)) == .seconds(1))
     }
 
     @Test mutating func anotherKeysConnectionsAreNotForThePeersSake() {
-        for _ in 0..<100 { _ = next(at: 0) }
+        for _ in 0..<100 { _ = next(at: .zero) }
         replacements.forget()
-        #expect(next(at: 0) == 0)
+        #expect(next(at: .zero) == .zero)
     }
 
     /// Connections end as soon as they are open, for an hour, in one pool and in the eight of an app.
@@ -50,10 +51,10 @@ import Testing
         var opened: [Int: Int] = [:]
         for _ in 0..<pools {
             var replacements = Replacements()
-            var opens = [Int64](repeating: 0, count: seats)
-            while let next = opens.indices.min(by: { opens[$0] < opens[$1] }), opens[next] < 3600 * Self.second {
-                opened[Int(opens[next] / (60 * Self.second)), default: 0] += 1
-                opens[next] = replacements.next(after: 0, seats: seats, pools: pools, at: opens[next])
+            var opens = [MonotonicTime](repeating: .after(.zero), count: seats)
+            while let next = opens.indices.min(by: { opens[$0] < opens[$1] }), opens[next] < .after(.seconds(3600)) {
+                opened[Int(opens[next].nanoseconds / 60_000_000_000), default: 0] += 1
+                opens[next] = replacements.next(after: .zero, seats: seats, pools: pools, at: opens[next])
             }
         }
         for (minute, count) in opened { #expect(count <= 600 + (minute == 0 ? 3 * 64 : 8), "minute \(minute)") }

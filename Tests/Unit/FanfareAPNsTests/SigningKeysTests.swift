@@ -1,3 +1,4 @@
+import FanfareModel
 import Testing
 
 @testable import FanfareAPNs
@@ -7,7 +8,6 @@ import Testing
     private let new = ProviderToken.Key(id: "NEW", publicKey: "new") { _ in [] }
     /// A copy of the new key under the name of the old one.
     private let misnamed = ProviderToken.Key(id: "OLD", publicKey: "new") { _ in [] }
-    private let second: Int64 = 1_000_000_000
 
     @Test func aKeyThatIsAcceptedStaysWhereAnotherHasItsID() {
         var keys = SigningKeys(old)
@@ -26,7 +26,7 @@ import Testing
     @Test(arguments: [false, true]) func aKeyThatIsRefusedIsReplacedUnderItsIDAtOnce(wasAccepted: Bool) {
         var keys = SigningKeys(old)
         if wasAccepted { keys.accepted() }
-        let (isChanged, isTaken) = (keys.refused(at: 0), keys.found(misnamed, in: "key.p8"))
+        let (isChanged, isTaken) = (keys.refused(at: .after(.zero)), keys.found(misnamed, in: "key.p8"))
         #expect(!isChanged && isTaken)
         #expect(keys.current.publicKey == "new" && keys.serial == 2 && keys.complaint == nil)
     }
@@ -38,15 +38,15 @@ import Testing
         let isTaken = keys.found(misnamed, in: "key.p8")
         #expect(!isTaken)
         for time in 0..<20 as Range<Int64> {
-            let isChanged = keys.refused(at: time * second)
+            let isChanged = keys.refused(at: .after(.seconds(time)))
             #expect(!isChanged)
         }
         keys.accepted()
         for time in 40..<70 as Range<Int64> {
-            let isChanged = keys.refused(at: time * second)
+            let isChanged = keys.refused(at: .after(.seconds(time)))
             #expect(!isChanged)
         }
-        let isChanged = keys.refused(at: 70 * second)
+        let isChanged = keys.refused(at: .after(.seconds(70)))
         #expect(isChanged)
         #expect(keys.current.publicKey == "new")
     }
@@ -58,7 +58,7 @@ import Testing
         keys.accepted()
         let areTaken = [keys.found(new, in: "AuthKey_NEW.p8"), keys.found(newest, in: "AuthKey_NEWEST.p8")]
         #expect(areTaken == [true, true])
-        let changes = (0..<10).map { keys.refused(at: $0) }
+        let changes = (0..<10).map { keys.refused(at: .after(.milliseconds($0))) }
         #expect(changes.firstIndex(of: true) == 9)
         #expect(keys.current.id == "OLD")
     }
@@ -69,14 +69,14 @@ import Testing
         let isTaken = keys.found(new, in: "AuthKey_NEW.p8")
         #expect(isTaken)
         #expect(keys.current.id == "NEW" && keys.serial == 2)
-        let changes = (0..<10).map { keys.refused(at: $0) }
+        let changes = (0..<10).map { keys.refused(at: .after(.milliseconds($0))) }
         #expect(changes.firstIndex(of: true) == 9)
         #expect(keys.current.id == "OLD" && keys.serial == 3)
         #expect(keys.complaint == "APNs refuses the key NEW; the key OLD is used")
         // If the new key is refused, too, both are tried in turn, for longer each time: each change costs all connections.
         var turns: [Int64] = []
         var changedAt: Int64 = 10
-        for time in 10..<4000 as Range<Int64> where keys.refused(at: time * second) {
+        for time in 10..<4000 as Range<Int64> where keys.refused(at: .after(.seconds(time))) {
             turns.append(time - changedAt)
             changedAt = time
         }
@@ -91,7 +91,7 @@ import Testing
         #expect(isTaken)
         keys.accepted()
         for time in 0..<1000 as Range<Int64> {
-            let isChanged = keys.refused(at: time * second)
+            let isChanged = keys.refused(at: .after(.seconds(time)))
             #expect(!isChanged)
         }
         #expect(keys.current.id == "NEW" && keys.serial == 2)
@@ -102,7 +102,7 @@ import Testing
         let isTaken = keys.found(new, in: "AuthKey_NEW.p8")
         #expect(isTaken)
         for time in 0..<100 as Range<Int64> {
-            let isChanged = keys.refused(at: time * second)
+            let isChanged = keys.refused(at: .after(.seconds(time)))
             #expect(!isChanged)
         }
         #expect(keys.current.id == "NEW" && keys.serial == 2)

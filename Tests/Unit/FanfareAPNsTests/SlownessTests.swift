@@ -1,3 +1,4 @@
+import FanfareModel
 import Testing
 
 @testable import FanfareAPNs
@@ -10,41 +11,41 @@ import Testing
 
     /// Notes an answer after the given milliseconds and judges it.
     private mutating func answer(in milliseconds: Int64, at seconds: Int64, limit: Int64? = SlownessTests.limit) {
-        pace.note(milliseconds * Self.millisecond, at: seconds * 1000 * Self.millisecond)
-        slowness.judge(pace, limit: limit, at: seconds * 1000 * Self.millisecond)
+        pace.note(milliseconds * Self.millisecond, at: .after(.seconds(seconds)))
+        slowness.judge(pace, limit: limit, at: .after(.seconds(seconds)))
     }
 
     @Test mutating func whatStaysSlowForTenSecondsMayGo() {
         for second in 0..<10 as Range<Int64> {
             answer(in: 500, at: second)
-            #expect(slowness.isSlow && !slowness.stays(at: second * 1000 * Self.millisecond))
+            #expect(slowness.isSlow && !slowness.stays(at: .after(.seconds(second))))
         }
         answer(in: 500, at: 10)
-        #expect(slowness.stays(at: 10_000 * Self.millisecond))
+        #expect(slowness.stays(at: .after(.seconds(10))))
     }
 
     @Test mutating func howManyTimesAsLateAsTheOthersIsKnownUntilItIsMeasuredAnew() {
-        pace.note(70 * Self.millisecond, at: 0)
+        pace.note(70 * Self.millisecond, at: .after(.zero))
         for (middle, lag) in [(20, 3), (40, 1), (70, 1), (700, 1), (0, 3)] as [(Int64, Int)] {
-            slowness.compare(pace, to: middle * Self.millisecond, at: 1)
+            slowness.compare(pace, to: middle * Self.millisecond, at: .after(.nanoseconds(1)))
             #expect(slowness.lag == lag, "\(middle)")
         }
-        slowness.compare(pace, to: nil, at: 1)
+        slowness.compare(pace, to: nil, at: .after(.nanoseconds(1)))
         #expect(slowness.lag == 3, "nobody to compare it with")
-        slowness.compare(pace, to: 1000 * Self.millisecond, at: Slowness.memory)
+        slowness.compare(pace, to: 1000 * Self.millisecond, at: .after(Slowness.memory))
         #expect(slowness.lag == 3, "its last answer was long ago")
-        pace.note(100_000 * Self.millisecond, at: 10 * Slowness.memory)
-        slowness.compare(pace, to: 1, at: 10 * Slowness.memory)
+        pace.note(100_000 * Self.millisecond, at: .after(Slowness.memory * 10))
+        slowness.compare(pace, to: 1, at: .after(Slowness.memory * 10))
         #expect(slowness.lag == 16, "it gets some pushes, however late it was")
-        pace.note(1, at: 20 * Slowness.memory)
-        slowness.compare(pace, to: 1, at: 20 * Slowness.memory)
+        pace.note(1, at: .after(Slowness.memory * 20))
+        slowness.compare(pace, to: 1, at: .after(Slowness.memory * 20))
         #expect(slowness.lag == 1)
     }
 
     /// Delays that a busy thread adds to immediate answers are chance.
     @Test mutating func noConnectionLagsOnLoopback() {
-        pace.note(19_000_000, at: 0)
-        slowness.compare(pace, to: 90_000, at: 1)
+        pace.note(19_000_000, at: .after(.zero))
+        slowness.compare(pace, to: 90_000, at: .after(.nanoseconds(1)))
         #expect(slowness.lag == 1)
     }
 
@@ -52,7 +53,7 @@ import Testing
     @Test mutating func oneLateAnswerIsNoReason() {
         answer(in: 500, at: 0)
         for second in 1..<3600 as Range<Int64> {
-            let now = second * 1000 * Self.millisecond
+            let now = MonotonicTime.after(.seconds(second))
             slowness.judge(pace, limit: Self.limit, at: now)
             #expect(!slowness.stays(at: now))
             #expect(slowness.isSlow == (second < 2), "it gets pushes again, to be measured")
@@ -62,12 +63,12 @@ import Testing
     @Test mutating func anAnswerInTimeForgetsTheLateOnes() {
         for second in 0..<60 as Range<Int64> {
             answer(in: second % 7 == 6 ? 10 : 500, at: second)
-            #expect(!slowness.stays(at: second * 1000 * Self.millisecond))
+            #expect(!slowness.stays(at: .after(.seconds(second))))
         }
     }
 
     @Test mutating func noConnectionIsSlowBesideTooFewOthers() {
         for second in 0..<60 as Range<Int64> { answer(in: 500, at: second, limit: nil) }
-        #expect(!slowness.isSlow && !slowness.stays(at: 60_000 * Self.millisecond))
+        #expect(!slowness.isSlow && !slowness.stays(at: .after(.seconds(60))))
     }
 }

@@ -1,11 +1,10 @@
+import FanfareModel
 import Testing
 
 @testable import FanfareAPNs
 
 /// Answers 429, to most tokens and to few.
 @Suite struct ThrottlingTests {
-    private static let second: Int64 = 1_000_000_000
-
     /// Notes a number of answers a second, of which every nth is 429.
     private func told(seconds: Int64, answersPerSecond: Int, every nth: Int) -> Int {
         var throttling = Throttling()
@@ -13,7 +12,7 @@ import Testing
         var told = 0
         for second in 0..<seconds {
             for answer in 0..<answersPerSecond {
-                if answer % nth == 0, throttling.note(answered: answered, at: second * Self.second) { told += 1 }
+                if answer % nth == 0, throttling.note(answered: answered, at: .after(.seconds(second))) { told += 1 }
                 answered += 1
             }
         }
@@ -34,7 +33,7 @@ import Testing
         // An hour of other answers lies between the first and the second time.
         let told = [Int64](repeating: 0, count: 500) + [3600, 3611]
         #expect(
-            told.enumerated().filter { throttling.note(answered: UInt64($0.offset), at: $0.element * Self.second) }
+            told.enumerated().filter { throttling.note(answered: UInt64($0.offset), at: .after(.seconds($0.element))) }
                 .isEmpty)
     }
 }
