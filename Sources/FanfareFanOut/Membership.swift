@@ -339,7 +339,8 @@ final class Membership {
     /// Returns whether a lineup had an alert with the same cause and text by another of its topics before.
     func hasHeard(_ issue: IssuedAlert, _ row: Int) -> Bool {
         if lineups.hasHeard(issue, row) { return true }
-        return topics.resumed.hasAlerts && topics.resumed.hasSaid(issue, in: lineups.topicIndices(of: row))
+        return topics.resumed.hasAlerts && topics.resumed.concern(lineupBornAt: lineups.born(row))
+            && topics.resumed.hasSaid(issue, in: lineups.topicIndices(of: row))
     }
 
     /// Returns whether a member of the audience may carry alerts along.

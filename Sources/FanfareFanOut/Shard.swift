@@ -163,7 +163,7 @@ package final class Shard: DeliverySource {
         case .publishResumed(let new):
             publisher.resume(new, at: moment)
         case .load: follows.beginLoading()
-        case .endLoading: follows.endLoading()
+        case .endLoading: follows.endLoading(at: moment)
         case .followed(let before, let sent): reporter.completions.advance(to: before, sent: sent)
         case .reportCompletion(let publication): publisher.noteCompletion(of: publication)
         case .claimed(let ticket): dispatcher.confirmClaims(through: ticket, at: moment)

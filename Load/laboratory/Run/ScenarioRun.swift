@@ -379,8 +379,8 @@ extension ScenarioRun: EngineCoreDelegate {
     func coreDidRelieve() { wakeup?.signal.signal() }
     func coreWillPublish(_ publication: Publication) { meter.note(publication, at: now) }
     func coreDidRecord(_ record: DecisionRecord, of publication: Publication?) { meter.note(record) }
-    func coreDidComplete(_ serial: UInt64, of topic: TopicID, at moment: Int64?) {
-        meter.complete(serial, of: topic, at: moment)
+    func coreDidComplete(_ serial: UInt64, of topic: TopicID, at moment: MonotonicTime?) {
+        meter.complete(serial, of: topic, at: moment?.nanoseconds)
     }
     func coreDidOvertake(_ serial: UInt64, of topic: TopicID) { meter.overtake(serial, of: topic) }
     func coreDidLoseToken(of activity: ActivityID) { meter.noteDeath(of: activity, at: now) }

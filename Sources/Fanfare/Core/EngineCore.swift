@@ -203,8 +203,8 @@ package final class EngineCore {
     /// - Returns: `nil` if that counts no more.
     func takeEarlierCompletions() -> EarlierCompletions? { completions.takeEarlier() }
 
-    /// Places of completions in the store that are not of what topics show at the end of the recall.
-    var outdatedCompletions: [CompletionKey] { completions.outdated }
+    /// Removes and returns the places of completions in the store that are not of what topics show at the end of the recall.
+    func takeOutdatedCompletions() -> [CompletionKey] { completions.takeOutdated() }
 
     /// Ends a recall. The shards get what each remembered topic shows now, and no alert.
     package func endRecall() { _ = endRecall(within: nil) }

@@ -105,10 +105,9 @@ final class Intake {
 
     /// Notes that all cards of the store are loaded.
     ///
-    /// - Parameter uncertain: ids of cards that may have been started by the process before this one.
-    func endLoading(uncertain: Set<UInt64>) {
-        (isLoading, questionsWaiting) = (false, 0)
-        self.uncertain = UncertainStarts(uncertain)
+    /// - Parameter uncertain: cards that may have been started by the process before this one.
+    func endLoading(uncertain: UncertainStarts) {
+        (isLoading, questionsWaiting, self.uncertain) = (false, 0, uncertain)
         for index in 0..<waiting.count {
             if case .change(let change) = waiting[index].kind { note(change, at: index) }
         }
@@ -347,7 +346,7 @@ extension PeopleEntry {
     fileprivate var startedCard: ActivityID? {
         switch self {
         case .start(let card): card.id
-        case .replaceToken(let id, _, _): id
+        case .replaceToken(let id, _, _, _): id
         case .follow, .move, .prefer, .unfollow, .removed: nil
         }
     }

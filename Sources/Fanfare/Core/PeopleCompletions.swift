@@ -7,8 +7,7 @@ struct PeopleCompletions {
     private(set) var areKept = false
     /// What people have from earlier processes, until the end of the recall; `nil` if that counts no more.
     private var earlier: EarlierCompletions?
-    /// Places of completions in the store that are not of what topics show at the end of the recall.
-    private(set) var outdated: [CompletionKey] = []
+    private var outdated: [CompletionKey] = []
     private var shards: ShardTopicCompletions
 
     /// - Parameter perApp: number of shards of each app.
@@ -40,6 +39,12 @@ struct PeopleCompletions {
     ///
     /// - Parameter publications: what topics show.
     mutating func noteShown(_ publications: [Publication]) { outdated = earlier?.outdated(by: publications) ?? [] }
+
+    /// Removes and returns the places of completions in the store that are not of what topics show at the end of the recall.
+    mutating func takeOutdated() -> [CompletionKey] {
+        defer { outdated = [] }
+        return outdated
+    }
 
     // MARK: Reports of shards
 

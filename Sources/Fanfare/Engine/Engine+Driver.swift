@@ -123,14 +123,20 @@ extension Engine {
             let counting = core.takeEarlierCompletions()
             // Those of another log tell that starts are unknown, until these have been named.
             if counting == nil || earlier.hasVoidCompletions, earlier.knowsStarts { store?.claims.change { $0.void() } }
-            let gone = core.outdatedCompletions
+            let gone = core.takeOutdatedCompletions()
             if !gone.isEmpty { store?.claims.change { changes in for key in gone { changes.forget(key) } } }
         }
 
         /// Reports a start that this engine does not send, unless the card is on a phone.
         private func giveUp(_ card: Card, _ failure: StartFailure) {
-            if failure == .uncertain, !turn.tellUncertain(card.id.rawValue) { return }
+            if failure == .uncertain {
+                guard turn.tellUncertain(card.id.rawValue) else { return }
+                removeRow(of: card)
+            }
             coreDidLearn(.notStarted(failure), of: card.id)
+        }
+
+        private func removeRow(of card: Card) {
             store?.intake.ends.remove(card.id.rawValue, token: card.token.keyedHash)
         }
 
@@ -142,7 +148,9 @@ extension Engine {
             switch loading.next(in: core) {
             case .none: return false
             case .loaded(let lines, let voidsCompletions): reportLoaded(lines, voidsCompletions)
-            case .resumed: return !core.isCongested
+            case .resumed(let unneeded):
+                for card in unneeded { removeRow(of: card) }
+                return !core.isCongested
             case .settled(let uncertain, let unnamed, let line):
                 if let line { turn.report(line) }
                 store?.intake.endLoading(uncertain: uncertain)

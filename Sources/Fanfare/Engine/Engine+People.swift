@@ -26,7 +26,8 @@ extension Engine {
             (card.phase, card.request) = (.starting, request)
             return .start(card)
         case .move(let id, let audience): return .move(id, audience)
-        case .replaceToken(let id, let token): return .replaceToken(id, token)
+        case .replaceToken(let id, let token):
+            return .replaceToken(id, token, shownAt: FeedTime(milliseconds: clock.wallMilliseconds()))
         case .prefer(let id, let preferences): return .prefer(id, preferences)
         case .unfollow(let id): return .unfollow(id)
         default: return nil

@@ -12,10 +12,11 @@ final class CardLoading {
         case none
         /// All cards are loaded. The lines are for operators; completions of other cards than those that are left out say nothing any more, if so.
         case loaded(lines: [String], voidsCompletions: Bool)
-        /// Some starts went on. There are more, for which the shards may have no room yet.
-        case resumed
+        /// Some starts went on, and these are given up, because they are certain not to have left and nobody needs them any more. There may be more,
+        /// for which the shards have no room yet.
+        case resumed(unneeded: [Card])
         /// All starts are known: calls for cards go on. The claims are to become durable (`noteNamed`).
-        case settled(uncertain: Set<UInt64>, unnamed: [StoredClaims], line: String?)
+        case settled(uncertain: UncertainStarts, unnamed: [StoredClaims], line: String?)
         /// Starts that are given up, of which people are to be told.
         case giveUp([(card: Card, failure: StartFailure)])
         /// People have been told of all. Completions of a store that knew no starts are void, if so.
@@ -45,8 +46,9 @@ final class CardLoading {
 
     var isOver: Bool { if case .over = stage { true } else { false } }
 
-    /// Is `true` until claims name all starts that may have left. What the store has of completions tells the next process so, and stays as it is.
-    var areStartsUnknown: Bool { !isOver && !knowsStarts }
+    /// Is `true` until claims name all starts that may have left, and for good if cards are left out that cannot be read. What the store has of
+    /// completions tells the next process so, and stays as it is.
+    var areStartsUnknown: Bool { !knowsStarts && (lacksSlices || !isOver) }
 
     /// Is `false` while a completion might speak of starts that may have left, and for good if cards are left out that cannot be read.
     var notesCompletions: Bool { !areStartsUnknown && !lacksSlices }
@@ -72,16 +74,18 @@ final class CardLoading {
             stage = .resuming(StartResumption(cards.starting, after: earlier))
             return .loaded(lines: cards.lines, voidsCompletions: lacksSlices && !areStartsUnknown)
         case .resuming(let starts):
-            if starts.resume(in: core) { return .resumed }
+            let hasMore = starts.resume(in: core)
+            let unneeded = starts.takeUnneeded()
+            if hasMore || !unneeded.isEmpty { return .resumed(unneeded: unneeded) }
             earlier = nil
             let unnamed = starts.claims(at: core.now)
             stage = unnamed.isEmpty ? .givingUp(starts) : .naming(starts)
-            return .settled(uncertain: starts.uncertain, unnamed: unnamed, line: starts.report)
+            return .settled(uncertain: starts.takeUncertain(), unnamed: unnamed, line: starts.report)
         case .givingUp(let starts):
             let givenUp = starts.takeGivenUp()
             guard givenUp.isEmpty else { return .giveUp(givenUp) }
             stage = .over
-            return .end(voidsCompletions: !knowsStarts)
+            return .end(voidsCompletions: !knowsStarts && !lacksSlices)
         }
     }
 }

@@ -11,8 +11,8 @@ final class StartResumption {
     private var due = 0
     private var givenUp: [(card: Card, failure: StartFailure)] = []
     private var unnamed: [AppID?: [StartMark]] = [:]
-    /// Ids of the cards that may have been started.
-    private(set) var uncertain: Set<UInt64> = []
+    private var unneeded: [Card] = []
+    private var uncertain = UncertainStarts()
 
     private static let cardsPerTurn = 512
 
@@ -58,7 +58,20 @@ final class StartResumption {
 
     private func giveUp(_ card: Card, _ failure: StartFailure) {
         givenUp.append((card, failure))
-        if failure == .uncertain { uncertain.insert(card.id.rawValue) }
+        if failure == .uncertain { uncertain.insert(card.id.rawValue) } else { unneeded.append(card) }
+    }
+
+    /// Removes and returns the cards whose starts are given up since the last call although they are certain not to have left. Their rows go before
+    /// those of calls that start the same cards.
+    func takeUnneeded() -> [Card] {
+        defer { unneeded = [] }
+        return unneeded
+    }
+
+    /// Removes and returns the cards that may have been started. Called once all have been looked at.
+    func takeUncertain() -> UncertainStarts {
+        defer { uncertain = UncertainStarts() }
+        return uncertain
     }
 
     /// Goes by log time, because a wall clock that is wrong must not give all starts up.

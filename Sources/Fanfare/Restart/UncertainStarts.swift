@@ -1,15 +1,16 @@
 /// Cards that the process before this one may have started, and the calls that were handed in before people could know: a start of such a card, and its
 /// confirmation, is not carried out by one of these.
 struct UncertainStarts {
-    /// By id, number of the last of these calls in the mailbox; `.max` until people are told, and while callers wait who came before that.
+    /// By the bits of their ids, number of the last of these calls in the mailbox; `.max` until people are told, and while callers wait who came before that.
     private var cards: [UInt64: UInt64] = [:]
     /// Ids of those that people were told of while callers waited for room.
     private var open: [UInt64] = []
     private var last: UInt64 = 0
     private var areTold = false
 
-    /// - Parameter cards: ids of the cards.
-    init(_ cards: Set<UInt64> = []) { for card in cards { self.cards[card] = .max } }
+    var count: Int { cards.count }
+
+    mutating func insert(_ card: UInt64) { cards[card] = .max }
 
     /// Notes that people are about to be told of a card.
     ///

@@ -64,6 +64,9 @@ struct TokenStore {
 
     mutating func remove(_ reference: Reference) { free[TokenStore.units(bytes(reference))].append(reference.start) }
 
+    /// Size of the arena.
+    var bytes: Int { arena.count }
+
     /// Returns the token.
     subscript(_ reference: Reference) -> ArraySlice<UInt8> {
         let offset = Int(reference.start) * TokenStore.unit

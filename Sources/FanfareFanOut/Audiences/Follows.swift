@@ -89,9 +89,9 @@ final class Follows {
     }
 
     /// Notes that all cards of the store are loaded.
-    func endLoading() {
+    func endLoading(at moment: Moment) {
         reporter.completions.endLoading()
-        membership.topics.resumed.end()
+        membership.topics.resumed.end(newest: membership.lineups.newest, at: moment.monotonic)
     }
 
     /// Returns what a card that is loaded into a topic's followers has had: unlike a joiner it may show what its topic does, and may have missed

@@ -3,8 +3,8 @@ import FanfareModel
 /// What topics have shown and alerted before a restart and since, as far as cards that are still to be loaded may lack it.
 ///
 /// An engine with a store publishes what each topic shows, and loads its cards behind that. A card has joined its topic long before, so the
-/// alerts that have come by then concern it, those of the process before this one as well unless they may have left for it. Empty once all cards are
-/// loaded.
+/// alerts that have come by then concern it, those of the process before this one as well unless they may have left for it. Once all cards are
+/// loaded, the alerts stay for a while: another topic of a lineup may tell the same facts later.
 struct ResumedTopics {
     /// By topic, alerts that may still leave, the oldest first: of each class as many as an audience keeps.
     private var alerts: [TopicIndex: [PendingAlert]] = [:]
@@ -17,8 +17,26 @@ struct ResumedTopics {
     /// Notes that cards are loaded from now on.
     mutating func begin() { isLoading = true }
 
-    /// Notes that all cards are loaded, and forgets everything.
-    mutating func end() { self = ResumedTopics() }
+    /// News up to which lineups have been loaded; `nil` while cards are loaded.
+    private var loadedThrough: NewsNumber?
+    private var forgetsAt: MonotonicTime?
+
+    /// Notes that all cards are loaded.
+    ///
+    /// - Parameter newest: newest news of lineups.
+    mutating func end(newest: NewsNumber, at now: MonotonicTime) {
+        (isLoading, displays, loadedThrough, forgetsAt) = (false, [], newest, now + AlertClaim.ageMax)
+    }
+
+    /// Forgets alerts that have been known for long.
+    mutating func expire(at now: MonotonicTime) {
+        if let forgetsAt, now >= forgetsAt { self = ResumedTopics() }
+    }
+
+    /// Returns whether the alerts concern a lineup, which has been loaded.
+    ///
+    /// - Parameter born: newest news when the lineup was made.
+    func concern(lineupBornAt born: NewsNumber) -> Bool { loadedThrough.map { born <= $0 } ?? true }
 
     /// Notes that those who had the newest version of a topic before the restart have this publication.
     mutating func noteHolders(of publication: Publication, _ topic: TopicIndex) {

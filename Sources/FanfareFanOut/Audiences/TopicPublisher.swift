@@ -32,8 +32,9 @@ final class TopicPublisher {
     }
 
     func publish(_ publication: Publication, at moment: Moment) {
+        if membership.topics.resumed.hasAlerts { membership.topics.resumed.expire(at: moment.monotonic) }
         let topic = membership.topics.insert(topicOf: publication)
-        if let latest = membership.topics[topic].latest, latest.topic.birth != publication.topic.birth {
+        if let latest = membership.topics[topic].latest, latest.isSucceeded(by: publication) {
             membership.topics.resumed.forget(topic)
         }
         membership.detach(topic)
@@ -177,5 +178,12 @@ extension Audience.Version {
         self.init(
             event: publication.event, priority: publication.priority, latest: publication,
             display: publication.display)
+    }
+}
+
+extension Publication {
+    /// Returns whether another publication under the same id is that of another topic, or of the topic's next turn.
+    fileprivate func isSucceeded(by other: Publication) -> Bool {
+        topic.birth != other.topic.birth || event == .end && freesID && other.event != .end
     }
 }

@@ -1,11 +1,5 @@
 public import FanfareModel
 
-/// Position of an activity in its shard's store. A slot is reused after its activity is gone; the generation tells its tenants apart.
-@usableFromInline package struct ActivitySlot: Hashable, Sendable {
-    @usableFromInline package let rawValue: UInt32
-    @usableFromInline package init(_ rawValue: UInt32) { self.rawValue = rawValue }
-}
-
 /// The content of pushes: one content state, stamped, with or without an alert. It is made once and shared by all deliveries of the
 /// same variant, so expensive work on it is done once per update and not once per phone.
 ///

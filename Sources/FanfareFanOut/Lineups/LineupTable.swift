@@ -345,6 +345,9 @@ final class LineupTable {
         return false
     }
 
+    /// Newest news when the lineup was made.
+    func born(_ row: Int) -> NewsNumber { rows[row].born }
+
     /// Returns the alerts that the lineup has looked at, the oldest first.
     func alertsHeard(_ row: Int) -> [IssuedAlert] {
         links(of: row).flatMap { self[links.topics[$0]]?.alerts ?? [] }

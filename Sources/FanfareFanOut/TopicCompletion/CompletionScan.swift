@@ -81,9 +81,13 @@ final class CompletionScan {
     private func begin() {
         cursor = 0
         voids = reporter.completions.voids
-        for index in reporter.completions.takeUnfinished() {
+        // An index may be there twice: of an audience that is gone, and of the one that has got its place.
+        let unfinished = reporter.completions.takeUnfinished().filter {
+            membership.audiences[$0].completionPlace.endUnfinished()
+        }
+        for index in unfinished {
             let audience = membership.audiences[index]
-            guard audience.completionPlace.endUnfinished(), audience.lineup == nil else { continue }
+            guard audience.lineup == nil else { continue }
             let lacking = audience.owed + audience.refused
             guard lacking > 0 else { continue }
             reporter.completions.noteUnfinished(index, &audience.completionPlace)

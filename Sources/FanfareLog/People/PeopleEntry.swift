@@ -7,7 +7,8 @@ package enum PeopleEntry: Sendable, Equatable {
     /// A push is to make the card appear; its token is the start token.
     case start(Card)
     case move(ActivityID, AudienceKey, joinedAt: FeedTime? = nil)
-    case replaceToken(ActivityID, [UInt8], takenAt: FeedTime? = nil)
+    /// The card has that token. One that was to be started is on its phone since then, by the wall clock; `takenAt` is log time.
+    case replaceToken(ActivityID, [UInt8], shownAt: FeedTime? = nil, takenAt: FeedTime? = nil)
     case prefer(ActivityID, Preferences)
     /// The card is to be ended.
     case unfollow(ActivityID)
@@ -26,7 +27,8 @@ extension PeopleEntry {
             card.joinedAt = now
             return .start(card)
         case .move(let id, let audience, _): return .move(id, audience, joinedAt: now)
-        case .replaceToken(let id, let token, _): return .replaceToken(id, token, takenAt: now)
+        case .replaceToken(let id, let token, let shownAt, _):
+            return .replaceToken(id, token, shownAt: shownAt, takenAt: now)
         case .prefer, .unfollow, .removed: return self
         }
     }

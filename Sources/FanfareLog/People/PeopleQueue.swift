@@ -39,9 +39,13 @@ package final class PeopleQueue {
         var wake: () -> Void = {}
         wakeup = try Wakeup(loop: loop) { wake() }
         let signal = wakeup.signal
+        // What it captures goes with it, which is not to live as long as the thread.
+        let work = Locked(Optional(load))
         do throws(LoopError) {
             try shared.thread.start(name: "people") { [shared] in
-                PeopleQueue.run(register, shared, load) { signal.signal() }
+                defer { register.close() }
+                work.withLock { $0.take() }.map { PeopleQueue.load(by: $0, shared) { signal.signal() } }
+                PeopleQueue.run(register, shared) { signal.signal() }
             }
         } catch {
             wakeup.close()
@@ -83,11 +87,9 @@ package final class PeopleQueue {
         onDurable(kept)
     }
 
-    private static func run(
-        _ register: PeopleRegister, _ shared: Shared, _ load: (_ retry: (LogError) -> Bool) -> Void,
-        _ wake: @escaping @Sendable () -> Void
+    private static func load(
+        by load: (_ retry: (LogError) -> Bool) -> Void, _ shared: Shared, _ wake: @escaping @Sendable () -> Void
     ) {
-        defer { register.close() }
         load { error in
             shared.state.withLock {
                 $0.lines.append(
@@ -97,6 +99,9 @@ package final class PeopleQueue {
             wake()
             return shared.thread.waitToRetry()
         }
+    }
+
+    private static func run(_ register: PeopleRegister, _ shared: Shared, _ wake: @escaping @Sendable () -> Void) {
         while true {
             shared.thread.waitForWork()
             let (entries, isClosed) = shared.state.withLock { ($0.entries.take(), $0.isClosed) }
@@ -110,7 +115,7 @@ package final class PeopleQueue {
 
     /// - Returns: `false` if the queue was closed before the disk took the changes.
     private static func write(
-        _ entries: [PeopleEntry], to register: PeopleRegister, _ shared: Shared, _ wake: () -> Void
+        _ entries: [PeopleEntry], to register: PeopleRegister, _ shared: Shared, _ wake: @escaping @Sendable () -> Void
     ) -> Bool {
         func tell(_ line: String) {
             shared.state.withLock { $0.lines.append(line) }

@@ -255,7 +255,7 @@ extension PeopleEntry {
     fileprivate var id: UInt64 {
         switch self {
         case .follow(let card), .start(let card): card.id.rawValue
-        case .move(let id, _, _), .replaceToken(let id, _, _), .prefer(let id, _), .unfollow(let id): id.rawValue
+        case .move(let id, _, _), .replaceToken(let id, _, _, _), .prefer(let id, _), .unfollow(let id): id.rawValue
         case .removed(let id, _): id
         }
     }
@@ -271,7 +271,8 @@ extension Card {
         card.preferences = preferences ?? known.preferences
         // Another token after an unfollow is another card (`Follows`), and so it is where the known card was being ended for its age.
         let isOver = known.phase == .leaving || startedAt - known.startedAt >= Card.ageMax
-        if !isOver || known.token == token { card.startedAt = known.startedAt }
+        // A start may have waited for hours: its request says nothing of the card's age.
+        if known.phase != .starting, !isOver || known.token == token { card.startedAt = known.startedAt }
         // A card with another token may be another one, what a start showed is not what others have got since, and another app's followers have
         // what its own pushes brought.
         if known.phase == .shown, known.token == token, known.audience == audience, known.app == app {
@@ -296,11 +297,14 @@ extension Card {
             self.audience = audience
             // That of a card that is to be started is the time of its first request.
             if phase != .starting { self.joinedAt = joinedAt }
-        case .replaceToken(_, let new, let takenAt):
+        case .replaceToken(_, let new, let shownAt, let takenAt):
             if token != new { generation &+= 1 }
             token = new
-            // The card shows what its start did, and none of what others have got meanwhile.
-            if phase == .starting { (phase, joinedAt, request) = (.shown, takenAt, nil) }
+            guard phase == .starting else { return }
+            // The card shows what its start did, and none of what others have got meanwhile. It is as old as the start that left, which may have waited
+            // for hours; its app reports the token soon after that.
+            (phase, joinedAt, request) = (.shown, takenAt, nil)
+            startedAt = shownAt ?? startedAt
         case .prefer(_, let preferences): self.preferences = preferences
         case .unfollow: phase = .leaving
         case .follow, .start, .removed: break

@@ -193,6 +193,24 @@ import Testing
         #expect(!book.takesLoneFailures)
     }
 
+    /// The place of an audience whose topic is over may be another's before a pass comes.
+    @Test func whoeverLacksAVersionIsAnExceptionAlsoInThePlaceOfAnotherTopic() {
+        let service = Self.service(members: 2, besideOthers: true)
+        service.answer = { member, _ in member == 1 ? .throttled : .accepted }
+        service.apply(.publish(Self.publication(1)))
+        service.run()
+        service.answer = { _, _ in .accepted }
+        service.apply(.publish(Self.publication(2, event: .end)))
+        _ = Self.completions(service, after: 4)
+        let other = TopicID("other")
+        service.answer = { member, _ in member == 8 ? .throttled : .accepted }
+        for member in 7...8 { service.follow(member, .topic(other)) }
+        service.apply(.followed(before: Self.time(20), sent: Self.time(20) + .milliseconds(-1)))
+        service.apply(.publish(Self.publication(3, of: other, birth: 2)))
+        let found = Self.completions(service, after: 30).filter { $0.publication.topicID == other }
+        #expect(!found.isEmpty && found.allSatisfy { $0.exceptions.count == 1 }, "\(found.map(\.exceptions.count))")
+    }
+
     @Test func aTopicThatTooManyLackIsNotComplete() {
         let service = Self.service(members: 600)
         service.answer = { member, _ in member % 2 == 0 ? .throttled : .accepted }

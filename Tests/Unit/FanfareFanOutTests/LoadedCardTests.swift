@@ -181,7 +181,12 @@ import Testing
     @Test(arguments: [ClaimTests.Followed.lineup, .lineups]) func aFactOfTwoTopicsIsToldOnce(
         followed: ClaimTests.Followed
     ) {
-        for (settledThrough, isLater, expected) in [(10, false, 0), (nil, false, 1), (nil, true, 1), (10, true, 0)] {
+        let cases: [(settledThrough: Int?, isLater: Bool, areAllLoaded: Bool, expected: Int)] = [
+            (10, false, false, 0), (nil, false, false, 1), (nil, true, false, 1), (10, true, false, 0),
+            // A feed hands in what it has gathered once all cards are loaded.
+            (nil, true, true, 1), (10, true, true, 0),
+        ]
+        for (settledThrough, isLater, areAllLoaded, expected) in cases {
             let service = Self.service()
             let other = followed.key(0).topics[1]
             service.apply(.publishResumed(Self.resumed(ScriptedService.match, alerting: "goal", at: 10)))
@@ -192,6 +197,7 @@ import Testing
                 service, 0..<1, followed,
                 having: EarlierDelivery(settledThrough: settledThrough.map { FeedTime(seconds: Int64($0)) }))
             _ = ClaimTests.runOut(service)
+            if areAllLoaded { service.apply(.endLoading) }
             if isLater {
                 service.pass(seconds: 1)
                 let alert = Alert(
@@ -204,7 +210,7 @@ import Testing
                 _ = ClaimTests.runWithStore(service)
             }
             let told = service.accepted.filter { $0.payload.alert != nil }
-            #expect(told.count == expected, "\(String(describing: settledThrough)), \(isLater)")
+            #expect(told.count == expected, "\(String(describing: settledThrough)), \(isLater), \(areAllLoaded)")
             #expect(told.allSatisfy { $0.payload.alert?.body == .text("") }, "not twice in one push either")
             #expect(service.shard.isQuiet && service.shard.violatedInvariant() == nil)
         }
@@ -239,6 +245,42 @@ import Testing
         Self.load(service, 0..<1)
         _ = ClaimTests.runOut(service)
         #expect(service.accepted.count == 1 && service.told(of: "goal").isEmpty)
+        #expect(service.shard.violatedInvariant() == nil)
+    }
+
+    /// A topic that begins anew under its id keeps its birth if it has not been forgotten.
+    @Test func theAlertOfATurnThatHasEndedIsToldNobody() {
+        let service = Self.service()
+        service.apply(.publishResumed(Self.resumed(ScriptedService.match, alerting: "goal", at: 10)))
+        service.apply(.load)
+        service.apply(.publish(Self.publication(10, event: .end)))
+        service.apply(.publish(Self.publication(11)))
+        Self.load(service, 0..<1)
+        _ = ClaimTests.runOut(service)
+        #expect(service.accepted.count == 1 && service.told(of: "goal").isEmpty)
+        #expect(service.shard.violatedInvariant() == nil)
+    }
+
+    /// A lineup that is made later has told nothing yet.
+    @Test func aFactIsToldToALineupThatWasMadeBehindTheLoading() {
+        let service = Self.service()
+        service.apply(.publishResumed(Self.resumed(ScriptedService.match, alerting: "goal", at: 10)))
+        let other = ClaimTests.Followed.lineup.key(0).topics[1]
+        service.apply(.publishResumed(ResumedPublication(Self.publication(9, of: other), [])))
+        service.apply(.load)
+        service.apply(.endLoading)
+        service.apply(.publish(Self.publication(10, of: TopicID("third"))))
+        service.follow(0, ClaimTests.Followed.lineup.key(0))
+        _ = ClaimTests.runOut(service)
+        let alert = Alert(
+            cause: "goal", class: .essential, text: AlertText(title: "goal", body: ""), freshFor: .seconds(300),
+            highlight: nil, grantedAt: FeedTime(seconds: 30))
+        service.apply(.publish(Self.publication(10, of: other, alerting: alert)))
+        for _ in 0..<20 {
+            service.pass(seconds: 1)
+            _ = ClaimTests.runWithStore(service)
+        }
+        #expect(service.accepted.filter { $0.payload.alert != nil }.count == 1)
         #expect(service.shard.violatedInvariant() == nil)
     }
 

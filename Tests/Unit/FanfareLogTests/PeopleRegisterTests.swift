@@ -220,6 +220,28 @@ import Testing
         #expect(known.card?.phase == .shown && known.kept == [true, false])
     }
 
+    /// A start may wait for its match until tomorrow. Its card is not ended for an age that the request has.
+    @Test func aCardIsAsOldAsTheStartThatLeft() throws {
+        var start = Self.card("card", [9])
+        start.phase = .starting
+        let shownAt = Self.at + .seconds(9 * 3600)
+        let shown = try applied([.start(start), .replaceToken("card", [1], shownAt: shownAt)]).card
+        #expect(shown?.startedAt == shownAt)
+        let rotated = try applied([
+            .start(start), .replaceToken("card", [1], shownAt: shownAt),
+            .replaceToken("card", [2], shownAt: shownAt + .seconds(60)),
+        ]).card
+        #expect(rotated?.startedAt == shownAt, "another token makes no card younger")
+        for token: [UInt8] in [[1], [9]] {
+            for wait in [60, 9 * 3600] {
+                var follow = Self.card("card", token)
+                follow.startedAt = Self.at + .seconds(wait)
+                let followed = try applied([.start(start), .follow(follow)]).card
+                #expect(followed?.startedAt == follow.startedAt, "as the app says")
+            }
+        }
+    }
+
     @Test func aCardThatNoStoreTakesIsNotKept() throws {
         let tooLong = Self.card(String(repeating: "x", count: Card.bytesMax), [1])
         let (card, kept) = try applied([.follow(tooLong), .follow(Self.card("card", [1]))])

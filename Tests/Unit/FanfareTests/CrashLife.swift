@@ -70,7 +70,7 @@ final class CrashLife: EngineCoreDelegate {
         if disk.claims.start == nil { disk.claims.begin(at: core.now) }
         let counting = core.takeEarlierCompletions()
         if counting == nil || earlier.hasVoidCompletions, earlier.knowsStarts { disk.change { $0.void() } }
-        for key in core.outdatedCompletions { disk.change { $0.forget(key) } }
+        for key in core.takeOutdatedCompletions() { disk.change { $0.forget(key) } }
         checkpointer = try Checkpointer(core, disk.log, sink: disk, rules: logged, interval: 10)
         turn = CoreTurn(
             core, inbox, clock: ThreadClock(clock.source), intake: disk.intake, checkpointer: checkpointer
@@ -119,7 +119,9 @@ final class CrashLife: EngineCoreDelegate {
         switch loading.next(in: core) {
         case .none: return false
         case .loaded(_, let voidsCompletions): if voidsCompletions { disk.change { $0.void() } }
-        case .resumed: return !core.isCongested
+        case .resumed(let unneeded):
+            for card in unneeded { removeRow(of: card) }
+            return !core.isCongested
         case .settled(let uncertain, let unnamed, _):
             disk.intake.endLoading(uncertain: uncertain)
             disk.claims.append(unnamed, CompletionChanges(), stampMark: nil)
@@ -127,7 +129,7 @@ final class CrashLife: EngineCoreDelegate {
         case .giveUp(let cards):
             for (card, failure) in cards where failure != .uncertain || turn.tellUncertain(card.id.rawValue) {
                 onGivenUp?(card)
-                disk.intake.ends.remove(card.id.rawValue, token: card.token.keyedHash)
+                if failure == .uncertain { removeRow(of: card) }
             }
         case .end(let voidsCompletions):
             disk.intake.uncertain.endTelling()
@@ -135,6 +137,8 @@ final class CrashLife: EngineCoreDelegate {
         }
         return true
     }
+
+    private func removeRow(of card: Card) { disk.intake.ends.remove(card.id.rawValue, token: card.token.keyedHash) }
 
     /// Makes durable what waits in these parts of the store.
     ///

@@ -215,4 +215,45 @@ import Testing
         #expect(place.fates.withLock(\.count) == 1 && place.pushes.withLock(\.count) == 1)
         _ = await engine.shutdown()
     }
+
+    /// A call may take the place of a start whose topic is over. The store then keeps the call's start, which a claim names, so that no later engine
+    /// repeats it.
+    @Test(.timeLimit(.minutes(10))) func aStartInThePlaceOfOneThatIsGivenUpLeavesOnce() async throws {
+        let place = try Place(count: 0)
+        func start() -> StartRequest {
+            StartRequest(
+                activity: "card", token: [7], attributesType: "Match", alert: AlertText(title: "Kick-off", body: ""))
+        }
+        var engine = try place.engine()
+        var end = Self.goal(1)
+        end.lifecycle = .end
+        _ = try await engine.ingest(end)
+        _ = await engine.shutdown()
+        var row = Card(
+            subscriber: "anna", activity: "card", token: [7], audience: .topic(Self.match),
+            startedAt: FeedTime(milliseconds: Moment.now().wallMilliseconds))
+        (row.phase, row.request) = (.starting, start())
+        try place.people.apply([.insert(row)], upTo: place.people.position + 1)
+
+        engine = try place.engine()
+        let other = TopicID("match/2")
+        guard case .taken = engine.offer(.start(.topic(other), start(), subscriber: "anna")) else {
+            Issue.record("the call is not taken")
+            return
+        }
+        var event = Self.goal(2)
+        event.topic = other
+        _ = try await engine.ingest(event)
+        place.people.open()
+        #expect(await engine.settle(within: .seconds(300)))
+        #expect(place.fates.withLock { $0 } == [ActivityEvent(activity: "card", fate: .notStarted(.over))])
+        #expect(place.pushes.withLock(\.count) == 1)
+        _ = await engine.shutdown()
+
+        engine = try place.engine()
+        #expect(await engine.settle(within: .seconds(300)))
+        #expect(place.pushes.withLock(\.count) == 1, "the start has left")
+        #expect(place.fates.withLock { $0.last } == ActivityEvent(activity: "card", fate: .notStarted(.uncertain)))
+        _ = await engine.shutdown()
+    }
 }

@@ -127,6 +127,9 @@ final class StartCrashWorld {
         life.onGivenUp = { [unowned self] in giveUp($0.id) }
         life.onFate = { [unowned self] fate, id in
             tell("\(id.text ?? ""): \(fate)")
+            if case .expired = fate, let at = card(id)?.leftAt, clock.truth - at < .seconds(7 * 3600) {
+                complain("card \(id.text ?? "") is over \((clock.truth - at).components.seconds) s after its start left")
+            }
             if case .notStarted(let failure) = fate {
                 card(id)?.hasFailed = true
                 // A call that came before this life gave the card up is told once more.
@@ -264,8 +267,8 @@ final class StartCrashWorld {
         default:
             guard !card.left.isEmpty else { return }
             let token: [UInt8] = [UInt8(card.number & 255), UInt8(card.number >> 8), 77, 77]
-            guard post(.person(.replaceToken(card.id, token), command(.replaceToken(card.id, token: token)), nil))
-            else { return }
+            let entry = PeopleEntry.replaceToken(card.id, token, shownAt: clock.truth)
+            guard post(.person(entry, command(.replaceToken(card.id, token: token)), nil)) else { return }
             tell("card \(card.number) reports its token")
             card.isOver = true
         }

@@ -3,8 +3,14 @@ import Testing
 @testable import Fanfare
 
 @Suite struct UncertainStartsTests {
+    private static func starts(_ cards: UInt64...) -> UncertainStarts {
+        var starts = UncertainStarts()
+        for card in cards { starts.insert(card) }
+        return starts
+    }
+
     @Test func callsFromBeforeTheNewsAreCovered() {
-        var starts = UncertainStarts([1, 2])
+        var starts = Self.starts(1, 2)
         let before = [(1, 7), (3, 1)].map { starts.covers($0.0, $0.1) }
         #expect(before == [true, false])
         let isTold = starts.tell(1, lastCall: 9)
@@ -18,7 +24,7 @@ import Testing
 
     /// Callers who wait for room came before the news.
     @Test func callersInLineAreCovered() {
-        var starts = UncertainStarts([1])
+        var starts = Self.starts(1)
         _ = starts.tell(1, lastCall: nil)
         let inLine = starts.covers(1, 100)
         starts.noteNoCaller(lastCall: 120)
@@ -27,7 +33,7 @@ import Testing
     }
 
     @Test func aCardThatHasFollowedIsCertain() {
-        var starts = UncertainStarts([1])
+        var starts = Self.starts(1)
         starts.resolve(1)
         let isTold = starts.tell(1, lastCall: 5)
         let isCovered = starts.covers(1, 1)
@@ -35,7 +41,7 @@ import Testing
     }
 
     @Test func afterTheNewsNothingIsCovered() {
-        var starts = UncertainStarts([1, 2])
+        var starts = Self.starts(1, 2)
         _ = starts.tell(1, lastCall: 5)
         _ = starts.tell(2, lastCall: 6)
         starts.endTelling()

@@ -20,15 +20,13 @@ import Foundation
     static func main() async throws {
         let folder = CommandLine.arguments.dropFirst().first
         let engine = try Engine(Engine.Options(transport: .discard, store: folder.map { .folder($0) }))
-        // The engine keeps eight bytes of each id, so a program that needs the text keeps a table.
-        let cards = Dictionary(uniqueKeysWithValues: ["anna-card", "ben-card"].map { (ActivityID($0), $0) })
         // Each task listens until the engine has stopped. The sequences are made before the first event, so they miss nothing.
         let (decisions, deadTokens, reports) = (engine.decisions(), engine.deadTokens(), engine.reports())
         let listening = Task {
             for await record in decisions { print("\(record.kind): \(record.outcome.rawValue), \(record.reason)") }
             if decisions.lost > 0 { print("\(decisions.lost) decisions were lost: print faster") }
         }
-        Task { for await dead in deadTokens { print("forget the token of \(cards[dead] ?? "a card of another run")") } }
+        Task { for await dead in deadTokens { print("forget the token of \(dead.text ?? "a card without an id")") } }
         Task { for await line in reports { print(line) } }
 
         try await play(on: engine)
