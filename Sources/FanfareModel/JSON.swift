@@ -69,7 +69,7 @@ public struct JSONObject: Hashable, Sendable, ExpressibleByDictionaryLiteral {
     public struct Member: Hashable, Sendable {
         /// Key of the member, unique within its object.
         public let key: String
-        /// Value of the member.
+        /// Any JSON, also an object or an array.
         public var value: JSONValue
     }
 

@@ -80,7 +80,7 @@ public struct ContentStateFault: Error, Sendable, CustomStringConvertible {
 
     /// Topic whose state was to be published. It keeps its previous state.
     public let topic: TopicID
-    /// Problem of the state.
+    /// Reason why a phone could not read the state.
     public let problem: Problem
 
     /// Text for people in one line: topic and problem.

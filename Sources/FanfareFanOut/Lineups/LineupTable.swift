@@ -578,9 +578,7 @@ final class LineupTable {
                 let isReached =
                     news.isEmpty
                     || news.contains {
-                        guard let lineups = topics[links.topics[$0].place] else {
-                            return false
-                        }
+                        guard let lineups = topics[links.topics[$0].place] else { return false }
                         return lineups.reaches(Int(links.places[$0]))
                     }
                 guard isReached else { return "lineup \(row) has news, and no cursor comes to it" }

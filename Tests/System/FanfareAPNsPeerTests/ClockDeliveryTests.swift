@@ -28,7 +28,7 @@ import Testing
 
     /// - Parameter limit: the time within which all phones must have it.
     private func goal(_ number: UInt32, within limit: Duration, on stage: DeliveryStage) throws {
-        let before: MonotonicTime = stage.now.monotonic
+        let before = stage.now.monotonic
         stage.publish(number)
         try stage.run("goal \(number)") {
             stage.simulator.delivered == Self.people * Int(number) && stage.shard.sender.inFlight == 0

@@ -59,7 +59,7 @@ import Testing
         try stage.run("the outage") { stage.now.monotonic >= until && stage.shard.sender.inFlight == 0 }
         #expect(simulator.delivered == healthy)
 
-        let end: MonotonicTime = stage.now.monotonic
+        let end = stage.now.monotonic
         outage.end(simulator)
         try stage.run("the newest state") {
             stage.leap = stage.shard.sender.inFlight > 1 ? .zero : .milliseconds(100)

@@ -82,7 +82,7 @@ import Testing
                 token: [head, 0, UInt8(person >> 8), UInt8(person & 255)] + [UInt8](repeating: 9, count: 76))
         }
         stage.leap = .milliseconds(5)
-        let before: MonotonicTime = stage.now.monotonic
+        let before = stage.now.monotonic
         var serial: UInt32 = 0
         func publish(_ topic: TopicID) {
             serial += 1
@@ -112,7 +112,7 @@ import Testing
                 person, token: [head, 0, UInt8(person >> 8), UInt8(person & 255)] + [UInt8](repeating: 9, count: 76))
         }
         stage.leap = .milliseconds(5)
-        let before: MonotonicTime = stage.now.monotonic
+        let before = stage.now.monotonic
         stage.publish(1)
         try stage.run("the goal") { stage.simulator.delivered == others }
         #expect(stage.now.monotonic - before < .seconds(10))
@@ -136,7 +136,7 @@ import Testing
             stage.shard.apply(.start(request, .topic(DeliveryStage.topic)), at: stage.now)
         }
         stage.leap = .milliseconds(5)
-        let before: MonotonicTime = stage.now.monotonic
+        let before = stage.now.monotonic
         stage.publish(1, isSilent: true)
         try stage.run("the change") { stage.simulator.delivered == members }
         #expect(stage.now.monotonic - before < .seconds(10))

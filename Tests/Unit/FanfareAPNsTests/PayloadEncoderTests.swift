@@ -65,7 +65,7 @@ import Testing
         var alert: Alert?
         for score in Int64(2)...4 {
             moment.wallMilliseconds += 30_000
-            moment.monotonicNanoseconds += 30_000_000_000
+            moment.monotonic += .seconds(30)
             publish("b", score, alert: alert)
             let deliveries = pull()
             // Without an alert the score changes nothing in the card that has the other topic in its spotlight.

@@ -299,22 +299,6 @@ import Testing
         #expect(seen == 1)
     }
 
-    @Test func aPollerSeesReadiness() throws {
-        var ends: [Int32] = [0, 0]
-        #expect(pipe(&ends) == 0)
-        defer { for end in ends { close(end) } }
-        var events: Poller.Events?
-        try withLoop { loop in
-            let poller = try Poller(loop: loop, descriptor: ends[0]) { result in
-                events = try? result.get()
-                loop.stop()
-            }
-            try poller.start([.readable])
-            LoopTimer(loop: loop) { write(ends[1], "x", 1) }.start(after: .milliseconds(1))
-        }
-        #expect(events == [.readable])
-    }
-
     @Test func aBrokenPipeIsHarmless() async {
         await #expect(processExitsWith: .success) {
             let loop = try Loop()
