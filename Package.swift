@@ -50,8 +50,8 @@ var targets: [Target] = [
     .target(name: "CFanfareSimdjson", linkerSettings: [.linkedLibrary("simdjson")]),
     .target(
         name: "CFanfareGTFS", exclude: ["gtfs-realtime.proto"], linkerSettings: [.linkedLibrary("protobuf-c")]),
-    .target(
-        name: "FanfareFeeds", dependencies: ["FanfareModel", "CFanfareSimdjson", "CFanfareGTFS"], swiftSettings: swift),
+    .target(name: "FanfareJSON", dependencies: ["FanfareModel", "CFanfareSimdjson"], swiftSettings: swift),
+    .target(name: "FanfareFeeds", dependencies: ["FanfareModel", "FanfareJSON", "CFanfareGTFS"], swiftSettings: swift),
     .target(
         name: "FanfareDecisions", dependencies: ["FanfareModel"], swiftSettings: swift,
         linkerSettings: [.linkedLibrary("m")]),
@@ -74,12 +74,12 @@ var targets: [Target] = [
         swiftSettings: swift),
     .target(
         name: "Fanfare",
-        dependencies: stages("FanfareFeeds", "FanfareRules", "FanfareAPNs", "FanfareLog", "FanfareLoop"),
+        dependencies: stages("FanfareJSON", "FanfareRules", "FanfareAPNs", "FanfareLog", "FanfareLoop"),
         swiftSettings: swift),
     // Recorded and live feeds through the engine, and questions about them: the command's, and nothing that an embedding program needs.
     .target(
         name: "FanfareReplay",
-        dependencies: stages("Fanfare", "FanfareFeeds", "FanfareAPNs", "FanfareLog", "FanfareLoop"),
+        dependencies: stages("Fanfare", "FanfareJSON", "FanfareFeeds", "FanfareAPNs", "FanfareLog", "FanfareLoop"),
         swiftSettings: swift),
     // What an app on the phone shares with a backend: nothing but Foundation.
     .target(name: "FanfareLineup", swiftSettings: swift),
@@ -90,8 +90,8 @@ var targets: [Target] = [
     .executableTarget(
         name: "FanfareCLI",
         dependencies: stages(
-            "Fanfare", "FanfareReplay", "FanfareFeeds", "FanfareLog", "FanfareLoop", "FanfareTOML", "FanfareRules",
-            "FanfarePresentation"),
+            "Fanfare", "FanfareReplay", "FanfareJSON", "FanfareFeeds", "FanfareLog", "FanfareLoop", "FanfareTOML",
+            "FanfareRules", "FanfarePresentation"),
         swiftSettings: swift),
 
     // The whole engine in one thread, with clocks and a network made of a seed.
@@ -134,8 +134,8 @@ var targets: [Target] = [
     .testTarget(
         name: "FanfareReplayTests",
         dependencies: stages(
-            "FanfareReplay", "Fanfare", "FanfareFeeds", "FanfareLog", "FanfareLoop", "FanfareRules", "EngineTestSupport"
-        ),
+            "FanfareReplay", "Fanfare", "FanfareJSON", "FanfareFeeds", "FanfareLog", "FanfareLoop", "FanfareRules",
+            "EngineTestSupport"),
         path: "Tests/Unit/FanfareReplayTests",
         swiftSettings: swiftOfTests),
     .testTarget(
@@ -330,7 +330,7 @@ if development {
         .testTarget(
             name: "FanfareAPNsPeerTests",
             dependencies: stages(
-                "Fanfare", "FanfareReplay", "FanfareAPNs", "FanfareFeeds", "FanfareLoop", "APNsSimulator",
+                "Fanfare", "FanfareReplay", "FanfareAPNs", "FanfareJSON", "FanfareFeeds", "FanfareLoop", "APNsSimulator",
                 "CountAllocations", "DeliveryJudge", "LoadJSON"),
             path: "Tests/System/FanfareAPNsPeerTests",
             exclude: ["strict_server.py", "Storyboards"], swiftSettings: swiftOfTests),

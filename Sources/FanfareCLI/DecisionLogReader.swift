@@ -1,4 +1,5 @@
 import FanfareFeeds
+import FanfareJSON
 import FanfareModel
 import Glibc
 

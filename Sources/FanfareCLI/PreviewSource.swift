@@ -1,6 +1,7 @@
 import FanfareDecisions
 import FanfareFanOut
 import FanfareFeeds
+import FanfareJSON
 import FanfareModel
 import FanfarePresentation
 import FanfareReplay

@@ -1,3 +1,4 @@
+import FanfareJSON
 import FanfareModel
 import Foundation
 

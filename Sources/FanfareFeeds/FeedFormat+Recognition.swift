@@ -1,3 +1,5 @@
+import FanfareJSON
+
 extension FeedFormat {
     static let names = allCases.map(\.rawValue).joined(separator: ", ")
 

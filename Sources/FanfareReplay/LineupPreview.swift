@@ -1,5 +1,5 @@
 import FanfareFanOut
-import FanfareFeeds
+import FanfareJSON
 package import FanfareModel
 
 /// One activity that follows a lineup, and what its phone shows: a shard of its own, in log time, in front of a transport that accepts

@@ -1,4 +1,4 @@
-import FanfareFeeds
+import FanfareJSON
 import FanfareLoop
 public import FanfareModel
 import Foundation

@@ -1,4 +1,4 @@
-import FanfareFeeds
+import FanfareJSON
 public import FanfareModel
 
 extension JSONObject {

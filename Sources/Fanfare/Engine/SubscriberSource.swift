@@ -1,6 +1,5 @@
 import FanfareDecisions
 import FanfareFanOut
-public import FanfareFeeds
 import FanfareLog
 public import FanfareModel
 
@@ -19,8 +18,6 @@ public protocol SubscriberSource: Sendable {
     ///   reported to operators.
     func read(_ take: (Subscription) -> String?) throws
 }
-
-extension SubscriberFile: SubscriberSource {}
 
 /// Source that takes its subscriptions from a sequence.
 public struct SubscriberSequence<Base: Sequence & Sendable>: SubscriberSource where Base.Element == Subscription {

@@ -1,3 +1,5 @@
+import FanfareJSON
+
 /// A Wyscout match file, reduced to the parts that Fanfare reads.
 struct WyscoutDocument {
     enum Period: String {

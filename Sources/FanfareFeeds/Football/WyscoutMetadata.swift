@@ -1,3 +1,4 @@
+import FanfareJSON
 import FanfareModel
 
 /// `matches-metadata.json`: the data about matches that their own files lack.

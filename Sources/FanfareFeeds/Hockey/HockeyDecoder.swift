@@ -1,3 +1,4 @@
+import FanfareJSON
 import FanfareModel
 
 /// Decoder for a PWHL game (HockeyTech's play-by-play and summary in one document).

@@ -1,3 +1,5 @@
+import FanfareJSON
+
 import Glibc
 
 /// Splits a stream of bytes into lines, whatever the sizes of its chunks. Keeps at most one chunk and one line.

@@ -1,3 +1,4 @@
+import FanfareJSON
 import FanfareModel
 
 /// Reads one line of the native format.

@@ -1,3 +1,4 @@
+import FanfareJSON
 import FanfareModel
 
 /// Names of unknown members that look like typing errors, each reported once. `patch` instead of `set`, for instance, would give a

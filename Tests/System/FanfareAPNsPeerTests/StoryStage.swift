@@ -1,5 +1,6 @@
 import FanfareAPNs
 import FanfareFeeds
+import FanfareJSON
 import FanfareLoop
 import FanfareModel
 import FanfareReplay

@@ -39,8 +39,8 @@ import Testing
         shard.apply(.follow(ActivityID(1), .topic(TopicID("match")), token: [1]), at: moment)
         #expect(stamps(of: 1...8, in: shard, at: moment) == Array(second...second + 3))
         // The shard has asked for more, once.
-        #expect(requests(of: shard, at: moment) == [second + 30])
-        #expect(requests(of: shard, at: moment) == [])
+        #expect(stampRequests(of: shard, at: moment) == [second + 30])
+        #expect(stampRequests(of: shard, at: moment) == [])
         // The newest version leaves once the mark is durable, or the clock has come so far.
         moment.monotonic += .seconds(1)
         moment.wallMilliseconds += 1000
@@ -67,12 +67,12 @@ import Testing
             moment.monotonic += .seconds(1)
         }
         // One request, however many stamps there have been since the last look.
-        #expect(requests(of: shard, at: moment) == [moment.wallSeconds + 30])
+        #expect(stampRequests(of: shard, at: moment) == [moment.wallSeconds + 30])
         // While nothing is sent, one each quarter of a minute.
         var requests = 0
         for _ in 0..<600 {
             moment.wallMilliseconds += 100
-            requests += requests(of: shard, at: moment).count
+            requests += stampRequests(of: shard, at: moment).count
         }
         #expect(requests == 3)
     }
@@ -167,7 +167,7 @@ import Testing
 }
 
 /// Returns the marks of stamps that a shard has asked for since the last call.
-private func requests(of shard: Shard, at moment: Moment) -> [Int64] {
+private func stampRequests(of shard: Shard, at moment: Moment) -> [Int64] {
     shard.requestStamps(at: moment)
     let ring = OneToOneRing<ShardFeedback>(capacity: 1024)
     var producer = ring.takeProducer()

@@ -1,5 +1,6 @@
 import FanfareDecisions
 import FanfareFeeds
+import FanfareJSON
 import FanfareModel
 import Testing
 

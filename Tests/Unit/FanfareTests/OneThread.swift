@@ -118,7 +118,7 @@ final class OneThread: EngineCoreDelegate {
 
     /// Begins a stop as `Engine.stop` does.
     func stop(within timeout: Duration) {
-        inbox.stop(by: clock.source.monotonicNanoseconds() + timeout.milliseconds * 1_000_000)
+        inbox.stop(by: clock.now + timeout)
     }
 
     func ask(_ request: CoreTurn.Request) -> Bool { inbox.post(request).isTaken }

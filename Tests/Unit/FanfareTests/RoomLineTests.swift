@@ -68,8 +68,8 @@ import Testing
     @Test func patienceEndsAtItsTime() async {
         let line = Line()
         let patient = await caller(of: line, bringing: 1)
-        let late = await caller(of: line, bringing: 2, until: MonotonicTime(nanoseconds: 50)
-        let later = await caller(of: line, bringing: 3, until: MonotonicTime(nanoseconds: 70)
+        let late = await caller(of: line, bringing: 2, until: MonotonicTime(nanoseconds: 50))
+        let later = await caller(of: line, bringing: 3, until: MonotonicTime(nanoseconds: 70))
         #expect(line.withdraw(at: MonotonicTime(nanoseconds: 49)) == MonotonicTime(nanoseconds: 50))
         #expect(line.withdraw(at: MonotonicTime(nanoseconds: 50)) == MonotonicTime(nanoseconds: 70))
         #expect(await late.value == .late)

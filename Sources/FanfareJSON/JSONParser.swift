@@ -1,19 +1,19 @@
 import CFanfareSimdjson
 
 /// A JSON parser whose buffers are reused for each document. simdjson does the work; only this file and `JSONElement` see its pointers.
-@safe final class JSONParser {
+@safe package final class JSONParser {
     /// Maximum nesting of objects and arrays. No feed of the engine needs ten; the bound keeps every recursion over the result shallow.
-    static let depthMax = 64
+    package static let depthMax = 64
     /// Bytes that must be readable after every document.
-    static let padding = fanfare_json_padding
+    package static let padding = fanfare_json_padding
 
-    struct Failure: Error {
-        let reason: String
+    package struct Failure: Error {
+        package let reason: String
     }
 
     private let parser: OpaquePointer
 
-    init() {
+    package init() {
         guard let parser = unsafe fanfare_json_parser_create(JSONParser.depthMax) else {
             fatalError("no memory for a JSON parser (a few kilobytes)")
         }
@@ -23,7 +23,7 @@ import CFanfareSimdjson
     deinit { unsafe fanfare_json_parser_release(parser) }
 
     /// Parses one document. `bytes` must be followed by `padding` readable bytes; the root is valid until the next document.
-    func parse(_ bytes: UnsafeRawBufferPointer) throws(Failure) -> JSONElement {
+    package func parse(_ bytes: UnsafeRawBufferPointer) throws(Failure) -> JSONElement {
         guard let start = bytes.baseAddress, unsafe !bytes.isEmpty else {
             throw Failure(reason: "nothing but white space")
         }
@@ -39,7 +39,7 @@ import CFanfareSimdjson
     }
 
     /// Parses bytes without padding, and passes the root to `body`, from which it must not escape.
-    func parse<Result>(_ document: [UInt8], _ body: (JSONElement) -> Result) throws(Failure) -> Result {
+    package func parse<Result>(_ document: [UInt8], _ body: (JSONElement) -> Result) throws(Failure) -> Result {
         var padded = document
         padded.append(contentsOf: repeatElement(0, count: JSONParser.padding))
         return try unsafe padded.withUnsafeBufferPointer { (bytes) throws(Failure) in

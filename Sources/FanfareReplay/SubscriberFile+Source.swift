@@ -1,0 +1,4 @@
+import Fanfare
+package import FanfareFeeds
+
+extension SubscriberFile: SubscriberSource {}
