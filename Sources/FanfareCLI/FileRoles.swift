@@ -60,7 +60,7 @@ struct FileRoles {
         return nil
     }
 
-    /// Returns the path of the file that will be written, however it is spelled: of a link that of what it names.
+    /// Returns the path of the file that will be written, however it is spelled; for a link, its target's path.
     static func target(of path: String) -> String {
         guard path != "-" else { return path }
         var target = path

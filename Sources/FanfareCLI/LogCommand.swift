@@ -1,7 +1,7 @@
 import FanfareLog
 import FanfareModel
 
-/// `fanfare log`: shows and checks the log of a store, also while a replay writes to it, sets an entry aside, and removes what no restart
+/// `fanfare log`: shows and checks the log of a store, also while a replay writes to it, sets an entry aside, and removes entries that no restart
 /// needs.
 struct LogCommand {
     private enum Task { case show(from: LogPosition, count: Int), check, skip(LogPosition), trim }
@@ -150,7 +150,7 @@ private struct LogTally {
     private var kinds: [String: Int] = [:]
     private var times: (first: FeedTime, last: FeedTime)?
     private var checkpoints: [LogPosition] = []
-    /// Numbers of what is beside the log; `nil` if the store has none.
+    /// Numbers of claims and completions; `nil` if the store has none.
     var claims: (claims: Int, completions: Int)?
 
     /// Reads the checkpoints.
@@ -163,7 +163,7 @@ private struct LogTally {
                 try log.checkpoints.read(at: position) { _ in }
                 checkpoints.append(position)
             } catch {
-                // The process that writes may have replaced it meanwhile.
+                // The writing process may have replaced it.
                 if try log.checkpoints.positions().contains(position) { faults.append("\(error)") }
             }
         }

@@ -65,9 +65,8 @@ final class OutputFile: Sendable {
     /// - Parameters:
     ///   - option: the option that named the file, for messages.
     ///   - capacity: bytes that may wait; as many more may be in the hands of the writing thread.
-    ///   - keepsContent: `true` to write behind what the file has, or to call `empty` later.
-    ///   - awaitsReader: `false` to open a named pipe that nobody reads yet. Such a pipe outlives its readers, too: what they leave waits for the
-    ///     next one.
+    ///   - keepsContent: `true` to write behind the file's content, or to call `empty` later.
+    ///   - awaitsReader: `false` to open a named pipe without a reader. The pipe outlives its readers, too: unread bytes wait for the next one.
     convenience init(
         path: String, option: String, capacity: Int = OutputFile.capacity, keepsContent: Bool = false,
         awaitsReader: Bool = true
@@ -111,10 +110,10 @@ final class OutputFile: Sendable {
         if isInUse { wake() }
     }
 
-    /// Removes what a file has, before the first byte is written; does nothing to a pipe, a terminal, or standard output.
+    /// Removes a file's content, before the first byte is written; does nothing to a pipe, a terminal, or standard output.
     func empty() { if shared.descriptor > STDERR_FILENO { ftruncate(shared.descriptor, 0) } }
 
-    /// Waits until the disk has what was written.
+    /// Waits until all writes are on disk.
     ///
     /// - Returns: `false` if it has not; `errno` says why.
     func sync() -> Bool { fsync(shared.descriptor) == 0 }

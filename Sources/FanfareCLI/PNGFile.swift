@@ -42,7 +42,7 @@ enum PNGFile {
         }
     }
 
-    /// A configuration by which the program knows these fonts only: it cannot read those that are embedded.
+    /// A configuration by which the program knows these fonts only: it cannot read embedded ones.
     private static func fontConfiguration(of files: [String]) -> String {
         let files = files.map { URL(fileURLWithPath: $0).resolvingSymlinksInPath() }
         func lines(_ line: (URL) -> String) -> String { files.map(line).joined(separator: "\n") }

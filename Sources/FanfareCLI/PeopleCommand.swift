@@ -243,7 +243,7 @@ struct PeopleCommand {
                 }
             }
             try batch.write()
-            // What a removed card has changed must not stay in the buffer of changes either.
+            // A removed card's changes must not stay in the buffer of changes either.
             try batch.store.merge()
         } catch {
             return complain(error, "\nremoved so far: \(batch.written.counted("card"))")

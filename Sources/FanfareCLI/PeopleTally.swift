@@ -2,7 +2,7 @@ import FanfareFeeds
 import FanfareLog
 import FanfareModel
 
-/// Rows of people that cannot be read: the first ones are reported with their places, which name nobody.
+/// Rows of people that cannot be read: the first ones are reported with their places, which name no person.
 struct RowFaults {
     private(set) var count = 0
     private static let toldMax = 10

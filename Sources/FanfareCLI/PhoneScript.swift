@@ -5,10 +5,10 @@ import FanfarePresentation
 import FanfareReplay
 import Foundation
 
-/// What happens to an activity on one phone beside pushes: the app updates it locally, or the person turns Live Activities off.
+/// Events of an activity on one phone beside pushes: the app updates it locally, or the person turns Live Activities off.
 struct PhoneScript {
     enum Event: Equatable {
-        /// The app merges this into what it shows. The system orders updates by stamps of whole seconds, wherever they come from.
+        /// The app merges this into its content. The system orders updates by stamps of whole seconds, wherever they come from.
         case update(JSONObject, stamp: FeedTime)
         /// The system ends all Live Activities of the app, and removes them.
         case turnedOff
@@ -76,7 +76,7 @@ struct PhoneScript {
 
     /// Returns the moments of an activity as this phone has them.
     ///
-    /// - Parameter moments: those of a phone to which nothing else happens, in order of time.
+    /// - Parameter moments: moments of a phone without other events, in order of time.
     /// - Throws: `UsageError` for an event at a time at which the phone has no card.
     func played(over moments: [PreviewMoment]) throws(UsageError) -> [PreviewMoment] {
         var card = PhoneCard()
@@ -103,16 +103,16 @@ struct PhoneScript {
 /// An activity on a phone, and its story.
 private struct PhoneCard {
     private(set) var moments: [PreviewMoment] = []
-    /// What the phone shows; `nil` before the first push and after the card has gone.
+    /// The shown moment; `nil` before the first push and after the card has gone.
     private var shown: PreviewMoment?
-    /// Stamp of what the phone shows, in whole seconds.
+    /// Stamp of the shown content, in whole seconds.
     private var stamp = Int64.min
     private var isOff = false
     /// Pushes of the topic since the person has turned Live Activities off.
     private var unsent = 0
     private var unsentUntil: FeedTime?
 
-    /// The story, with what this phone was not sent at its end.
+    /// The story, with this phone's unsent changes at its end.
     var story: [PreviewMoment] {
         guard isOff, unsent > 0, let last = moments.last else { return moments }
         var rest = last.rest(["to an unfollowed card \(unsent)"], at: unsentUntil ?? last.content.at)

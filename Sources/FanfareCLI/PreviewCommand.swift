@@ -4,7 +4,7 @@ import FanfareModel
 import FanfarePresentation
 import FanfareReplay
 
-/// `fanfare preview`: draws what people see of a topic or a lineup, in each place where the system shows it.
+/// `fanfare preview`: draws the cards of a topic or a lineup, in each place where the system shows them.
 struct PreviewCommand {
     /// File to write, and its form.
     enum Output: Equatable { case svg(String), html(String), png(String) }
@@ -183,7 +183,7 @@ struct PreviewCommand {
         let moment = last.seen(at: now)
         let ending = last.ending(by: now)
         let isGone = ending.map { now >= $0.goneAt } ?? false
-        // The updates before can be checked all the same.
+        // Earlier updates can still be checked.
         let onlyChecks = checks && outputs.isEmpty
         if let ending, isGone, !onlyChecks {
             throw UsageError("the activity ended at \(ending.at), and its card has been gone since \(ending.goneAt)")
@@ -232,7 +232,7 @@ struct PreviewCommand {
         case .svg(let path): try OutputFile.write(sheet.svg(), to: path, option: "--svg")
         case .html(let path): try OutputFile.write(sheet.html(), to: path, option: "--html")
         case .png(let path):
-            // Those of other scripts draw beside the fonts that were named.
+            // Fonts of other scripts draw beside the named ones.
             let fonts = look.fontFiles.isEmpty ? [] : look.fontFiles + studio.measure.fallbacksUsed
             try PNGFile.write(sheet.svg(), to: path, fonts: fonts)
         }
@@ -250,7 +250,7 @@ struct PreviewCommand {
         {
             shown.insert(dismissal, at: moments.firstIndex { $0.content.at > dismissal.content.at } ?? moments.count)
         }
-        // What comes after the last moment is unknown.
+        // The time after the last moment is unknown.
         shown =
             zip(shown, shown.dropFirst()).flatMap { moment, next in
                 [moment] + [moment.turnedStale(before: next.content.at)].compactMap(\.self)

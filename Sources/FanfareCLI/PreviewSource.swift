@@ -6,23 +6,23 @@ import FanfareModel
 import FanfarePresentation
 import FanfareReplay
 
-/// One push of an activity, and what came with it.
+/// One push of an activity, and its circumstances.
 struct PreviewMoment {
     var content: CardContent
     let title: String
     var cause: String
     var alert: AlertText?
-    /// What was not sent since the push before, with reason and count.
+    /// Unsent changes since the push before, with reason and count.
     var unsent: [String]
     /// Time for which the card stays; `nil` unless the push ends the activity.
     var dismissAfter: Duration?
-    /// Is `false` for what happens without a push: the feed's end, the system's limit, the card's dismissal.
+    /// Is `false` for a moment without a push: the feed's end, the system's limit, the card's dismissal.
     var isPush = true
     /// Is `true` once the system has removed the card.
     var isGone = false
     /// Time from which the card is stale; `nil` without a stale date (rule L6).
     var staleAt: FeedTime?
-    /// Time of the push, and what has happened to the card since, if people look later; `nil` at the push itself.
+    /// Time of the push, and the card's changes since, if people look later; `nil` at the push itself.
     private(set) var since: (push: FeedTime, note: String)?
     /// End at almost eight hours, unless the activity is renewed then; `nil` where the pushes tell of it themselves.
     var limit: Limit?
@@ -41,7 +41,7 @@ struct PreviewMoment {
         alert != nil && time < content.at + PreviewMoment.bannerLasts
     }
 
-    /// The card as people see it at a moment after the push: timers have run on, and what is stale says so.
+    /// The card as people see it at a moment after the push: timers have run on, and stale content says so.
     func seen(at now: FeedTime) -> PreviewMoment {
         var moment = self
         var notes: [String] = []
@@ -59,7 +59,7 @@ struct PreviewMoment {
         return moment
     }
 
-    /// The moment at which the card becomes stale; `nil` if it ends before, or something else is shown by `next`.
+    /// The moment at which the card becomes stale; `nil` if it ends before, or if `next` comes first.
     func turnedStale(before next: FeedTime) -> PreviewMoment? {
         guard let staleAt, staleAt < next, !isGone, ending(by: staleAt) == nil else { return nil }
         var moment = seen(at: staleAt)
@@ -68,7 +68,7 @@ struct PreviewMoment {
         return moment
     }
 
-    /// End of the activity, if it has ended by then, and of its card.
+    /// End of the activity, if it has ended at that time, and of its card.
     func ending(by time: FeedTime) -> (at: FeedTime, goneAt: FeedTime)? {
         if let dismissAfter { return (content.at, content.at + dismissAfter) }
         guard let limit, time >= limit.at else { return nil }
@@ -84,7 +84,7 @@ struct PreviewMoment {
             dismissAfter: limit.dismissAfter, isPush: false)
     }
 
-    /// The moment at which the feed ends, with what was not sent after the last push.
+    /// The moment at which the feed ends, with the unsent changes after the last push.
     func rest(_ unsent: [String], at end: FeedTime) -> PreviewMoment {
         var content = content
         content.at = end
@@ -105,7 +105,7 @@ struct PreviewMoment {
 
     /// Returns the contents to check: as the moment begins, and as it is once it is stale.
     ///
-    /// - Parameter until: time at which people look; what becomes stale later is not seen. `nil`: it may become stale.
+    /// - Parameter until: time at which people look; a later stale date has no effect. `nil`: the card may become stale.
     func looks(until: FeedTime?) -> [CardContent] {
         [content] + (turnedStale(before: until.map { $0 + .milliseconds(1) } ?? .end).map { [$0.content] } ?? [])
     }
@@ -149,7 +149,7 @@ struct PreviewSource {
     let feed: FeedOptions
     let rules: Rules
     let until: FeedTime?
-    /// What is not in the pushes, of the topics that were asked for last.
+    /// Events of the topics asked for last that are in no push.
     let unseen = UnseenEvents()
 
     /// Returns the pushes to an activity of one topic.
@@ -209,8 +209,7 @@ struct PreviewSource {
 
     /// Calls `body` with each push to the followers of one topic, or of every topic of the feed.
     ///
-    /// - Returns: what was not sent after the last push, and the time of the feed's last decision; `nil` if the feed does not speak
-    ///   of the topic.
+    /// - Returns: the unsent changes after the last push, and the time of the feed's last decision; `nil` if the feed does not have the topic.
     @discardableResult func forEachPush(
         to topic: TopicID?, _ body: (PreviewMoment) -> Void
     ) throws(ReplayError) -> (unsent: [String], at: FeedTime)? {
@@ -304,7 +303,7 @@ private struct UnsentTally {
 }
 
 extension DecisionRecord {
-    /// What happened, in a word or two.
+    /// The event, in a word or two.
     fileprivate var name: String { occasion?.rawValue ?? (origin == .timer ? "what waited" : kind) }
 }
 

@@ -25,7 +25,7 @@ final class PreviewStudio {
         } catch {
             throw UsageError("\(error)")
         }
-        // The system says that a card is stale, and a lineup counts what it leaves out.
+        // The system marks a stale card, and a lineup counts the topics left out.
         let added: Set<String> =
             own?.kind == CardTemplate.lineup ? [CardContent.staleField, "more"] : [CardContent.staleField]
         seen = own.map { SeenFields(added, for: $0) }
@@ -57,7 +57,7 @@ final class PreviewStudio {
                 + "expected a template of that kind")
     }
 
-    /// Returns what is wrong with the own template beside all contents that it has drawn.
+    /// Returns the faults of the own template beside all contents that it has drawn.
     ///
     /// - Parameter isWhole: is `true` if these are all contents of the feed.
     func templateFindings(isWhole: Bool) throws(UsageError) -> [Finding] {
@@ -121,14 +121,14 @@ final class PreviewStudio {
 struct FindingTally {
     private var first: [(finding: Finding, moment: String, count: Int)] = []
     private var indices: [Finding.Fault: Int] = [:]
-    /// What the feed had and was not checked.
+    /// Unchecked parts of the feed.
     private var gap: String?
 
     var isEmpty: Bool { first.isEmpty && gap == nil }
 
     mutating func add(_ unseen: UnseenEvents) { gap = unseen.finding }
 
-    /// - Parameter content: content of the moment; `nil` for what is true at every moment.
+    /// - Parameter content: content of the moment; `nil` for findings of every moment.
     mutating func add(_ findings: [Finding], in content: CardContent? = nil) {
         let moment = content.map { "\($0.at)  \($0.topic)  " } ?? ""
         for finding in findings {

@@ -1,7 +1,7 @@
 import Glibc
 
-/// Lines of a decision log that earlier runs have decided, compared with a file that has them already, as a rule. From the first
-/// difference on, such as a line that a crash has torn, the file gets the lines anew. So it ends as that of an undisturbed run.
+/// Lines of a decision log from earlier runs, compared with a file that usually has them already. The file gets the lines anew from the first
+/// difference on, for example from a line that a crash has torn. So it ends like the file of an undisturbed run.
 final class RecalledLines {
     private let path: String
     private let descriptor: CInt
@@ -31,7 +31,7 @@ final class RecalledLines {
 
     deinit { close(descriptor) }
 
-    /// Notes that so many lines were decided before a checkpoint, and cannot be written anew. To be called before `take`.
+    /// Notes the number of lines that were decided before a checkpoint, and cannot be written anew. Called before `take`.
     func skip(_ count: UInt64) { skipped = count }
 
     func take(_ line: [UInt8]) {
@@ -52,7 +52,7 @@ final class RecalledLines {
         while true {
             if passed <= skipped, let line, begins(with: line) { found = length }
             guard line == nil || passed < skipped, let count = lineAhead() else { break }
-            // What was decided later than the first recalled line does not precede it, however many lines are missing.
+            // A line that was decided later does not precede the first recalled line, however many lines are missing.
             if let line, let now = RecalledLines.now(of: ahead.prefix(count)),
                 let first = RecalledLines.now(of: line[...]),
                 first.lexicographicallyPrecedes(now)
@@ -92,7 +92,7 @@ final class RecalledLines {
         return ahead.starts(with: line)
     }
 
-    /// Cuts off what follows the recalled lines.
+    /// Truncates the file behind the recalled lines.
     ///
     /// - Returns: the fault that kept the file from being right, as one line for people.
     func finish() -> String? {

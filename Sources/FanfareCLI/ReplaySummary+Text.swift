@@ -86,7 +86,7 @@ extension ReplaySummary {
         return figures.filter { $0.0 > 0 }.map { "\($0.0.grouped) \($0.1)" }.joined(separator: ", ")
     }
 
-    /// Lineups of activities, and how many different ones they are, each of which is visited once for all who share it.
+    /// Lineups of activities, and the number of different ones, each of which is visited once for all its activities.
     private var lineupsShared: String {
         let each = Double(lineups.activities) / Double(max(1, lineups.distinct))
         return "\(lineups.activities.grouped), of which \(lineups.distinct.grouped) differ: "

@@ -1,7 +1,7 @@
 import Glibc
 
-/// Output with secrets: only its owner may read it. A regular file replaces the former one once it is whole, so that an export that
-/// fails, or a process that ends, costs nobody the former export.
+/// Output with secrets: only its owner may read it. A regular file replaces the former one once it is whole, so that a failed export, or an ended
+/// process, leaves the former export.
 struct SecretFile: ~Copyable {
     let output: OutputFile
     /// File to be replaced; `nil` for standard output, a pipe and a device, which have no former content.
@@ -9,7 +9,7 @@ struct SecretFile: ~Copyable {
     private let partial: String
 
     init(path: String) throws(UsageError) {
-        // A link stays; what it leads to is replaced.
+        // A link stays; its target is replaced.
         let resolved = unsafe realpath(path, nil)
         let target = unsafe resolved.map { unsafe String(cString: $0) } ?? path
         unsafe free(resolved)

@@ -1,7 +1,7 @@
 import FanfareModel
 import FanfareReplay
 
-/// What a feed had that no phone shows: events that could not be read or were rejected, and the decoders' doubts.
+/// Parts of a feed that no phone shows: events that could not be read or were rejected, and the decoders' doubts.
 final class UnseenEvents {
     var rejections = FeedRejections()
     var notices: [String] = []
@@ -12,7 +12,7 @@ final class UnseenEvents {
     var lines: [String] {
         var lines = notices
         lines += rejections.first.map { record in
-            // The reason names file and line of what could not be read.
+            // The reason names file and line.
             record.kind == "unreadable"
                 ? record.reason
                 : "\(record.now)  \(record.topic?.rawValue ?? "")  \(record.kind): rejected: \(record.reason)"
@@ -22,7 +22,7 @@ final class UnseenEvents {
         return lines.map { Console.quoted($0) }
     }
 
-    /// What a check says of them; `nil` if there are none.
+    /// Report for a check; `nil` if there are none.
     var finding: String? {
         switch rejections.count {
         case 0: nil

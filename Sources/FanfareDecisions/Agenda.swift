@@ -51,7 +51,7 @@ struct Causes: Sendable {
 }
 
 extension Agenda {
-    /// Writes what the topic waits for. The core sets its timers again.
+    /// Writes the agenda. The core sets its timers again.
     func write(to writer: inout SerialWriter) {
         writer.write(all: causes.ids) { $0.write($1) }
         writer.write(UInt64(causes.unnamed))
@@ -67,7 +67,7 @@ extension Agenda {
         republishes = try reader.flag("republication")
     }
 
-    /// Rules may say to wait for ever; no sum of what is read may overflow.
+    /// Rules may say to wait for ever; no sum of read times may overflow.
     private static func bounded(_ time: FeedTime) -> FeedTime {
         FeedTime(milliseconds: min(max(time.milliseconds, -1 << 60), 1 << 60))
     }

@@ -69,8 +69,8 @@ extension DecisionCore {
 }
 
 extension DecisionCore {
-    /// Publishes what the build before has shown otherwise, if nothing has been published since. Called at the entry that says so, or at the end of
-    /// a recall: earlier it would begin intervals anew, and what came after them would come later.
+    /// Publishes topics that the build before has shown otherwise, if nothing has been published since. Called at the entry that says so, or at the
+    /// end of a recall: an earlier call would begin intervals anew, and delay later changes.
     package mutating func showOtherwise(into decisions: inout [Decision]) {
         for (id, birth, version) in shownOtherwise {
             guard let place = table.place(of: id), table[place].birth == birth, table[place].shown.version == version

@@ -10,8 +10,8 @@ public import FanfareModel
 /// `now` is log time. It never goes back: an earlier one counts as the latest so far. Timers that are due by `now` fire first, each
 /// at its own deadline; so `advance` between two events changes only *when* the decisions come.
 @usableFromInline package struct DecisionCore: Sendable {
-    /// Counts up with each release that decides anything otherwise, also because of another Swift. Under one version a log is decided again byte
-    /// for byte; another one decides it as it does, and people get once, silently, what their topics then show.
+    /// Counts up with each release that decides anything otherwise, also because of another Swift. A log is decided again byte for byte under one
+    /// version; another version decides it in its own way, and people get their topics' new states once, silently.
     package static let version: UInt32 = 1
 
     var kinds: [TopicKind: KindRules]
@@ -92,8 +92,8 @@ public import FanfareModel
         decisions.append(.record(record))
     }
 
-    /// Adopts other rules for what is decided from now on, also of topics that are remembered. Nothing is decided again: what people would see
-    /// otherwise under these rules is shown at once by a flush, which is silent. A topic that has facts keeps its reducer.
+    /// Adopts other rules for later decisions, also of topics that are remembered. Nothing is decided again: states that look otherwise under these
+    /// rules are shown at once by a flush, which is silent. A topic that has facts keeps its reducer.
     package mutating func adopt(_ rules: Rules, now: FeedTime, into decisions: inout [Decision]) {
         advance(to: now, into: &decisions)
         kinds = rules.kinds.mapValues { KindRules($0, rules.limits) }
@@ -113,7 +113,7 @@ public import FanfareModel
         table.living.compactMap { table[$0].isNewestWithheld ? nil : table[$0].newest }.sorted { $0.serial < $1.serial }
     }
 
-    /// The same as the topics are shown now: rules that were adopted since may hide a part of it.
+    /// `newestPublications` as the topics are shown now: newer rules may hide a part.
     package var newestPublicationsAsShown: [Publication] { newestPublications.map(current) }
 
     private func current(_ publication: Publication) -> Publication {
@@ -125,7 +125,7 @@ public import FanfareModel
         return publication.showing(presentation.encoded, presentation.short)
     }
 
-    /// Forgets what the topic has shown last, so that nobody gets it anew.
+    /// Forgets the topic's shown state, so that no activity gets it anew.
     package mutating func forgetPublication(of topic: TopicID) {
         if let place = table.place(of: topic) { table[place].isNewestWithheld = true }
     }

@@ -305,8 +305,7 @@ extension KeptFacts {
         refold()
     }
 
-    /// Our own reducers fold only what they have found no fault with. What a program's reducer says of a fact may depend on those before it,
-    /// and on its release.
+    /// Our own reducers fold only faultless facts. A program's reducer may judge a fact by earlier facts, and by its release.
     private func check(_ fact: Fact) throws(SerialError) {
         guard fact.at.isPlausible else { throw .malformed("fact \(fact.id)") }
         guard reducer.isBuiltIn else { return }

@@ -76,7 +76,7 @@ public struct DerivedFields: Sendable, Hashable {
     /// Address that a tap opens, as the state's field `deepLink`; never cut. `nil`: none.
     public var deepLink: Template?
 
-    /// What a screen reader says, as the state's field `spoken` (rule P3); `nil`: none, so that it costs no bytes.
+    /// Spoken form, as the state's field `spoken` (rule P3); `nil`: none, so that it costs no bytes.
     public var spoken: Template?
     /// Replacements in the spoken form for values that are not read well, such as `nil` for a score of 0.
     public var spokenWords: [String: String] = [:]

@@ -14,9 +14,9 @@ public protocol Reducer: Sendable {
     /// Passes the topic's field rules, for fields that the reducer quantises itself. Called once, before the first `fold`.
     mutating func follow(_ fields: [String: FieldRule])
 
-    /// Everything that the reducer has folded, as bytes from which `restore` makes an equal reducer; `nil` if it has no such form. It includes
-    /// what `follow` has passed, for a topic that has facts keeps that when the rules change. An engine with a store writes the bytes into a
-    /// checkpoint, which may be read by a later release of the program.
+    /// The reducer's whole memory, as bytes from which `restore` makes an equal reducer; `nil` if it has no serial form. It includes the fields of
+    /// `follow`, for a topic that has facts keeps them when the rules change. An engine with a store writes the bytes into a checkpoint, which may be
+    /// read by a later release of the program.
     var memory: [UInt8]? { get }
     /// Takes over the `memory` of a reducer of the same kind. Called on a reducer that has folded nothing.
     ///

@@ -35,7 +35,7 @@ struct Shown: Sendable {
         return started
     }
 
-    /// Replaces the published state by itself without what other rules hide. It is the same version.
+    /// Removes the values that other rules hide from the published state. It is the same version.
     mutating func redact(_ redacted: JSONObject) { if state != nil { state = redacted } }
 
     /// Resets everything except the version, as for a topic that was never shown.

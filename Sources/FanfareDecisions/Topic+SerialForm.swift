@@ -13,7 +13,7 @@ extension Topic {
         orders.write(to: &writer)
         governor.write(to: &writer)
         writer.write(newest) { writer, newest in
-            // A state that the topic shows is encoded again, by the rules that stand then: what they hide is sent to nobody.
+            // A shown state is encoded again, by the rules of that time: values that they hide are never sent.
             writer.write(newest, isShown: shown.state != nil && shown.version == newest.version)
         }
         writer.write(isNewestWithheld)
@@ -22,7 +22,7 @@ extension Topic {
 
     /// - Parameters:
     ///   - place: place that the topic gets in the core's table.
-    ///   - isAsShown: is set to `false` if people see what another build has made of the same memory.
+    ///   - isAsShown: is set to `false` if people see another build's state of the same memory.
     ///   - rules: returns the rules of a kind, or of topics whose kind is not known.
     init(
         reading reader: inout SerialReader, place: Int, isAsShown: inout Bool, rules: (TopicKind?) -> KindRules
@@ -82,7 +82,7 @@ extension SerialWriter {
 }
 
 extension SerialReader {
-    /// - Parameter shown: what the topic shows; `nil` if it shows nothing.
+    /// - Parameter shown: the topic's shown state; `nil` if it shows nothing.
     fileprivate mutating func publication(
         of topic: TopicID, _ number: TopicNumber, shown: Presentation?
     ) throws(SerialError) -> Publication {

@@ -1,6 +1,6 @@
 import FanfareModel
 
-/// State of one topic in independent parts: what was folded, what was shown, and what waits.
+/// State of one topic in independent parts: folded facts, shown versions, and pending work.
 ///
 /// A state machine without a clock: `apply` and `fire` take the log time. It states in `agenda.deadlines` when it is to be called
 /// again; the core's timers make the calls.
@@ -41,14 +41,14 @@ struct Topic: Sendable {
     /// Cause of a version that other rules, or another build, ask for.
     private static let rulesCause = "other rules"
 
-    /// Publishes at once what the topic shows, because people see what another build has made of it.
+    /// Publishes the shown state at once, because people see that of another build.
     mutating func showOtherwise(now: FeedTime) {
         guard !shown.ended, !orders.isPaused else { return }
         agenda.add(Topic.rulesCause, max: limits.causesMax)
         agenda.republish(now: now)
     }
 
-    /// Adopts other rules of the topic's kind. A state that looks otherwise under them is flushed at once, and what waits comes by their interval.
+    /// Adopts other rules of the topic's kind. A state that looks different under them is flushed at once; waiting changes come by their interval.
     mutating func adopt(_ kindRules: KindRules, now: FeedTime) {
         let (before, former) = (fold.state, self.kindRules)
         fold.adopt(kindRules)
@@ -57,7 +57,7 @@ struct Topic: Sendable {
         if !shown.ended { adoptSilence(of: former, now: now) }
         guard let published = shown.state else { return }
         guard !shown.ended, !orders.isPaused else {
-            // Nothing new is shown, and what the rules hide is not shown again.
+            // Nothing new is shown, and hidden values are not shown again.
             let redacted = kindRules.presented(published, topic: id)
             if !kindRules.looksAlike(redacted, published) { shown.redact(redacted) }
             return
@@ -71,8 +71,8 @@ struct Topic: Sendable {
         }
     }
 
-    /// Schedules the newest publication, which a restart sends to the shards, by what the topic shows and by the rules that stand now. The end
-    /// of an earlier turn has no such time: a checkpoint does not keep its state as an object.
+    /// Schedules the newest publication, which a restart sends to the shards, by the shown state and the present rules. The end of an earlier turn
+    /// has no scheduled time: a checkpoint does not keep its state as an object.
     mutating func scheduleNewest() {
         let time = shown.state.flatMap { rules.schedule(of: $0, shownSince: shown.startedAt) }
         newest = newest?.scheduled(at: time)

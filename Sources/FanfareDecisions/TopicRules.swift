@@ -188,7 +188,7 @@ public struct OccasionRule: Sendable, Hashable {
     /// Conditions of the occasion, which occurs when a change makes all of them and all `shifts` hold. Without both, the topic kind's
     /// reducer reports it.
     public var when: [Condition]
-    /// Distances from what people see that fields must have moved, too.
+    /// Distances from the shown values that fields must have moved, too.
     public var shifts: [FieldShift]
     /// Shows the occasion at once: inside the minimum interval, along with pending changes.
     public var essential: Bool

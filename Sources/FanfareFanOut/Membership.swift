@@ -43,7 +43,7 @@ final class Membership {
     ) {
         let before = (owed: audience.owed, refused: audience.refused)
         audience.publish(version, alerting: alert, freshness: freshness, at: now)
-        // The sweep begins anew where its cursor stands, and names nobody anew who is claimed.
+        // The sweep begins anew where its cursor stands, and names no claimed member again.
         if claims.isKept { audience.claimFront.restart(members: audience.order.count, blocks: claims.limits.blocks) }
         counts.owed += audience.owed - before.owed
         counts.refused += audience.refused - before.refused
@@ -145,7 +145,7 @@ final class Membership {
         guard reporter.completions.isKept, audience.owed == 0, audience.refused == 0,
             let publication = completable(audience)
         else { return }
-        // While cards are loaded nobody knows that none lacks it.
+        // While cards are loaded, a later follower may lack it.
         guard !reporter.completions.isLoading else {
             if let first = audience.order.members.first {
                 reporter.completions.noteLoaded(store[first].audience, &audience.completionPlace)
@@ -173,14 +173,14 @@ final class Membership {
         rest(index)
     }
 
-    /// Notes that an activity follows what the store has of it.
+    /// Notes that an activity is in its stored audience.
     func forgetAbsence(of slot: ActivitySlot) {
         guard claims.isKept, !reporter.completions.absentees.isEmpty else { return }
         reporter.completions.forgetAbsence(of: claims.mark(of: slot))
     }
 
-    /// Returns what the followers of a topic have if they are owed nothing; `nil` if a restart sends it in any case. To a restart, whoever
-    /// follows an earlier topic with that id, because its end has not arrived, follows this one.
+    /// Returns the version of a topic's followers if they are owed nothing; `nil` if a restart sends it in any case. A restart takes followers of an
+    /// earlier topic with that id, whose end has not arrived, for followers of this one.
     func completable(_ audience: Audience) -> Publication? {
         guard audience.lineup == nil, audience.target > 0, audience.event == .update else { return nil }
         let topic = topics[audience.topics[0]]
@@ -191,8 +191,8 @@ final class Membership {
         return latest
     }
 
-    /// Notes that the members are owed something. An audience of one is complete, or has nobody here to be kept from a push: it is noted only if
-    /// its push fails, because the topic may have followers in other shards.
+    /// Notes that the members are owed something. An audience of one is complete, or has no member to save a push for: it is noted only if its push
+    /// fails, because the topic may have followers in other shards.
     private func noteUnfinished(_ audience: Audience) {
         guard reporter.completions.isKept, audience.lineup == nil else { return }
         let isLoneFailure = audience.order.count == 1 && audience.refused > 0 && reporter.completions.takesLoneFailures
@@ -209,7 +209,7 @@ final class Membership {
         reporter.completions.noteUnfinished(index, &audience.completionPlace)
     }
 
-    /// Changes a member, and the numbers of those in its state with it, in one step: between two, nobody might lack the version.
+    /// Changes a member, and the numbers of members in its state, in one step: between two steps no member might lack the version.
     func recount(_ slot: ActivitySlot, in audience: Audience, _ change: (inout Activity) -> Void) {
         let before = store[slot]
         change(&store[slot])

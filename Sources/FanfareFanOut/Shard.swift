@@ -92,7 +92,7 @@ package final class Shard: DeliverySource {
 
     package var statistics: ShardCounts {
         var result = membership.counts
-        // Lineups whose state is in rows are owed what they have not looked at; a push in flight is looked at when it is answered.
+        // Lineups whose state is in rows are owed unexamined news; a push in flight is looked at when it is answered.
         result.owed += min(membership.membersOfLineups, membership.lineups.countLookers())
         result.activities = membership.store.count
         result.lineups.activities = membership.membersOfLineups

@@ -33,7 +33,7 @@ struct ShardAudit {
             ?? membership.claims.violation(slots: membership.store.activities.count) ?? violationOfAbsences()
     }
 
-    /// Whoever follows a topic is no exception from its followers.
+    /// A follower of a topic is no exception from its followers.
     private func violationOfAbsences() -> String? {
         let absentees = reporter.completions.absentees
         guard membership.claims.isKept, !absentees.isEmpty else { return nil }

@@ -1,7 +1,7 @@
 package import FanfareLoop
 
-/// Entries between a loop and the disk. A `CommitQueue` gives entries back when they are durable, in order, and its owner decides nothing
-/// that it has not got back: so no push leaves before its entry is durable. Confined to the loop's thread.
+/// Entries between a loop and the disk. A `CommitQueue` gives entries back when they are durable, in order, and its owner decides only entries that
+/// it has got back: so no push leaves before its entry is durable. Confined to the loop's thread.
 package final class CommitQueue {
     private let log: any Log
     private let writer: LogWriter
@@ -17,7 +17,7 @@ package final class CommitQueue {
     /// Called on the loop with lines for operators.
     package var onReport: (String) -> Void = { _ in }
 
-    /// - Parameter log: a log that nobody else uses while entries are being made durable.
+    /// - Parameter log: a log without another user while entries are being made durable.
     package init(_ log: any Log, loop: Loop) throws(LoopError) {
         self.log = log
         var wake: () -> Void = {}

@@ -23,7 +23,7 @@ internal import Glibc
     }
 
     private let environment: OpaquePointer
-    /// `nil` for one that an earlier release has not made, in an environment that is read only.
+    /// Tables; `nil` for one that an earlier release has not made, if the environment is read-only.
     private let tables: [MDB_dbi?]
     /// Bytes of address space for the tables. LMDB's file grows with its content, up to this size.
     private(set) var mapBytes: Int
@@ -45,7 +45,7 @@ internal import Glibc
     /// - Parameters:
     ///   - folder: an existing folder.
     ///   - names: names of the tables; the environment's unnamed one alone if empty.
-    ///   - newer: those of them that stores of earlier releases lack. To a reader these are empty there.
+    ///   - newer: names of tables that stores of earlier releases lack. A reader sees these as empty.
     init(
         folder: String, tables names: [String] = [], newer: Set<String> = [], mapBytes: Int, isReadOnly: Bool
     ) throws(Failure) {
@@ -132,8 +132,7 @@ internal import Glibc
         guard bytes >= needed else { throw Failure(call: "data.mdb is cut short", code: MDB_CORRUPTED) }
     }
 
-    /// Forgets readers whose process has ended. Each of them would keep LMDB from using again what it freed since, so the file would grow
-    /// without bound.
+    /// Forgets readers of ended processes. Each of them would keep LMDB from reusing freed pages, so the file would grow without bound.
     func forgetDeadReaders() throws(Failure) { try unsafe LMDBEnvironment.forgetDeadReaders(of: environment) }
 
     private static func forgetDeadReaders(of environment: OpaquePointer) throws(Failure) {
@@ -175,7 +174,7 @@ internal import Glibc
         }
     }
 
-    /// Refuses to write to a file that was removed: what is written there is lost with the process.
+    /// Refuses to write to a removed file, whose content is lost with the process.
     private func checkFile() throws(Failure) {
         var descriptor = mdb_filehandle_t(-1)
         try unsafe LMDBEnvironment.check(mdb_env_get_fd(environment, &descriptor), "mdb_env_get_fd")
@@ -186,7 +185,7 @@ internal import Glibc
         }
     }
 
-    /// Makes durable what has been written.
+    /// Makes all writes durable.
     func sync() throws(Failure) { try unsafe LMDBEnvironment.check(mdb_env_sync(environment, 1), "mdb_env_sync") }
 
     private func commit(_ changes: [Change]) throws(Failure) {

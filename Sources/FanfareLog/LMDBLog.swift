@@ -4,8 +4,7 @@ internal import Glibc
 /// Log in a folder, by LMDB: each `append` is one transaction with one sync, or one for each 16 MB. A crash of the process or of the
 /// machine leaves all of its entries or the first of them (spec of the store: `docs/store.md`).
 ///
-/// One process writes to a folder at a time; others may read it meanwhile. `Sendable` is unchecked because `Log` confines it to one
-/// thread at a time.
+/// One process writes to a folder at a time; others may read it. `Sendable` is unchecked because `Log` confines it to one thread at a time.
 package final class LMDBLog: Log, @unchecked Sendable {
     package let folder: String
     /// `nil` after a write that failed, until the next one.
@@ -26,10 +25,10 @@ package final class LMDBLog: Log, @unchecked Sendable {
     package private(set) var notices: [String] = []
     /// Number of processes in a row that end at one entry before it is set aside.
     private static let deathsMax = 2
-    /// Number of entries that are set aside without a person: more are a fault of this release, and would be thrown away for it.
+    /// Number of entries that are set aside without an operator: more would be discarded for a fault of this release.
     private static let skippedMax = 3
     private var appends = 0
-    /// Number of appends after which readers that have died are looked for.
+    /// Number of appends between two searches for dead readers.
     private static let readerCheckInterval = 1000
     /// Bytes of entries after which a transaction ends, so that memory does not grow with a batch.
     private static let transactionBytes = 16 << 20
@@ -106,7 +105,7 @@ package final class LMDBLog: Log, @unchecked Sendable {
         do throws(LMDBEnvironment.Failure) {
             let environment = try reopened()
             let last = try environment.lastKey()
-            // A commit that reported a failure may have been written all the same, and not be durable.
+            // A commit that reported a failure may have been written, without being durable.
             if last == end + LogPosition(rows.count) {
                 try environment.sync()
             } else {
@@ -135,7 +134,7 @@ package final class LMDBLog: Log, @unchecked Sendable {
 
     package func trim(through position: LogPosition) { trimmed = max(trimmed, position) }
 
-    /// Removes at once what is to be removed, for a folder that nothing is appended to.
+    /// Removes the trimmed entries at once, for a folder without appends.
     private func removeTrimmed() throws(LogError) {
         do throws(LMDBEnvironment.Failure) {
             while true {
@@ -150,7 +149,7 @@ package final class LMDBLog: Log, @unchecked Sendable {
         }
     }
 
-    /// Removals for a transaction: more than it appends, so that the log is trimmed some time.
+    /// Removals for a transaction: more than its appends, so that the log shrinks.
     private func removals(beside count: Int) -> [LMDBEnvironment.Change] {
         let through = min(trimmed, end > 0 ? end - 1 : 0)
         guard start <= through else { return [] }
@@ -174,7 +173,7 @@ package final class LMDBLog: Log, @unchecked Sendable {
         while true {
             let rows = try rows(from: next)
             for (found, row) in rows {
-                // The process that writes may trim the log meanwhile.
+                // The writing process may have trimmed the log.
                 if isReadOnly, found > next, try firstPosition() > next { next = found }
                 guard found == next else {
                     throw LogError("\(folder): entry \(next) is missing; restore the folder from a backup", .damaged)
@@ -235,7 +234,7 @@ package final class LMDBLog: Log, @unchecked Sendable {
         if let position { mark?.begin(position) } else { mark?.end() }
     }
 
-    /// Sets the entry aside at which one process after the other has ended: no restart would ever get past it.
+    /// Sets aside the entry at which several processes in a row have ended: no restart would get past it.
     private func noteDeath() throws(LogError) {
         guard let (position, deaths) = mark?.takeDeath(), position <= end else { return }
         guard deaths >= LMDBLog.deathsMax else {
@@ -255,18 +254,18 @@ package final class LMDBLog: Log, @unchecked Sendable {
                     + "(fanfare log skip)")
         } else {
             notices.append(words)
-            // On a disk that takes nothing it is set aside for this process alone.
+            // The entry is set aside for this process alone if the disk takes nothing.
             do throws(LogError) { try skipped.insert(row, at: position, in: folder) } catch {
                 notices.append("\(error)")
             }
         }
     }
 
-    /// Sets an entry aside, for good: whoever reads the log takes `LogEntry.skipped(at:)` in its place. No process may write to the folder.
+    /// Sets an entry aside, for good: readers of the log take `LogEntry.skipped(at:)` in its place. No process may write to the folder.
     ///
-    /// - Returns: what is read in its place.
+    /// - Returns: the entry in its place.
     package static func skip(_ position: LogPosition, in folder: String) throws(LogError) -> LogEntry {
-        // A folder that has no log is not made.
+        // A folder without a log is not made.
         let log = try LMDBLog(folder: folder, isReadOnly: true)
         guard (1...max(1, log.end)).contains(position), log.end > 0 else {
             throw LogError("\(folder): has no entry \(position); its last one is \(log.end)", .entry)
@@ -292,12 +291,12 @@ package final class LMDBLog: Log, @unchecked Sendable {
     ///
     /// - Returns: the number of entries that were removed, and the position of the checkpoint.
     package static func trim(_ folder: String) throws(LogError) -> (removed: LogPosition, checkpoint: LogPosition) {
-        // A folder that has no log is not made.
+        // A folder without a log is not made.
         _ = try LMDBLog(folder: folder, isReadOnly: true)
         let log = try LMDBLog(folder: folder)
         if let head = try log.newestCheckpoint(report: { _ in }).head {
             let start = log.start
-            // The entry at the checkpoint's position shows whose checkpoint it is.
+            // The entry at the checkpoint's position identifies its log.
             log.trim(through: head.position - 1)
             try log.removeTrimmed()
             return (log.start - start, head.position)
@@ -307,7 +306,7 @@ package final class LMDBLog: Log, @unchecked Sendable {
                 + "keeps its whole log", .entry)
     }
 
-    /// Returns what is read in place of an entry that was set aside.
+    /// Returns the substitute of an entry that was set aside.
     ///
     /// - Parameter before: log time of the entry before, if it is known.
     private func substitute(
@@ -317,7 +316,7 @@ package final class LMDBLog: Log, @unchecked Sendable {
         do throws(LogError) { entry = try self.entry(row, at: position) } catch {
             guard error.cause == .damaged else { throw error }
             if position == 1 || LogEntry.looksLikeRules(row) { throw rulesStay(position) }
-            // Of a damaged entry nothing is known, its log time neither.
+            // Nothing is known of a damaged entry, not even its log time.
             var time = before
             if time == nil { time = try self.time(before: position) }
             return LogEntry(now: time ?? FeedTime.plausible.lowerBound, .tick).skipped(at: position)

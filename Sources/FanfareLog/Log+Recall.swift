@@ -1,11 +1,11 @@
 package import FanfareModel
 
-/// What entries are decided by: the newest rules at or before their position, and the release that decides.
+/// Rules for an entry: the newest ones at or before its position, and the release that decides by them.
 package struct LogRules: Sendable, Equatable {
     /// Rules file.
     package let text: String
-    /// Names what the entries from here on were decided by first. Another one decides them again as it does, so that what topics show may be
-    /// another than what was shown.
+    /// Version of the code that first decided the entries from here on. Another version decides them in its own way, so topics may show other states
+    /// than before.
     package let decisionVersion: UInt64
 
     package init(text: String, decisionVersion: UInt64) {
@@ -14,9 +14,9 @@ package struct LogRules: Sendable, Equatable {
     }
 }
 
-/// Receiver of what earlier runs have left in a log.
+/// Receiver of the log of earlier runs.
 package protocol RecallTarget {
-    /// Decides what follows by these rules, also the present ones at the end.
+    /// Adopts rules for the following entries, at the end the present ones.
     func adopt(_ rules: LogRules, at position: LogPosition, now: FeedTime) throws(LogError)
     /// Takes the next row of the checkpoint from which the recall goes on, before anything else but its rules.
     func restore(_ row: [UInt8]) throws(SerialError)
@@ -29,8 +29,8 @@ package protocol RecallTarget {
 }
 
 extension Log {
-    /// Reads what earlier runs have taken, before anything else is appended: the newest checkpoint, and the entries behind it. Rules precede
-    /// everything that is decided by them, so rules other than the last ones, or another decision version, become the last entry.
+    /// Reads the log of earlier runs before anything is appended: the newest checkpoint, and the entries behind it. Rules precede the entries that
+    /// they decide, so rules other than the last ones, or another decision version, become the last entry.
     package func recall(under rules: LogRules, into target: some RecallTarget) throws(LogError) {
         for notice in notices { target.report(notice) }
         var newest: LogRules?
@@ -64,7 +64,7 @@ extension Log {
         try target.adopt(rules, at: end, now: now)
     }
 
-    /// Restores the newest checkpoint that is good, and disregards those that are not.
+    /// Restores the newest good checkpoint, and disregards the bad ones.
     ///
     /// - Returns: its head; `nil` if all entries are to be decided again.
     private func restore(into target: some RecallTarget) throws(LogError) -> CheckpointHead? {
@@ -74,7 +74,7 @@ extension Log {
                 "the store's entries before \(start) were trimmed, and no checkpoint of what they led to can be read; restore the "
                     + "folder from a backup", .damaged)
         }
-        // They would count as one of two that are kept, and the log would be trimmed for their sake.
+        // A bad checkpoint would count among the two that are kept, and trim the log.
         checkpoints.disregard(unusable)
         guard let head = found else { return nil }
         try target.adopt(head.rules, at: head.position, now: head.now)
@@ -85,9 +85,9 @@ extension Log {
         return head
     }
 
-    /// Returns the newest checkpoint that is good and of this log's entries, and the positions of those that are not. All of it has been read.
+    /// Returns the newest good checkpoint of this log's entries, read as a whole, and the positions of the unusable ones.
     ///
-    /// - Parameter report: called with a line for operators about each that is of no use.
+    /// - Parameter report: called with a line for operators about each unusable one.
     package func newestCheckpoint(
         report: (String) -> Void
     ) throws(LogError) -> (head: CheckpointHead?, unusable: [LogPosition]) {

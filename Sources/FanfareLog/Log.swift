@@ -7,7 +7,7 @@ package struct LogError: Error, Equatable, CustomStringConvertible {
         case newerRelease
         case otherRules
         case damaged
-        /// An entry or a row that no store takes: trying again does not help.
+        /// A store refuses an entry or a row: a retry does not help.
         case entry
         /// The system refuses a call: the disk is full, read-only, broken, or not there.
         case system
@@ -21,7 +21,7 @@ package struct LogError: Error, Equatable, CustomStringConvertible {
         self.description = description
     }
 
-    /// Is `true` if the entries themselves are the fault, so that trying again does not help.
+    /// Is `true` if the entries themselves are the fault, so that a retry does not help.
     package var isFinal: Bool { cause == .entry }
 }
 
@@ -32,10 +32,10 @@ package protocol Log: AnyObject, Sendable {
     var end: LogPosition { get }
     /// Position of the oldest entry that was not removed; 1 before the first.
     var start: LogPosition { get }
-    /// Checkpoints of what the entries have led to. Another thread may use them, one at a time.
+    /// Checkpoints of the log. Another thread may use them, one at a time.
     var checkpoints: any CheckpointStore { get }
 
-    /// Appends the entries, and returns when all of them are durable. On an error only those up to `end` were appended, and are durable.
+    /// Appends the entries, and returns when all are durable. After an error only the entries up to `end` are appended and durable.
     func append(_ entries: [LogEntry]) throws(LogError)
 
     /// Calls the closure with each entry from that position on, in order, until it returns `false`. Begins with `start` at the earliest.
@@ -52,13 +52,13 @@ package protocol Log: AnyObject, Sendable {
     /// Notes that a restart is about to decide this entry; `nil` once it has decided it.
     func noteDeciding(_ position: LogPosition?)
 
-    /// Lines for operators about what was found when the log was opened.
+    /// Lines for operators from the opening of the log.
     var notices: [String] { get }
 
     /// Lines for operators about entries up to that position that are set aside.
     func noticesOfSkipped(through position: LogPosition) -> [String]
 
-    /// Releases what others may want, such as a folder. Only `end` is used afterwards.
+    /// Releases the folder and other resources. Only `end` is used afterwards.
     func close()
 }
 

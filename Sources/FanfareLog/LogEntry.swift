@@ -4,8 +4,7 @@ package import FanfareModel
 /// Position of an entry in a log, counting up from 1.
 package typealias LogPosition = UInt64
 
-/// Input that changed what the engine decides. Decisions are a pure function of a log's entries, so a log is all that has to be kept
-/// of them.
+/// Input that changed the engine's decisions. Decisions are a pure function of a log's entries, so only the log has to be kept.
 package struct LogEntry: Sendable, Equatable {
     package enum Body: Sendable, Equatable {
         /// Rules that hold from here, as a rules file, and the version of the code that decides by them (`DecisionCore.version`).
@@ -43,7 +42,7 @@ package struct LogEntry: Sendable, Equatable {
 extension LogEntry {
     /// Number of the newest serial form that this release reads.
     package static let form: UInt8 = 2
-    /// Forms of an entry without a key and of one with a key. A folder without keys stays one that earlier releases read.
+    /// Forms of an entry without a key and of one with a key. Earlier releases can read a folder without keys.
     private static let (keylessForm, keyedForm): (UInt8, UInt8) = (1, 2)
     /// Greatest size of an entry. LMDB takes more; a feed's line is at most a megabyte by default.
     package static let bytesMax = 64 << 20
@@ -51,7 +50,7 @@ extension LogEntry {
     /// Greatest nesting of an event's arrays and objects that is read back.
     package static let depthMax = SerialReader.depthMax
 
-    /// Returns whether a row is the rules' by its kind, also if the rest of it is damaged.
+    /// Returns whether a row's kind is that of rules, also if the rest of it is damaged.
     static func looksLikeRules(_ row: [UInt8]) -> Bool { row.count > 1 && row[1] == Tag.rules.rawValue }
 
     private enum Tag: UInt8 { case rules = 1, event, rejection, tick, feedEnd }
@@ -122,7 +121,7 @@ extension LogEntry {
 
     fileprivate static let checksumBytes = 4
 
-    /// CRC-32 of the position and the bytes. It detects damage, not intent: who can write to the store can write checksums.
+    /// CRC-32 of the position and the bytes. It detects damage, not intent: a writer of the store can write checksums.
     fileprivate static func checksum(of bytes: ArraySlice<UInt8>, at position: LogPosition) -> UInt32 {
         let start = unsafe withUnsafeBytes(of: position.littleEndian) { unsafe crc32_z(0, $0.baseAddress, $0.count) }
         return unsafe UInt32(

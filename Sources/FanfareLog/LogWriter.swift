@@ -1,9 +1,9 @@
 package import FanfareLoop
 
-/// Thread that appends to a log, so that no loop waits for a disk. What comes while a batch is being synced is the next batch.
+/// Thread that appends to a log, so that no loop waits for a disk. Entries that come during a sync are the next batch.
 ///
-/// A batch that cannot be written is tried again each second, for as long as it takes: a full disk may be freed. Nothing behind it
-/// overtakes it. Entries that the log refuses for good, such as one that is too large, are left out, and those behind them follow.
+/// The thread retries a batch each second until it is written: a full disk may be freed. No later entry overtakes it. An entry that the log refuses
+/// for good, for example a too large one, is left out, and later entries follow.
 package final class LogWriter: Sendable {
     private struct Waiting {
         var entries: [LogEntry]
@@ -39,7 +39,7 @@ package final class LogWriter: Sendable {
     ///
     /// - Parameters:
     ///   - then: called on the writer's thread once the entries are durable; never if the writer is closed before.
-    ///   - refused: called instead if the log refuses one of the entries for good. Those before it are durable.
+    ///   - refused: called instead if the log refuses one of the entries for good. The entries before it are durable.
     package func append(
         _ entries: [LogEntry], then: @escaping @Sendable () -> Void,
         refused: @escaping @Sendable (LogError) -> Void = { _ in }
@@ -53,7 +53,7 @@ package final class LogWriter: Sendable {
     /// Removes entries up to that position, with later appends.
     package func trim(through position: LogPosition) { shared.state.withLock { $0.trimmed = position } }
 
-    /// Ends the thread after the batch that it is writing. Entries that wait are dropped.
+    /// Ends the thread after its present batch. Waiting entries are dropped.
     package func close() {
         let isFirst = shared.state.withLock { state in
             defer { state.isClosed = true }

@@ -8,7 +8,7 @@ internal import Glibc
     private static let count = 3
     private let numbers: UnsafeMutablePointer<UInt64>
 
-    /// Maps the file; `nil` if the system does not let it, as on a full disk: then a process that ends leaves no trace.
+    /// Maps the file; `nil` if the system refuses, as on a full disk: a process that ends then leaves no trace.
     init?(of descriptor: CInt) {
         let bytes = RecallMark.count * MemoryLayout<UInt64>.stride
         // A mapped page that the disk has no room for would end the process.
@@ -21,7 +21,7 @@ internal import Glibc
 
     deinit { unsafe munmap(numbers, RecallMark.count * MemoryLayout<UInt64>.stride) }
 
-    /// Notes that the entry is about to be decided. One at which processes have ended is behind by then, if it comes before.
+    /// Notes that the entry is about to be decided. Processes that have ended at an earlier entry do not count any more.
     func begin(_ position: LogPosition) {
         if unsafe position > numbers[1] { unsafe (numbers[1], numbers[2]) = (0, 0) }
         unsafe numbers[0] = position

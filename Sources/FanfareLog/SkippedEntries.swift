@@ -2,12 +2,12 @@ internal import CFanfareLMDB
 package import FanfareModel
 internal import Glibc
 
-/// Entries of a store's log that are set aside, in a file beside the log: in each line the position, and the CRC-32 of the row's content, so that another
-/// row that comes to stand there, as after a restored backup, is none of them. A reader takes something harmless in their place, so a store
-/// goes on although an entry is damaged or ends every process that decides it.
+/// Entries of a store's log that are set aside, in a file beside the log. Each line has the position and the CRC-32 of the row's content, so that
+/// another row at that position, as after a restored backup, is not set aside. A reader takes a harmless entry instead, so a store goes on although
+/// an entry is damaged or ends every process that decides it.
 struct SkippedEntries {
     private static let name = "skipped"
-    /// More than anybody sets aside; a file that is larger is no such file.
+    /// Far more than operators set aside; a larger file has another purpose.
     private static let bytesMax = 1 << 16
 
     private var checksums: [LogPosition: UInt32] = [:]
@@ -84,9 +84,9 @@ struct SkippedEntries {
 }
 
 extension LogEntry {
-    /// Returns what a reader takes in place of an entry that was set aside: time passes as it did, and the topic is paused, because what it
-    /// shows may be wrong from here on. Its kind, the event's id and the call's key are remembered. What is for all topics leaves nothing behind, so that it may be
-    /// said again.
+    /// Returns the substitute of an entry that was set aside: time passes as it did, and the topic is paused, because its state may be wrong from
+    /// here on. Its kind, the event's id and the call's key are remembered. An entry for all topics leaves nothing behind, so that it may be
+    /// repeated.
     package func skipped(at position: LogPosition) -> LogEntry {
         var isOfAll = false
         if case .event(let event, _) = body { isOfAll = event.topic == .every }

@@ -2,7 +2,7 @@ internal import Glibc
 
 /// Folder that this process alone writes to. The lock ends with the process, however it ends.
 final class StoreFolder: Sendable {
-    /// Descriptor of the file whose lock says so.
+    /// Descriptor of the locked file.
     private let descriptor: CInt
 
     /// Makes the folder with mode 700 if it is missing, and locks it.
@@ -23,7 +23,7 @@ final class StoreFolder: Sendable {
         self.descriptor = descriptor
     }
 
-    /// Maps the mark of a restart, which is in the locked file, so that each process finds what the one before has left.
+    /// Maps the mark of a restart, which is in the locked file, so that each process finds the mark of the one before.
     func makeMark() -> RecallMark? { RecallMark(of: descriptor) }
 
     /// Makes the names of the files and of their folder durable; LMDB syncs only the content.
@@ -36,7 +36,7 @@ final class StoreFolder: Sendable {
                 throw LogError(unsafe "\(path): cannot be opened: \(String(cString: strerror(errno)))")
             }
             defer { close(descriptor) }
-            // A file system without such a call says EINVAL.
+            // A file system without `fsync` says EINVAL.
             guard fsync(descriptor) == 0 || errno == EINVAL else {
                 throw LogError(unsafe "\(path): cannot be synced: \(String(cString: strerror(errno)))")
             }

@@ -27,7 +27,7 @@ final class StoreThread: Sendable {
         work.signal()
     }
 
-    /// Blocks until the thread has ended, after `close`: what it has used may be opened again then.
+    /// Blocks until the thread has ended, after `close`: its files may be opened again then.
     ///
     /// - Returns: `false` if it has not ended in that time, because the disk does not answer.
     @discardableResult func join(within timeout: Duration) -> Bool {
@@ -39,7 +39,7 @@ final class StoreThread: Sendable {
 
     func waitForWork() { work.wait() }
 
-    /// Blocks until what the disk has refused is to be tried again: a full one may be freed.
+    /// Blocks until the next retry of a refused write: a full disk may be freed.
     ///
     /// - Returns: `false` if the thread is to end instead.
     func waitToRetry() -> Bool { closing.wait(timeout: .now() + StoreThread.retryWait) != .success }

@@ -1,5 +1,5 @@
-/// Note that alerts of a topic are about to leave for some activities. It is durable before the first of them leaves. After a crash whoever is
-/// named in a claim is alerted no more, and everybody else still is.
+/// Note that alerts of a topic are about to leave for some activities. It is durable before the first of them leaves. After a crash the named
+/// activities are alerted no more, and all others still are.
 package struct AlertClaim: Sendable, Hashable {
     package let topic: TopicID
     /// The newest alert that may leave was granted at this log time.

@@ -26,7 +26,7 @@ public enum AlertDisposition: Sendable, Hashable {
         case refused
         /// The activity joined after the publication, and shows it.
         case cameLater
-        /// The alert is not among the last eight of what the activity shows.
+        /// The alert is not among the last eight of the activity's audience.
         case unknown
     }
 }

@@ -183,11 +183,11 @@ public struct FeedEvent: Sendable, Hashable {
     public enum Operation: String, Sendable, Hashable, CaseIterable {
         /// Demotes alerts until `unmute`.
         case mute
-        /// Lets the rules grant alerts again. Alerts that were demoted meanwhile are not sent.
+        /// Lets the rules grant alerts again. Demoted alerts are not sent.
         case unmute
         /// Shows nothing until `resume`, except an end, which is shown at once.
         case pause
-        /// Shows the changes made meanwhile, silently.
+        /// Shows the changes made during the pause, silently.
         case resume
         /// Sends the newest state once more, silently, even to activities that have it.
         case republish

@@ -39,7 +39,7 @@ public struct FeedTime: Hashable, Comparable, Sendable {
 
     /// Creates the time of a date in a content state; `nil` if it is not plausible.
     package init?(activityKitSeconds seconds: Double) {
-        // Far beyond all plausible times, and far below what overflows.
+        // Far beyond all plausible times, and far from an overflow.
         guard seconds.magnitude < 1e12 else { return nil }
         milliseconds = Int64((seconds * 1000).rounded()) + 978_307_200_000
         guard isPlausible else { return nil }

@@ -35,10 +35,10 @@ public struct IdempotencyKey: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// Key of a call, and what is known of the call's content.
+/// Key of a call, and hash of the call's content.
 package struct CallKey: Sendable, Hashable {
     package let key: IdempotencyKey
-    /// Hash of what the caller has given, the same in every process: a call with the same key and another content is a mistake.
+    /// Hash of the caller's arguments, the same in every process: a call with the same key and another content is a mistake.
     package let content: UInt64
 
     package init(_ key: IdempotencyKey, content: UInt64) {

@@ -1,4 +1,4 @@
-/// Alert of an earlier process that may not have reached everybody, and may still leave.
+/// Alert of an earlier process that may not have reached all cards, and may still leave.
 package struct UnfinishedAlert: Sendable {
     package let alert: Alert
     /// Time that has passed since it was granted.
@@ -10,13 +10,13 @@ package struct UnfinishedAlert: Sendable {
     }
 }
 
-/// What a restart sends of a topic: the newest version, to those who may lack it, and alerts for those whom they have not reached.
+/// A topic's publication by a restart: the newest version for cards that may lack it, and alerts for cards that they have not reached.
 package final class ResumedPublication: Sendable {
     /// A publication without an alert.
     package let publication: Publication
-    /// The oldest first.
+    /// Alerts, the oldest first.
     package let alerts: [UnfinishedAlert]
-    /// Is `true` if those who were loaded as having the newest version have this one.
+    /// Is `true` if cards that were loaded with the newest version have this one.
     package let isComplete: Bool
 
     package init(_ publication: Publication, _ alerts: [UnfinishedAlert], isComplete: Bool = false) {

@@ -67,7 +67,7 @@ extension Character {
 }
 
 extension String {
-    /// Returns the text, or as many whole characters of it as fit into the width of so many digits, with `…` behind them.
+    /// Returns the text, or as many whole characters of it as fit into a width in digits, with `…` behind them.
     package func cut(toWidth widthMax: Int) -> String {
         guard width > widthMax * 100 else { return self }
         var width = CharacterWidth.ellipsis

@@ -14,7 +14,7 @@ public struct Subscription: Sendable, Hashable {
     public var app: AppID?
     /// Time at which the activity appeared on the phone; `nil`: just now.
     public var startedAt: FeedTime?
-    /// Log time at which the activity joined what it shows, of an earlier process; `nil` if unknown.
+    /// Log time at which the activity joined its audience in an earlier process; `nil` if unknown.
     package var joinedAt: FeedTime?
     /// Serial of the card in the engine's store; `nil` if it has none. Those of cards that were stored later are higher.
     package var serial: UInt64?

@@ -2,13 +2,13 @@
 package struct TopicCompletion: Sendable {
     /// Names the topic and the version.
     package let publication: Publication
-    /// All that joined before this log time have the version, except `exceptions`.
+    /// All joiners before this log time have the version, except `exceptions`.
     package let before: FeedTime
     package let exceptions: [ActivityMark]
-    /// Is `true` if it is there for the sake of joiners of a shard: other shards may have spoken of an earlier time last.
+    /// Is `true` for the sake of joiners of a shard: other shards may have reported an earlier time last.
     package let isForJoiners: Bool
 
-    /// Greatest number of exceptions. If more lack the version, it is not complete.
+    /// Greatest number of exceptions. A version that more followers lack is not complete.
     package static let exceptionsMax = 256
 
     package init(

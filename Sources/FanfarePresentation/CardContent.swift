@@ -1,10 +1,10 @@
 package import FanfareModel
 
-/// Content of an activity at one moment: what its phone has got by then.
+/// Content of an activity at one moment, as its phone has it.
 package struct CardContent: Sendable {
     package var topic: TopicID
     package var kind: TopicKind
-    /// Content state as phones get it; of a lineup that of the topic in the spotlight.
+    /// Content state as phones get it; for a lineup, the spotlight's.
     package var state: JSONObject
     /// The lineup's rows beside the spotlight, the first one first; `nil` for an activity of one topic.
     package var others: [JSONObject]?
@@ -45,6 +45,6 @@ package struct CardContent: Sendable {
         didSet { state[CardContent.staleField] = isStale ? true : nil }
     }
 
-    /// Key of the field that caused the alert (rule A4). What is old draws no attention.
+    /// Key of the field that caused the alert (rule A4). Stale content draws no attention.
     var highlight: String? { isStale ? nil : state["highlight"]?.stringValue }
 }

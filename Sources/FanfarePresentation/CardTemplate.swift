@@ -13,11 +13,11 @@ package struct CardTemplate: Sendable {
     let spotlight: [CardRow]
     /// Replacements for values, by field.
     let words: [String: [String: String]]
-    /// What a screen reader says, part by part, where the content state has no `spoken` of its own.
+    /// Spoken form, part by part, for content states without `spoken`.
     let spoken: [Template]
     let spokenWords: [String: [String: String]]
     let accent: Color
-    /// Accent where the background is light; `nil`: the same.
+    /// Accent on a light background; `nil`: `accent`.
     let lightAccent: Color?
     /// Is `true` for the card of an app in a language that is written from right to left: leading is on the right.
     let isRightToLeft: Bool
@@ -33,8 +33,8 @@ package struct CardTemplate: Sendable {
         return spotlight.isEmpty ? rows(of: .lockScreen) : spotlight
     }
 
-    /// What a screen reader says (rule P3): the rules' own words, else the template's. A part of which a field is missing is
-    /// not said, nor is one that repeats another. A timer that is shown is a field of its element's name.
+    /// Spoken form (rule P3): the rules' own words, else the template's. A part that lacks a field is not said, nor is a repeated one. A timer that
+    /// is shown is a field of its element's name.
     package func spoken(_ content: CardContent) -> String {
         let said = words(of: content)
         let saysStale = spoken.contains { $0.fields.contains(CardContent.staleField) }
@@ -49,7 +49,7 @@ package struct CardTemplate: Sendable {
             if element.isShown(in: content.state), !content.isOver {
                 state[name] = timer.spoken(in: content.state, at: content.at).map(JSONValue.string)
             } else if name == timer.field {
-                // The date itself is nothing that people want to hear.
+                // People do not want to hear the date itself.
                 state[name] = nil
             }
         }
@@ -64,7 +64,7 @@ package struct CardTemplate: Sendable {
         return said.joined(separator: ", ")
     }
 
-    /// What a screen reader says of a lineup: by its own template, whose field `spotlight` is what the inner one says.
+    /// Spoken form of a lineup: by its own template, whose field `spotlight` is the inner one's spoken form.
     func spoken(_ content: CardContent, inner: CardTemplate) -> String {
         var content = content
         let spotlight = inner.words(of: content)
@@ -96,7 +96,7 @@ struct CardElement: Sendable {
     let form: Form
     /// Shorter text, for where the text does not fit.
     let short: Template?
-    /// What the element tells of; elements about the same keep their relative place (rule P2).
+    /// Subject of the element; elements of one subject keep their relative place (rule P2).
     let about: String
     let style: TextStyle
     let color: ColorChoice
@@ -135,7 +135,7 @@ struct CardTimer: Sendable {
         text(in: state, at: countsDown ? now : now + CardTimer.lifetimeMax)
     }
 
-    /// Returns what a screen reader says of the timer; `nil` without a date.
+    /// Returns the timer's spoken form; `nil` without a date.
     func spoken(in state: JSONObject, at now: FeedTime) -> String? {
         seconds(in: state, at: now).map { seconds in
             let minutes = unit == .minutes ? (seconds + 59) / 60 : seconds / 60

@@ -5,7 +5,7 @@ package struct SeenFields: Sendable {
     package private(set) var names: Set<String>
     /// Values of the fields that the template names some of.
     private(set) var values: [String: Set<String>]
-    /// Values of a field that are kept; one that has more has no words for all of them.
+    /// Maximum of values kept per field; a field with more has no words for all of them.
     private static let valuesMax = 256
 
     /// - Parameter names: fields that the system or a lineup adds.
@@ -33,9 +33,9 @@ extension CardTemplate {
         return named
     }
 
-    /// Notes what in the template fits no update, and is nearly what some update has: typing errors.
+    /// Notes the template's typing errors: names that no update has, and that are nearly one that some update has.
     ///
-    /// - Parameter isWhole: is `true` if no update follows, so that what has not come by now never comes.
+    /// - Parameter isWhole: is `true` if no update follows.
     package func mistyped(amongst seen: SeenFields, isWhole: Bool) -> [Finding] {
         let fields = mistypedFields(amongst: seen.names) + mistypedValues(amongst: seen.values)
         return isWhole ? (fields + unmatched(by: seen)).distinct : fields
@@ -105,7 +105,7 @@ extension CardTemplate {
 }
 
 extension CardElement {
-    /// Fields without which the element lacks something: those of its texts, its colour and its conditions.
+    /// Fields that the element needs: those of its texts, its colour and its conditions.
     fileprivate var namedFields: Set<String> {
         var fields = form.fields.union(short?.fields ?? []).union(when.namedFields)
         if case .field(let field) = color { fields.insert(field) }

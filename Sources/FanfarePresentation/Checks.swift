@@ -17,7 +17,7 @@ extension Scene {
         if !findings.contains(finding) { findings.append(finding) }
     }
 
-    /// Notes what will be too large although it is not yet, and marks it.
+    /// Notes and marks items that will be too large later.
     mutating func findOverflow(of later: Scene) {
         for finding in later.findings where finding.kind == .overflow {
             guard !findings.contains(where: { $0.kind == .overflow && $0.element == finding.element }) else { continue }
@@ -28,7 +28,7 @@ extension Scene {
         }
     }
 
-    /// Notes texts, icons and bars that contrast too little with what is behind them, as the place shows both.
+    /// Notes texts, icons and bars that contrast too little with their background, as the place shows both.
     mutating func findContrast() {
         for item in items {
             let subject: String
@@ -50,7 +50,7 @@ extension Scene {
         }
     }
 
-    /// Notes names of which people cannot tell whose they are: letters without a word, or two names that look the same.
+    /// Notes ambiguous names: letters without a word, or two names that look the same.
     mutating func findAbbreviations() {
         var names: [String: String] = [:]
         for item in items {
@@ -100,7 +100,7 @@ extension Scene {
                 + "\(field)")
     }
 
-    /// Returns the scene from right to left. Texts, icons and the camera are what they are.
+    /// Returns the scene from right to left. Texts, icons and the camera stay as they are.
     func mirrored() -> Scene {
         var scene = self
         for index in items.indices { scene.items[index].frame.x = width - items[index].frame.maxX }
@@ -122,8 +122,8 @@ extension CardTemplate {
     /// Characters of a description: ten to fifteen seconds of a screen reader at its usual pace. An estimate; no limit is published.
     static let spokenMax = 200
 
-    /// Notes elements that stand on one side in compact and on no such side in expanded (rule P2). Conditions count, because what is
-    /// not shown stands nowhere.
+    /// Notes elements that stand on one side in compact and on another side in expanded (rule P2). Conditions count, because a hidden element stands
+    /// nowhere.
     package func movedElements(in content: CardContent, device: Device) -> [Finding] {
         func groups(_ section: Section) -> [(leading: Set<String>, center: Set<String>, trailing: Set<String>)] {
             rows(of: section).filter { $0.when.hold(in: content.state) }.compactMap { row in
@@ -166,7 +166,7 @@ extension CardContent {
                 ] : [])
     }
 
-    /// Notes a compact pair whose two sides have the same letters: nobody can tell whose number is whose.
+    /// Notes a compact pair whose two sides have the same letters: people cannot tell whose number is whose.
     private static func twins(_ row: JSONObject) -> Finding? {
         func letters(_ key: String) -> String { row[key]?.stringValue?.filter(\.isLetter) ?? "" }
         let (leading, trailing) = (letters("compactLeading"), letters("compactTrailing"))
@@ -176,8 +176,8 @@ extension CardContent {
             text: "“\(leading)” stands on both sides; expected words that differ, by the rules' `short`")
     }
 
-    /// Notes short forms with the first letters of a word that is written from right to left. Such scripts have no capitals, so nobody
-    /// takes the letters for an abbreviation; an Arabic name begins with its article, besides.
+    /// Notes short forms with the first letters of a word that is written from right to left. These scripts have no capitals, so the letters do not
+    /// look like an abbreviation; an Arabic name begins with its article, besides.
     private var cutWords: [Finding] {
         let forms = ["compactLeading", "compactTrailing", "minimal"]
         func words(_ text: String) -> [Substring] { text.split { !$0.isLetter }.filter(\.isRightToLeft) }

@@ -65,9 +65,9 @@ package struct Color: Sendable, Hashable {
         return (max(a, b) + 0.05) / (min(a, b) + 0.05)
     }
 
-    /// Least contrast of a text with what is behind it (rule P2).
+    /// Least contrast of a text with its background (rule P2).
     package static let contrastMin = 4.5
-    /// Least contrast of an icon, or of the filled part of a bar, with what is beside it (WCAG 2, 1.4.11).
+    /// Least contrast of an icon, or of the filled part of a bar, with its surroundings (WCAG 2, 1.4.11).
     package static let graphicContrastMin = 3.0
 
     func mixed(_ share: Double, with other: Color) -> Color {
@@ -85,7 +85,7 @@ package struct Color: Sendable, Hashable {
 package enum Appearance: String, Sendable, CaseIterable {
     case light
     case dark
-    /// As dark, dimmed.
+    /// Like dark, dimmed.
     case alwaysOn
     /// StandBy in the dark: tinted red.
     case night

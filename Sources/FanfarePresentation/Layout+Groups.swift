@@ -22,7 +22,7 @@ extension Layout {
         }.max() ?? 0
     }
 
-    /// Fits a group's texts into what its icons leave of the room, in order; each leaves the later ones their own width if it can.
+    /// Fits a group's texts into the room beside its icons, in order; each leaves the later ones their own width if it can.
     private func fittings(of group: [MeasuredElement], in room: Double) -> [MeasuredElement.Fitting?] {
         var rest = room - Layout.gap.x * Double(max(0, group.count - 1))
         rest -= group.filter { !$0.isText }.reduce(0) { $0 + $1.natural }
@@ -49,7 +49,7 @@ extension Layout {
                 ?? element.natural
         }
         let gaps = Layout.gap.x * Double(group.count - 1)
-        // A bar takes what the others leave.
+        // A bar takes the rest of the width.
         let bars = group.count { $0.isBar }
         if bars > 0 {
             let rest = max(0, frame.width - gaps - widths.reduce(0, +)) / Double(bars)
@@ -65,7 +65,7 @@ extension Layout {
         }
     }
 
-    /// Finds what is too wide beside texts that fit, and what is too high. A text that is too wide is found where it is put.
+    /// Finds elements that are too wide beside fitting texts, or too high. A text that is too wide is found where it is put.
     private func findOverflow(
         of group: [MeasuredElement], _ fittings: [MeasuredElement.Fitting?], widths: [Double], _ total: Double,
         in frame: Rect, _ scene: inout Scene
@@ -177,7 +177,7 @@ extension Layout {
 
     private func color(of element: CardElement, _ scene: inout Scene) -> Color {
         switch element.color {
-        // Old data look old, in places without room for a word, too (rule L6).
+        // Stale content looks old, in places without room for a word, too (rule L6).
         case .primary: content.isStale ? palette.secondary : palette.primary
         case .secondary: palette.secondary
         case .accent: palette.shownAccent

@@ -57,7 +57,7 @@ extension Layout {
         var widths = parts.map { part in cells.compactMap { $0[part]?.natural }.max() ?? 0 }
         let gaps = Layout.partGap * Double(parts.count - 1)
         let needed = widths.reduce(0, +)
-        // What does not fit gives way in proportion; texts may shrink.
+        // Columns that are too wide give way in proportion; texts may shrink.
         if needed + gaps > frame.width { widths = widths.map { $0 * (frame.width - gaps) / needed } }
         let total = widths.reduce(gaps, +)
         let start = alignment.start(of: total, in: frame)

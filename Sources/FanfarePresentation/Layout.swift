@@ -41,7 +41,7 @@ package struct Layout {
             Layout(template, inner: inner, content, place, timers, measure).drawn()
         }
         var scene = drawn(.shown)
-        // Timers run on, so what they come to has to fit as well.
+        // Timers run on, so their longest texts must fit, too.
         if scene.items.contains(where: \.isTimer), !content.isOver { scene.findOverflow(of: drawn(.longest)) }
         scene.findContrast()
         scene.findAbbreviations()
@@ -167,7 +167,7 @@ package struct Layout {
         group.isEmpty ? 0 : group.reduce(Layout.gap.x * Double(group.count - 1)) { $0 + $1.natural }
     }
 
-    /// Puts rows below each other; the other topics of a lineup take the height that those above leave. A row in which nothing is shown takes no space (rule P1).
+    /// Puts rows below each other; the other topics of a lineup take the rest of the height. A row that shows nothing takes no space (rule P1).
     ///
     /// - Returns: the lower edge of the last row.
     private func stack(_ rows: [CardRow], in frame: Rect, _ scene: inout Scene) -> Double {
@@ -234,7 +234,7 @@ package struct Layout {
         let gap = Layout.gap.x
         let top = frame.y
         let sideMax: (Double, Double)
-        // A bar takes what the sides leave, on both of them.
+        // A bar leaves each side the width of the wider one.
         let sides = [leading, trailing].filter { !$0.isEmpty }.map { naturalWidth($0) + gap }.max() ?? 0
         let middle =
             center.contains(where: \.isBar)

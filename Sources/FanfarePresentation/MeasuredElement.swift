@@ -16,7 +16,7 @@ struct MeasuredElement {
         var isTooWide = false
     }
 
-    /// Texts that timers have: those of the moment, or the longest that they come to while the card is shown.
+    /// Texts of timers: of the moment, or the longest while the card is shown.
     enum TimerTexts { case shown, longest }
 
     enum Content {
@@ -37,7 +37,7 @@ struct MeasuredElement {
     static let barHeight = 6.0
 
     var isBar: Bool { if case .bar = content { true } else { false } }
-    /// Is `true` for what an update can change or the phone runs by itself.
+    /// Is `true` if an update can change the element or the phone runs it.
     var isLive: Bool { !element.form.fields.isEmpty }
     var isText: Bool { if case .text = content { true } else { false } }
     /// The whole text, as people compare it with another.

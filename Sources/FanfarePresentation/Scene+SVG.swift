@@ -21,7 +21,7 @@ extension Scene {
         return svg + "</svg>\n"
     }
 
-    /// What the picture is, and which of its measures are estimates.
+    /// Description of the picture, with its estimated measures.
     private var note: String {
         "Sketch of \(place.name), \(place.device.name); the app draws the real one. Estimates: "
             + (estimates + [Place.commonEstimates]).joined(separator: "; ") + "."
@@ -41,7 +41,7 @@ extension Scene {
     /// Is `true` for rows that are higher than their place.
     private var rowsOverflow: Bool { findings.contains { $0.kind == .overflow && $0.element == nil } }
 
-    /// The camera's housing, which hides what stands behind it.
+    /// The camera's housing, which hides items behind it.
     private var camera: String {
         let device = place.device
         let frame = Rect(
@@ -50,7 +50,7 @@ extension Scene {
             + "<circle cx=\"\((frame.maxX - 19).points)\" cy=\"\(frame.midY.points)\" r=\"5\" fill=\"#16161c\"/>\n"
     }
 
-    /// A frame around what does not fit.
+    /// A frame around an overflow.
     fileprivate static func mark(_ frame: Rect) -> String {
         "<rect \(frame.inset(by: 0.75).attributes) fill=\"none\" stroke=\"#ff375f\" stroke-width=\"1.5\" "
             + "stroke-dasharray=\"4 3\"/>\n"
@@ -70,7 +70,7 @@ extension Scene.Item {
         case .text(let text, let size, let weight):
             // Inter's capitals are 0.727 em high; they stand in the middle of the line.
             let baseline = frame.midY + 0.3635 * size
-            // A text begins at its own side of the frame, and what follows its letters, as digits and `…` do, stands on the other.
+            // A text begins at its own side of the frame, and characters that follow its letters, digits and `…` for example, stand on the other.
             let (x, direction) = text.isRightToLeft ? (frame.maxX, " direction=\"rtl\"") : (frame.x, "")
             var svg =
                 "<text x=\"\(x.points)\"\(direction) y=\"\(baseline.points)\" font-family=\"\(TextMeasure.family), sans-serif\" "

@@ -14,7 +14,7 @@ package struct Rect: Sendable, Hashable {
     }
 }
 
-/// What a place shows of a content: a background, and items on it from back to front.
+/// A content in a place: a background, and items on it from back to front.
 package struct Scene: Sendable {
     package struct Item: Sendable {
         enum Form: Sendable {
@@ -25,7 +25,7 @@ package struct Scene: Sendable {
         }
 
         let form: Form
-        /// Name of the element; `nil` for what the system draws.
+        /// Name of the element; `nil` for an item of the system.
         let element: String?
         var frame: Rect
         /// Colour as the template wants it; the place's appearance changes it.
@@ -51,7 +51,7 @@ package struct Scene: Sendable {
     let radius: Double
     let background: Color
     package internal(set) var items: [Item] = []
-    /// What a screen reader says.
+    /// Spoken form.
     package let spoken: String
     package internal(set) var findings: [Finding] = []
 
@@ -67,11 +67,11 @@ package struct Finding: Sendable, Hashable, CustomStringConvertible {
     package enum Kind: String, Sendable, CaseIterable {
         /// A text or a card is larger than its place.
         case overflow
-        /// Too little contrast with what is behind (rule P2).
+        /// Too little contrast with the background (rule P2).
         case contrast
         /// A field that should be a colour and is none.
         case color
-        /// A field of the template that no update has, and whose name is nearly that of one.
+        /// A field of the template that no update has, with nearly the name of one.
         case field
         /// A compact or minimal presentation without live data (rules M3, P5).
         case logoAlone
@@ -81,7 +81,7 @@ package struct Finding: Sendable, Hashable, CustomStringConvertible {
         case moved
         /// Nothing for a screen reader to say (rule P3).
         case description
-        /// A short form or a name that lacks so many letters that people cannot tell it (rule M4).
+        /// A short form or a name that lacks too many letters for people to tell it (rule M4).
         case cut
         /// A character that no font has, whose width is a guess.
         case glyph
@@ -91,10 +91,10 @@ package struct Finding: Sendable, Hashable, CustomStringConvertible {
     /// Device and place, for people.
     package let place: String
     package let element: String?
-    /// What is wrong, with the sizes.
+    /// The fault in words, with the sizes.
     package let text: String
 
-    /// What is wrong and where, whatever the update says.
+    /// Kind and place of a fault, whatever the update says.
     package struct Fault: Hashable, Sendable {
         let kind: Kind
         let place: String

@@ -8,7 +8,7 @@ package struct DecisionReplay {
     private var feed: Feed
     private let until: FeedTime?
     package private(set) var core: DecisionCore
-    /// The feed's parts without a topic that could not be read, and what the decoders had to say.
+    /// The feed's unreadable parts without a topic, and the decoders' notices.
     package private(set) var gaps = FeedGaps()
     private var decisions: [Decision] = []
     private var isFinished = false

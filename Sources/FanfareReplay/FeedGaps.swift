@@ -1,7 +1,7 @@
 import FanfareFeeds
 import FanfareModel
 
-/// What a story cannot tell: parts of the feed that could not be read and may have been of any topic, and the decoders' doubts.
+/// Parts of a story that are unknown: unreadable parts of the feed that may have been of any topic, and the decoders' doubts.
 package struct FeedGaps: Sendable, Equatable {
     /// Number of rejections, with those of a known topic.
     package private(set) var rejections = 0

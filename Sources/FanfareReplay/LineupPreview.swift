@@ -2,8 +2,8 @@ import FanfareFanOut
 import FanfareJSON
 package import FanfareModel
 
-/// One activity that follows a lineup, and what its phone shows: a shard of its own, in log time, in front of a transport that accepts
-/// everything at once. Lets people see what a rotation does.
+/// One activity that follows a lineup, and its phone's display: a shard of its own, in log time, in front of a transport that accepts everything at
+/// once. Lets people see the effects of a rotation.
 ///
 /// Confined to one thread.
 package final class LineupPreview {

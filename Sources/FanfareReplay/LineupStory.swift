@@ -2,11 +2,11 @@ package import FanfareDecisions
 package import FanfareFeeds
 package import FanfareModel
 
-/// The story of a rotation: everything that the phone of a person who follows these topics in one activity shows.
+/// The story of a rotation, as seen on the phone of a person who follows these topics in one activity.
 package struct LineupStory: Sendable {
     package private(set) var displays: [LineupPreview.Display] = []
     package private(set) var gaps = FeedGaps()
-    /// What was rejected of these topics, and what could not be read and may have been of them.
+    /// Rejections of these topics, and of unreadable parts that may have been of them.
     package private(set) var rejections = FeedRejections()
 
     /// Plays the feed to its end or up to a moment. Topics of which the feed speaks later have no row yet.

@@ -27,7 +27,7 @@ package final class Replay {
     private var states: TopicStates
     private var liveAudience: LiveAudience?
     private let preview: PreviewScreen?
-    /// Log of what is taken; `nil` if nothing outlives the process.
+    /// Log of taken items; `nil` if nothing outlives the process.
     private var store: ReplayStore?
 
     /// Opens feeds, keys and threads, and loads the subscribers before it returns.
@@ -280,7 +280,7 @@ package final class Replay {
 
     // MARK: The store
 
-    /// Decides again what an earlier run has decided; the decision log gets its records, and the shards what topics show now.
+    /// Decides the entries of earlier runs again; the decision log gets its records, and the shards each topic's state.
     private func recall() throws {
         guard let store else { return }
         engine.beginRecall()

@@ -4,7 +4,7 @@ package import FanfareLog
 import FanfareLoop
 import FanfareModel
 
-/// Store of a replay: a folder with the log of everything that was decided.
+/// Store of a replay: a folder with the log of all decided items.
 package struct StoreOptions: Sendable {
     package var folder: String
     /// The replay's rules as a rules file (`Rules.toml`). In a folder that was written under other rules they hold from its end on.
@@ -18,11 +18,11 @@ package struct StoreOptions: Sendable {
     }
 }
 
-/// Makes what a replay takes durable before it is decided, and gives back what an earlier run has taken. Confined to the replay's loop.
+/// Makes a replay's items durable before they are decided, and gives back the items of earlier runs. Confined to the replay's loop.
 final class ReplayStore {
     private let log: any Log
     private let isLive: Bool
-    /// What is being made durable. The replay takes nothing meanwhile.
+    /// Items that are being made durable. The replay takes no others during that.
     let commits: CommitQueue
     /// Checkpoints of a live feed's log, once it has been read; `nil` for files, whose items are compared with the log from the first one on.
     private(set) var checkpoints: (queue: CheckpointQueue, writer: Checkpointer)?
@@ -41,14 +41,14 @@ final class ReplayStore {
 
     // MARK: - Recall
 
-    /// Reads what earlier runs have taken, before anything is appended, and moves the source behind the items that the log has.
+    /// Reads the items of earlier runs, before anything is appended, and moves the source behind them.
     func recall(from source: inout any ReplaySource, into core: CoreRecall) throws(LogError) {
         let target = ReplayRecall(store: self, core: core, source: source)
         defer { source = target.source }
         try log.recall(under: core.logged, into: target)
     }
 
-    /// Begins to write checkpoints of what is decided from now on.
+    /// Begins to write checkpoints of later decisions.
     ///
     /// - Parameter report: called with lines for operators.
     func keepCheckpoints(

@@ -10,7 +10,7 @@ package struct UnreadableRules: Error, CustomStringConvertible {
 extension Rules {
     /// Reads rules that `toml` wrote, such as those of a log.
     ///
-    /// - Parameter own: the program's present rules, which have what no file says: limits, and reducers that a program brings along.
+    /// - Parameter own: the program's present rules, which have parts that no file has: limits, and reducers that a program brings along.
     package init(written text: String, like own: Rules) throws(UnreadableRules) {
         let written: Set<String>
         do throws(TOMLError) {
@@ -20,7 +20,7 @@ extension Rules {
         } catch {
             throw UnreadableRules(description: "\(error)")
         }
-        // `toml` writes every kind, and a file that people write only those that differ from the built-in ones.
+        // `toml` writes every kind, and people write only the kinds that differ from the built-in ones.
         kinds = kinds.filter { written.contains($0.key.rawValue) }
         limits = own.limits
         for (table, name) in Rules.reducersBrought(in: text) {

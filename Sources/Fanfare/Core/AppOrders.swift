@@ -46,7 +46,7 @@ struct AppOrders {
 struct AbsentApps {
     private var orders: [AppID: AppOrders] = [:]
 
-    /// Far more apps than anybody has; an operator may mistype a name as often as they like.
+    /// Far more apps than exist; an operator may mistype a name any number of times.
     private static let appsMax = 1000
 
     mutating func obey(_ operation: FeedEvent.Operation, for app: AppID) {

@@ -1,53 +1,52 @@
 import FanfareLog
 import FanfareModel
 
-/// Cards that are over, until their rows are removed. A row outlives the card if a call follows or starts a card under the same id meanwhile,
-/// wherever that call is: on its way to the store, from there to the shard, or taken by the shard. Confined to the core's thread.
+/// Cards that are over, until their rows are removed. A row outlives its card if a call follows or starts a card under the same id, wherever the call
+/// is: on its way to the store, from there to the shard, or taken by the shard. Confined to the core's thread.
 ///
 /// Ids are the bits of activities' ids, tokens are `keyedHash`es.
 struct CardEnds {
     /// Number of calls on their way to the core that follow or start a card, by its id.
     private var calls: [UInt64: Int] = [:]
-    /// Cards of which shards were asked if they are over still. A call that was carried out may not have come to the shard when it
-    /// said so.
+    /// Cards whose shards were asked whether they are still over. A call that was carried out may reach the shard only after its report.
     private var asked: [UInt64: Question] = [:]
-    /// Cards that are over, as was learned while such a call was on its way. Their shard is asked once the call has gone there.
+    /// Cards that a shard reported as over during a call for them. The shard is asked once the call has gone there.
     private var deferred: [UInt64: Question] = [:]
-    /// Tokens of the cards whose rows are to be removed, and their ids in order, among them those of cards that live on.
+    /// Tokens of the cards whose rows are to be removed, by id. `order` also has ids of cards that live on.
     private var over: [UInt64: UInt64] = [:]
     private var order = Queue<UInt64>()
     /// Questions to shards that wait until there is room among `over`.
     private var questions = Queue<Question>()
 
-    /// Question to a shard whether a card is over still.
+    /// Question to a shard whether a card is still over.
     struct Question: Equatable {
         let id: UInt64
         let token: UInt64
         let shard: Int
     }
 
-    /// Number of rows to be removed from which on no shard is asked. A shard tells of few cards before it is asked, and keeps the others.
+    /// Number of rows to be removed at which no shard is asked. A shard reports few cards before it is asked, and keeps the others.
     static let overMax = 2048
 
     var count: Int { over.count }
-    /// Is `true` if no row waits to be removed, and no shard's answer may let one be.
+    /// Is `true` if no row waits to be removed, and none may after a shard's answer.
     var isEmpty: Bool { over.isEmpty && asked.isEmpty && deferred.isEmpty && questions.isEmpty }
 
     /// Notes a call that follows or starts a card.
     ///
-    /// - Returns: removal of the row of the card before it, which is over, to be written before that of the call; `nil` if there is none.
+    /// - Returns: removal of the former card's row, to be written before the call's row; `nil` without one.
     mutating func noteCall(_ id: UInt64) -> PeopleEntry? {
         calls[id, default: 0] += 1
         return over.removeValue(forKey: id).map { .removed(id, token: $0) }
     }
 
-    /// Notes that such a call goes to its shard.
+    /// Notes that the call goes to its shard.
     ///
-    /// - Parameter isKept: `true` if its row is that of the card; otherwise that of the card before it is there still.
+    /// - Parameter isKept: `true` if the card has the call's row; otherwise the former card's row remains.
     mutating func noteCarriedOut(_ id: UInt64, isKept: Bool) {
         if isKept {
             asked[id] = nil
-            // It is asked all the same, because each removal of which a shard tells is followed by a question. The answer counts for nothing.
+            // The shard expects a question after each removal that it reports. The answer counts for nothing.
             if let former = deferred.removeValue(forKey: id) { questions.append(former) }
         }
         guard let count = calls[id] else { return }
@@ -65,7 +64,7 @@ struct CardEnds {
     /// The shard is to be asked whether that holds (`nextQuestion`); `answer` follows.
     mutating func shardRemoved(_ removed: Question) {
         guard calls[removed.id] != nil else { return ask(removed) }
-        // Whatever the shard says now, the call comes behind it.
+        // The call comes behind the shard's answer.
         if let former = deferred.updateValue(removed, forKey: removed.id) { questions.append(former) }
     }
 

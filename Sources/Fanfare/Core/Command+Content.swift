@@ -2,9 +2,8 @@ import FanfareFanOut
 import FanfareModel
 
 extension Engine.Command {
-    /// Hash of what the caller has given, but for the time at which the command is handed in, and the token of a start, which the system
-    /// replaces at any time. It is compared with hashes in a store, so
-    /// another release must make the same one of the same call.
+    /// Hash of the caller's arguments, without the time at which the command is handed in, and without the token of a start, which the system
+    /// replaces at any time. It is compared with hashes in a store, so another release must make the same one.
     var content: UInt64 {
         var writer = SerialWriter()
         switch body {

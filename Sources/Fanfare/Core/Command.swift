@@ -8,10 +8,9 @@ extension Engine {
     ///
     /// A command is a value, so a program can keep it and hand it in again. The engine checks it when it is handed in, not when it is made.
     ///
-    /// A command with an `IdempotencyKey` is carried out once within 24 hours of log time, however often it is handed in, also by the next
-    /// process with the same store. With the same key and another content it is refused (`Refusal.Cause.key`), and an offered one, which is
-    /// answered before the engine knows, is reported to operators and not carried out. Calls for a card say what is to be and need no key,
-    /// but for `start`.
+    /// A command with an `IdempotencyKey` is carried out once within 24 hours of log time, however often it is handed in, also by the next process
+    /// with the same store. With the same key and another content it is refused (`Refusal.Cause.key`); an offered one, which is answered before the
+    /// engine knows, is reported to operators and not carried out. Calls for a card state a goal and need no key, but for `start`.
     public struct Command: Sendable {
         enum Body: Sendable {
             case event(FeedEvent)
@@ -43,9 +42,8 @@ extension Engine.Command {
     /// while its topic knows that id.
     public static func ingest(_ event: FeedEvent, key: IdempotencyKey? = nil) -> Self { Self(.event(event), key: key) }
 
-    /// Gives an operator's order, which the decision log records like any event. An order for an app that the engine does not push to is
-    /// refused. With an `id` the order may be handed in again, as after a crash: it is taken once.
-    /// With a `key` it is, too, and the caller learns of it.
+    /// Gives an operator's order, which the decision log records like any event. An order for an app that the engine does not push to is refused. An
+    /// order with an `id` or a `key` may be handed in again, as after a crash: it is taken once. With a `key` the caller learns of it.
     public static func order(
         _ operation: FeedEvent.Operation, for scope: Scope, id: String? = nil, key: IdempotencyKey? = nil
     ) -> Self {
@@ -64,10 +62,9 @@ extension Engine.Command {
         return Self(body, of: app, key: key)
     }
 
-    /// Corrects the feed on an operator's behalf, by a fact it missed, the retraction of one, or a patch. People see the correction at once;
-    /// the topic's rules decide if it alerts. An operation is refused, because it is an `order` and not a correction.
-    /// With an `id` the correction may be handed in again, as after a crash: the topic takes it once. With a `key` it may, too, and the caller
-    /// learns of it.
+    /// Corrects the feed on an operator's behalf, by a fact it missed, the retraction of one, or a patch. People see the correction at once; the
+    /// topic's rules decide if it alerts. An operation is refused, because it is an `order` and not a correction. A correction with an `id` or a
+    /// `key` may be handed in again, as after a crash: the topic takes it once. With a `key` the caller learns of it.
     public static func correct(
         _ topic: TopicID, _ change: FeedEvent.Change, id: String? = nil, key: IdempotencyKey? = nil
     ) -> Self {
@@ -160,9 +157,9 @@ extension Engine.Command {
     /// `follow` only tells the engine how to renew it; nothing is started then. The id of an activity that is being ended cannot be started
     /// again until that activity is gone; an `ActivityEvent` reports such a start.
     ///
-    /// With a `key` the start may be handed in again, also to the engine that follows a crash: the phone gets one start at most, whatever token
-    /// the repeated call has. A start that has not left goes on after a restart, of which nobody is told. One that `ActivityFate.notStarted` tells of
-    /// is over: another one needs another key.
+    /// With a `key` the start may be handed in again, also to the engine that follows a crash: the phone gets one start at most, whatever token the
+    /// repeated call has. A start that has not left goes on after a restart, without a report. A start that `ActivityFate.notStarted` reports is
+    /// over: another one needs another key.
     public static func start(
         _ audience: AudienceKey, _ request: StartRequest, subscriber: SubscriberID, key: IdempotencyKey? = nil
     ) -> Self {

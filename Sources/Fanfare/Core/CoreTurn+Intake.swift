@@ -6,9 +6,9 @@ import FanfareModel
 /// Turns of an engine with a store. Nothing is decided before its entry is durable, so nothing that follows from it leaves the engine
 /// before that.
 extension CoreTurn {
-    /// Least time between two entries that only advance time. Timers fire at their own deadlines all the same.
+    /// Least time between two entries that only advance time. Timers still fire at their own deadlines.
     private static let tickInterval = Duration.milliseconds(100)
-    /// Greatest event, far above a feed's line and below what the log takes. One that the log refused would hold up all behind it.
+    /// Greatest event, far above a feed's line and below the log's limit: an event that the log refused would hold up all behind it.
     static let eventBytesMax = 16 << 20
     /// Characters of an event's name in a rejection.
     private static let placeMax = 200
@@ -39,25 +39,25 @@ extension CoreTurn {
         let supply = hold(through: intake, now, moment)
         if supply == .exhausted, intake.isEmpty { finish(through: intake, isLate: isLate) }
         tick(through: intake, now, clock)
-        // Before entries are sent on: those that wait for slow rows go on when operators know of it.
+        // Before entries are sent on: entries behind slow rows go on when operators know of it.
         reportSlowness(of: intake, clock)
         intake.send(at: clock, now: core.now)
         askOfRemovals()
         core.joins.pending = intake.joining
-        // Nothing is being written for whoever waits until all cards are loaded.
+        // Requests that wait for the loading of cards wait for no commit.
         let isGivenUp = intake.isCommitting ? clock >= stopsBy + CoreTurn.storePatience : intake.awaitsCards
         if isLate, isGivenUp, !intake.hasReady {
             abandon(intake, now, moment)
             return .again
         }
-        // Nothing waits for a checkpoint: what has come meanwhile goes first in the next turn.
+        // Nothing waits for a checkpoint: new requests go first in the next turn.
         let writesOn = !isLate && checkpointer?.run() == true
         return supply == .more || writesOn ? .again : next(through: intake, now, moment)
     }
 
     /// Notes that people are about to be told that a card may have been started by the process before this one.
     ///
-    /// - Returns: `false` if it is on a phone, as a call has said meanwhile.
+    /// - Returns: `false` if it is on a phone, as a later call has said.
     func tellUncertain(_ card: UInt64) -> Bool {
         intake?.uncertain.tell(card, lastCall: inbox.hasCallers ? nil : lastCall) ?? false
     }
@@ -83,7 +83,7 @@ extension CoreTurn {
         return hasSettled || count == 0 && intake.ends.count > 0
     }
 
-    /// Asks shards about the removals of which they have told, as far as there is room for their rows.
+    /// Asks shards about reported removals, as far as there is room for their rows.
     private func askOfRemovals() {
         while let question = intake?.ends.nextQuestion() {
             core.checkRemoval(question.id, token: question.token, shard: question.shard)
@@ -100,7 +100,7 @@ extension CoreTurn {
         case none
     }
 
-    /// Takes requests from the mailbox, and makes entries of those that change decisions.
+    /// Takes requests from the mailbox, and makes entries of requests that change decisions.
     private func hold(through intake: Intake, _ now: FeedTime, _ moment: Moment) -> Supply {
         for _ in 0..<CoreTurn.requestsMax {
             guard intake.hasRoom else { return .none }
@@ -176,7 +176,7 @@ extension CoreTurn {
         }
     }
 
-    /// Ends a stop without the store, which takes nothing: questions are answered, and what is not durable is given up.
+    /// Ends a stop without the store, which takes nothing: questions are answered, and all that is not durable is given up.
     private func abandon(_ intake: Intake, _ now: FeedTime, _ moment: Moment) {
         while let request = inbox.requests.pop() { hold(request, nil, under: nil, through: intake, now, now) }
         // A producer that has claimed a slot and is about to write it will signal.
@@ -191,7 +191,7 @@ extension CoreTurn {
     }
 
     private func reportSlowness(of intake: Intake, _ clock: MonotonicTime) {
-        // A turn that takes what has become durable may begin the next commit at once.
+        // A turn that takes durable items may begin the next commit at once.
         while let news = intake.entryNews(at: clock) {
             switch news {
             case .isSlow:

@@ -5,10 +5,10 @@ import FanfareModel
 extension CoreTurn {
     /// Answer to a caller that has given a key.
     enum KeyedAnswer: Sendable {
-        /// The call was taken, and its entry is durable; `nil` if the store does not keep what it changes.
+        /// The call was taken, and its entry is durable; `nil` if the store does not keep its change.
         case taken(LogPosition?)
         case repeated(KnownKeys.Call)
-        /// The call that has had the key had another content.
+        /// The first call with the key had another content.
         case differs(KnownKeys.Call)
         /// The engine stops before the entry is known to be durable.
         case stopped
@@ -96,7 +96,7 @@ extension CoreTurn {
 }
 
 extension Refusal {
-    /// - Parameter call: the call that has had the key.
+    /// - Parameter call: the first call with the key.
     init(_ key: IdempotencyKey, isOf call: KnownKeys.Call) {
         let place = call.entry.map { "entry \($0) of the store" } ?? call.position.map { "position \($0)" }
         let first = place.map { ", at \($0)" } ?? ""

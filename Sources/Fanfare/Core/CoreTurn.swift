@@ -18,10 +18,9 @@ final class CoreTurn {
         indirect case person(PeopleEntry, Request, Intake.AcknowledgePerson?)
         /// Request whose caller has given a key, and waits for the answer if there is one.
         indirect case keyed(CallKey, Request, AnswerKeyed?)
-        /// Call whose key another one has had before. Only the core makes this request.
-        /// Only an engine with a store has one.
+        /// Repeated call of a key. Only the core makes this request, in an engine with a store.
         case repeated(KnownKeys.Call, AnswerKeyed?, isChange: Bool)
-        /// Change of a card that is not to be carried out, because the process before may have started it. Only an engine with a store has one.
+        /// Change of a card that is not carried out, because the process before may have started the card. Only an engine with a store has one.
         case passedOver(ActivityID)
         /// Event that happens when the core takes it.
         case eventNow(@Sendable (_ now: FeedTime) -> FeedEvent)
@@ -63,7 +62,7 @@ final class CoreTurn {
     /// Deadline of a stop; `never` while none is requested.
     private(set) var stopsBy = MonotonicTime.never
     private(set) var hasFinished = false
-    /// Is `true` once every activity has what was decided until the feed was over, or was refused it.
+    /// Is `true` once every activity has got, or was refused, the decisions up to the feed's end.
     private(set) var hasSettled = false
     /// Is `true` once the engine is over: no turn does anything from then on, though the loop may still call it.
     private var isOver = false
@@ -142,7 +141,7 @@ final class CoreTurn {
         askShards(at: now)
     }
 
-    /// Passes settles on whose changes have been published by that log time.
+    /// Passes on the settles whose changes have been published by that log time.
     func askShards(at now: FeedTime) {
         guard !unflushed.isEmpty else { return }
         for waiting in unflushed where waiting.flush <= now { core.settle(until: waiting.until, waiting.settled) }
@@ -173,7 +172,7 @@ final class CoreTurn {
         return .after(wait)
     }
 
-    /// Deadline by which a caller of `settle` is answered, even if no request and no topic's timer brings a turn by then.
+    /// Deadline by which a caller of `settle` is answered, even if no request and no topic's timer brings a turn earlier.
     var settleDeadline: MonotonicTime { unflushed.reduce(core.nextSettleDeadline ?? .never) { min($0, $1.until) } }
 
     /// Returns an event that happens now.
@@ -286,7 +285,7 @@ final class CoreTurn {
 }
 
 extension CoreTurn.Request {
-    /// Is `true` if a store keeps what the request changes.
+    /// Is `true` if a store keeps the request's change.
     var isLogged: Bool {
         switch self {
         case .event, .eventNow, .acknowledged, .person, .keyed: true
@@ -296,7 +295,7 @@ extension CoreTurn.Request {
         }
     }
 
-    /// Is `true` if the request, which is no entry, is about cards: of a store, all of them are to be loaded first.
+    /// Is `true` if the request is no entry and is about cards: all cards of a store are to be loaded first.
     var isOfCards: Bool {
         switch self {
         case .counts, .freshness, .topicState, .trustDeadAnswers: false

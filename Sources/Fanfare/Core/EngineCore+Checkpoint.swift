@@ -1,7 +1,7 @@
 import FanfareDecisions
 package import FanfareModel
 
-/// Checkpoints of a core: the decision core's rows, behind one with what the core itself keeps, with rows of alerts and keys between them.
+/// Checkpoints of a core: a row with the core's own data, rows of alerts and keys, and the decision core's rows.
 extension EngineCore {
     /// First byte of the core's own row; no row of the decision core begins with it.
     private static let ownRow: UInt8 = 64

@@ -19,11 +19,11 @@ extension EngineCore {
         case .feedEnd: finish()
         case .rules: break
         }
-        // Phones may have what the entry said, and would go back to what came before it.
+        // Phones may have the entry's state, and would go back to an earlier one.
         if let topic = entry.pausedTopic { forgetPublication(of: topic) }
     }
 
-    /// Decides again what earlier engines have decided. The shards get what each topic shows now, without an alert.
+    /// Decides the entries of earlier engines again. The shards get each topic's present state, without an alert.
     ///
     /// - Parameter report: receives lines for operators.
     package func recall(
@@ -34,7 +34,7 @@ extension EngineCore {
 
     /// - Parameters:
     ///   - logged: the same rules for the log.
-    ///   - horizon: bounds on the alerts that go on to those whom no claim names; `nil`: none does.
+    ///   - horizon: bounds on the alerts that go on to activities without a claim; `nil`: none goes on.
     /// - Returns: the alerts that go on.
     func recall(
         _ log: any Log, under rules: Rules, _ logged: LogRules, within horizon: AlertHorizon?,

@@ -110,7 +110,7 @@ package final class EngineCore {
     var flushesUntil: FeedTime? { decisionCore.flushesUntil }
     package var topics: some RandomAccessCollection<DecisionCore.TopicView> { decisionCore.topics }
 
-    /// Returns what a topic shows; `nil` if the topic is not remembered.
+    /// Returns a topic's state; `nil` if the topic is not remembered.
     func state(of topic: TopicID) -> TopicState? { decisionCore.topic(topic).map(TopicState.init) }
 
     /// Is `true` while the way to a shard is full: the next event waits until `coreDidRelieve`. One app's shards hold back those of other
@@ -124,14 +124,14 @@ package final class EngineCore {
         if !isRecalling { for notice in notices { delegate?.coreDidReport(notice) } }
     }
 
-    /// Adopts other rules for what is decided from now on, in a recall.
+    /// Adopts other rules for later decisions, in a recall.
     ///
     /// - Parameters:
     ///   - logged: the same rules in the log.
-    ///   - position: of their entry.
+    ///   - position: position of their entry.
     func adopt(_ rules: Rules, _ logged: LogRules, at position: LogPosition, now: FeedTime) {
         let adoption = recalling?.adopt(logged, at: position)
-        // What other rules hide may be in the words of alerts.
+        // Alerts may contain words that other rules hide.
         if adoption == .asOthers, recentAlerts != nil { keepAlerts() }
         decisionCore.adopt(rules, now: now, into: &decisions)
         // At this entry, so that each later recall gives the versions the same numbers.
@@ -155,16 +155,16 @@ package final class EngineCore {
         hand()
     }
 
-    /// Begins to decide again what an earlier run has decided. Until `endRecall` the delegate gets decisions, records and forgotten topics,
-    /// but no publications and reports, and the shards get nothing.
+    /// Begins to decide the entries of earlier runs again. Until `endRecall` the delegate gets decisions, records and forgotten topics, but no
+    /// publications and reports, and the shards get nothing.
     package func beginRecall() { recalling = Recall() }
 
-    /// How far a recall has come.
+    /// Progress of a recall.
     struct Recall {
         enum Adoption { case asTheFirst, asTheSame, asOthers }
 
         private var rules: LogRules?
-        /// Position of the newest rules under which topics may show something else than what was shown before; `nil` without any.
+        /// Position of the newest rules under which topics may show other states than before; `nil` without any.
         private(set) var changedAt: LogPosition?
         /// Is `true` once an entry has been decided. From a checkpoint on, none may be.
         var hasDecided = false
@@ -180,7 +180,7 @@ package final class EngineCore {
         }
     }
 
-    /// Bounds on the alerts of an earlier process that go on to those whom they have not reached.
+    /// Bounds on the alerts of an earlier process that go on to activities that they have not reached.
     struct AlertHorizon {
         /// Log time since when all alerts have left with claims.
         let since: FeedTime
@@ -190,23 +190,23 @@ package final class EngineCore {
         let wall: () -> FeedTime
     }
 
-    /// Keeps alerts for a checkpoint, and for those whom they have not reached by the end of a recall. Called before anything is decided.
+    /// Keeps alerts for a checkpoint, and for activities that they have not reached by the end of a recall. Called before anything is decided.
     func keepAlerts() { recentAlerts = RecentAlerts() }
 
-    /// Keeps what people have. Called before a recall.
+    /// Keeps completions. Called before a recall.
     ///
-    /// - Parameter earlier: what they have from earlier processes.
+    /// - Parameter earlier: completions of earlier processes.
     func keepCompletions(_ earlier: EarlierCompletions) { completions.keep(earlier) }
 
-    /// Returns what people had from earlier processes, and forgets it.
+    /// Removes and returns the completions of earlier processes.
     ///
-    /// - Returns: `nil` if that counts no more.
+    /// - Returns: `nil` if they are void.
     func takeEarlierCompletions() -> EarlierCompletions? { completions.takeEarlier() }
 
-    /// Removes and returns the places of completions in the store that are not of what topics show at the end of the recall.
+    /// Removes and returns the places of stored completions of other states than the topics' at the end of the recall.
     func takeOutdatedCompletions() -> [CompletionKey] { completions.takeOutdated() }
 
-    /// Ends a recall. The shards get what each remembered topic shows now, and no alert.
+    /// Ends a recall. The shards get each remembered topic's state, and no alert.
     package func endRecall() { _ = endRecall(within: nil) }
 
     /// Ends a recall.
@@ -234,7 +234,7 @@ package final class EngineCore {
 
     /// Ends the loading of the store's cards: all shards have all of theirs.
     ///
-    /// - Parameter forgotten: topics that were forgotten by then.
+    /// - Parameter forgotten: topics forgotten during the loading.
     private func endLoading(_ forgotten: Set<TopicID>) {
         joins.noteSent(at: now)
         tellJoined()
@@ -243,7 +243,7 @@ package final class EngineCore {
         delegate?.coreDidLoad()
     }
 
-    /// Lets nobody get what the topic has shown so far in this recall.
+    /// Withholds the topic's states so far in this recall.
     func forgetPublication(of topic: TopicID) { decisionCore.forgetPublication(of: topic) }
 
     package var isRecalling: Bool { recalling != nil }
@@ -281,7 +281,7 @@ package final class EngineCore {
     }
 
     private func handToShards() {
-        // A shard without followers of a topic says so once it has the version, and then speaks of all who joined before it.
+        // A shard without followers of a topic says so once it has the version: its report covers all earlier joiners.
         if !decisions.isEmpty { tellJoined() }
         let delegate = delegate
         var publication: Publication?
@@ -377,7 +377,7 @@ package final class EngineCore {
     /// Tells a shard that its claims up to that ticket are durable.
     func confirmClaims(_ ticket: UInt64, shard: Int) { shards[shard].send(.claimed(ticket)) }
 
-    /// Asks a shard whether an activity is over still; `coreDidCheckRemoval` follows.
+    /// Asks a shard whether an activity is still over; `coreDidCheckRemoval` follows.
     func checkRemoval(_ id: UInt64, token: UInt64, shard: Int) { shards[shard].send(.checkRemoval(id, token: token)) }
 
     /// Makes the shards take the commands sent to them. The driver of a core calls it before it waits; a loop does that by itself.
@@ -386,7 +386,7 @@ package final class EngineCore {
         shards.ring()
     }
 
-    /// Tells the shards before which log time all have joined that they have been sent.
+    /// Tells the shards the log time before which all joiners have been sent.
     private func tellJoined() {
         guard let (before, sent) = joins.next(at: now) else { return }
         shards.send(.followed(before: before, sent: sent))
@@ -479,7 +479,7 @@ package final class EngineCore {
         var whole: [TopicCompletion] = []
         for report in reports where decisionCore.isNewest(report.publication) {
             if let completion = completions.take(report, app: app, shard: shard) { whole.append(completion) }
-            // What is not asked now costs a silent push after a restart.
+            // A question left out costs a silent push after a restart.
             guard report.isForJoiners, !isCongested else { continue }
             for other in completions.behind(report, app: app) {
                 shards[app * shards.perApp + other].send(.reportCompletion(report.publication))

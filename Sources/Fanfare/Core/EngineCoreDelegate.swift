@@ -3,7 +3,7 @@ package import FanfareFanOut
 package import FanfareLog
 package import FanfareModel
 
-/// Receiver of what an `EngineCore` reports, called on the core's thread.
+/// Receiver of an `EngineCore`'s reports, called on the core's thread.
 ///
 /// It is a delegate because a record is lent to it; a single closure with an event value would copy the record, a million times a second.
 /// Every method has a default that does nothing.
@@ -28,27 +28,27 @@ package protocol EngineCoreDelegate: AnyObject {
     ///
     /// - Parameter moment: `nil` if no activity lacked it.
     func coreDidComplete(_ serial: UInt64, of topic: TopicID, at moment: MonotonicTime?)
-    /// Called, if the shards were told to say so, when the followers of topics in an app have the newest versions.
+    /// Called, if the shards report it, when the followers of topics in an app have the newest versions.
     func coreDidComplete(_ completions: [TopicCompletion], app: Int)
-    /// Called before everybody gets once more what the topics show: all calls of `coreDidComplete(_:app:)` before it are void.
+    /// Called before all topics' states are sent again: earlier calls of `coreDidComplete(_:app:)` are void.
     func coreWillShowAgain()
     /// Called instead of `coreDidComplete` if the completion of a newer publication covers this one.
     func coreDidOvertake(_ serial: UInt64, of topic: TopicID)
     func coreDidLoseToken(of activity: ActivityID)
-    /// Called for each activity that a shard has removed, if the shards were told to say so.
+    /// Called for each activity that a shard has removed, if the shards report it.
     ///
     /// - Parameters:
     ///   - activity: bits of its id.
     ///   - token: `keyedHash` of the token that it had.
-    ///   - shard: its index. It is to be asked whether that holds (`EngineCore.checkRemoval`), and tells of few others before; `coreDidCheckRemoval`
-    ///     follows.
+    ///   - shard: its index. The shard is to be asked whether that holds (`EngineCore.checkRemoval`), and reports few others before;
+    ///     `coreDidCheckRemoval` follows.
     func coreDidRemove(_ activity: UInt64, token: UInt64, shard: Int)
-    /// Called with the answer: `true` if the shard has no activity with that id and that token.
+    /// Called with a shard's answer: `true` if it has no activity with that id and that token.
     func coreDidCheckRemoval(_ activity: UInt64, token: UInt64, isOver: Bool)
     func coreDidLearn(_ fate: ActivityFate, of activity: ActivityID)
     /// Called with claims to be made durable, if the shards make any; `EngineCore.confirmClaims` follows.
     func coreDidClaim(_ claims: StoredClaims, _ ticket: UInt64, shard: Int)
-    /// Called, if the shards reserve stamps, with one that is to be durable before pushes have it.
+    /// Called, if the shards reserve stamps, with a stamp that is to be durable before pushes have it.
     func coreDidReach(stamp: Int64)
     /// - Parameter line: for operators. Equal lines may come any number of times.
     func coreDidReport(_ line: String)

@@ -12,7 +12,7 @@ struct EntryQueue {
     private var held: [Held] = []
     private var committing: [Held] = []
     private var durable = Queue<(entry: LogEntry, position: LogPosition)>()
-    /// Number of entries that were ever held, of those that are durable, and of those that were taken.
+    /// Numbers of entries that were ever held, durable and taken.
     private(set) var heldEver: UInt64 = 0
     private(set) var durableEver: UInt64 = 0
     private(set) var takenEver: UInt64 = 0
@@ -64,7 +64,7 @@ struct EntryQueue {
         return next
     }
 
-    /// Gives up all entries, and answers the callers of those that are not known to be durable.
+    /// Gives up all entries, and answers the callers of entries that may not be durable.
     ///
     /// - Returns: the number of requests among these.
     mutating func abandon() -> Int {

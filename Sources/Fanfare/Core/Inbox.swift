@@ -15,7 +15,7 @@ extension CoreTurn {
         let line = RoomLine<Request>()
         /// Callers that wait until the store has rows of others.
         let lineOfChanges = RoomLine<Request>()
-        /// Callers that wait until there is room for some change. They take none, and so wait behind nobody.
+        /// Callers that wait until there is room for some change. They take none, and so hold up no caller.
         let watchers = RoomLine<Request>()
         /// Changes of cards that a store keeps, from the mailbox until they are carried out.
         private let changes = Atomic(0)

@@ -6,10 +6,10 @@ import FanfareModel
 /// Requests of an engine with a store, on their way from the mailbox through the store to the core. A request that changes decisions is an
 /// entry of the log, one that changes a card is a row of the people, and both are carried out when the store has them.
 ///
-/// Entries and rows are written side by side. An entry is decided before all rows that wait, and behind those that are being written: few, so
-/// that a goal hardly waits, however many people follow meanwhile. Hence a card has joined, as its row says, before each entry that is decided
-/// behind it, unless the rows take longer than an entry waits. Every other request is carried out behind all that came before it. Has neither
-/// thread nor loop. Confined to the core's thread.
+/// Entries and rows are written side by side. An entry is decided before all waiting rows, and behind the rows that are being written: few, so that a
+/// goal hardly waits, however many people follow. Hence a card has joined, as its row says, before each entry that is decided behind it, unless the
+/// rows take longer than an entry waits. Every other request is carried out behind all earlier ones. Has neither thread nor loop. Confined to the
+/// core's thread.
 final class Intake {
     /// Answer to a caller that waits for its entry: the entry's position, or `nil` if the engine stops before the entry is durable.
     typealias Acknowledge = @Sendable (LogPosition?) -> Void
@@ -30,11 +30,11 @@ final class Intake {
         let entry: PeopleEntry
         let request: CoreTurn.Request
         var acknowledge: AcknowledgePerson?
-        /// Entry with the idempotency key of the call, and the answer to its caller, who learns if the store keeps the card. The entry is held
-        /// when the card is durable. If the process dies between them, the next one starts the card, and does not know the repeated call, which is a
+        /// Entry with the call's idempotency key, and the answer to the caller, which tells if the store keeps the card. The entry is held when the
+        /// card is durable. If the process dies between them, the next one starts the card, and does not know the key: a repeated call is then a
         /// start of the same card while that lives.
         var key: (entry: LogEntry, acknowledge: @Sendable (LogPosition?, _ isKept: Bool) -> Void)?
-        /// Removal of the row of a card that is over, and under whose id the call makes another one.
+        /// Removal of the row of a former card under the call's id.
         fileprivate(set) var removal: PeopleEntry?
     }
 
@@ -43,7 +43,7 @@ final class Intake {
         enum Kind {
             /// Change that the store does not have yet.
             case change(Change)
-            /// Change that the store has, if it keeps it.
+            /// Change that has been written, kept or not.
             case kept(CoreTurn.Request, AcknowledgePerson?, Bool, revives: UInt64?)
             case request(CoreTurn.Request)
         }
@@ -59,19 +59,19 @@ final class Intake {
 
     private var entries = EntryQueue()
     private var rows = RowCommit()
-    /// Is `true` while the store's cards are loaded. Whoever changes a card, or asks about cards, waits; entries do not.
+    /// Is `true` while the store's cards are loaded. Changes of cards and questions about them wait; entries do not.
     private(set) var isLoading: Bool
     /// Cards that the process before this one may have started.
     var uncertain = UncertainStarts()
-    /// Requests in the order of the mailbox. The first changes among them are those that are being written.
+    /// Requests in the order of the mailbox. The first changes among them are being written.
     private var waiting = Queue<Waiting>()
-    /// Requests that are about no card, while cards are loaded: they wait for the entries before them alone.
+    /// Requests about no card, while cards are loaded: they wait only for the entries before them.
     private var aside: [Waiting] = []
     /// Number of questions about cards that wait while cards are loaded.
     private var questionsWaiting = 0
     private var ready = Queue<Item>()
-    /// Cards that are over, whose rows are removed, a part with each commit of rows. A card is lost to nobody if that does not happen: after
-    /// a restart it ends once more.
+    /// Cards that are over, whose rows are removed, a part with each commit of rows. A missed removal loses no card: after a restart the card ends
+    /// once more.
     var ends = CardEnds()
     /// Earliest deadline among the settles.
     private(set) var settleDeadline = MonotonicTime.never
@@ -86,7 +86,7 @@ final class Intake {
 
     /// Rows in a commit, or one more: some 25 ms among ten million, for which a goal may have to wait.
     static let rowsMax = 512
-    /// Rows of cards that are over in a commit, beside those of calls. A million cards may be over at once.
+    /// Rows of ended cards in a commit, beside rows of calls. A million cards may end at once.
     private static let removalsMin = 128
     /// Entries and ready items in hand. Beyond that number requests stay in the mailbox.
     static let itemsMax = 1 << 12
@@ -142,7 +142,7 @@ final class Intake {
     /// Is `true` if an entry waits for the next commit, or for rows.
     var holdsEntry: Bool { entries.isWaiting }
     var isEmpty: Bool { !holdsEntry && waiting.isEmpty && aside.isEmpty && !isCommitting && !hasReady }
-    /// Is `true` if the store has everything, and is about to remove no rows of cards that are over. While cards are loaded it removes none.
+    /// Is `true` if the store has everything, and is about to remove no rows of ended cards. It removes none while cards are loaded.
     var isIdle: Bool { isEmpty && (ends.isEmpty || isLoading) }
     var hasReady: Bool { !ready.isEmpty }
     /// Log time at which a card counts as joined whose change is not carried out: the earliest one; `nil` if there is none.
@@ -166,7 +166,7 @@ final class Intake {
             guard request.isOfCards else {
                 return aside.append(Waiting(kind: .request(request), entries: entries.heldEver))
             }
-            // Events do not wait behind them, however many there are.
+            // Events do not wait behind questions, however many.
             guard !request.isQuestion || questionsWaiting < waitingMax / 4 else { return request.decline() }
             if request.isQuestion { questionsWaiting += 1 }
         }
@@ -174,7 +174,7 @@ final class Intake {
         waiting.append(Waiting(kind: .request(request), entries: entries.heldEver))
     }
 
-    /// Begins to make durable what waits, as far as the store owes no answer. What waits for nothing is ready.
+    /// Begins to write waiting items, as far as the store owes no answer. Items that wait for nothing are ready.
     ///
     /// - Parameters:
     ///   - clock: the time at which it begins.
@@ -188,7 +188,7 @@ final class Intake {
         sendRows(at: clock, joinedAt: max(now, self.entries.newestTaken))
     }
 
-    /// - Parameter joinedAt: a log time that an entry has reached. One that none has may come once more after a restart.
+    /// - Parameter joinedAt: a log time that an entry has reached: another one may come again after a restart.
     private func sendRows(at clock: MonotonicTime, joinedAt: FeedTime) {
         var rows: [PeopleEntry] = []
         var areChanges: [Bool] = []
@@ -237,7 +237,7 @@ final class Intake {
         }
     }
 
-    /// Makes ready what waits for nothing, requests before the entries that are behind them.
+    /// Makes items ready that wait for nothing, requests before the entries behind them.
     private func release() {
         while true {
             if !aside.isEmpty, takeAside() { continue }
@@ -266,7 +266,7 @@ final class Intake {
         switch first.kind {
         case .change: return false
         case .kept(let request, let acknowledge, let isKept, let revived):
-            // What is handed in after the answer is carried out behind the change.
+            // Requests handed in after the answer are carried out behind the change.
             acknowledge?(isKept)
             ready.append(.kept(request, revives: revived, isKept: isKept))
             rows.noteReady()
@@ -286,10 +286,10 @@ final class Intake {
         return item
     }
 
-    /// Returns what operators are to be told of the commits of entries; called until it is nothing. An entry waits for rows, and for the keys of
-    /// their calls, until operators know that one of both is slow.
+    /// Returns news for operators of the commits of entries; called until there is none. An entry waits for rows, and for the keys of their calls,
+    /// until operators know that either is slow.
     func entryNews(at clock: MonotonicTime) -> CommitWatch.News? { entries.watch.news(at: clock) }
-    /// Returns the same of the commits of rows.
+    /// Returns news of the commits of rows.
     func rowNews(at clock: MonotonicTime) -> CommitWatch.News? { rows.watch.news(at: clock) }
     /// Time at which there will be news unless the disk answers; `never` if there will be none.
     var newsDue: MonotonicTime { min(entries.watch.deadline, rows.watch.deadline) }
@@ -309,9 +309,9 @@ final class Intake {
         if isLoading { questionsWaiting -= before - waiting.count }
     }
 
-    /// Gives up what is not known to be durable. The store may still write the commits that it has begun.
+    /// Gives up all that may not be durable. The store may still write the commits that it has begun.
     ///
-    /// - Returns: the requests that need no entry, and those whose card is durable.
+    /// - Returns: the requests that need no entry, and the changes of durable cards.
     func abandon() -> [CoreTurn.Request] {
         var requests: [CoreTurn.Request] = []
         for item in ready.elements {

@@ -24,13 +24,13 @@ struct KnownKeys {
         }
     }
 
-    /// What is known of a key.
+    /// Result of the search for a key.
     enum Finding: Equatable {
         /// No call has had the key, and now one has.
         case new
         /// The first call; `endWait(for:)` has its entry when it is the repeated call's turn.
         case repeated(Call)
-        /// The call that had the key had another content.
+        /// The first call with the key had another content.
         case differs(Call)
     }
 
@@ -130,7 +130,7 @@ struct KnownKeys {
         if first.isMultiple(of: UInt64(KnownKeys.callsPerChunk)) { chunks.removeFirst() }
     }
 
-    /// Forgets the calls whose time is over. One whose entry is on its way, or waited for by those who repeat it, stays until they are answered.
+    /// Forgets expired calls. A call whose entry is on its way, or awaited by repeated calls, stays until they are answered.
     private mutating func forget(at now: FeedTime) {
         while count > 0, self[first].isDecided, self[first].waiting == 0, KnownKeys.isOver(self[first], at: now) {
             removeFirst()

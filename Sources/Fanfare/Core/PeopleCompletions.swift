@@ -1,11 +1,11 @@
 import FanfareLog
 import FanfareModel
 
-/// What people have of what topics show: from earlier processes, as the store tells, and as all shards of an app have reported it.
+/// Completions of topics: of earlier processes, as the store has them, and as all shards of an app have reported them.
 struct PeopleCompletions {
     /// Is `true` if the shards report completions.
     private(set) var areKept = false
-    /// What people have from earlier processes, until the end of the recall; `nil` if that counts no more.
+    /// Completions of earlier processes, until the end of the recall; `nil` if they are void.
     private var earlier: EarlierCompletions?
     private var outdated: [CompletionKey] = []
     private var shards: ShardTopicCompletions
@@ -15,32 +15,31 @@ struct PeopleCompletions {
 
     /// Keeps completions from here on.
     ///
-    /// - Parameter earlier: what people have from earlier processes.
+    /// - Parameter earlier: completions of earlier processes.
     mutating func keep(_ earlier: EarlierCompletions) {
         self.earlier = earlier
         areKept = true
     }
 
-    /// Returns what people had from earlier processes, and forgets it; `nil` if that counts no more.
+    /// Removes and returns the completions of earlier processes; `nil` if they are void.
     mutating func takeEarlier() -> EarlierCompletions? { earlier.take() }
 
     /// Returns whether people have this version from earlier processes.
     func areOf(_ publication: Publication, app: AppID?) -> Bool { earlier?.isOf(publication, app: app) ?? false }
 
-    /// Forgets what people have from earlier processes if topics may show something else since: a version may mean something else under other rules than
-    /// under those by which people got it.
+    /// Forgets the completions of earlier processes if topics may show other states since: a version may mean another state under other rules.
     ///
-    /// - Parameter position: position of the newest rules under which topics may show something else; `nil` without any.
+    /// - Parameter position: position of the newest rules under which topics may show other states; `nil` without any.
     mutating func noteChange(at position: LogPosition?) {
         if let earlier, let position, position > earlier.through { self.earlier = nil }
     }
 
     /// Ends the recall.
     ///
-    /// - Parameter publications: what topics show.
+    /// - Parameter publications: the topics' newest ones.
     mutating func noteShown(_ publications: [Publication]) { outdated = earlier?.outdated(by: publications) ?? [] }
 
-    /// Removes and returns the places of completions in the store that are not of what topics show at the end of the recall.
+    /// Removes and returns the places of stored completions of other states than the topics' at the end of the recall.
     mutating func takeOutdated() -> [CompletionKey] {
         defer { outdated = [] }
         return outdated
@@ -57,8 +56,8 @@ struct PeopleCompletions {
 
     /// Returns the shards of the app that have to be asked about the topic of a report for joiners.
     func behind(_ report: TopicCompletion, app: Int) -> [Int] { shards.behind(report, app: app) }
-    /// Forgets a topic that is no more.
+    /// Forgets a removed topic.
     mutating func forget(_ birth: UInt64, apps: Int) { shards.forget(birth, apps: apps) }
-    /// Forgets all reports, because everybody is sent once more what the topics show.
+    /// Forgets all reports, because all topics' states are sent again.
     mutating func removeReports() { shards.removeAll() }
 }

@@ -2,7 +2,7 @@ import FanfareModel
 
 /// Commit of people's rows that is on its way to the store, and its changes until they are carried out.
 struct RowCommit {
-    /// For each row, if it is that of a change; `nil` if no rows are being written.
+    /// For each row, whether a change made it; `nil` if no rows are being written.
     private var areChanges: [Bool]?
     /// Changes that were sent to the store and are not ready.
     private(set) var changesSent = 0
@@ -15,7 +15,7 @@ struct RowCommit {
     var joining: FeedTime? { joins.first?.joinedAt }
 
     /// - Parameters:
-    ///   - areChanges: for each row, if it is that of a change.
+    ///   - areChanges: for each row, whether a change made it.
     ///   - joinedAt: log time at which the cards of the changes count as joined.
     mutating func begin(_ areChanges: [Bool], joinedAt: FeedTime, at clock: MonotonicTime) {
         self.areChanges = areChanges
@@ -27,7 +27,7 @@ struct RowCommit {
     /// Ends the commit.
     ///
     /// - Parameter kept: for each row, if the store keeps it.
-    /// - Returns: the same for the changes alone; `nil` if no rows were being written.
+    /// - Returns: `kept` for the changes alone; `nil` if no rows were being written.
     mutating func end(kept: [Bool]) -> [Bool]? {
         watch.since = nil
         return areChanges.take().map { zip(kept, $0).compactMap { $1 ? $0 : nil } }

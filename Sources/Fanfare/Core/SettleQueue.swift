@@ -1,6 +1,6 @@
 import FanfareModel
 
-/// Answer to the question if every activity has what was sent before.
+/// Answer to the question if every activity has all earlier content.
 package enum Settlement {
     /// Every activity has it, or something newer.
     case complete

@@ -11,10 +11,10 @@ public enum Admission: Sendable, Hashable {
     /// Nothing was taken, and repeating the call does not help.
     case refused(Refusal)
 
-    /// Is `true` if the engine carries out what it was given.
+    /// Is `true` if the engine carries out the call.
     public var isTaken: Bool { if case .taken = self { true } else { false } }
 
-    /// Receipt of what was taken; `nil` if nothing was.
+    /// Receipt of the call; `nil` if nothing was taken.
     public var receipt: Receipt? { if case .taken(let receipt) = self { receipt } else { nil } }
 
     /// Returns the receipt.

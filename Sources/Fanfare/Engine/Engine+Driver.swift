@@ -118,10 +118,10 @@ extension Engine {
             }
         }
 
-        /// Removes the completions that count no more: all if the recall has told so, or those that are not of what a topic shows.
+        /// Removes the void completions: all, if the recall says so, or those of other states than the topics'.
         private func tidyCompletions(of earlier: EarlierProcess) {
             let counting = core.takeEarlierCompletions()
-            // Those of another log tell that starts are unknown, until these have been named.
+            // Completions of another log tell that starts are unknown, until these have been named.
             if counting == nil || earlier.hasVoidCompletions, earlier.knowsStarts { store?.claims.change { $0.void() } }
             let gone = core.takeOutdatedCompletions()
             if !gone.isEmpty { store?.claims.change { changes in for key in gone { changes.forget(key) } } }

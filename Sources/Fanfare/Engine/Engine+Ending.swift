@@ -92,9 +92,9 @@ extension Engine {
         let given = DispatchSemaphore(value: 0)
     }
 
-    /// Stops the engine. From the call on it takes nothing more; it decides everything that was taken, sends what was decided, including
-    /// changes that wait for their topic's minimum interval, closes the connections and ends the threads. Every caller that waits for an
-    /// answer or for room gets one, and every `EngineSequence` ends. No `Observer` is called after `shutdown` has returned.
+    /// Stops the engine. From the call on it takes nothing more; it decides all taken events, sends the decisions, including changes that wait for
+    /// their topic's minimum interval, closes the connections and ends the threads. Every caller that waits for an answer or for room gets one, and
+    /// every `EngineSequence` ends. No `Observer` is called after `shutdown` has returned.
     ///
     /// Any number of tasks may call it any number of times. Each call returns the same report when the engine has stopped, which is within
     /// the shortest of the given times. A cancelled task still waits.

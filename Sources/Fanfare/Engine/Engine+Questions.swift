@@ -21,7 +21,7 @@ extension Engine {
         post(.freshness(answer))
     }
 
-    /// Returns what a topic shows once everything handed in before has been decided. The answer costs the core a copy of the state.
+    /// Returns a topic's state once everything handed in before has been decided. The answer costs the core a copy of the state.
     ///
     /// - Returns: the state; `nil` if the engine has heard nothing of the topic or has forgotten it since its end.
     public func topicState(_ topic: TopicID) async throws(EngineError) -> TopicState? {

@@ -44,9 +44,9 @@ public final class Engine: Sendable {
         /// Activities that are on phones already. They are loaded before `init` returns, or behind those of a store; `Observer.report` receives the
         /// number of those left out, and the reasons.
         public var subscribers: (any SubscriberSource)?
-        /// Place in which the engine keeps feed events, orders and people; `nil`: they are lost with the process. An engine with a store reads
-        /// its events before `init` returns, and goes on where the last one stopped. Its people are loaded meanwhile: those who are there are
-        /// served, and calls that change cards, `settle` and questions about cards wait until all are.
+        /// Place in which the engine keeps feed events, orders and people; `nil`: they are lost with the process. An engine with a store reads its
+        /// events before `init` returns, and goes on where the last one stopped. It serves while its people are loaded: only calls that change cards,
+        /// `settle` and questions about cards wait for that.
         public var store: StoreChoice?
         /// Clock of the engine; another one than the system's is for tests.
         public var clock = ClockSource.system
@@ -196,10 +196,10 @@ public final class Engine: Sendable {
         guard inbox.hasStore, request.isLogged else {
             return try await queue(request, until: until)
         }
-        // Of the reply, the inner `nil` is the engine's: it has stopped before the entry was known to be durable.
+        // The inner `nil` of the reply is the engine's: it has stopped before the entry was known to be durable.
         let reply = Reply<UInt64?>()
         let receipt = try await queue(.acknowledged(request) { reply.give(.some($0)) }, until: until)
-        // A task that is cancelled waits no longer for what was taken.
+        // A cancelled task does not wait for its entry.
         guard let answer = await reply.value() else { return receipt }
         guard let entry = answer else { throw .stopped }
         return Receipt(position: receipt.position, durability: .durable, entry: entry)

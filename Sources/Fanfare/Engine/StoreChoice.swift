@@ -1,7 +1,6 @@
 package import FanfareLog
 
-/// Place in which an engine keeps what it is told of feeds and people, so that an engine that is created later goes on where this one
-/// stopped.
+/// Place in which an engine keeps its feeds and people, so that a later engine goes on where this one stopped.
 ///
 /// The store keeps feed events, orders, corrections, and the activities of `follow` and `start` with all that changes them. Activities of
 /// `Engine.Options.subscribers` are not in the store until they are followed.
@@ -13,8 +12,8 @@ public struct StoreChoice: Sendable {
     }
 
     let place: Place
-    /// Version of the program's own decisions. Count it up with each release that decides anything otherwise by code of its own: a reducer, or
-    /// rules that are beyond a rules file. The next engine then lets nobody keep what the release before has decided otherwise.
+    /// Version of the program's own decisions. Count it up with each release that decides anything otherwise by code of its own: a reducer, or rules
+    /// that are beyond a rules file. The next engine then sends people anew the states that it decides otherwise.
     public var decisionVersion: UInt32 = 0
     /// Number of entries between two checkpoints, at least.
     package var checkpointInterval = Checkpointer.defaultInterval
@@ -64,7 +63,7 @@ public struct StoreChoice: Sendable {
 
 /// Reason why an engine cannot go on with a store: `EngineFault.underlying`.
 public struct StoreFault: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What a program can tell apart. Later versions may have more causes.
+    /// A cause for programs to tell apart. Later versions may have more.
     public struct Cause: Sendable, Hashable {
         private let code: UInt8
 

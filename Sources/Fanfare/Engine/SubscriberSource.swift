@@ -9,9 +9,9 @@ public protocol SubscriberSource: Sendable {
     /// Approximate number of activities, for reserving memory; 0 if unknown.
     var expectedCount: Int { get }
 
-    /// Passes all activities to `take`, once. The engine's core thread calls it while `Engine.init` waits, so it must not wait for the thread that calls
-    /// `init`. An engine with a store calls it on another thread, once the store's cards are loaded, and serves meanwhile; there, activities that the
-    /// store has are passed over, and an error is reported to operators. The shards load at the same time, on threads of their own, and nothing is
+    /// Passes all activities to `take`, once. The engine's core thread calls it while `Engine.init` waits, so it must not wait for the thread that
+    /// calls `init`. An engine with a store calls it on another thread, once the store's cards are loaded, and serves during the call; it passes over
+    /// activities that the store has, and reports an error to operators. The shards load at the same time, on threads of their own, and nothing is
     /// kept outside them.
     ///
     /// - Parameter take: returns the fault of a subscription, or `nil`. A faulty subscription is left out, and the number of these is
@@ -83,7 +83,7 @@ final class LoadingDistribution {
 
     /// Passes a subscription on.
     ///
-    /// - Parameter earlier: what it had from the process before this one, if a store has it: a function of its beginning and its app.
+    /// - Parameter earlier: its deliveries by the process before this one, if a store has it: a function of its beginning and its app.
     /// - Returns: its fault, if it is left out.
     @discardableResult
     func put(
@@ -125,7 +125,7 @@ final class LoadingDistribution {
         batches[app][shard].removeAll(keepingCapacity: true)
     }
 
-    /// Passes on what has not filled a batch.
+    /// Passes on the batches that are not full.
     func flush() { for app in queues.indices { for shard in queues[app].indices { flush(app, shard) } } }
 }
 

@@ -1,25 +1,25 @@
 import FanfareLog
 import FanfareModel
 
-/// Loading of a store's cards by an engine that serves already, and what follows once all are there: the starts of the process before this one go on
-/// or are given up, claims name those that are given up, and people are told of these.
+/// Loading of a store's cards by an engine that serves already, and the steps behind it: starts of the process before this one go on or are given up,
+/// claims name the given-up starts, and people are told of them.
 ///
-/// It decides what comes next and does nothing itself: the core's thread asks for a step in each turn, and carries it out.
+/// It only decides the next step: the core's thread asks for one in each turn, and carries it out.
 final class CardLoading {
-    /// What the core's thread is to do.
+    /// Work for the core's thread.
     enum Step {
         /// Nothing, until `noteLoaded` or `noteNamed` is called.
         case none
-        /// All cards are loaded. The lines are for operators; completions of other cards than those that are left out say nothing any more, if so.
+        /// All cards are loaded. The lines are for operators. If `voidsCompletions`, completions are void, because some cards are left out.
         case loaded(lines: [String], voidsCompletions: Bool)
-        /// Some starts went on, and these are given up, because they are certain not to have left and nobody needs them any more. There may be more,
-        /// for which the shards have no room yet.
+        /// Some starts went on. The unneeded ones are given up, because they have certainly not left and are of no use any more. More starts may wait
+        /// for room in the shards.
         case resumed(unneeded: [Card])
         /// All starts are known: calls for cards go on. The claims are to become durable (`noteNamed`).
         case settled(uncertain: UncertainStarts, unnamed: [StoredClaims], line: String?)
-        /// Starts that are given up, of which people are to be told.
+        /// Given-up starts, of which people are to be told.
         case giveUp([(card: Card, failure: StartFailure)])
-        /// People have been told of all. Completions of a store that knew no starts are void, if so.
+        /// People have been told of all. The completions are void if the store knew no starts.
         case end(voidsCompletions: Bool)
     }
 
@@ -27,7 +27,7 @@ final class CardLoading {
         case loading
         case loaded(LoadedCards)
         case resuming(StartResumption)
-        /// Claims are to name the starts that are given up.
+        /// Claims are to name the given-up starts.
         case naming(StartResumption)
         case givingUp(StartResumption)
         case over
@@ -46,11 +46,11 @@ final class CardLoading {
 
     var isOver: Bool { if case .over = stage { true } else { false } }
 
-    /// Is `true` until claims name all starts that may have left, and for good if cards are left out that cannot be read. What the store has of
-    /// completions tells the next process so, and stays as it is.
+    /// Is `true` until claims name all starts that may have left, and for good if unreadable cards are left out. The store's completions tell the
+    /// next process of this, and stay as they are.
     var areStartsUnknown: Bool { !knowsStarts && (lacksSlices || !isOver) }
 
-    /// Is `false` while a completion might speak of starts that may have left, and for good if cards are left out that cannot be read.
+    /// Is `false` while a completion might cover starts that may have left, and for good if unreadable cards are left out.
     var notesCompletions: Bool { !areStartsUnknown && !lacksSlices }
 
     /// Notes that all shards have loaded all of their cards.
@@ -90,12 +90,12 @@ final class CardLoading {
     }
 }
 
-/// What the thread that read the store's cards has found beside those that the shards have.
+/// Findings of the thread that read the store's cards, beside the cards of the shards.
 struct LoadedCards {
     /// Cards that are being started, as far as the engine knows.
     var starting: [Card] = []
     /// Lines for operators about cards that are left out.
     var lines: [String] = []
-    /// Is `true` if those of a slice could not be read.
+    /// Is `true` if cards of a slice are unreadable.
     var lacksSlices = false
 }

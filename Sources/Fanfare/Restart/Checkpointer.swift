@@ -23,7 +23,7 @@ package final class Checkpointer {
     private let interval: LogPosition
     /// Position of the last entry that was decided.
     private(set) var decided: LogPosition
-    /// Log time of that entry. The core's own may be later: at a feed's end it passes over what waits.
+    /// Log time of that entry. The core's own may be later: the end of a feed moves it past waiting changes.
     private(set) var decidedAt = FeedTime.plausible.lowerBound
     /// The entry itself, if it was decided since the log was read, and the checksum of its row otherwise.
     private var decidedEntry: LogEntry?
@@ -32,7 +32,7 @@ package final class Checkpointer {
     private var last: LogPosition
     /// Number of checkpoints in a row that were given up.
     private var givenUp = 0
-    /// Number of them after which operators are told.
+    /// Number of given-up checkpoints at which operators are told.
     private static let givenUpTold = 8
     private var isWriting = false
     /// Is `true` until the checkpoint that was written is durable, or was given up.
@@ -74,7 +74,7 @@ package final class Checkpointer {
         self.last = try log.checkpoints.positions().first ?? 0
     }
 
-    /// Trims the log behind the older of two checkpoints: a stop that has written one has not.
+    /// Trims the log behind the older of two checkpoints, which a stop leaves undone.
     package func trimBehindOlder(_ log: any Log) throws(LogError) {
         guard let older = try log.checkpoints.positions().dropFirst().first, older > log.start else { return }
         onTrim(older - 1)
@@ -97,8 +97,8 @@ package final class Checkpointer {
         if core.hasGivenUpCheckpoint {
             sink.abandon()
             stop()
-            // What an order for all topics has released is published by one of the next entries, and would be written before.
-            // There may be so many more topics by now that more entries are needed than there are.
+            // An order for all topics releases changes that one of the next entries publishes, and would be written before that. The number of topics
+            // may have grown, so that more entries are needed than there are.
             last = decided - min(decided, needed / 4 * 3)
             givenUp += 1
             if givenUp.isMultiple(of: Checkpointer.givenUpTold) {
@@ -136,8 +136,8 @@ package final class Checkpointer {
         sink.append([core.beginCheckpoint()])
     }
 
-    /// Writes a checkpoint of everything at once, if there is none. Called when the core decides nothing any more: the next process then has no
-    /// entry to decide again, and a release that would decide them otherwise changes nothing by its start.
+    /// Writes a checkpoint of everything at once, if there is none. Called when the core decides nothing more: the next process then has no entry to
+    /// decide again, so a release with other decisions changes nothing by its start.
     ///
     /// - Parameter isLate: returns `true` when the checkpoint is to be given up.
     package func finish(isLate: () -> Bool) {
@@ -153,7 +153,7 @@ package final class Checkpointer {
             isWhole = core.isCheckpointWhole
             let rows = core.takeCheckpointRows()
             bytes += rows.reduce(0) { $0 + $1.count }
-            // All of them wait in memory if the disk is slow.
+            // All rows wait in memory if the disk is slow.
             guard !core.hasGivenUpCheckpoint, core.unwritableTopic == nil, bytes <= Checkpointer.bytesAtOnceMax,
                 !isLate()
             else {
@@ -166,7 +166,7 @@ package final class Checkpointer {
         sink.finish()
     }
 
-    /// Is `true` if as many entries have come as a checkpoint is worth: the more topics, the more it costs.
+    /// Is `true` if enough entries have come for a checkpoint, whose cost grows with the topics.
     private var isDue: Bool { !isEnding && decided - min(decided, last) >= needed }
 
     /// Number of entries between two checkpoints.

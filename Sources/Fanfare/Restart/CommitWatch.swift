@@ -1,17 +1,17 @@
 import FanfareModel
 
-/// Commit that is on its way to a disk, and what operators know of it.
+/// Commit on its way to a disk, and the operators' knowledge of it.
 struct CommitWatch {
     /// Time at which the commit began; `nil` if there is none.
     var since: MonotonicTime?
-    /// Time at which the commit began of which operators know that it is slow.
+    /// Beginning of the commit that operators know to be slow.
     private var told: MonotonicTime?
     /// Time after which operators are told.
     private static let slow = Duration.seconds(2)
 
     enum News { case isSlow, answersAgain }
 
-    /// Returns what operators are to be told; called until it is nothing.
+    /// Returns the next news for operators; called until there is none.
     mutating func news(at clock: MonotonicTime) -> News? {
         if let told, told != since {
             self.told = nil

@@ -1,7 +1,7 @@
 import FanfareLog
 import FanfareModel
 
-/// What a store tells of the versions that people have from earlier processes.
+/// Versions that people have from earlier processes, as a store tells.
 struct EarlierCompletions: Sendable {
     private struct Key: Hashable {
         let topic: TopicID
@@ -16,7 +16,7 @@ struct EarlierCompletions: Sendable {
     private var completions: [Key: Completion] = [:]
     /// The completions, with their places in the store.
     private var rows: [(key: CompletionKey, stored: StoredCompletion)] = []
-    /// Position of the log up to which they are known.
+    /// Log position up to which completions are known.
     var through: LogPosition = 0
 
     init() {}
@@ -35,7 +35,7 @@ struct EarlierCompletions: Sendable {
     ///
     /// - Parameter app: app of the activity; `nil` if nothing is sent to APNs.
     func hasVersion(_ subscription: Subscription, app: AppID?) -> Bool {
-        // A lineup shows several topics. A card that the store does not have is not known to have been there.
+        // A lineup shows several topics. A card that is not in the store is not known to have been there.
         guard case .topic(let topic) = subscription.audience, let serial = subscription.serial,
             let completion = completions[Key(topic: topic, app: app)]
         else { return false }
@@ -48,7 +48,7 @@ struct EarlierCompletions: Sendable {
             || !completion.exceptions.contains(ActivityMark(subscription.activity, token: subscription.token))
     }
 
-    /// Returns whether the store names this version of the topic, with the state that it shows.
+    /// Returns whether the store names this version of the topic, with its state.
     func isOf(_ publication: Publication, app: AppID?) -> Bool {
         guard let stored = completions[Key(topic: publication.topicID, app: app)]?.stored else { return false }
         return EarlierCompletions.isOf(publication, stored)
@@ -60,7 +60,7 @@ struct EarlierCompletions: Sendable {
         return stored.shows(publication)
     }
 
-    /// Returns the places of those that are of none of the publications.
+    /// Returns the places of completions of none of the publications.
     func outdated(by publications: [Publication]) -> [CompletionKey] {
         let shown = Dictionary(publications.map { ($0.topic.birth, $0) }) { first, _ in first }
         return rows.filter { row in !(shown[row.key.birth].map { EarlierCompletions.isOf($0, row.stored) } ?? false) }

@@ -1,12 +1,12 @@
 import FanfareLog
 import FanfareModel
 
-/// What a store tells of the process before this one, for those who are loaded.
+/// A store's knowledge of the process before this one, for loaded cards.
 package struct EarlierProcess: Sendable {
     private let claimed: ClaimedActivities
-    /// What people have of what their topics show.
+    /// Versions of topics that people have.
     let completions: EarlierCompletions
-    /// Is `true` if the store has completions that count no more.
+    /// Is `true` if the store has void completions.
     let hasVoidCompletions: Bool
     /// Is `true` if a claim names each start that has left and has no token.
     let knowsStarts: Bool
@@ -25,7 +25,7 @@ package struct EarlierProcess: Sendable {
     init(_ log: any Log, read: (inout Deliveries) throws -> Void) throws {
         var now = FeedTime.plausible.lowerBound
         var seen: (now: FeedTime, wall: FeedTime)?
-        // An entry that a checkpoint covers may be damaged, which is the recall's to tell. The last one alone says the most.
+        // A damaged entry under a checkpoint is the recall's to report. The last entry alone says the most.
         for count in [EarlierProcess.searchMax, 1] where log.end > 0 {
             let first = log.end - min(log.end - 1, count - 1)
             do throws(LogError) {
@@ -44,16 +44,16 @@ package struct EarlierProcess: Sendable {
         try read(&found)
         claimed = found.claimed
         // Without claims a replay, or a release that knows no completions, may have used the store last.
-        // A damaged entry is the recall's to tell.
+        // A damaged entry is the recall's to report.
         let isOfLog = try? found.head?.isOf(log)
         let areValid = found.start != nil && isOfLog == true
-        // The people of a restored backup are older than the claims, which may have expired since. Without a head nothing tells.
+        // The people of a restored backup are older than the claims, which may have expired since. Without a head this is unknown.
         knowsStarts = found.start != nil && isOfLog != false
         completions = areValid ? found.completions : EarlierCompletions()
         hasVoidCompletions = !areValid && !found.completions.isEmpty
     }
 
-    /// What a store has of deliveries.
+    /// Deliveries that a store knows.
     struct Deliveries {
         private(set) var claimed: ClaimedActivities
         private(set) var completions = EarlierCompletions()
@@ -69,7 +69,7 @@ package struct EarlierProcess: Sendable {
             completions.insert(completion, at: key)
         }
 
-        /// Reads the store's claims and completions, in place of what has been read before.
+        /// Reads the store's claims and completions, in place of earlier ones.
         mutating func read(_ store: any ClaimStore) throws(LogError) {
             self = Deliveries(now: now)
             try store.read { insert($0) }
@@ -83,7 +83,7 @@ package struct EarlierProcess: Sendable {
     ///
     /// - Parameter start: log time since when all alerts have left with claims; `nil` if they have not.
     func horizon(since start: FeedTime?, wall: @escaping () -> FeedTime) -> EngineCore.AlertHorizon? {
-        // Downtime is told by the wall clock alone. One that has gone back says nothing of how old an alert is.
+        // Only the wall clock tells the downtime. A clock that was set back does not tell an alert's age.
         guard let start, self.wall.map({ wall() >= $0 }) ?? true else { return nil }
         return EngineCore.AlertHorizon(since: start, now: now, wall: wall)
     }
@@ -108,7 +108,7 @@ package struct EarlierProcess: Sendable {
     /// - Parameter app: app of the activity; `nil` if nothing is sent to APNs.
     func isClaimed(_ start: StartMark, app: AppID?) -> Bool { claimed.mayHaveLeft(start, app: app) }
 
-    /// Returns what the activity has had.
+    /// Returns the activity's deliveries.
     func delivery(_ subscription: Subscription, startedAt: FeedTime?, app: AppID?) -> EarlierDelivery {
         EarlierDelivery(
             settledThrough: settledThrough(subscription, startedAt: startedAt, app: app),
@@ -116,16 +116,16 @@ package struct EarlierProcess: Sendable {
             hasJoinedLast: subscription.joinedAt.map { $0 >= now } ?? false)
     }
 
-    /// Returns the log time through which alerts of the activity's topic do not concern it: they may have left for it, or it joined after
-    /// them; `nil` if all of those that go on do.
+    /// Returns the log time through which alerts of the activity's topic do not concern it: they may have left for it, or it joined after them; `nil`
+    /// if all alerts that go on concern it.
     ///
     /// - Parameters:
-    ///   - startedAt: time at which the card began, for one of which it is not known when it joined.
+    ///   - startedAt: beginning of the card, for a card whose time of joining is unknown.
     ///   - app: app of the activity; `nil` if nothing is sent to APNs.
     func settledThrough(_ subscription: Subscription, startedAt: FeedTime?, app: AppID?) -> FeedTime? {
         let joined =
             subscription.joinedAt ?? startedAt.map { FeedTime(milliseconds: $0.milliseconds &- lag.milliseconds) }
-        // Most cards joined before any alert that goes on, and nothing is kept of them.
+        // Most cards joined before any alert that goes on: nothing is kept for them.
         let recent = joined.flatMap { $0.milliseconds > now.milliseconds - AlertClaim.ageMax.milliseconds ? $0 : nil }
         let mark = ActivityMark(subscription.activity, token: subscription.token)
         // A lineup's alerts are claimed together: one that was granted before a claim of another topic is in a claim of its own.

@@ -1,11 +1,11 @@
 import FanfareModel
 
-/// Alerts that were decided a short while ago. After a crash they still go to those whom they have not reached.
+/// Alerts that were decided a short while ago. After a crash they go on to cards that they have not reached.
 struct RecentAlerts {
     struct Entry {
         let topic: TopicID
         let alert: Alert
-        /// Apps whose people did not get it, because an operator had muted or paused them.
+        /// Apps without the alert, because an operator had muted or paused them.
         var withheldFrom: [AppID] = []
     }
 
@@ -29,7 +29,7 @@ struct RecentAlerts {
         restore(Entry(topic: publication.topicID, alert: alert, withheldFrom: apps()))
     }
 
-    /// Entries that may still go to somebody at that log time, the oldest first.
+    /// Entries that may still go on at that log time, the oldest first.
     func kept(at now: FeedTime) -> [Entry] {
         let kept = entries.values.joined().filter { now - $0.entry.alert.grantedAt <= $0.entry.alert.keptFor }
         return kept.sorted { $0.number < $1.number }.suffix(RecentAlerts.keptMax).map(\.entry)
@@ -65,7 +65,7 @@ struct RecentAlerts {
     /// - Parameters:
     ///   - start: log time since when all alerts have left with claims.
     ///   - now: log time.
-    ///   - wall: wall clock time. Nothing tells the age of an alert that arrived after it.
+    ///   - wall: wall clock time. The age of an alert that arrived after it is unknown.
     func unfinished(since start: FeedTime, now: FeedTime, wall: FeedTime) -> [(entry: Entry, age: Duration)] {
         kept(at: now).compactMap { entry in
             let age = entry.alert.age(at: now, wall: wall)
@@ -76,7 +76,7 @@ struct RecentAlerts {
 }
 
 extension Alert {
-    /// Time for which the alert may still go to somebody.
+    /// Time for which the alert may go on.
     fileprivate var keptFor: Duration { min(freshFor, AlertClaim.ageMax) }
 }
 
@@ -106,7 +106,7 @@ extension SerialReader {
         guard let alertClass = AlertClass(rawValue: try byte()) else { throw .malformed("class") }
         let text = try alert()
         let freshFor = try signed()
-        // Times of which sums and differences may be made without an overflow.
+        // Sums and differences of accepted times do not overflow.
         guard freshFor.magnitude < 1 << 60 else { throw .malformed("freshness") }
         let highlight = try optionalText()
         let (grantedAt, arrivedAt) = (try time(), try time())

@@ -1,6 +1,6 @@
 import FanfareModel
 
-/// What an engine publishes when it has read its log: what each topic shows, with the alerts that go on to those whom they have not reached.
+/// Publications of an engine that has read its log: each topic's state, with the alerts that go on to cards that they have not reached.
 struct Resumption {
     let publications: [Publication]
     private let alerts: [TopicID: [(entry: RecentAlerts.Entry, age: Duration)]]
@@ -10,7 +10,7 @@ struct Resumption {
         self.alerts = Dictionary(grouping: alerts) { $0.entry.topic }
     }
 
-    /// Returns the publications with the alerts for an app, which are those that were not withheld from it.
+    /// Returns the publications with the alerts for an app that were not withheld from it.
     ///
     /// - Parameter app: `nil` if nothing is sent to APNs.
     func publications(forApp app: AppID?) -> [(publication: Publication, alerts: [UnfinishedAlert])] {

@@ -2,7 +2,7 @@ import FanfareFanOut
 import FanfareLog
 import FanfareModel
 
-/// Starts of the process before this one that have no token, once all cards of the store are loaded: those that have not left go on, and the others
+/// Starts of the process before this one that have no token, once all cards of the store are loaded: starts that have not left go on, and the others
 /// are given up. There may be a million, so each turn of the core takes some.
 final class StartResumption {
     private let earlier: EarlierProcess
@@ -42,7 +42,7 @@ final class StartResumption {
             if !isClaimed { unnamed[app, default: []].append(mark) }
             return giveUp(card, .uncertain)
         }
-        // Those of an app that the engine does not push to stay for one that does.
+        // A start for an app that this engine lacks stays for another engine.
         if let app, !core.apps.contains(app) { return }
         let isOver =
             areOver[card.audience] ?? card.audience.topics.allSatisfy { core.state(of: $0)?.isEnded ?? false }
@@ -61,8 +61,8 @@ final class StartResumption {
         if failure == .uncertain { uncertain.insert(card.id.rawValue) } else { unneeded.append(card) }
     }
 
-    /// Removes and returns the cards whose starts are given up since the last call although they are certain not to have left. Their rows go before
-    /// those of calls that start the same cards.
+    /// Removes and returns the cards whose starts were given up since the last call and have certainly not left. Their rows are removed before the
+    /// rows of calls that start the same cards.
     func takeUnneeded() -> [Card] {
         defer { unneeded = [] }
         return unneeded
@@ -74,7 +74,7 @@ final class StartResumption {
         return uncertain
     }
 
-    /// Goes by log time, because a wall clock that is wrong must not give all starts up.
+    /// Goes by log time: a wrong wall clock must not give all starts up.
     private func isTooOld(_ card: Card, at now: FeedTime) -> Bool {
         // Log time begins with the log's first event.
         guard let asked = card.joinedAt, asked > FeedTime.plausible.lowerBound else { return false }
@@ -91,8 +91,8 @@ final class StartResumption {
         core.send(.prefer(card.id, preferences), forSubscriber: subscriber, app: app)
     }
 
-    /// Returns claims of those that are given up and that no claim names. Durable ones are to name them before they are, so that no later process
-    /// starts them if their rows are there still.
+    /// Returns claims of given-up starts that no claim names. They must be durable before the starts are given up, so that no later process starts
+    /// cards whose rows remain.
     func claims(at now: FeedTime) -> [StoredClaims] {
         unnamed.map { StoredClaims([], starts: $1, app: $0, now: now) }
     }
@@ -105,7 +105,7 @@ final class StartResumption {
             + "may have left"
     }
 
-    /// Removes and returns some of those that are given up; none at the end.
+    /// Removes and returns some given-up starts; none at the end.
     func takeGivenUp() -> [(card: Card, failure: StartFailure)] {
         let taken = Array(givenUp.suffix(StartResumption.cardsPerTurn))
         givenUp.removeLast(taken.count)

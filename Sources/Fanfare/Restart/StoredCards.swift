@@ -5,7 +5,7 @@ import FanfareModel
 
 /// People of an engine's store on their way to its shards: slice by slice, so that few cards are in memory beside the shards.
 final class StoredCards: Sendable {
-    /// Number of times that a place of the store is read which cannot be, before the rest of its slice is left out.
+    /// Number of failed reads of a place of the store before the rest of its slice is left out.
     private static let triesMax = 3
 
     let register: PeopleRegister
@@ -13,18 +13,18 @@ final class StoredCards: Sendable {
     private let others: (any SubscriberSource)?
     private let found = Locked(LoadedCards())
 
-    /// - Parameter others: activities that the program hands in. Those that the store has are left out, because it has the newest tokens.
+    /// - Parameter others: activities that the program hands in. Stored ones are left out, because the store has the newest tokens.
     init(_ register: PeopleRegister, beside others: (any SubscriberSource)?) throws(LogError) {
         self.register = register
         self.others = others
         expectedCount = try register.count() + (others?.expectedCount ?? 0)
     }
 
-    /// Reads all cards and passes them to their shards, which serve those that they have. Blocks; called once, on a thread of its own.
+    /// Reads all cards and passes them to their shards, which serve the loaded ones. Blocks; called once, on a thread of its own.
     ///
     /// - Parameters:
-    ///   - earlier: what is known of the process before this one.
-    ///   - retry: waits until what could not be read is to be read again, and receives the reason; it returns `false` if it is not.
+    ///   - earlier: knowledge of the process before this one.
+    ///   - retry: waits until the next try of a failed read, and receives the reason; it returns `false` to give up.
     func load(_ distribution: LoadingDistribution, after earlier: EarlierProcess, retry: (LogError) -> Bool) {
         var lines: [String] = []
         var lacksSlices = false
@@ -33,7 +33,7 @@ final class StoredCards: Sendable {
         var (failures, failedAt) = (0, register.loadsOnAt)
         while true {
             do throws(LogError) {
-                // Nobody waits for a batch that the next slice has to fill.
+                // No card waits for the next slice to fill its batch.
                 try register.load(sliceEnds: distribution.flush) { row in
                     switch row {
                     case .success((let key, let card)):
@@ -63,7 +63,7 @@ final class StoredCards: Sendable {
         }
         do {
             try others?.read { subscription in
-                // One that cannot be looked up is taken for one that the store has, with a newer token.
+                // An activity that cannot be looked up counts as stored, with a newer token.
                 guard !distribution.isClosed, (try? register.has(subscription.activity)) == false else { return nil }
                 return distribution.put(subscription) { earlier.delivery(subscription, startedAt: $0, app: $1) }
             }
@@ -89,24 +89,24 @@ final class StoredCards: Sendable {
         }
     }
 
-    /// Removes cards of which others with their names count, which an import has brought, for example.
+    /// Removes cards that others with their names replace, after an import for example.
     private func newest(_ cards: [(key: CardKey, card: Card)]) -> [Card] {
         var newest: [Card] = []
         var older: [(key: CardKey, card: Card)] = []
         for (key, card) in cards {
-            // One that cannot be compared is taken for the newest, as it nearly always is.
+            // A card that cannot be compared counts as the newest, as it nearly always is.
             if (try? register.isNewest(card, at: key)) != false {
                 newest.append(card)
             } else {
                 older.append((key, card))
             }
         }
-        // They are passed over again if the disk does not take it.
+        // They are left out again if the disk refuses this.
         try? register.remove(older)
         return newest
     }
 
-    /// Removes and returns what has been found, once all cards are loaded.
+    /// Removes and returns the findings, once all cards are loaded.
     func takeFound() -> LoadedCards {
         found.withLock { found in
             defer { found = LoadedCards() }

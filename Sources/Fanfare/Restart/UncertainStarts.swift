@@ -1,9 +1,9 @@
-/// Cards that the process before this one may have started, and the calls that were handed in before people could know: a start of such a card, and its
-/// confirmation, is not carried out by one of these.
+/// Cards that the process before this one may have started, and the calls that were handed in before people could know. None of these calls starts an
+/// uncertain card, or confirms its start.
 struct UncertainStarts {
-    /// By the bits of their ids, number of the last of these calls in the mailbox; `.max` until people are told, and while callers wait who came before that.
+    /// Number of the last call that must not start the card, by the bits of its id; `.max` until people are told, and while earlier callers wait.
     private var cards: [UInt64: UInt64] = [:]
-    /// Ids of those that people were told of while callers waited for room.
+    /// Ids of cards that people were told of while callers waited for room.
     private var open: [UInt64] = []
     private var last: UInt64 = 0
     private var areTold = false
@@ -15,7 +15,7 @@ struct UncertainStarts {
     /// Notes that people are about to be told of a card.
     ///
     /// - Parameter lastCall: number of the last call in the mailbox; `nil` if callers wait for room there.
-    /// - Returns: `false` if the card is certain by now.
+    /// - Returns: `false` if the card is certain now.
     mutating func tell(_ card: UInt64, lastCall: UInt64?) -> Bool {
         guard cards[card] != nil else { return false }
         if let lastCall { settle(card, lastCall) } else { open.append(card) }
@@ -41,7 +41,7 @@ struct UncertainStarts {
     /// Notes that a card is on a phone: it has followed.
     mutating func resolve(_ card: UInt64) { if !cards.isEmpty { cards[card] = nil } }
 
-    /// Returns whether a call is not to be carried out.
+    /// Returns whether a call is passed over.
     ///
     /// - Parameters:
     ///   - card: id of the card that it starts or confirms.

@@ -1,7 +1,7 @@
 import FanfareFanOut
 
-/// Commands on their way from the ring to the shard. They wait here instead of in the ring, so that newer versions overtake older ones. Confined to the
-/// shard's thread.
+/// Commands on their way from the ring to the shard. They wait here instead of in the ring, so that newer versions overtake older ones. Confined to
+/// the shard's thread.
 struct CommandIntake: ~Copyable {
     private var ring: RingConsumer<ShardCommand>
     /// Number of commands that the ring holds.

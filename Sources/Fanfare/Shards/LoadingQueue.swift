@@ -2,8 +2,8 @@ import Dispatch
 import FanfareFanOut
 import FanfareLoop
 
-/// Activities on their way from the thread that reads them to their shard. The reader blocks while the shard is behind. A shard whose loop does not run
-/// yet blocks while the queue is empty (`take`); one that serves already takes what is there (`next`).
+/// Activities on their way from the thread that reads them to their shard. The reader blocks while the shard is behind. A shard whose loop does not
+/// run yet blocks while the queue is empty (`take`); one that serves already does not (`next`).
 final class LoadingQueue: Sendable {
     /// The engine cannot be created; another error has the reason.
     struct Abandoned: Error {}
@@ -52,7 +52,7 @@ final class LoadingQueue: Sendable {
         state.withLock(\.onFilled)?()
     }
 
-    /// Marks the end of the batches and discards those that wait.
+    /// Marks the end of the batches and discards the waiting ones.
     func abandon() {
         state.withLock { state in
             state.isAbandoned = true

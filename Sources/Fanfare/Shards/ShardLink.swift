@@ -79,8 +79,8 @@ final class ShardLink {
     private var asked: UInt64?
     /// Commands that may wait here without holding back new events.
     var waitingMax = 0
-    /// `waitingMax` for several apps: four rings of commands, some 40 MB. A shard that takes nothing is minutes behind by then, but only in
-    /// alerts and commands, because of states only the newest wait.
+    /// `waitingMax` for several apps: four rings of commands, some 40 MB. A shard that takes nothing is then minutes behind, but only in alerts and
+    /// commands: of states only the newest wait.
     static let waitingBesideOthersMax = 4 * ShardRings.commandsMax
     /// Called with the serial of a publication that is dropped because a newer one waits behind it.
     var onOvertaken: ((UInt64) -> Void)?
@@ -100,7 +100,7 @@ final class ShardLink {
 
     /// Commands that found no room in the ring.
     var waiting: Int { backlog.count + (next == nil ? 0 : 1) }
-    /// Commands that the shard has not taken yet: those in the ring, and those that found no room there.
+    /// Commands that the shard has not taken yet, in the ring or without room there.
     var depth: Int { commands.count + waiting }
     /// Is `true` while too many commands wait for the core to take new events.
     var isCongested: Bool { waiting > waitingMax }

@@ -1,6 +1,6 @@
 import FanfareModel
 
-/// Shards that serve while they load the store's cards, and the topics that are forgotten by then: cards that are still to be loaded may lack their ends.
+/// Shards that serve while they load the store's cards, and the topics forgotten during that: cards to be loaded may lack the topics' ends.
 struct ShardLoading {
     /// Number of shards that have not loaded all of their cards.
     private var left = 0
@@ -19,7 +19,7 @@ struct ShardLoading {
 
     /// Notes that a topic is published.
     ///
-    /// - Returns: `true` if the shards are to forget the one that they keep under its id.
+    /// - Returns: `true` if the shards are to forget an earlier one under its id.
     mutating func begins(_ topic: TopicID) -> Bool { !forgotten.isEmpty && forgotten.remove(topic) != nil }
 
     /// Notes that one more shard has loaded all of its cards.

@@ -25,7 +25,7 @@ final class ShardThread {
     ///
     /// - Parameters:
     ///   - load: fills the shard on its thread, before anything else happens there.
-    ///   - loading: cards that the shard loads while it serves those that are there.
+    ///   - loading: cards that the shard loads while it serves the loaded ones.
     ///   - core: signalled when feedback waits, or the ring has room again.
     init(
         _ place: ShardPlace, _ options: Options, makeTransport: @escaping TransportFactory,

@@ -45,8 +45,8 @@ struct ShardTopicCompletions {
         return TopicCompletion(completion.publication, before: before, except: exceptions)
     }
 
-    /// Returns the shards of the app that have to be asked about the topic, because they spoke of an earlier time than a report for joiners, or have
-    /// not spoken of its version. A shard that still lacks it does not answer, and reports by itself.
+    /// Returns the shards of the app to ask about the topic: their reports have an earlier time than a report for joiners, or another version. A
+    /// shard that still lacks the version does not answer, and reports by itself.
     func behind(_ completion: TopicCompletion, app: Int) -> [Int] {
         guard completion.isForJoiners, perApp > 1,
             let entry = entries[Key(birth: completion.publication.topic.birth, app: app)],
@@ -55,12 +55,12 @@ struct ShardTopicCompletions {
         return entry.reports.indices.filter { entry.reports[$0].map { $0.before < completion.before } ?? true }
     }
 
-    /// Forgets a topic that is no more.
+    /// Forgets a removed topic.
     mutating func forget(_ birth: UInt64, apps: Int) {
         guard perApp > 1 else { return }
         for app in 0..<apps { entries[Key(birth: birth, app: app)] = nil }
     }
 
-    /// Forgets all reports, because everybody is sent once more what the topics show.
+    /// Forgets all reports, because all topics' states are sent again.
     mutating func removeAll() { entries = [:] }
 }

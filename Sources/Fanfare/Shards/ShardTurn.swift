@@ -31,7 +31,7 @@ final class ShardTurn {
     /// Time after which a turn ends, apart from the command in progress. Connections are served then, and answers are read before their
     /// requests time out.
     static let longest = Duration.milliseconds(4)
-    /// Time for cards that are loaded in a turn: those that are loaded already, and connections, wait for no more than that.
+    /// Time for loading cards in a turn: loaded cards and connections wait no longer than that.
     private static let loadingTime = Duration.microseconds(500)
 
     init(
@@ -144,7 +144,7 @@ final class ShardTurn {
     func end() -> Duration? {
         if !hasToldReady, transport?.isReady == true {
             hasToldReady = true
-            // Figures are left out while other feedback waits. Who hears that the shard is ready is to know whom it has loaded by then.
+            // Figures are left out while other feedback waits. The core has the number of loaded cards before it hears that the shard is ready.
             tell()
             tellFigures()
             reports.append(.ready)

@@ -1,7 +1,6 @@
 import FanfareModel
 
-/// Detects that APNs throttles most tokens and not a few: it answers a token 429 that gets too many pushes, and nobody needs to know of
-/// single ones.
+/// Detects that APNs throttles most tokens and not a few: it answers 429 for a token that gets too many pushes, and single ones need no report.
 struct Throttling {
     private var began = MonotonicTime.always
     private var throttled = 0

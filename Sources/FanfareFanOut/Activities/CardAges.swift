@@ -45,7 +45,7 @@ struct CardAges {
         return former != nil
     }
 
-    /// Returns the start of a card. A date that a trusted clock reads becomes a time of the monotonic clock, which nobody sets.
+    /// Returns the start of a card. A date that a trusted clock reads becomes a time of the monotonic clock, which is never set.
     func start(_ date: FeedTime?, at moment: Moment) -> CardStart {
         guard let date else { return CardStart(monotonic: moment.monotonicSeconds) }
         guard moment.trust > .awaitsProof else { return CardStart(date: date) }

@@ -40,7 +40,7 @@ extension Moment {
     /// The least stamp of a push that leaves now.
     var stampSecond: Int64 {
         let time = Stamp.second(stampMilliseconds)
-        // Devices drop what is further ahead: the clock has been set back since.
+        // Devices drop stamps further ahead: the clock has been set back since.
         return stamps.floor <= Stamp.second(wallMilliseconds) + StampBounds.floorAheadMax
             ? max(time, stamps.floor) : time
     }

@@ -8,7 +8,7 @@ struct TableIndex<Element>: Hashable, CustomStringConvertible {
     var place: Int { Int(rawValue) }
     var description: String { "\(rawValue)" }
 
-    /// That of no element.
+    /// Index of no element.
     static var none: TableIndex { TableIndex(rawValue: .max) }
 }
 

@@ -6,7 +6,7 @@
 struct TokenStore {
     /// Maximum length of a token. Apple names none (spec §1); the longest seen is 80 bytes, and longer bytes than this are no token.
     static let tokenBytesMax = 512
-    /// Maximum length of a text that is kept: what a byte can count, less one, for which a text would be empty.
+    /// Maximum length of a text that is kept: a byte's greatest number, less one, for which a text would be empty.
     static let textBytesMax = 256
     private static let unit = 8
 

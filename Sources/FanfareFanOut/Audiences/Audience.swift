@@ -144,7 +144,7 @@ final class Audience: LaneMember {
     /// Count of the audiences that the object has served.
     var servedTenant: UInt64 { lineup?.tenant ?? tenant }
 
-    /// Opens a version for an alert that members have missed who are loaded.
+    /// Opens a version for an alert that loaded members have missed.
     func open(_ alert: IssuedAlert, in version: Version) {
         take(version)
         alerts.append(alert, in: target, for: order.count, having: ledger.oldest)
@@ -176,7 +176,7 @@ final class Audience: LaneMember {
         ledger.open(target, display: version.display)
     }
 
-    /// Notes that the last of the unvisited members lacks the newest alert, for which the others have been visited: they go first all together.
+    /// Notes that the last unvisited member lacks the newest alert, for which the others have been visited: all unvisited members go first.
     func noteMissingAlert() { alerts.noteUnreached(order.remaining) }
 
     /// Revokes an alert: no further push carries it, and payloads with it are discarded.
@@ -184,7 +184,7 @@ final class Audience: LaneMember {
         for version in alerts.revoke(cause: cause, topic: topic) { payloads.drop(alert: version) }
     }
 
-    /// Removes and returns the oldest publication whose version, or a newer one, each member has by now; `nil` if there is none.
+    /// Removes and returns the oldest publication whose version, or a newer one, each member has; `nil` if there is none.
     func takeCompleted() -> UInt64? { publications.takeCompleted(oldest: ledger.oldest) }
 
     /// Takes the time since which a push of this audience has been due, for the first push after it; `nil` for the others.
@@ -261,7 +261,7 @@ final class Audience: LaneMember {
 
     /// Lets chance choose the next of each kind of visit.
     func drawNext(by random: UInt64, positions: inout [UInt32]) {
-        // Those who lack the newest alert are the first ones from the cursor on, and stay so; likewise those who are claimed.
+        // Members that lack the newest alert are the first ones from the cursor on, and stay so; claimed members likewise.
         let unreached = alerts.unreached > 0 ? alerts.unreached : .max
         order.drawNext(
             among: claimFront.ahead > 0 ? min(claimFront.ahead, unreached) : unreached, by: random,

@@ -2,7 +2,7 @@ import FanfareModel
 
 /// The audiences of a shard by index. Indices of audiences that are no more are reused.
 struct AudienceTable {
-    /// The audiences, with placeholders for those that are free or at rest.
+    /// The audiences, with placeholders for free and resting ones.
     private(set) var rows: [Audience] = []
     /// Placeholder for a freed audience, until its index is reused.
     let vacant = Audience(topics: [], openMax: 1)
@@ -19,8 +19,7 @@ struct AudienceTable {
     private var largest = AudienceIndex(0)
     /// Most members that the largest audience has had since all were compared.
     private var largestPeak = 0
-    /// Minimum of `largestPeak` for a comparison of all audiences, which reads each of them. Those of a shard whose audiences are smaller are noted
-    /// with their next change.
+    /// Minimum of `largestPeak` for a comparison of all audiences, which reads each of them. Smaller audiences are noted with their next change.
     static let comparedMin = 1024
 
     init(_ rules: LineupRules) {

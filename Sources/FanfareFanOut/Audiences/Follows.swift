@@ -1,13 +1,13 @@
 import FanfareModel
 
-/// What `ShardCommand.follow` says.
+/// Content of `ShardCommand.follow`.
 struct Follow {
     let id: ActivityID
     let audience: AudienceKey
     let token: [UInt8]
     let preferences: Preferences?
     let startedAt: FeedTime?
-    /// What the activity had from the process before this one, if it is loaded.
+    /// Deliveries of the process before this one, if the activity is loaded.
     let earlier: EarlierDelivery?
 }
 
@@ -72,7 +72,7 @@ final class Follows {
         if let preferences = new.preferences { membership.store.setPreferences(of: slot, to: preferences) }
         membership.join(slot, index, having: new.earlier.flatMap { shown(by: index, having: $0, at: moment) })
         let audience = membership.awake(index)
-        // An audience without a version shows nothing, and so has nothing to be told of. The sweep comes to the card, which has joined just now.
+        // An audience without a version shows nothing, so the card has missed nothing there. The sweep comes to the card, which has joined just now.
         if !missed.isEmpty, audience.target > 0 {
             _ = membership.carriedAlerts.carry(
                 CarriedAlerts.Entry(pending: missed), by: slot, at: membership.store[slot].alerted, in: audience)
@@ -91,11 +91,11 @@ final class Follows {
     /// Notes that all cards of the store are loaded.
     func endLoading(at moment: Moment) {
         reporter.completions.endLoading()
-        membership.topics.resumed.end(newest: membership.lineups.newest, at: moment.monotonic)
+        membership.topics.resumed.end(newest: membership.lineups.endBirths(), at: moment.monotonic)
     }
 
-    /// Returns what a card that is loaded into a topic's followers has had: unlike a joiner it may show what its topic does, and may have missed
-    /// alerts. The members of a lineup carry these along.
+    /// Returns the version that a card has had which is loaded into a topic's followers: unlike a joiner it may show the topic's state, and may have
+    /// missed alerts. The members of a lineup carry these along.
     private func shown(
         by index: AudienceIndex, having earlier: EarlierDelivery, at moment: Moment
     ) -> PendingStart.Shown? {
@@ -106,7 +106,7 @@ final class Follows {
         let missed = audience.alerts.pending.first {
             $0.isCarried(at: moment) && ResumedTopics.concerns($0.issue, earlier, hadNewest: hadNewest)
         }
-        // Whoever has missed an alert gets a push for it, also if the state is again what it was.
+        // A card that has missed an alert gets a push for it, even if its state is current.
         let isCurrent =
             hadNewest && missed == nil
             && membership.topics[topic].latest.map { membership.topics.resumed.isShown($0, topic) } == true
@@ -115,7 +115,7 @@ final class Follows {
             alerted: missed.map { $0.version - 1 } ?? audience.target)
     }
 
-    /// Returns the alerts that a card which is loaded has missed of the topics of its lineup, the oldest first.
+    /// Returns the alerts that a loaded card has missed of its lineup's topics, the oldest first.
     private func missedInLineup(
         _ key: AudienceKey, having earlier: EarlierDelivery, at moment: Moment
     ) -> [PendingAlert] {
@@ -151,7 +151,7 @@ final class Follows {
             }
             return false
         }
-        // The card before it may still lack its end.
+        // The former card may still lack its end.
         let former = lifecycle.renewals.isHandedOver(new.id) ? membership.slot(of: new.id) : nil
         if membership.hasToken(new.token, slot) {
             if flags.contains(.ending) || !flags.contains(.leaving) || lifecycle.lastStates[slot] != nil {

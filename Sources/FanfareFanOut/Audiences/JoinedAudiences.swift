@@ -1,37 +1,37 @@
 import FanfareModel
 
-/// Audiences whose completion is to be noted anew, because activities have joined them: a note speaks of those alone who joined before the log time
-/// that the core has told, or, while the store's cards are loaded, of nobody.
+/// Audiences whose completion is to be noted anew, because activities have joined them: a note covers only joiners before the log time that the core
+/// has told, and no member while the store's cards are loaded.
 struct JoinedAudiences {
-    /// Those that activities have joined since the last `advance`.
+    /// Audiences joined since the last `advance`.
     private var joined: [AudienceIndex] = []
-    /// Those of each round between two of them, with the log time after which no activity of the round has joined: no note speaks of all of
-    /// them before log time has passed that.
+    /// Audiences joined between two calls of `advance`, with the log time after which no activity of the round has joined: a note covers all of the
+    /// round once log time has passed that.
     private var rounds = Queue<(sent: FeedTime, audiences: [AudienceIndex])>()
     /// Number of audiences of the rounds, and number of the present round.
     private var roundsCount = 0
     private var round: UInt32 = 1
-    /// Those whose notes may speak of those who have joined by now.
+    /// Audiences whose notes may cover their joiners now.
     var caughtUp: [AudienceIndex] = []
     /// Is `true` while the store's cards are loaded.
     var isLoading = false
-    /// Those whose members have had their newest version meanwhile.
+    /// Audiences that got their newest version during loading.
     private var loaded: [AudienceIndex] = []
 
-    /// Greatest number of audiences that are noted anew. A restart sends the state once more to those of the others.
+    /// Greatest number of audiences that are noted anew. A restart sends the state again to joiners of the others.
     private static let countMax = 1 << 20
 
     /// Place of an audience.
     struct Place {
-        /// Round in which it was joined last.
+        /// Round of the last joiner.
         fileprivate var round: UInt32 = 0
-        /// Is `true` while it is among those that have had their newest version while cards are loaded.
+        /// Is `true` while the audience is in `loaded`.
         fileprivate var isLoaded = false
     }
 
-    /// Notes that all who joined before that log time have joined.
+    /// Notes that all joiners before that log time have come.
     ///
-    /// - Parameter sent: log time after which nothing was taken that has been applied.
+    /// - Parameter sent: log time after which no applied call was taken.
     mutating func advance(to before: FeedTime, sent: FeedTime) {
         if !joined.isEmpty {
             roundsCount += joined.count

@@ -72,7 +72,7 @@ struct KnownTopics {
         }
     }
 
-    /// What the visit to a lineup reads of a topic: plain numbers.
+    /// Numbers of a topic for visits to lineups.
     @safe struct Face {
         /// The latest publication as lineups show it, which the topic's row keeps; `nil` until one does.
         fileprivate(set) var encoded: Unmanaged<LineupTopic>?
@@ -105,7 +105,7 @@ struct KnownTopics {
     private let unheardMax: Int
     /// Order of the rows of lineups.
     private let order: LineupRules.Order
-    /// What cards that are still to be loaded may lack of topics.
+    /// States and alerts of topics that cards to be loaded may lack.
     var resumed = ResumedTopics()
 
     init(unheardMax: Int, order: LineupRules.Order = .person) {

@@ -7,7 +7,7 @@ final class Moves {
     private let publisher: TopicPublisher
     private let missedAlerts: MissedAlerts
     private let lifecycle: Lifecycle
-    /// Where activities are to go whose ends are in flight, if these do not arrive.
+    /// Destinations of activities whose ends are in flight, if these do not arrive.
     private var postponed: [ActivitySlot: AudienceKey] = [:]
 
     init(
@@ -21,7 +21,7 @@ final class Moves {
         self.lifecycle = lifecycle
     }
 
-    /// Moves the activity with this name to another audience, if it is known and that can be.
+    /// Moves the activity with this name to another audience, if it is known and can move.
     func move(_ id: ActivityID, to key: AudienceKey, at moment: Moment) {
         if let slot = lifecycle.slot(of: id) {
             moveIfMay(slot, id, to: key, at: moment)
@@ -42,7 +42,7 @@ final class Moves {
     /// - Parameter key: a key that `refusal(of:)` does not refuse.
     func move(_ slot: ActivitySlot, to key: AudienceKey, at moment: Moment) {
         guard !membership.store[slot].flags.contains(.leaving) else { return }
-        // Nothing follows an end in flight. But if a successor's card may exist, the name is about to mean that one.
+        // Nothing follows an end in flight. But the name is about to mean the successor's card if that may exist.
         let isEnding = membership.store[slot].flags.contains(.ending) || lifecycle.awaitsEnd(slot, of: key)
         let successor = lifecycle.successor(of: slot).flatMap { successor in
             lifecycle.awaitsEnd(successor, of: key) || isEnding && lifecycle.starts[successor]?.phase != .sent
@@ -77,7 +77,7 @@ final class Moves {
 
     /// Moves an activity that was to be moved while its end was in flight, if it is still there.
     ///
-    /// - Parameter activity: the activity before that was answered.
+    /// - Parameter activity: the activity before the answer.
     func endIsAnswered(_ slot: ActivitySlot, as activity: Activity, at moment: Moment) {
         guard let key = postponed.removeValue(forKey: slot) else { return }
         let now = membership.store[slot]

@@ -6,7 +6,7 @@ struct NewestVersion {
     private(set) var number: UInt32 = 0
     private(set) var event = Publication.Event.update
     private(set) var priority: Priority
-    /// The publication whose dates the version has: the one that made it, or that of a lineup's spotlight.
+    /// The publication whose dates the version has: its own, or that of a lineup's spotlight.
     private(set) var publication: Publication?
     /// The first version since the last `showAgain`. A member that has an older one is sent the newest even if it shows the same.
     private(set) var shownAgainFrom: UInt32 = 0

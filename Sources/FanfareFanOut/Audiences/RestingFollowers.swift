@@ -1,8 +1,7 @@
 import FanfareModel
 
-/// The audiences at rest that are a topic's only follower, by index: an order, a ride, a place in a queue. Each follower has its topic's
-/// newest version, and nothing is pending. Such an audience is a row here, and an object only from the arrival of a version until its push
-/// has been answered.
+/// The audiences at rest that are a topic's only follower, by index: an order, a ride, a place in a queue. Each follower has its topic's newest
+/// version, and nothing is pending. Its audience is a row here, and an object only from the arrival of a version until its push has been answered.
 struct RestingFollowers {
     struct Row {
         let topic: TopicIndex
@@ -24,7 +23,7 @@ struct RestingFollowers {
     /// Rows by index of the audience; `nil` for an audience that is awake, and for a place of another kind.
     private var rows: [Row?] = []
     private(set) var count = 0
-    /// Objects for the audiences that wake up, left by those that rest.
+    /// Objects for waking audiences, left by resting ones.
     private var spare: [Audience] = []
     private static let spareMax = 4096
 

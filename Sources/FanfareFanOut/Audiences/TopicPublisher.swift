@@ -19,7 +19,7 @@ final class TopicPublisher {
         self.lineupPublisher = lineupPublisher
     }
 
-    /// Publishes what a topic has shown before a restart. Cards that are loaded behind it get what they lack of it.
+    /// Publishes a topic's state from before a restart. Cards that are loaded behind it get it if they lack it.
     func resume(_ new: ResumedPublication, at moment: Moment) {
         publish(new.publication, at: moment)
         guard let topic = membership.topics.index(of: new.publication.topicID) else { return }
@@ -66,7 +66,7 @@ final class TopicPublisher {
         reporter.complete(publication.serial, at: moment)
     }
 
-    /// Notes for the core that nobody lacks a publication here, if it is its topic's latest one and that is so.
+    /// Notes the completion of a publication here, if it is complete and its topic's latest one.
     func noteCompletion(of publication: Publication) {
         guard let topic = membership.topics.index(of: publication.topicID),
             let latest = membership.topics[topic].latest,
@@ -140,9 +140,9 @@ final class TopicPublisher {
     ///
     /// - Parameters:
     ///   - key: a key that `refusal(of:)` does not refuse.
-    ///   - missed: alerts that a member who is loaded has missed of the topics of its lineup, the oldest first.
+    ///   - missed: alerts that a loaded member has missed of its lineup's topics, the oldest first.
     func audienceIndex(_ key: AudienceKey, missing missed: [PendingAlert] = [], at moment: Moment) -> AudienceIndex {
-        // Whoever is loaded has joined before the restart, and is to get the end of a topic that is over.
+        // A loaded card joined before the restart, and is to get the end of a topic that is over.
         let isLoaded = membership.topics.resumed.isLoading
         switch key {
         case .topic(let id):
@@ -163,7 +163,7 @@ final class TopicPublisher {
         }
     }
 
-    /// Gives an audience that was made after its topic was published its first version, and alerts that members who are loaded have missed.
+    /// Gives an audience that was made after its topic was published its first version, and the alerts that loaded members have missed.
     private func adopt(_ latest: Publication, in audience: Audience, with alerts: [PendingAlert]) {
         let version = Audience.Version(latest)
         guard !alerts.isEmpty else { return audience.adopt(version) }

@@ -1,6 +1,6 @@
 import FanfareModel
 
-/// Lets alerts leave only for activities whose claims are durable, and claims those to which a sweep comes next.
+/// Lets alerts leave only for activities whose claims are durable, and claims the next activities of a sweep.
 final class AlertClaims {
     private let reporter: FeedbackReporter
     private let membership: Membership
@@ -35,7 +35,7 @@ final class AlertClaims {
         let slot = membership.lineups[lone: row].member
         let first = alerts.reduce(0) { max($0, $1.claimedFrom) }
         if membership.claims.isClaimed(slot, since: first) || leaveUnclaimed(fresh, at: moment) { return true }
-        // A row that waits for room may be visited for another reason, and be named then: its first entry ends no wait any more.
+        // A row that waits for room may be visited for another reason, and be named then: its first entry ends no wait.
         var isNew = !membership.lineups[lone: row].flags.contains(.awaitsClaim)
         if !membership.claims.isNamed(slot, since: first), room > 0 {
             membership.claims.claim(fresh, for: slot)
@@ -48,12 +48,12 @@ final class AlertClaims {
         return false
     }
 
-    /// Number of activities that may be named now: none while the store owes many answers, or while many with an answer have not been sent
-    /// their alerts.
+    /// Number of activities that may be named now: none while the store owes many answers, or while many answered ones have not been sent their
+    /// alerts.
     private var room: Int { membership.claims.room(beside: membership.dueLineups[0].firstCount) }
 
-    /// Returns the first of the members under the cursor that may be visited: those to whom an alert may leave, or who have had it. Claims the
-    /// alert for members further on, and pauses the sweep if none may be visited.
+    /// Returns the first members under the cursor that may be visited: an alert may leave for them, or they have had it. Claims the alert for later
+    /// members, and pauses the sweep if none may be visited.
     func admit(
         _ run: ArraySlice<ActivitySlot>, of audience: Audience, at moment: Moment
     ) -> ArraySlice<ActivitySlot> {
@@ -64,7 +64,7 @@ final class AlertClaims {
         let admitted = run.prefix {
             membership.store[$0].alerted >= newest || membership.claims.isClaimed($0, since: first)
         }
-        // Most runs are claimed, and so are those behind them.
+        // Most runs are claimed, and so are the next ones.
         if admitted.count == run.count, audience.claimFront.wanted == nil { return run }
         guard let alerts = alerts(of: audience, at: moment) else { return run }
         if admitted.isEmpty {
@@ -95,14 +95,14 @@ final class AlertClaims {
 
     func carries(_ slot: ActivitySlot) -> Bool { membership.claims.isKept && membership.carriedAlerts.contains(slot) }
 
-    /// What a member that carries alerts along needs: a claim of these alerts and of those that it has missed where it is, since that ticket. A block's
+    /// Claim that a member with carried alerts needs: of these, and of the alerts that it has missed in its audience, since that ticket. A block's
     /// claim names only alerts of the audience.
     private struct Need {
         let alerts: FreshAlerts
         let first: UInt64
     }
 
-    /// Returns what a carrier needs before it may be visited; `nil` if it may.
+    /// Returns the claim that a carrier needs for its visit; `nil` for none.
     private func need(of slot: ActivitySlot, in audience: Audience, at moment: Moment) -> Need? {
         let missed = audience.alerts.missed(after: membership.store[slot].alerted).map(\.issue)
         let issues = (membership.carriedAlerts[slot]?.pending.map(\.issue) ?? []) + missed
@@ -117,7 +117,7 @@ final class AlertClaims {
         membership.claims.claim(need.alerts, for: slot)
     }
 
-    /// Returns the first of the members under the cursor that carry alerts along and may be visited. Claims the alerts of some behind them, and pauses the
+    /// Returns the first members under the cursor that carry alerts along and may be visited. Claims the alerts of some later members, and pauses the
     /// sweep if none may be visited.
     private func admitCarriers(
         _ run: ArraySlice<ActivitySlot>, of audience: Audience, at moment: Moment
@@ -163,7 +163,7 @@ final class AlertClaims {
         }
         let audience = membership.audiences[activity.audience]
         if carries(slot) { return !membership.claims.isClaimed(slot, since: 1) }
-        // Who has had the alert may still lack a newer state, and stand behind others in the sweep.
+        // A member that has had the alert may lack a newer state, and stand behind others in the sweep.
         let isUnvisited = audience.order.isUnvisited(Int(membership.store.positions[Int(slot.rawValue)]))
         if isUnvisited, audience.lane.parked != nil, !membership.claims.owesNothing { return true }
         guard activity.alerted < audience.alerts.newest else { return false }
@@ -185,7 +185,7 @@ final class AlertClaims {
     /// - Parameter areReady: whether claims that name the next members are durable.
     private func unpark(_ audiences: [Audience], areReady: Bool, at moment: Moment) {
         for audience in audiences where audience.lane.parked != nil {
-            // Another alert may have begun to wait for others meanwhile.
+            // Another alert may have begun to gather.
             if let lineup = audience.lineup, lineup.isGathering(at: moment.monotonic) {
                 membership.unpark(audience)
                 membership.park(audience, membership.lineups.audience(of: lineup.row), due: lineup.publishedAt)
@@ -196,30 +196,30 @@ final class AlertClaims {
         }
     }
 
-    /// Queues the visits of lineups of one member whose claims are durable; of all, if the store has taken nothing for too long.
+    /// Queues the visits of one-member lineups whose claims are durable, or of all if the store has taken nothing for too long.
     private func releaseClaimedLineups(at moment: Moment) {
         for row in membership.claims.takeClaimedLineups(at: moment.monotonic) where isWaiting(row) {
             queue(row, isFirst: true)
         }
     }
 
-    /// Lets some of those that wait for room go on: audiences, and lineups of one member. Neither takes all the room.
+    /// Lets some audiences and one-member lineups that wait for room go on. Neither kind takes all the room.
     private func releaseUnnamed(_ room: Int, at moment: Moment) {
         let (audiences, rows) = membership.claims.takeUnnamed(room, isWaiting: isWaiting)
         unpark(audiences, areReady: false, at: moment)
         for row in rows { queue(row) }
     }
 
-    /// Gives those who wait for room a turn, unless an answer of the store will.
+    /// Queues the turn for room, unless an answer of the store will queue it.
     private func queueRoomTurn(isAnswered: Bool = false) {
         guard membership.claims.hasUnnamed, isAnswered || membership.claims.owesNothing else { return }
         roomTurn.isDue = true
         membership.lanes.enqueue(roomTurn)
     }
 
-    /// Lets as many of those who wait go on as there is room for.
+    /// Lets waiting audiences and lineups go on as far as there is room.
     ///
-    /// - Returns: the visits of a whole turn: those who were let go come before the others.
+    /// - Returns: the visits of a whole turn, because the released ones come before the others.
     func serveRoomTurn(at moment: Moment) -> Int {
         releaseUnnamed(room, at: moment)
         roomTurn.isDue = membership.claims.hasUnnamed && membership.claims.owesNothing
@@ -235,20 +235,20 @@ final class AlertClaims {
         membership.queue(row, lane: 0, isFirst: isFirst)
     }
 
-    /// Asks the core to make durable what has been claimed.
+    /// Asks the core to make new claims durable.
     func request(at moment: Moment) {
         guard membership.claims.isKept else { return }
         if let request = membership.claims.takeRequest(at: moment.monotonic) { reporter.request(request) }
         setTimer(at: moment)
     }
 
-    /// Sets the timer at which lineups look again whether they need wait for the store.
+    /// Sets the timer for lineups that wait for the store.
     private func setTimer(at moment: Moment) {
         if membership.claims.lineups.isEmpty {
             if let timer = membership.claims.lineups.timer.take() { membership.timers.cancel(timer) }
         } else if membership.claims.lineups.timer == nil {
             let now = moment.monotonic
-            // They go on some at a time, so that a million of them lengthen no turn.
+            // Lineups go on some at a time, so that a million lengthen no turn.
             membership.claims.lineups.timer = membership.timers.insert(
                 .claims, due: max(membership.claims.looksAgain(at: now), now + AlertClaims.pause))
         }
@@ -257,7 +257,7 @@ final class AlertClaims {
     /// Time between two groups of lineups that go on without their claims.
     private static let pause = Duration.milliseconds(1)
 
-    /// Handles that timer: a store that has taken nothing for too long keeps nobody.
+    /// Handles the lineups' timer, which ends waits for a store that takes nothing.
     func wake(at moment: Moment) {
         membership.claims.lineups.timer = nil
         if membership.claims.isOverdue(at: moment.monotonic) {

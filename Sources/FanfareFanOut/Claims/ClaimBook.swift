@@ -9,15 +9,15 @@ package struct ClaimRequest: Sendable {
     package let starts: [StartMark]
 }
 
-/// What claims may cost an alert or a start.
+/// Limits on claims.
 package struct ClaimLimits: Sendable {
-    /// Time after which alerts leave without their claims, because the store takes nothing: a goal does not wait for a disk,
-    /// and a crash before it answers may alert twice.
+    /// Time after which alerts leave without their claims, because the store takes nothing: a goal does not wait for a disk. A crash before the
+    /// answer may alert twice.
     let patience: Duration
     /// Bounds on the members of an audience that are claimed at a time.
     let blocks: ClosedRange<Int>
-    /// Number of names without an answer, and of audiences and lineups with one that no visit has come to, from which on nobody else is named. So many
-    /// starts beside them may be named and not have left.
+    /// Maximum of names without an answer, plus audiences and lineups with an answer and without a visit since. Beside them, maximum of named starts
+    /// that have not left.
     let namedMax: Int
 
     package init(
@@ -29,8 +29,9 @@ package struct ClaimLimits: Sendable {
     }
 }
 
-/// Claims of a shard's alerts, and the requests for them and for those of starts (`StartClaims`). With a store, an alert leaves for an activity only after the store has a claim that names the activity, so that
-/// after a crash nobody is alerted twice, and those whom the alert has not reached still get it.
+/// Claims of a shard's alerts, and the requests for them and for claims of starts (`StartClaims`). With a store, an alert leaves for an activity only
+/// after the store has a claim that names the activity. After a crash no activity is alerted twice, and activities that the alert has not reached
+/// still get it.
 ///
 /// Sweeps claim blocks of members ahead of their cursor. An activity's claim is durable once the request with its ticket was answered.
 struct ClaimBook {
@@ -38,22 +39,22 @@ struct ClaimBook {
     private(set) var isKept = false
     /// Names of the activities in claims, by slot.
     private var marks: [ActivityMark] = []
-    /// Lowest 16 bits of the ticket of the last request that names the activity, by slot; 0 for none. The others follow from those of the newest
-    /// request, because older tickets are forgotten in time.
+    /// Lowest 16 bits of the ticket of the last request that names the activity, by slot; 0 for none. The other bits follow from the newest request,
+    /// because older tickets are forgotten in time.
     private var tickets: [UInt16] = []
     private var new = UnrequestedClaims()
     private var requested: UInt64
     private var durable: UInt64
     /// Place among the tickets at which the next request looks for old ones.
     private var forgetting = 0
-    /// Number of requests after which a ticket is old. An activity that has not had its alert by then, in a backoff for example, is claimed once more.
+    /// Number of requests after which a ticket is old. An activity that still lacks its alert, in a backoff for example, is claimed again.
     private static let ticketAgeMax: UInt16 = 1 << 13
-    /// Number of requests in which all tickets are looked at. Three of them, as where activities become many more meanwhile, and `ticketAgeMax` are less
-    /// than a ticket's values.
+    /// Number of requests in which all tickets are looked at. Three rounds, as when the activities multiply, and `ticketAgeMax` are less than a
+    /// ticket's values.
     private static let forgettingRound = 1 << 14
     /// Requests without an answer: their tickets, the times at which patience with them ends, and their names.
     private var open: [(ticket: UInt64, patienceEnds: MonotonicTime, named: Int)] = []
-    /// Names of those requests.
+    /// Names in `open`.
     private var requestedNames = 0
 
     private struct Waiting {
@@ -62,9 +63,9 @@ struct ClaimBook {
 
         init(_ audience: Audience) { (self.audience, tenant) = (audience, audience.servedTenant) }
 
-        /// The audience, unless its object serves another one by now.
+        /// The audience; `nil` if its object serves another one.
         var still: Audience? { audience.servedTenant == tenant ? audience : nil }
-        /// Is `true` while the audience waits in the first lane for a visit to those whose claims are durable.
+        /// Is `true` while the audience waits in the first lane for a visit to members whose claims are durable.
         var isReady: Bool { still.map { $0.claimFront.isReady && $0.lane.current == 0 } ?? false }
     }
 
@@ -76,7 +77,7 @@ struct ClaimBook {
     private var ready = Queue<Waiting>()
 
     var lineups = WaitingLineups()
-    /// Alerts that left without claims, by topic, because the store took nothing. They are claimed for everybody once it does.
+    /// Alerts that left without claims, by topic, because the store took nothing. All followers are claimed once it answers.
     private var unclaimed: [TopicID: FreshAlerts] = [:]
     private static let unclaimedMax = 1 << 14
     private(set) var limits = ClaimLimits()
@@ -118,7 +119,7 @@ struct ClaimBook {
     /// Name of the activity, also beside claims.
     func mark(of slot: ActivitySlot) -> ActivityMark { marks[Int(slot.rawValue)] }
 
-    /// Ticket of the claims that are made now. Earlier ones are not for alerts that are published now. Its lowest 16 bits are never 0.
+    /// Ticket of new claims. Earlier tickets do not cover alerts that are published now. Its lowest 16 bits are never 0.
     var next: UInt64 { requested + (UInt16(truncatingIfNeeded: requested) == .max ? 2 : 1) }
 
     /// Returns the ticket of the last request that names the activity; 0 for none.
@@ -132,10 +133,10 @@ struct ClaimBook {
         return ticket >= first && ticket <= durable
     }
 
-    /// Returns whether a claim names the activity that may not be durable yet.
+    /// Returns whether a claim names the activity, durable or not.
     func isNamed(_ slot: ActivitySlot, since first: UInt64) -> Bool { ticket(of: slot) >= first }
 
-    /// Returns the number of activities that may be named now: what is claimed and not sent is lost to a crash, and there may be a million
+    /// Returns the number of activities that may be named now: a crash loses alerts that are claimed and not sent, and there may be a million
     /// audiences of one. An audience that goes on counts as one.
     ///
     /// - Parameter others: number of lineups of one member that go on because their claims are durable.
@@ -144,7 +145,7 @@ struct ClaimBook {
         return max(0, limits.namedMax - max(new.named + requestedNames, ready.count + others))
     }
 
-    /// Is `true` if some wait for room, or have waited.
+    /// Is `true` if the queues for room have entries.
     var hasUnnamed: Bool { !unnamed.isEmpty || lineups.hasUnnamed }
 
     /// Claims alerts for activities that no claim names yet.
@@ -163,7 +164,7 @@ struct ClaimBook {
         new.add(alerts, for: activities)
     }
 
-    /// Claims alerts for one activity, which no claim names yet: the member of a lineup of one, or one that carries alerts along.
+    /// Claims alerts for one activity, which no claim names yet: the only member of a lineup, or a carrier of alerts.
     mutating func claim(_ alerts: FreshAlerts, for slot: ActivitySlot) {
         new.add(alerts, forLineupOf: marks[Int(slot.rawValue)])
         tickets[Int(slot.rawValue)] = UInt16(truncatingIfNeeded: next)
@@ -184,7 +185,7 @@ struct ClaimBook {
         return isFirst
     }
 
-    /// Claims for everybody what has left without claims.
+    /// Claims the `unclaimed` alerts for all followers.
     ///
     /// - Returns: `true` if there was any.
     mutating func claimUnclaimed(at now: MonotonicTime) -> Bool {
@@ -215,18 +216,18 @@ struct ClaimBook {
         lineups.takeNamed(through: isOverdue(at: now) ? .max : durable)
     }
 
-    /// Removes and returns some of those who wait for room, at most one for each name: audiences, and lineups of one member, by their rows.
+    /// Removes and returns some audiences, and one-member lineups by their rows, that wait for room: at most one for each name.
     ///
     /// - Parameter isWaiting: returns whether the lineup of a row waits still.
     mutating func takeUnnamed(_ room: Int, isWaiting: (Int) -> Bool) -> (audiences: [Audience], rows: [Int]) {
         guard room > 0 else { return ([], []) }
-        // Neither fills the room before the others.
+        // Each kind gets half of the room.
         let share = unnamed.isEmpty || !lineups.hasUnnamed ? room : max(1, room / 2)
         var audiences: [Audience] = []
         while audiences.count < share, let first = unnamed.popFirst() {
             guard let audience = first.still, audience.claimFront.isUnnamed else { continue }
             audience.claimFront.isUnnamed = false
-            // One that is not parked has gone on by its timer.
+            // An unparked audience has gone on by its timer.
             if audience.lane.parked != nil { audiences.append(audience) }
         }
         return (audiences, lineups.takeUnnamed(share, isWaiting: isWaiting))
@@ -241,7 +242,7 @@ struct ClaimBook {
     /// Forgets the claim of an activity that joins another audience.
     mutating func forget(_ slot: ActivitySlot) { if isKept { tickets[Int(slot.rawValue)] = 0 } }
 
-    /// Removes and returns what is to be made durable; `nil` if there is nothing.
+    /// Removes and returns the claims to be made durable; `nil` without any.
     mutating func takeRequest(at now: MonotonicTime) -> ClaimRequest? {
         guard !new.isEmpty else { return nil }
         requested = next
@@ -251,7 +252,7 @@ struct ClaimBook {
         return new.takeAll(ticket: requested)
     }
 
-    /// Looks at some tickets with each request, so that none of them does at all.
+    /// Looks at some tickets with each request, so that no request looks at all.
     private mutating func forgetOldTickets() {
         if forgetting >= tickets.count { forgetting = 0 }
         let end = min(tickets.count, forgetting + tickets.count / ClaimBook.forgettingRound + 1)
@@ -279,7 +280,7 @@ struct ClaimBook {
     /// The time from which on alerts leave without claims, because the store has not answered; `nil` if it owes no answer.
     private var patienceEnds: MonotonicTime? { open.first?.patienceEnds }
 
-    /// The time at which those who wait for it look again.
+    /// The time at which waiting lineups look again.
     func looksAgain(at now: MonotonicTime) -> MonotonicTime { patienceEnds ?? now + limits.patience }
 
     /// Is `true` if the store has nothing to answer and will not be asked.
@@ -308,15 +309,15 @@ struct ClaimBook {
     }
 }
 
-/// The alerts of an audience that may still leave: what a claim of its members names.
+/// The alerts of an audience that may still leave, for a claim of its members.
 struct FreshAlerts {
     let topic: TopicID
     /// Log time at which the newest of them was granted.
     private(set) var through: FeedTime
-    /// Log time from which on none of them is fresh, and the same of the monotonic clock.
+    /// Log time, and time of the monotonic clock, from which on none of them is fresh.
     private(set) var expires: FeedTime
     private(set) var freshUntil: MonotonicTime
-    /// Those of a lineup's other topics.
+    /// Fresh alerts of a lineup's other topics.
     private(set) var beside: [FreshAlerts] = []
 
     /// - Returns: `nil` if none of the alerts may leave.
@@ -362,7 +363,7 @@ struct ClaimFront {
     var isUnnamed = false
     /// Is `true` from the answer for which the audience waited to its next visit.
     var isReady = false
-    /// Members that are claimed at a time. What is claimed and not sent is lost to a crash, so a block is a small part of the audience.
+    /// Members that are claimed at a time. A crash loses alerts that are claimed and not sent, so a block is a small part of the audience.
     private(set) var block = 0
     private var blockMax = 0
 
@@ -378,7 +379,7 @@ struct ClaimFront {
     /// Notes that the claims of the next members were not durable in time.
     mutating func widen() { block = blockMax }
 
-    /// Number of members to be claimed behind those that are; `nil` if enough are claimed.
+    /// Number of members to claim behind the claimed ones; `nil` if enough are claimed.
     var wanted: Int? { ahead > block / 2 ? nil : block }
 
     /// Ends all waiting.

@@ -1,7 +1,7 @@
-/// The turn, in the first lane, of those who wait for room among the names of claims: it comes behind all that stand there already, so that nobody
-/// is visited in vain while there is no room. `ClaimBook` has who they are.
+/// The turn, in the first lane, of audiences and lineups that wait for room among the names of claims: it comes behind all entries of the lane, so
+/// that no visit is in vain for lack of room. `ClaimBook` lists them.
 final class RoomTurn: LaneMember {
-    /// Is `true` while some wait whom no answer of the store will let go.
+    /// Is `true` while some wait that no answer of the store releases.
     @safe @exclusivity(unchecked) var isDue = false
 
     override var hasWork: Bool { isDue }

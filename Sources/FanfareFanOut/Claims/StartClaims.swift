@@ -9,7 +9,7 @@ struct StartClaims {
     private var unnamed = Queue<ActivitySlot>()
     /// Starts of requests without an answer, in the order of their tickets.
     private var open: [(ticket: UInt64, slots: [ActivitySlot])] = []
-    /// Number of starts that those requests name.
+    /// Number of starts in `open`.
     private var openCount = 0
 
     /// Number of entries in the line, among them those of starts that have gone.
@@ -20,7 +20,7 @@ struct StartClaims {
     /// Removes and returns the next starts to be named.
     ///
     /// - Parameters:
-    ///   - countMax: number of names from which on no start is claimed, because what is claimed and has not left is lost to a crash.
+    ///   - countMax: number of names from which on no start is claimed, because a crash loses starts that are claimed and have not left.
     ///   - unusedCount: number of starts that have not been visited since their claims became durable.
     ///   - waits: returns whether the start waits still.
     mutating func takeNext(

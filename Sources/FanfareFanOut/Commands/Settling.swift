@@ -1,4 +1,4 @@
-/// Answers the core's questions whether all activities have the content sent before the question, whatever is published meanwhile.
+/// Answers the core's questions whether all activities have the content sent before the question, whatever is published later.
 ///
 /// Questions are numbered, and the answer to one is an answer to all before it. A round answers the newest question asked before the
 /// round began; a question asked during a round is answered by the next. A round looks once at each audience and activity, some at a time,

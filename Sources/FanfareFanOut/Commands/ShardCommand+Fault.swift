@@ -8,8 +8,8 @@ package struct CommandFault: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension ShardCommand {
-    /// Returns the reason for which no shard will carry this command out; `nil` if there is none. A shard that receives the command
-    /// all the same reports its refusal later.
+    /// Returns the reason for which no shard will carry this command out; `nil` if there is none. A shard that still receives the command reports its
+    /// refusal later.
     package func fault(topicIDBytesMax: Int) -> CommandFault? {
         switch self {
         case .follow(_, let audience, let token, _, _, _):

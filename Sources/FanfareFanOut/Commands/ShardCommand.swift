@@ -4,16 +4,16 @@ package import FanfareModel
 /// has their size: the content of larger commands is boxed.
 package enum ShardCommand: Sendable {
     case publish(Publication)
-    /// Publishes a topic's newest version, after a restart, with alerts for those cards of the store whom they have not reached.
+    /// Publishes a topic's newest version, after a restart, with alerts for cards of the store that they have not reached.
     case publishResumed(ResumedPublication)
     /// Everything of the process before this one has been published. The store's cards are loaded from here on.
     case load
     /// All cards of the store have been loaded.
     case endLoading
-    /// All follows, starts and moves that were taken before that log time have been sent. The last of all that have been sent so far was sent at
-    /// log time `sent`, and not taken later. Sent if the engine's store keeps people.
+    /// All follows, starts and moves that were taken before that log time have been sent. The last one so far was sent at log time `sent`, and not
+    /// taken later. Sent if the engine's store keeps people.
     case followed(before: FeedTime, sent: FeedTime)
-    /// Requests a `topicsCompleted` for the topic of this publication, if it is the topic's latest one and nobody lacks it here.
+    /// Requests a `topicsCompleted` for the topic of this publication, if it is the topic's latest one and no follower here lacks it.
     case reportCompletion(Publication)
     /// All claims up to that ticket are durable.
     case claimed(UInt64)
@@ -25,14 +25,14 @@ package enum ShardCommand: Sendable {
     case republish
     /// The activity exists on a phone, has this update token, and shows this audience's state from now on. If the activity is known already,
     /// the command moves it and replaces a different token; its start is ignored, and `nil` keeps its preferences.
-    /// `earlier` is what it had from the process before this one, if it is loaded from a store.
+    /// `earlier` has its deliveries by the process before this one, if it is loaded from a store.
     indirect case follow(
         ActivityID, AudienceKey, token: [UInt8], preferences: Preferences? = nil, startedAt: FeedTime? = nil,
         earlier: EarlierDelivery? = nil)
     /// Starts the activity on a phone by a push; it shows this audience's state from now on.
     indirect case start(StartRequest, AudienceKey)
     indirect case prefer(ActivityID, Preferences)
-    /// A known activity shows another audience's state from now on. An activity that has been removed meanwhile stays removed.
+    /// A known activity shows another audience's state from now on. A removed activity stays removed.
     indirect case move(ActivityID, AudienceKey)
     /// Ends the activity by a push of its own, dismissed at once, and removes it.
     indirect case unfollow(ActivityID)
@@ -49,7 +49,7 @@ package enum ShardCommand: Sendable {
 }
 
 extension ShardCommand {
-    /// Is `true` if an activity may join what it shows by the command.
+    /// Is `true` if an activity may join an audience by the command.
     package var joins: Bool {
         switch self {
         case .follow, .start, .move, .replaceToken: true
@@ -58,11 +58,11 @@ extension ShardCommand {
     }
 }
 
-/// What an activity has had from the process before this one.
+/// Deliveries to an activity by the process before this one.
 package struct EarlierDelivery: Sendable, Hashable {
     /// Alerts of that process that were granted up to that log time do not concern the activity.
     package var settledThrough: FeedTime?
-    /// Is `true` if it has the newest version of what it shows, provided that `ResumedPublication.isComplete`.
+    /// Is `true` if it has the newest version of its audience, provided that `ResumedPublication.isComplete`.
     package var hasNewest: Bool
     /// Is `true` if it joined at the log time of the last entry, at which others may still join.
     package var hasJoinedLast: Bool
@@ -77,8 +77,7 @@ package struct EarlierDelivery: Sendable, Hashable {
 /// A report from a shard to the core, for people and the store. Reports never change a decision. The content of rare, large ones is
 /// boxed, as it is for commands.
 package enum ShardFeedback: Sendable {
-    /// Each activity of this shard that was to get this publication has it, or a newer one. The time is `nil` if no activity lacked
-    /// it.
+    /// Each activity of this shard that was to get this publication has it, or a newer one. The time is `nil` if no activity lacked it.
     case completed(serial: UInt64, at: MonotonicTime?)
     /// The publication is no longer tracked, because too many newer versions have followed: activities that lack it get a newer one, whose
     /// completion is reported.
@@ -94,8 +93,7 @@ package enum ShardFeedback: Sendable {
     indirect case disposition(UInt64, AlertDisposition)
     /// The followers of these topics, in this shard, have the topics' versions. Sent if the engine's store keeps people.
     indirect case topicsCompleted([TopicCompletion])
-    /// Everybody is sent once more what the topics show, and earlier `topicsCompleted` say nothing any more. Sent if the engine's store keeps
-    /// people.
+    /// All topics' states are sent again, and earlier `topicsCompleted` are void. Sent if the engine's store keeps people.
     case showsAgain
     /// The shard comes to stamps that the store has not reserved; it wants all up to this one. Sent if the engine's store keeps people.
     case stampsReach(Int64)

@@ -133,7 +133,7 @@ struct Lanes {
     /// Charges the member for visits: a visit without a push costs as much as one with a push.
     mutating func charge(_ member: LaneMember, _ count: Int) {
         member.lane.charge(count)
-        // A member that has been parked meanwhile was visited, too.
+        // A member that was parked in the turn was visited, too.
         credits[member.lane.current ?? served] -= count
     }
 

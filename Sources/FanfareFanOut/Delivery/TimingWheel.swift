@@ -80,7 +80,7 @@ struct TimingWheel {
     /// each list.
     var nextDue: MonotonicTime? { earliest.map(TimingWheel.time(of:)) }
 
-    /// - Parameter due: the entry's moment; an overdue entry expires next.
+    /// - Parameter due: an overdue entry expires next.
     @discardableResult
     mutating func insert(_ subject: Subject, due: MonotonicTime) -> Entry {
         let (whole, rest) = due.nanoseconds.quotientAndRemainder(dividingBy: TimingWheel.tickNanoseconds)

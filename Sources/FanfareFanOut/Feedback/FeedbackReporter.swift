@@ -53,8 +53,8 @@ final class FeedbackReporter {
         if let next = removed.next() { feedback.append(.removed(next.id, token: next.token)) }
     }
 
-    /// Answers whether an activity is over, of whose removal the core has been told, and tells it of the next one before that: a core that has heard all
-    /// answers has heard of all removals.
+    /// Answers whether a removed activity is over, and first tells the core of the next removal: a core that has heard all answers has heard of all
+    /// removals.
     func reportRemovalCheck(of id: ActivityID, token: UInt64, isOver: Bool) {
         removed.noteAsked()
         reportRemoval()
@@ -69,7 +69,7 @@ final class FeedbackReporter {
         feedback.append(.disposition(number, disposition))
     }
 
-    /// Reports the answer to the core's question. The figures go before the answer, so that the core has them by then.
+    /// Reports the answer to the core's question. The figures go before the answer, so that the core has them first.
     func report(_ answer: Settling.Answer, _ figures: ShardCounts) {
         feedback.append(.counted(figures))
         feedback.append(.quiet(answer.question, isComplete: answer.isComplete))
@@ -87,7 +87,7 @@ final class FeedbackReporter {
         if !gathered.isEmpty { feedback.append(.topicsCompleted(gathered)) }
     }
 
-    /// Reports that phones may lack what they were sent, if the core keeps what they have.
+    /// Reports that phones may lack pushes, if the core keeps completions.
     func reportShowingAgain() {
         completions.void()
         if tellsRemovals { feedback.append(.showsAgain) }

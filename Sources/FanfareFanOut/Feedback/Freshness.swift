@@ -31,7 +31,7 @@ extension TopicKind {
     public static let other = TopicKind("other")
 }
 
-/// Freshness of what people see. `Engine.freshness` returns the sum over all shards and apps.
+/// Freshness of shown states. `Engine.freshness` returns the sum over all shards and apps.
 public struct FreshnessReport: Sendable, Equatable {
     /// Figures by topic kind: `TopicKind.lineup` counts all lineups, and `TopicKind.other` the kinds beyond the first sixteen.
     public var kinds: [TopicKind: Freshness] = [:]

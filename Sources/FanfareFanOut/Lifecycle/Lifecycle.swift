@@ -76,7 +76,7 @@ final class Lifecycle {
         membership.carriedAlerts.remove(slot)
         membership.leaveAudience(slot, at: moment)
         let id = membership.store[slot].id
-        // What the store has under a name that was lost is another card.
+        // A stored card under a lost name is another card.
         if !reporter.surrogates.contains(id), !reporter.completions.absentees.isEmpty {
             let token = startToken ?? membership.store.tokens[membership.store[slot].token]
             reporter.completions.forgetAbsence(of: membership.claims.mark(of: slot), token: token.keyedHash)
@@ -108,8 +108,8 @@ final class Lifecycle {
         scheduleAgeScan(at: due)
     }
 
-    /// Goes by the moment's wall clock if it is more trusted than the one before. The scan then looks at all cards, because those whose
-    /// starts are dates may be old.
+    /// Goes by the moment's wall clock if it is more trusted than the one before. The scan then looks at all cards, because a card whose start is a
+    /// date may be old.
     func followClock(at moment: Moment) {
         guard cardAges.follow(moment) else { return }
         ageScanner.revisit(at: moment.monotonic)
@@ -146,7 +146,7 @@ final class Lifecycle {
         scheduleAgeScan(at: moment.monotonic)
     }
 
-    // MARK: What the store has
+    // MARK: The store's cards
 
     /// Notes after a call that the store has it that an activity follows this. It may be elsewhere, or not be let in.
     ///
@@ -217,7 +217,7 @@ final class Lifecycle {
         }
         let start = starts[slot]
         let known = start?.request.token.keyedHash ?? membership.store.tokens[membership.store[slot].token].keyedHash
-        // A start that was taken back has no row: what is there is of a request that came later, and was refused.
+        // A start that was taken back has no row: a row is that of a later request, which was refused.
         let isTakenBack = start != nil && membership.store[slot].flags.contains(.leaving)
         reporter.reportRemovalCheck(of: id, token: token, isOver: known != token || isTakenBack)
     }

@@ -14,7 +14,7 @@ struct PendingStart {
         case sent
     }
 
-    /// What a store that keeps claims knows of the start.
+    /// State of a start's claim.
     enum Claim: Equatable {
         case none
         /// The request with this ticket names it.
@@ -173,7 +173,7 @@ struct StartCoordinator {
         claims.append(slot)
     }
 
-    /// Is `true` if some may wait whom no claim names.
+    /// Is `true` if some may wait that no claim names.
     var hasUnclaimed: Bool { claims.unnamedCount > 0 }
 
     /// Returns the next starts to be claimed, in the request with this ticket.

@@ -20,7 +20,7 @@ final class DueLineups: LaneMember {
     override var preferredLane: Int { number }
 
     var count: Int { first.count + rows.count }
-    /// Entries that go before the others, also those that do not count.
+    /// Entries that go before the others, counted or not.
     var firstCount: Int { first.count }
 
     func append(_ row: Int, isFirst: Bool = false) {

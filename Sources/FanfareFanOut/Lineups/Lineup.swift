@@ -11,8 +11,8 @@ final class Lineup {
     @safe @exclusivity(unchecked) var publishedSpotlight: Int?
     /// Publications that are in no version yet: the next one carries them.
     @safe @exclusivity(unchecked) var waiting: [UInt64] = []
-    /// The time of the newest version; `always` if it is what the lineup was made with. While alerts are gathered, it is the later time at
-    /// which its sweep will begin.
+    /// The time of the newest version; `always` if the lineup was made with it. While alerts are gathered, it is the later time at which its sweep
+    /// will begin.
     @safe @exclusivity(unchecked) var publishedAt = MonotonicTime.always
     /// The timer of the next look at this lineup; `nil` if there is none.
     @safe @exclusivity(unchecked) var wakeUp: TimingWheel.Entry?

@@ -22,8 +22,8 @@ final class LineupPublisher {
         lineupGather = membership.lineupRules.gather.boundedNanoseconds
     }
 
-    /// Returns the index of a lineup's audience, which is made if there is none. By the schedule, who picked the same topics has one, whatever
-    /// the order of the picks: its choice has the topics in the order of their ids, and what is shown is sorted in each visit (`RowOrder`).
+    /// Returns the index of a lineup's audience, which is made if there is none. By the schedule, equal choices share one, whatever the order of the
+    /// picks: its choice has the topics in the order of their ids, and the rows are sorted in each visit (`RowOrder`).
     ///
     /// - Parameters:
     ///   - isLoaded: whether the member has joined before a restart: it is to get the end of a lineup whose topics are over.
@@ -86,11 +86,11 @@ final class LineupPublisher {
     func takeNews(of audience: Audience, forNewcomer: Bool = false, at moment: Moment) {
         guard let lineup = audience.lineup else { return }
         lineup.awaitsNews = false
-        // What a row is published with is made anew: if it has changed since, nobody could be sent the newest version.
+        // A row's display is made anew: if it has changed since, no member can be sent the newest version.
         let isOutdated = lineup.displayIsOld && !restoreDisplay(of: audience, lineup, at: moment)
         guard membership.lineups.hasNews(lineup.row) else {
             guard isOutdated else { return }
-            // Where everybody has the newest version, a topic's dismissal waits for the rotation's next push, which is within its budget.
+            // If all members have the newest version, a topic's dismissal waits for the rotation's next push, which is within its budget.
             if forNewcomer || audience.owed > 0 {
                 publishAnew(lineup, of: audience, at: moment)
             } else {
@@ -112,7 +112,7 @@ final class LineupPublisher {
             hasWaited || lineup.mayPublish(after: lineupInterval, at: moment.monotonic)
             || membership.lineups.taken.contains { lineup.isGathering(at: $0.news.at) }
         let isUrgent = membership.lineups.taken.contains { $0.news.alert != nil || $0.news.publication.isUrgent }
-        // Nobody is to get the newest version, so a later one may be the first to be made again.
+        // No member is to get the newest version, so a later one may be the first to be made again.
         let isNeeded = isOutdated && (forNewcomer || audience.owed > 0)
         // A lineup that goes on after its end gets a version at once: until then the end would still be sent.
         if isUrgent || mayPass || isNeeded || isOver(audience) || audience.event == .end {
@@ -125,10 +125,10 @@ final class LineupPublisher {
         scheduleWakeUp(lineup, membership.lineups.audience(of: lineup.row), at: moment)
     }
 
-    /// Makes the content of the newest version of a lineup whose state was in its row: what its topics showed at the version's time, or show
-    /// now if the lineup has been made with it.
+    /// Makes the content of the newest version of a lineup whose state was in its row: the topics' states at the version's time, or present ones if
+    /// the lineup has been made with it.
     ///
-    /// - Returns: `false` if the topics show something else by now.
+    /// - Returns: `false` if the topics show something else now.
     private func restoreDisplay(of audience: Audience, _ lineup: Lineup, at moment: Moment) -> Bool {
         lineup.displayIsOld = false
         guard audience.target > 0, let spotlight = lineup.publishedSpotlight else { return true }
@@ -141,7 +141,7 @@ final class LineupPublisher {
 
     private func publishAnew(_ lineup: Lineup, of audience: Audience, at moment: Moment) {
         loadTopicStates(of: audience, at: moment)
-        // Who has the newest version gets a push for the sake of others: the rotation pays for it if it can.
+        // A member with the newest version gets a push for the sake of others: the rotation pays for it if it can.
         if audience.owed == 0 { _ = lineup.rotation.mayPush(topicStates, now: moment.monotonic) }
         publishState(lineup, of: audience, at: moment)
         scheduleWakeUp(lineup, membership.lineups.audience(of: lineup.row), at: moment)
@@ -289,7 +289,7 @@ final class LineupPublisher {
 
     /// Sets the lineup's timer for the next time at which it may have something to show without news. The caller has filled `topicStates`.
     ///
-    /// - Parameter retriesAt: the time at which the rotation may push what it could not push now.
+    /// - Parameter retriesAt: the time at which the rotation may retry a refused push.
     private func scheduleWakeUp(
         _ lineup: Lineup, _ index: AudienceIndex, retryingAt retriesAt: MonotonicTime? = nil, at moment: Moment
     ) {

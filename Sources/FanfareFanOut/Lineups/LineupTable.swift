@@ -5,7 +5,7 @@ import FanfareModel
 /// A lineup is a row with one link per topic, in columns of small numbers. Activities with the same topics in the same order and the same
 /// favourite share one lineup. Confined to its shard's thread.
 ///
-/// An object, because each call on a structure of so many columns in another object would copy it, and count a reference for each column.
+/// An object, because each call on a structure of many columns in another object would copy it, and count a reference for each column.
 final class LineupTable {
     private struct Row {
         /// Index of the first link; the others follow.
@@ -60,7 +60,7 @@ final class LineupTable {
             static let isGathering = Flags(rawValue: 16)
             /// The alerts of its next push wait for a claim.
             static let awaitsClaim = Flags(rawValue: 32)
-            /// Any of those after which the lineup looks at its news without a cursor.
+            /// Flags after which the lineup looks at its news without a cursor.
             static let awaitingVisit: Flags = [.isDue, .wasPassed, .isDeferred, .isGathering, .awaitsClaim]
         }
     }
@@ -112,8 +112,7 @@ final class LineupTable {
 
     @safe @exclusivity(unchecked) private(set) var count = 0
     @safe @exclusivity(unchecked) private var book = NewsBook()
-    /// News for the lineup of the last `take`, in order of arrival, with the position of their topic in the lineup. The array is kept, so
-    /// that a look allocates nothing.
+    /// News for the lineup of the last `take`, in order of arrival, with their topics' positions. Kept, so that a look allocates nothing.
     @safe @exclusivity(unchecked) private(set) var taken: [(position: Int, news: TopicLineups.News)] = []
     /// Alerts of `taken` that are new to the lineup, the oldest first. The array is kept, so that a look allocates nothing.
     @safe @exclusivity(unchecked) var unheard: [IssuedAlert] = []
@@ -345,6 +344,14 @@ final class LineupTable {
         return false
     }
 
+    /// Counts one number of no news, so that lineups made from here on are born behind those that exist.
+    ///
+    /// - Returns: the newest news of the lineups that exist.
+    func endBirths() -> NewsNumber {
+        defer { book.newest.advance() }
+        return newest
+    }
+
     /// Newest news when the lineup was made.
     func born(_ row: Int) -> NewsNumber { rows[row].born }
 
@@ -384,8 +391,7 @@ final class LineupTable {
         return dropped
     }
 
-    /// Number of lineups that lack news of a topic, summed over the topics: an upper bound, because a lineup may lack news of several. Its
-    /// cost is in topics that have had news since the last call.
+    /// Number of lineups that lack news, counted once per topic: an upper bound. Its cost is in topics with news since the last call.
     func countLookers() -> Int {
         var sum = 0
         topicsWithNews.removeAll { topic in

@@ -2,9 +2,9 @@ import FanfareModel
 
 /// Visits lineups of one member, whose state is in rows of `LineupTable`, and settles their pushes.
 ///
-/// A lineup that may not show its news yet does not look at them: it stands in the timing wheel, and its next visit decides on all news
-/// in order of arrival, as of their times of arrival. What is rare (an end, a push that fails, a second member) is left to an `Audience`,
-/// which `Membership.awake` makes of the row.
+/// A lineup that may not show its news yet does not look at them: it stands in the timing wheel, and its next visit decides on all news in order of
+/// arrival, as of their times of arrival. A rare case (an end, a push that fails, a second member) is left to an `Audience`, which `Membership.awake`
+/// makes of the row.
 @safe final class LineupVisits {
     private let reporter: FeedbackReporter
     private let membership: Membership
@@ -38,7 +38,7 @@ import FanfareModel
         var rotation: Rotation
         var publishedAt: MonotonicTime
         var isUrgent = false
-        /// Is `true` when the push carries what was gathered.
+        /// Is `true` when the push carries gathered alerts.
         var isGathered = false
         var priority = Priority.conserving
         /// Index of the spotlight among the lineup's topics.
@@ -148,7 +148,7 @@ import FanfareModel
     private func lookAtNews(_ row: Int, _ draft: inout Draft) -> Bool {
         unheard.removeAll(keepingCapacity: true)
         var joinsOthers = false
-        // A wait that has begun goes on, whatever has ended meanwhile.
+        // A wait that has begun goes on, whatever has ended since.
         let hasBegunToGather = membership.lineups[lone: row].flags.contains(.isGathering)
         for (position, fact) in news {
             joinsOthers = joinsOthers || draft.isGathered
@@ -236,7 +236,7 @@ import FanfareModel
 
     /// Sets the lineup's timer for the next time at which it may have something to show without news.
     ///
-    /// - Parameter retriesAt: the time at which the rotation may push what it could not push now.
+    /// - Parameter retriesAt: the time at which the rotation may retry a refused push.
     private func scheduleWakeUp(
         _ row: Int, _ rotation: Rotation, retryingAt retriesAt: MonotonicTime? = nil, at moment: Moment
     ) {
@@ -274,7 +274,7 @@ import FanfareModel
         return published.max { topic($0).goneAt ?? .always < topic($1).goneAt ?? .always }
     }
 
-    /// Fills `shown`, and the draft's content, with what the lineup shows while it is not over.
+    /// Fills `shown`, and the draft's content, with the display of a lineup that is not over.
     private func render(_ row: Int, _ position: Int, _ draft: inout Draft, at moment: Moment) {
         unsafe shown.removeAll(keepingCapacity: true)
         draft.position = position
@@ -355,7 +355,7 @@ import FanfareModel
         return true
     }
 
-    /// The alerts in `unheard`, as an audience has those that its members have missed.
+    /// The alerts in `unheard`, in the form of an audience's missed alerts.
     private func missed(through number: UInt32, _ state: LineupTable.Lone) -> ArraySlice<PendingAlert> {
         guard !unheard.isEmpty else { return [] }
         return LineupVisits.pending(unheard, through: number, after: state.alertCounts)[...]

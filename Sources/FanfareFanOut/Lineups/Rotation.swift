@@ -3,9 +3,8 @@ package import FanfareModel
 /// Decides which topic of a lineup has the spotlight: the topic with the latest news for its dwell time, then the most important live
 /// topic (rules M1, M2).
 ///
-/// A rotation is a pure value, one per lineup. Its times are whole milliseconds, as its bucket's are. Positions are
-/// those in the lineup's choice, which the rotation never changes. The order of the rows (`RowOrder`) decides between topics that are equal
-/// otherwise.
+/// A rotation is a pure value, one per lineup. Its times are whole milliseconds, as its bucket's are. Positions are those in the lineup's
+/// choice, which the rotation never changes. The order of the rows (`RowOrder`) decides between topics that are equal otherwise.
 package struct Rotation: Sendable {
     /// A topic as the rotation sees it.
     package struct Topic: Sendable, Hashable {
@@ -74,7 +73,7 @@ package struct Rotation: Sendable {
         self.pinned = pinned
         position = resting.position == .max ? nil : Int(resting.position)
         held = resting.weight == .max ? nil : (Int(resting.weight), resting.heldUntil)
-        turnEnds = resting.turnEnds == .always ? nil : resting.turnEnds
+        turnEnds = resting.turnEnds > .always ? resting.turnEnds : nil
         budget = TokenBucket(rules.rotationPushes, (resting.credit, resting.creditAt))
     }
 

@@ -16,7 +16,7 @@ final class TopicLineups: LaneMember {
         fileprivate(set) var lookers: Int
     }
 
-    /// What a visit reads of news: plain numbers.
+    /// Numbers of news for a visit.
     struct Fact {
         let number: NewsNumber
         /// Number of lineups that have not looked at the news. A lineup of one member looks when its push is answered.

@@ -2,11 +2,11 @@ import FanfareModel
 
 /// Lineups of one member, by their rows, whose alerts wait for a claim.
 struct WaitingLineups {
-    /// Those that a claim names, by its ticket.
+    /// Lineups that a claim names, by its ticket.
     private var named: [UInt64: [UInt32]] = [:]
-    /// Those that no claim names yet, because there were too many names.
+    /// Lineups that no claim names yet, because there were too many names.
     private var unnamed = Queue<UInt32>()
-    /// The timer at which they look again whether they need wait. All have one, because they wait for the same store.
+    /// The timer of the lineups' next look. They share it, because they wait for one store.
     var timer: TimingWheel.Entry?
 
     var isEmpty: Bool { named.isEmpty && unnamed.isEmpty }
@@ -17,7 +17,7 @@ struct WaitingLineups {
         if let ticket { named[ticket, default: []].append(UInt32(row)) } else { unnamed.append(UInt32(row)) }
     }
 
-    /// Removes and returns those whose claims are durable, in the order of their tickets.
+    /// Removes and returns lineups whose claims are durable, in the order of their tickets.
     ///
     /// - Parameter durable: ticket up to which claims are durable.
     mutating func takeNamed(through durable: UInt64) -> [Int] {

@@ -1,25 +1,25 @@
 import FanfareModel
 
-/// Activities that follow topics as the store has it, and not here: the end of their card was in flight when they were moved, for example. A restart
-/// takes them for followers of these topics, so completions of these except them.
+/// Activities that follow topics in the store, and not here: the end of a card was in flight when it was moved, for example. A restart takes them for
+/// followers of these topics, so the topics' completions except them.
 struct Absentees {
     private struct Stored {
         let topic: TopicID
-        /// `keyedHash` of the token that the store has; `nil` if it is that of the activity here.
+        /// `keyedHash` of the stored token; `nil` if the activity here has it.
         let token: UInt64?
     }
 
     private var stored: [ActivityMark: Stored] = [:]
     private var marks: [TopicID: Set<ActivityMark>] = [:]
-    /// Is `true` once there were too many. Nothing is complete then until the next restart.
+    /// Is `true` once there were too many. No topic is complete then until the next restart.
     private var isOverfull = false
-    /// Maximum of activities: more than are in flight at once, of which each may be moved.
+    /// Maximum of activities, above the number of ends in flight, of which each may be moved.
     static let countMax = 1 << 17
 
     var isEmpty: Bool { stored.isEmpty && !isOverfull }
     var count: Int { stored.count }
 
-    /// Notes what the store has of the activity. What it has of a lineup says nothing after a restart.
+    /// Notes the audience that the store has for the activity. A lineup says nothing after a restart.
     ///
     /// - Parameter token: `keyedHash` of the token that the store has now; `nil` if it has the same as before.
     mutating func note(_ activity: ActivityMark, absentFrom key: AudienceKey, token: UInt64? = nil) {
@@ -35,7 +35,7 @@ struct Absentees {
 
     /// Notes that the activity is where the store has it, or is over.
     ///
-    /// - Parameter token: `keyedHash` of the token of an activity that is over. What the store has under another token lives on.
+    /// - Parameter token: `keyedHash` of the token of an activity that is over. A stored card with another token lives on.
     /// - Returns: whether it was absent from a topic.
     @discardableResult mutating func remove(_ activity: ActivityMark, token: UInt64? = nil) -> Bool {
         guard let known = stored[activity] else { return false }
@@ -46,7 +46,7 @@ struct Absentees {
         return true
     }
 
-    /// Returns the activities that a completion of the topic is to except, which has other exceptions; `nil` if they are too many.
+    /// Returns the activities that a completion of the topic is to except, beside other exceptions; `nil` if they are too many.
     func exceptions(from topic: TopicID, beside others: Int = 0) -> [ActivityMark]? {
         guard !isOverfull else { return nil }
         guard let absent = marks[topic] else { return others <= TopicCompletion.exceptionsMax ? [] : nil }

@@ -1,15 +1,15 @@
 import FanfareModel
 
-/// Topics whose followers have caught up with the newest version, on their way to the core. With a store, a restart then sends nothing to
-/// followers who have it.
+/// Topics whose followers have caught up with the newest version, on their way to the core. With a store, a restart then sends these followers
+/// nothing.
 ///
 /// A topic is noted when the last of its followers has got the version, and gathered with others.
 struct CompletionBook {
-    /// Is `true` if the core wants to know.
+    /// Is `true` if the core wants notes.
     private(set) var isKept = false
     /// Is `true` if topics without followers are noted, too, because other shards may have some.
     private(set) var notesAbsence = false
-    /// All follows, starts and moves that were taken before that log time have been applied; `nil` until the core has said so.
+    /// Log time before which all taken follows, starts and moves have been applied; `nil` until the core has told it.
     private(set) var before: FeedTime?
     private var notes: [TopicCompletion] = []
     /// Number of `notes`, by which an audience knows whether its note is among them.
@@ -22,14 +22,14 @@ struct CompletionBook {
     /// Audiences of several members that are owed something, for `CompletionScan`.
     private var unfinished: [AudienceIndex] = []
 
-    /// Activities that completions of their topics do not speak of.
+    /// Activities that their topics' completions except.
     private(set) var absentees = Absentees()
 
-    /// Serial of the last publication that came before the core has told who has joined, as while cards are loaded. Of those up to that one, shards
-    /// without followers could not say that they have none, so the core is to ask them.
+    /// Serial of the last publication that came before the core has told `before`, as while cards are loaded. Shards without followers could not
+    /// report the publications up to it, so the core is to ask them.
     private var unsaidThrough: UInt64 = 0
 
-    /// Number of times at which a pass that had begun came to be worth nothing.
+    /// Number of times that a running pass became void.
     private(set) var voids: UInt32 = 0
     /// Is `true` while audiences may have versions that phones have dropped.
     var isSuspended = false
@@ -38,40 +38,40 @@ struct CompletionBook {
     struct Place {
         fileprivate var number: UInt32 = 0
         fileprivate var index: UInt32 = 0
-        /// Is `true` while the audience is among those that are owed something.
+        /// Is `true` while the audience is in `unfinished`.
         fileprivate var isUnfinished = false
         fileprivate var joined = JoinedAudiences.Place()
-        /// Is `true` until the next note, if that is to be there for the sake of joiners.
+        /// Is `true` until the next note, if joiners wait for it.
         var isForJoiners = false
 
-        /// - Returns: whether the audience was among those that are owed something.
+        /// - Returns: whether the audience was in `unfinished`.
         mutating func endUnfinished() -> Bool {
             defer { isUnfinished = false }
             return isUnfinished
         }
     }
 
-    /// Time for which notes are gathered. What a crash loses of them costs a silent push for each follower.
+    /// Time for which notes are gathered. A note lost to a crash costs a silent push for each follower.
     static let gathering = Duration.milliseconds(200)
-    /// Number of notes that are not gathered any longer.
+    /// Number of notes at which gathering ends.
     static let notesMax = 4096
 
     mutating func keep(besideOthers notesAbsence: Bool) { (isKept, self.notesAbsence) = (true, notesAbsence) }
 
     /// Notes that all follows, starts and moves from before that log time have been applied.
     ///
-    /// - Parameter sent: log time after which nothing was taken that has been applied.
+    /// - Parameter sent: log time after which no applied call was taken.
     mutating func advance(to before: FeedTime, sent: FeedTime) {
         self.before = before
         joined.advance(to: before, sent: sent)
     }
 
-    /// Notes that an activity has joined an audience of a topic: as long as log time stands, no note speaks of it.
+    /// Notes that an activity has joined an audience of a topic: no note covers it while log time stands.
     mutating func noteJoined(_ index: AudienceIndex, _ place: inout Place) {
         if isKept { joined.note(index, &place.joined) }
     }
 
-    /// Is `true` while the store's cards are loaded: those who are to come may lack what all others have.
+    /// Is `true` while the store's cards are loaded: a later card may lack the version of all others.
     var isLoading: Bool { joined.isLoading }
 
     mutating func beginLoading() { joined.isLoading = true }
@@ -87,7 +87,7 @@ struct CompletionBook {
         joined.noteLoaded(index, &place.joined)
     }
 
-    /// Lets notes speak of everybody, because all cards are loaded.
+    /// Lets notes cover all followers, because all cards are loaded.
     mutating func endLoading() { joined.endLoading() }
 
     var hasCaughtUp: Bool { !joined.caughtUp.isEmpty }
@@ -95,22 +95,22 @@ struct CompletionBook {
     /// Removes and returns an audience to be noted anew for its joiners.
     mutating func takeCaughtUp() -> AudienceIndex? { joined.caughtUp.popLast() }
 
-    /// Notes that an activity does not follow what the store has of it.
+    /// Notes that an activity is not in its stored audience.
     ///
     /// - Parameter token: `keyedHash` of the token that the store has, if it was handed in with the call.
     mutating func noteAbsence(of activity: ActivityMark, from key: AudienceKey, token: UInt64? = nil) {
         if isKept { absentees.note(activity, absentFrom: key, token: token) }
     }
 
-    /// Notes that an activity follows what the store has of it, or is over. It has joined long after the time that the store has: a pass that has
-    /// begun may have gone past it.
+    /// Notes that an activity is in its stored audience, or is over. It has joined long after its stored time, so a running pass may have gone past
+    /// it.
     ///
     /// - Parameter token: `keyedHash` of the token of an activity that is over: the store has another card if it has another token.
     mutating func forgetAbsence(of activity: ActivityMark, token: UInt64? = nil) {
         if absentees.remove(activity, token: token) { voids &+= 1 }
     }
 
-    /// Notes that everybody who joined so far has the publication.
+    /// Notes that all joiners so far have the publication.
     ///
     /// - Parameter place: place of the audience's former note, which this one replaces if it is still here.
     mutating func note(_ publication: Publication, at place: inout Place) {
@@ -130,7 +130,7 @@ struct CompletionBook {
         }
     }
 
-    /// Notes that all but these have the publication, of those who joined before that log time.
+    /// Notes that all joiners before that log time have the publication, except these.
     ///
     /// - Parameter isForJoiners: `true` if joiners wait for a note.
     mutating func note(
@@ -159,8 +159,8 @@ struct CompletionBook {
         unfinished.append(index)
     }
 
-    /// Is `true` if an audience of one may be noted whose push fails: its topic may have followers in other shards. While very many fail, what a
-    /// restart repeats is the least trouble, and each takes time in a pass.
+    /// Is `true` if an audience of one may be noted whose push fails: its topic may have followers in other shards. While very many pushes fail, the
+    /// repeats of a restart matter least, and each audience takes time in a pass.
     var takesLoneFailures: Bool { isKept && notesAbsence && unfinished.count < CompletionBook.notesMax }
 
     var hasUnfinished: Bool { !unfinished.isEmpty }
@@ -184,7 +184,7 @@ struct CompletionBook {
         return now >= due || notes.count >= CompletionBook.notesMax ? takeAll() : nil
     }
 
-    /// Drops the notes, and lets a pass that has begun note nothing: phones may lack what they were sent.
+    /// Drops the notes, and makes a running pass void: phones may lack accepted pushes.
     mutating func void() {
         voids &+= 1
         _ = takeAll()

@@ -1,9 +1,9 @@
 import FanfareModel
 
-/// Finds the followers who lack a topic's version that nearly all others have. One token that fails for good would otherwise cost all the
-/// others a push with each restart.
+/// Finds the followers that lack a topic's version when nearly all others have it. Otherwise one token that fails for good would cost the others a
+/// push with each restart.
 ///
-/// A pass goes over all activities, some in each turn, for all such topics together.
+/// One pass for all topics goes over all activities, some in each turn.
 final class CompletionScan {
     private let reporter: FeedbackReporter
     private let membership: Membership
@@ -14,7 +14,7 @@ final class CompletionScan {
         let tenant: UInt64
         let target: UInt32
         let publication: Publication
-        /// Time before which those joined whom the pass finds: it sees no others.
+        /// Time before which the members joined that the pass finds.
         let before: FeedTime
         var lacking: [ActivityMark] = []
     }
@@ -59,7 +59,7 @@ final class CompletionScan {
         reporter.reportCompletions(at: moment)
     }
 
-    /// Notes topics anew whose joiners have what the others have, so that a restart sends them nothing either.
+    /// Notes topics anew whose joiners have the version, so that a restart sends them nothing either.
     private func noteJoiners() {
         for _ in 0..<CompletionScan.joinedMax {
             guard let index = reporter.completions.takeCaughtUp() else { return }
@@ -81,7 +81,7 @@ final class CompletionScan {
     private func begin() {
         cursor = 0
         voids = reporter.completions.voids
-        // An index may be there twice: of an audience that is gone, and of the one that has got its place.
+        // An index may occur twice: for a removed audience, and for its successor.
         let unfinished = reporter.completions.takeUnfinished().filter {
             membership.audiences[$0].completionPlace.endUnfinished()
         }
@@ -93,7 +93,7 @@ final class CompletionScan {
             reporter.completions.noteUnfinished(index, &audience.completionPlace)
             guard let before = reporter.completions.before, let publication = membership.completable(audience),
                 lacking - audience.starts.count <= TopicCompletion.exceptionsMax,
-                // Where all lack it there is nobody to be kept from a push, unless other shards have some.
+                // If all members lack it, no push can be saved, unless other shards have followers.
                 lacking < audience.order.count || reporter.completions.notesAbsence
             else { continue }
             candidates.append(
@@ -113,7 +113,7 @@ final class CompletionScan {
             let slot = ActivitySlot(UInt32(cursor))
             cursor += 1
             let index = membership.store[slot].audience.place
-            // Audiences that have been made since have joiners alone.
+            // Newer audiences have only joiners.
             guard index < places.count, places[index] != CompletionScan.none else { continue }
             let place = Int(places[index])
             let (activity, audience) = (membership.store[slot], candidates[place].audience)

@@ -11,7 +11,7 @@ import FanfareModel
 /// | planned only, or no stop yet | `planned`, not visible |
 /// | missing, though it has started | `absent`, for ten minutes and one poll; then the trip is forgotten |
 ///
-/// Trips that disappear together are an outage of the provider rather than so many arrivals: they count as running for ten minutes.
+/// Trips that disappear together are an outage of the provider rather than arrivals: they count as running for ten minutes.
 ///
 /// Some agencies write vehicle positions and alerts into polls of their own, which do not make any trip absent.
 ///

@@ -17,7 +17,7 @@ package final class CheckpointFolder: CheckpointStore, @unchecked Sendable {
     private static let bufferBytes = 1 << 16
 
     private let folder: String
-    /// File that is being written. The name is this object's alone: the thread of an engine that has ended may still write one of its own.
+    /// File that is being written. Only this object uses the name: the thread of an ended engine may still write a file of its own.
     private let partial: String
     private var begun: Begun?
     private var disregarded: Set<LogPosition> = []
@@ -60,7 +60,7 @@ package final class CheckpointFolder: CheckpointStore, @unchecked Sendable {
         }.sorted(by: >)
     }
 
-    /// Removes what processes that have ended were writing. No other process may write to the folder.
+    /// Removes the unfinished files of ended processes. No other process may write to the folder.
     func removePartial() throws(LogError) {
         for name in try names() where name.hasPrefix(CheckpointFolder.partialPrefix) {
             unsafe unlink("\(folder)/\(name)")
@@ -164,7 +164,7 @@ extension CheckpointHead {
     }
 }
 
-/// File that is written anew.
+/// New file.
 private final class OutputDescriptor {
     private let path: String
     private let descriptor: CInt
@@ -214,7 +214,7 @@ private struct CheckpointRows: ~Copyable {
 
     deinit { close(descriptor) }
 
-    /// Row behind the last one, which says that so many precede it.
+    /// Row behind the last one, with the number of rows before it.
     static func end(after rows: UInt64) -> [UInt8] {
         var writer = SerialWriter()
         writer.write(byte: end)

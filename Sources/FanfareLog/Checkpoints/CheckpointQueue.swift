@@ -63,13 +63,12 @@ package final class CheckpointQueue {
     package func finish() { put(.finish) }
     package func abandon() { put(.abandon) }
 
-    /// Ends the thread behind what it was given, and waits for it, because the folder may be used again. A checkpoint that is not finished is
-    /// given up.
+    /// Ends the thread after its last work and waits for it, because the folder may be used again. An unfinished checkpoint is given up.
     package func close(within seconds: Int = 5) {
         put(.close)
         shared.thread.join(within: .seconds(seconds))
         wakeup.close()
-        // Their owners may own this queue.
+        // The closures' owners may own this queue.
         onEnd = { _ in }
         onRoom = {}
     }

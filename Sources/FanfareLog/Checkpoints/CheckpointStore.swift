@@ -6,9 +6,9 @@ package struct CheckpointHead: Sendable, Equatable {
     package let position: LogPosition
     /// Log time of that moment.
     package let now: FeedTime
-    /// Checksum of the content of the log's row at that position: another one in its place, as after a restored backup, is of another history.
+    /// Checksum of the content of the log's row at that position. It differs in another history of the log, as after a restored backup.
     package let checksum: UInt32
-    /// Rules that stood.
+    /// Rules of that moment.
     package let rules: LogRules
 
     package init(position: LogPosition, now: FeedTime, checksum: UInt32, rules: LogRules) {
@@ -22,23 +22,22 @@ package struct CheckpointHead: Sendable, Equatable {
 /// Place of a log's checkpoints: rows of bytes whose meaning is their writer's. Each checkpoint is whole or not there. Its calls block.
 /// Confined to one thread at a time.
 package protocol CheckpointStore: AnyObject, Sendable {
-    /// Positions of the checkpoints, the newest first, without those that are disregarded.
+    /// Positions of the checkpoints that are not disregarded, the newest first.
     func positions() throws(LogError) -> [LogPosition]
     func head(at position: LogPosition) throws(LogError) -> CheckpointHead
     /// Calls the closure with each row of a checkpoint, in order.
     func read(at position: LogPosition, _ body: ([UInt8]) throws(LogError) -> Void) throws(LogError)
-    /// Disregards checkpoints that are of no use to this process. They stay until two others are there: a file that could not be read for a
-    /// moment, or a log that is put back, may make them good again for the next process.
+    /// Disregards checkpoints that this process cannot use. A disregarded checkpoint stays until there are two others: it may be readable for the
+    /// next process, or fit a log that has been put back.
     func disregard(_ positions: [LogPosition])
 
-    /// Begins a checkpoint. One that was begun before and not finished is given up.
+    /// Begins a checkpoint. An earlier unfinished one is given up.
     func begin(_ head: CheckpointHead) throws(LogError)
     func append(_ rows: [[UInt8]]) throws(LogError)
-    /// Makes the checkpoint durable and visible. Then all but the newest two are removed: should the newest one be damaged, a restart reads the
-    /// other.
+    /// Makes the checkpoint durable and visible, and removes all but the newest two: a restart reads the older one if the newest is damaged.
     ///
-    /// - Returns: the position up to which no restart needs an entry any more, nor will it after damage of one checkpoint; 0 while there is one
-    ///   checkpoint. The entry at a checkpoint's position stays, because it shows whose checkpoint that is.
+    /// - Returns: the position up to which no restart needs an entry, even if one checkpoint is damaged; 0 while there is only one. The entry at a
+    ///   checkpoint's position stays, because it identifies the checkpoint's log.
     func finish() throws(LogError) -> LogPosition
     /// Gives up the checkpoint that was begun, if there is one.
     func abandon()

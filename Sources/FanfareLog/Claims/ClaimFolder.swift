@@ -31,7 +31,7 @@ package final class ClaimFolder: ClaimStore, @unchecked Sendable {
     /// Rows of claims in a table, with keys that count up.
     private struct Rows {
         let table: Table
-        /// Those that are kept, in order, and the log times from which on each says nothing more.
+        /// Keys of the kept rows, in order, and the log times at which they expire.
         var kept: ArraySlice<(key: UInt64, expires: FeedTime)> = []
         var next: UInt64 = 1
 
@@ -43,7 +43,7 @@ package final class ClaimFolder: ClaimStore, @unchecked Sendable {
         func changes(
             appending claims: [StoredClaims], at now: FeedTime, bytes: (StoredClaims, UInt64) -> [UInt8]
         ) -> (changes: [LMDBEnvironment.Change], removed: Int) {
-            // Rows go in their order: one that says something keeps those behind it.
+            // Rows are removed in order: an unexpired row keeps all behind it.
             let expired = kept.prefix(ClaimFolder.removalsMax + claims.count).prefix { $0.expires < now }
             var changes = expired.map { LMDBEnvironment.Change(table: table.rawValue, key: $0.key) }
             for (offset, claims) in claims.enumerated() {
@@ -88,7 +88,7 @@ package final class ClaimFolder: ClaimStore, @unchecked Sendable {
         } catch {
             throw unreadable(error)
         }
-        // No store has had so many claims.
+        // No store has had half of all keys.
         let last = max(alerts.next, starts.next)
         guard last < .max / 2 else { throw LogError("\(folder): claim \(last): it is damaged", .damaged) }
         (alerts.next, starts.next) = (alerts.next + 1, starts.next + 1)
@@ -112,7 +112,7 @@ package final class ClaimFolder: ClaimStore, @unchecked Sendable {
         return (claims, completions)
     }
 
-    /// Returns a reader of what is behind the form in a row of the table `head`.
+    /// Returns a reader of a row of the table `head`, behind the form.
     private static func reader(_ row: [UInt8], at key: UInt64) throws(SerialError) -> SerialReader {
         var reader = try SerialReader(sealed: row, at: key)
         let form = try reader.byte()
@@ -142,7 +142,7 @@ package final class ClaimFolder: ClaimStore, @unchecked Sendable {
         return opened
     }
 
-    /// Notes that alerts of a store leave without claims from now on, if it has any: those that are fresh do not go on.
+    /// Notes that a store's alerts leave without claims from now on, if it has claims: its fresh alerts do not go on.
     package static func suspend(store: String) throws(LogError) {
         guard unsafe fanfare_file_bytes(store + "/claims/data.mdb") >= 0 else { return }
         do throws(LogError) {
@@ -295,8 +295,8 @@ package final class ClaimFolder: ClaimStore, @unchecked Sendable {
         return unsafe rename(path, aside) == 0
     }
 
-    /// Opens the claims of a store and reads them. If they are damaged, they are put aside, and the store has none: alerts that had not reached
-    /// everybody reach nobody else, starts that had not left do not leave, and everybody gets the newest state once.
+    /// Opens the claims of a store and reads them. Damaged claims are put aside, and the store has none: unfinished alerts reach no further activity,
+    /// starts that had not left do not leave, and every activity gets the newest state once.
     ///
     /// - Parameter read: reads the claims and completions.
     package static func opened(

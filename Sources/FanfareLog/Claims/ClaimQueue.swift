@@ -2,7 +2,7 @@ package import FanfareLoop
 package import FanfareModel
 
 /// Claims, completions and marks of stamps on their way from a loop to the disk, on a thread of their own: an alert or a start waits for its claim,
-/// and for nothing else that the disk has to do. What comes during a commit is the next one. Confined to the loop's thread.
+/// and for no other work of the disk. Work that comes during a commit is the next commit. Confined to the loop's thread.
 package final class ClaimQueue {
     private struct Request: Sendable {
         let claims: StoredClaims
@@ -34,7 +34,7 @@ package final class ClaimQueue {
     /// Called on the loop with lines for operators.
     package var onReport: (String) -> Void = { _ in }
 
-    /// Completions in a commit: a claim that comes meanwhile waits for some milliseconds.
+    /// Completions in a commit, for which a claim waits some milliseconds.
     private static let completionsMax = 2048
 
     /// - Parameters:
@@ -61,7 +61,7 @@ package final class ClaimQueue {
         shared.thread.wake()
     }
 
-    /// Makes claims durable that no shard has made; `onNamed` follows.
+    /// Makes the engine's own claims durable; `onNamed` follows.
     ///
     /// - Parameter claims: one at least.
     package func name(_ claims: [StoredClaims]) {
@@ -94,7 +94,7 @@ package final class ClaimQueue {
         shared.thread.close()
         shared.thread.join(within: .seconds(seconds))
         wakeup.close()
-        // Their owners may own this queue.
+        // The closures' owners may own this queue.
         onDurable = { _, _ in }
         onNamed = {}
         onReport = { _ in }
@@ -135,9 +135,9 @@ package final class ClaimQueue {
         var stampMark: Int64?
     }
 
-    /// - Parameter durable: the mark of stamps that is durable. A shard that is behind another one asks for less.
+    /// - Parameter durable: the durable mark of stamps. A shard that is behind another one asks for less.
     private static func take(from state: inout State, beyond durable: Int64) -> Work? {
-        // What was not confirmed before the end lets no alert leave.
+        // An unconfirmed claim lets no alert leave.
         if state.isClosed { state.requests = [] }
         let mark = state.stampMark.take().flatMap { $0 > durable ? $0 : nil }
         guard !state.requests.isEmpty || !state.completions.isEmpty || mark != nil else { return nil }
@@ -157,7 +157,7 @@ package final class ClaimQueue {
                 try store.append(work.requests.map(\.claims), work.completions, stampMark: work.stampMark)
                 break
             } catch {
-                // The log tells of the disk as well; an alert that waits is worth a line of its own.
+                // The log reports the disk, too; a waiting alert is worth a line of its own.
                 if !hasFailed, !work.requests.isEmpty {
                     shared.state.withLock {
                         $0.lines.append(
@@ -169,7 +169,7 @@ package final class ClaimQueue {
                 }
             }
             if shared.state.withLock(\.isClosed) || !shared.thread.waitToRetry() { return false }
-            // A claim that has come meanwhile goes with the next try.
+            // A claim that has come since goes with the next try.
             shared.state.withLock { state in
                 work.requests += state.requests
                 state.requests = []

@@ -7,7 +7,7 @@ package struct StoredClaims: Sendable, Equatable {
     package let starts: [StartMark]
     /// App of the activities; `nil` if nothing is sent to APNs.
     package let app: AppID?
-    /// Log time at which they were made, that of the last entry; of starts in a store, the time of their claims (`StartClaimTime`).
+    /// Log time of the claims, that of the last entry; of starts in a store, their `StartClaimTime`.
     package let now: FeedTime
 
     package init(_ claims: [AlertClaim], starts: [StartMark] = [], app: AppID?, now: FeedTime) {
@@ -17,13 +17,13 @@ package struct StoredClaims: Sendable, Equatable {
         self.now = now
     }
 
-    /// Returns them as made at that time.
+    /// Returns the claims as made at that time.
     func made(at now: FeedTime) -> StoredClaims { StoredClaims(claims, starts: starts, app: app, now: now) }
 
-    /// Its claims of alerts alone; `nil` if it has none.
+    /// The claims of alerts alone; `nil` without any.
     var ofAlerts: StoredClaims? { claims.isEmpty ? nil : StoredClaims(claims, app: app, now: now) }
 
-    /// Its claims of starts alone; `nil` if it has none.
+    /// The claims of starts alone; `nil` without any.
     var ofStarts: StoredClaims? { starts.isEmpty ? nil : StoredClaims([], starts: starts, app: app, now: now) }
 
     /// Log time from which on no alert of the claims is fresh.
@@ -33,13 +33,13 @@ package struct StoredClaims: Sendable, Equatable {
     /// without a token is over eight hours later, and log time passes at most a sixteenth faster than the clock.
     static let startAgeMax = Duration.seconds(24 * 3600)
 
-    /// Time of the claims of starts from which on its starts say nothing more.
+    /// Time of the claims of starts at which these starts expire.
     var startsExpire: FeedTime { now + StoredClaims.startAgeMax }
 }
 
-/// Time of the claims of starts, by which they expire. It never passes faster than log time, and by a step at most with each commit: log time
-/// stands still until the next entry, and then jumps. A claim from before the jump is as young as the card that it names; and after a night in which
-/// the machine stood still, the rows of cards that are over are there still.
+/// Time of the claims of starts, by which they expire. It never passes faster than log time, and advances by at most one step with each commit: log
+/// time stands still until the next entry, and then jumps. A claim from before the jump is as young as the card that it names, and after a night of
+/// downtime the store still has the rows of ended cards.
 struct StartClaimTime {
     private static let stepMax = Duration.seconds(600)
 
@@ -60,7 +60,7 @@ struct StartClaimTime {
     }
 }
 
-/// Store of claims, of completions and of a mark of stamps beside them. Its calls block; they are for a thread of its own (`ClaimQueue`), or for the time before
+/// Store of claims, completions and a mark of stamps. Its calls block; they are for a thread of its own (`ClaimQueue`), or for the time before
 /// anything runs. Confined to one thread at a time.
 package protocol ClaimStore: AnyObject, Sendable {
     /// Log time since when all alerts and starts have left with claims; `nil` for a new store.
@@ -72,8 +72,8 @@ package protocol ClaimStore: AnyObject, Sendable {
     /// The greatest stamp (`aps.timestamp`) that a push may have had; `nil` if none was reserved.
     var stampMark: Int64? { get }
 
-    /// Appends claims, changes completions and sets the mark of stamps, if there is one, and returns when all of it is durable. After an error the same call
-    /// may be repeated. Claims that have expired are removed.
+    /// Appends claims, changes completions and sets the mark of stamps, if there is one, and returns when all are durable. The same call may be
+    /// repeated after an error. Expired claims are removed.
     func append(_ claims: [StoredClaims], _ changes: CompletionChanges, stampMark: Int64?) throws(LogError)
 
     /// Calls the closure with all claims of alerts, in order, and with all of starts.
@@ -84,7 +84,7 @@ package protocol ClaimStore: AnyObject, Sendable {
     /// - Returns: the point of the log up to which they are known; `nil` if they are void.
     func readCompletions(_ body: (CompletionKey, StoredCompletion) -> Void) throws(LogError) -> CompletionHead?
 
-    /// Releases what others may want, such as a folder.
+    /// Releases the folder and other resources.
     func close()
 }
 
@@ -154,7 +154,7 @@ package struct ClaimedActivities: Sendable {
     private struct Claims {
         /// Log time through which alerts may have left for an activity.
         var through: [ActivityMark: FeedTime] = [:]
-        /// The same for all that follow the topic.
+        /// Log time through which alerts may have left for all followers.
         var all: FeedTime?
 
         mutating func insert(_ claim: AlertClaim) {
@@ -167,7 +167,7 @@ package struct ClaimedActivities: Sendable {
     private var starts: [AppID?: Set<StartMark>] = [:]
     private let now: FeedTime
 
-    /// - Parameter now: log time; claims that have expired by then say nothing more.
+    /// - Parameter now: log time; expired claims do not count.
     package init(now: FeedTime) { self.now = now }
 
     package mutating func insert(_ stored: StoredClaims) {
@@ -178,7 +178,7 @@ package struct ClaimedActivities: Sendable {
         if !stored.starts.isEmpty { starts[stored.app, default: []].formUnion(stored.starts) }
     }
 
-    /// Returns whether the start may have left, or another one with the same name.
+    /// Returns whether the start may have left, or one with the same name.
     ///
     /// - Parameter app: app of the activity; `nil` if nothing is sent to APNs.
     package func mayHaveLeft(_ mark: StartMark, app: AppID?) -> Bool { starts[app]?.contains(mark) ?? false }

@@ -10,11 +10,11 @@ package struct StoredCompletion: Sendable, Equatable {
     package let version: UInt32
     /// CRC-32 of the state that the version shows, which another release may decide otherwise; `nil` in a row of an earlier form.
     package let display: UInt32?
-    /// Log time before which those joined who have the version.
+    /// Log time before which the version's holders joined.
     package let before: FeedTime
-    /// Serial below which imported cards have it: the others were imported later.
+    /// Serial below which imported cards have the version; later imports lack it.
     package let serials: UInt64
-    /// Those who lack it all the same.
+    /// Followers that lack the version.
     package let exceptions: [ActivityMark]
 
     package init(_ completion: TopicCompletion, app: AppID?, serials: UInt64) {
@@ -33,7 +33,7 @@ package struct StoredCompletion: Sendable, Equatable {
         (self.before, self.serials, self.exceptions) = (before, serials, exceptions)
     }
 
-    /// Returns whether the publication shows what the version showed.
+    /// Returns whether the publication shows the version's state.
     package func shows(_ publication: Publication) -> Bool {
         display.map { $0 == StoredCompletion.display(of: publication) } ?? true
     }
@@ -53,7 +53,7 @@ package struct CompletionKey: Sendable, Hashable {
     var packed: UInt64 { birth << 16 | UInt64(app) }
 }
 
-/// Point of the log up to which completions are known. They are void with another log, as after a restored backup.
+/// Point of the log up to which completions are known. Another log, as after a restored backup, makes them void.
 package struct CompletionHead: Sendable, Equatable {
     /// Position and log time of an entry.
     package var position: LogPosition
@@ -61,7 +61,7 @@ package struct CompletionHead: Sendable, Equatable {
 
     package init(position: LogPosition, now: FeedTime) { (self.position, self.now) = (position, now) }
 
-    /// Returns whether the log has that entry. One that was trimmed so far has gone on from there.
+    /// Returns whether the log has that entry, or has been trimmed past it.
     package func isOf(_ log: any Log) throws(LogError) -> Bool {
         guard position <= log.end else { return false }
         guard position >= log.start, position > 0 else { return true }
@@ -74,9 +74,9 @@ package struct CompletionHead: Sendable, Equatable {
     }
 }
 
-/// Changes of completions on their way to a store. Later ones of a key replace earlier ones, so they are no more than there are topics.
+/// Changes of completions on their way to a store. A later change of a key replaces an earlier one, so there is at most one per topic and app.
 package struct CompletionChanges: Sendable {
-    /// Is `true` if all completions from before are void.
+    /// Is `true` if all earlier completions are void.
     private(set) var isVoid = false
     /// The newest completion of a key; `nil` to remove it.
     private var rows: [CompletionKey: StoredCompletion?] = [:]
@@ -99,7 +99,7 @@ package struct CompletionChanges: Sendable {
         (isVoid, head) = (true, nil)
     }
 
-    /// Changes after which completions are of no log, so that the next process does not take any start for one that has not left.
+    /// Changes that leave completions without a log, so that the next process treats every start as one that may have left.
     package static var ofNoLog: CompletionChanges {
         var changes = CompletionChanges()
         changes.void()
@@ -107,7 +107,7 @@ package struct CompletionChanges: Sendable {
         return changes
     }
 
-    /// Adds what has come since to changes that were not written.
+    /// Adds later changes to changes that were not written.
     mutating func add(_ later: CompletionChanges) {
         if later.isVoid { void() }
         rows.merge(later.rows) { $1 }
@@ -161,7 +161,7 @@ extension StoredCompletion {
         let topic = TopicID(try reader.text())
         let app = try reader.optional { (reader) throws(SerialError) in try reader.app() }
         guard let version = UInt32(exactly: try reader.unsigned()) else { throw .malformed("version") }
-        // A completion of form 1 says nothing of what its version shows.
+        // A completion of form 1 has no checksum of its version's state.
         let display = form < 2 ? nil : try reader.optional { (reader) throws(SerialError) in try reader.fixed32() }
         let before = try reader.time()
         let serials = try reader.unsigned()

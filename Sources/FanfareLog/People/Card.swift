@@ -15,7 +15,7 @@ package struct Card: Sendable, Equatable {
     package var subscriber: String?
     /// The app's id of the activity; `nil` for one that is named by the token.
     package var activity: String?
-    /// Update token, raw bytes. Whoever has it can push to the phone with the app's key, so it is shown nowhere.
+    /// Update token, raw bytes. It is shown nowhere, because it lets the app's key push to the phone.
     package var token: [UInt8]
     /// Number of the token, counting up for each new one of the card. A report of a dead token names it.
     package var generation: UInt64 = 0
@@ -27,10 +27,10 @@ package struct Card: Sendable, Equatable {
     package var startedAt: FeedTime
     /// Age at which a card is about to be renewed or ended, half an hour before the system ends it.
     static let ageMax = Duration.seconds(7 * 3600 + 1800)
-    /// Log time at which the card joined what it shows, or was to be started first; `nil` for an imported card.
+    /// Log time at which the card joined its audience, or was to be started first; `nil` for an imported card.
     package var joinedAt: FeedTime?
     package var phase = Phase.shown
-    /// What the start sends, of a card that is starting; `nil` for one of an earlier release.
+    /// Request of a card that is starting; `nil` for a card of an earlier release.
     package var request: StartRequest?
 
     package init(
@@ -46,11 +46,10 @@ package struct Card: Sendable, Equatable {
 }
 
 extension Card {
-    /// Number of slices of the people, whatever the shards. Each is loaded as a whole.
+    /// Number of slices of the people, whatever the shards. A slice is loaded as a whole.
     package static let slices = 64
 
-    /// Slice of a subscriber; that of the token for one without an id. Whoever chooses ids can fill one slice, which costs time at a start
-    /// and nothing else.
+    /// Slice of a subscriber; without an id, slice of the token. Chosen ids can fill one slice, which only costs time at a start.
     package static func slice(ofSubscriber id: String?, token: [UInt8]) -> Int {
         Int((id.map { $0.utf8.fnv1a } ?? token.fnv1a) % UInt64(slices))
     }
@@ -79,7 +78,7 @@ package struct CardName: Hashable, Sendable {
     let app: AppID?
 }
 
-/// Place of a card in a store. A serial is never given again.
+/// Place of a card in a store. A serial is never reused.
 package struct CardKey: Hashable, Sendable {
     package var slice: Int
     package var serial: UInt64

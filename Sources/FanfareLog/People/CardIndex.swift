@@ -1,8 +1,8 @@
-/// Places of cards by the bits of their ids, in some six bytes a card: the upper 24 bits of an id tell it from others. So among ten million a look-up has
-/// a second candidate every other time, and whoever asks reads the cards to tell them apart. Confined to one thread at a time.
+/// Places of cards by the bits of their ids, in some six bytes a card: an entry has the upper 24 bits of the id. Among ten million cards every other
+/// look-up has a second candidate, and the caller reads the cards to tell them apart. Confined to one thread at a time.
 ///
-/// A bucket for each value of the id's highest 14 bits has its cards in the order of the 10 bits behind them. 600 cards are in a bucket of ten
-/// million, so that an insertion moves few.
+/// Each value of the id's highest 14 bits has a bucket, with cards in the order of the next 10 bits. A bucket of ten million cards has 600, so an
+/// insertion moves few.
 struct CardIndex {
     private static let bucketBits: UInt64 = 14
     private static let tagBits: UInt64 = 10
@@ -15,12 +15,11 @@ struct CardIndex {
     private(set) var count = 0
     private var newest: UInt64 = 0
 
-    /// - Parameter expectedCount: number of cards for which there is to be room. Buckets that grow card by card leave holes in memory, as many as they
-    ///   take.
+    /// - Parameter expectedCount: number of cards to reserve room for. Buckets that grow card by card leave holes in memory, as large as the buckets.
     init(expectedCount: Int = 0) {
         let mean = Double(expectedCount) / Double(buckets.count)
         guard mean >= 1 else { return }
-        // Nearly all buckets have fewer cards: their numbers are as those of chance.
+        // Nearly all buckets have fewer cards: their sizes are random.
         let room = 3 * Int(mean + 2 * mean.squareRoot())
         for index in buckets.indices { buckets[index].reserveCapacity(room) }
     }
@@ -57,7 +56,7 @@ struct CardIndex {
         return 3 * low
     }
 
-    /// Adds a card. One that was added before stays beside it.
+    /// Adds a card. An earlier one with that id stays beside it.
     mutating func insert(_ id: UInt64, at key: CardKey) {
         newest = max(newest, key.serial)
         guard newest - key.serial < CardIndex.serialsMax else { return }
@@ -66,7 +65,7 @@ struct CardIndex {
     }
 
     private static func insert(_ entry: [UInt16], into bucket: inout [UInt16]) {
-        // An array doubles its room when it is full, of which half would be empty after a million cards have come.
+        // A full array doubles its capacity, of which half would stay empty.
         if bucket.count == bucket.capacity { bucket.reserveCapacity(bucket.count + max(12, bucket.count / 32)) }
         bucket.insert(contentsOf: entry, at: index(of: entry[0], in: bucket))
     }

@@ -2,19 +2,19 @@ import FanfareModel
 
 /// Changed cards of a store of people that are on disk as a list, and not in the rows of their slices yet.
 ///
-/// Cards that change at a time are far from each other, so that each would cost a commit a page of its slice and one of the pages above it. In the
-/// list they are side by side. Once it is long, it is merged into the slices in the order of keys, in parts, one with each commit: then several cards
-/// share a page. The list knows nothing of cards that come or go; what it has of one that is gone counts for nothing.
+/// Cards that change at a time are far from each other, so each would cost a commit a page of its slice and one of the pages above it. In the list
+/// they are side by side. A long list is merged into the slices in the order of keys, one part with each commit, so that several cards share a page.
+/// The list knows nothing of inserted and removed cards; its rows of a removed card do not count.
 ///
 /// Numbers are those of the list's rows, from 1 on, in the order of the changes; a card's newest one counts.
 struct ChangeBuffer {
     /// Newest row of each card that is not merged, by the card's `CardKey.bits`.
     private var newest: [UInt64: UInt64] = [:]
-    /// Rows that are in the list: those from `first` on, before `next`.
+    /// Rows of the list: from `first` on, before `next`.
     private(set) var first: UInt64
     private(set) var next: UInt64
-    /// Cards of slices that are still to be merged, the last slice first, and those of the slice that is being merged, in descending order: sorted
-    /// a slice at a time, because half a million take a tenth of a second.
+    /// Cards of slices to be merged, the last slice first, and cards of the slice being merged, in descending order: sorted a slice at a time,
+    /// because half a million take a tenth of a second.
     private var slices: [[UInt64]] = []
     private var merging: [UInt64] = []
     /// Number of the list's last row when the merge began.
@@ -25,7 +25,7 @@ struct ChangeBuffer {
     /// Parts of a merge that go with a change, and rows of the list that are removed with it once all of them are merged.
     private static let mergedPerChange = 1.5
     private static let removedPerChange = 4
-    /// Rows of the list for each card of `mergeMin` from which on they are merged, whoever they are of.
+    /// Rows of the list per card of `mergeMin` at which they are merged, however few cards they have.
     private static let rowsMax: UInt64 = 2
 
     /// - Parameter first: number of the list's first row.
@@ -60,14 +60,14 @@ struct ChangeBuffer {
     /// Notes that a card is gone.
     mutating func remove(_ key: CardKey) { newest[key.bits] = nil }
 
-    /// Removes and returns the cards that are to be merged beside so many changes, and the numbers of their rows.
+    /// Removes and returns the cards to be merged beside a number of changes, and the numbers of their rows.
     mutating func takeMerged(besides changes: Int) -> [(key: CardKey, number: UInt64)] {
         if isDue { begin() }
         var merged: [(key: CardKey, number: UInt64)] = []
         var left = Int((Double(changes) * ChangeBuffer.mergedPerChange).rounded(.up))
         while left > 0, let bits = nextMerged() {
             left -= 1
-            // One may be gone meanwhile.
+            // The card may be gone.
             if let number = newest.removeValue(forKey: bits) { merged.append((CardKey(bits: bits), number)) }
         }
         return merged
@@ -92,7 +92,7 @@ struct ChangeBuffer {
         mergedThrough = next - 1
     }
 
-    /// Returns the rows to be removed from the list beside so many changes, because their cards are merged.
+    /// Returns the rows of merged cards to be removed from the list beside a number of changes.
     mutating func takeRemoved(besides changes: Int) -> Range<UInt64> {
         guard isMerged, first <= mergedThrough else { return first..<first }
         let end = min(mergedThrough + 1, first + UInt64(changes * ChangeBuffer.removedPerChange))
@@ -107,7 +107,7 @@ struct ChangedCard: Equatable {
     private static let checksumBytes = MemoryLayout<UInt32>.size
 
     let key: CardKey
-    /// Serial form of the card, with its own checksum, which does not know the slice.
+    /// Serial form of the card, with its own checksum, which does not cover the slice.
     let card: [UInt8]
 
     init(key: CardKey, card: [UInt8]) { (self.key, self.card) = (key, card) }

@@ -5,8 +5,7 @@ internal import Glibc
 /// Store of people in a folder, by LMDB: a table for each slice, whose keys are serials, one with changed cards that are not in the slices yet
 /// (`ChangeBuffer`), and one row that says how far the store is. Each `apply` is one transaction with one sync.
 ///
-/// One process writes to a folder at a time; others may read it meanwhile. `Sendable` is unchecked because `PeopleStore` confines it to
-/// one thread at a time.
+/// One process writes to a folder at a time; others may read it. `Sendable` is unchecked because `PeopleStore` confines it to one thread at a time.
 package final class LMDBPeopleStore: PeopleStore, @unchecked Sendable {
     /// Row that says how far the store is.
     private struct Head {
@@ -26,10 +25,10 @@ package final class LMDBPeopleStore: PeopleStore, @unchecked Sendable {
     private let lock: StoreFolder?
     private var head: Head
     private var buffer = ChangeBuffer(from: 1, mergeMin: .max)
-    /// Rows of the buffer of which nobody can say whose they are.
+    /// Rows of the buffer whose cards are unknown.
     private var unknownChanges = 0
     private let mergeMin: Int
-    /// Is `true` from a write that failed to the next one that does not.
+    /// Is `true` from a failed write to the next successful one.
     private var hasFailed = false
 
     package var position: LogPosition { head.position }
@@ -38,13 +37,13 @@ package final class LMDBPeopleStore: PeopleStore, @unchecked Sendable {
     private static let changes = "changes"
     private static let tables = ["head"] + (0..<Card.slices).map { "slice \($0)" } + [changes]
     private static let changeTable = Card.slices + 1
-    /// Share of the cards that is merged at a time. A page has some 25 cards, so one or two of each page have changed then; that they have takes two or
-    /// three bytes of memory for each card of the store.
+    /// Share of the cards that is merged at a time. A page has some 25 cards, of which one or two have changed then; their places take two or three
+    /// bytes of memory for each card of the store.
     private static let mergedPart = 16
     /// Rows per transaction of a reader. A transaction that stays open keeps LMDB from using pages again.
     private static let rowsPerRead = 1000
 
-    /// Returns `true` if a store has people, be they none.
+    /// Returns `true` if a store keeps people, even none.
     package static func exists(store: String) -> Bool {
         // LMDB's file is empty at first, and has two pages until the first commit, which makes the tables.
         unsafe fanfare_file_bytes(store + "/people/data.mdb") > 2 * Int64(sysconf(CInt(_SC_PAGESIZE)))
@@ -148,7 +147,7 @@ package final class LMDBPeopleStore: PeopleStore, @unchecked Sendable {
             }
         }
         do throws(LogError) {
-            // A commit that has failed may have been written all the same.
+            // A failed commit may have been written.
             let isWritten = hasFailed ? try self.isWritten(upTo: position) : false
             if !isWritten { try write(rows, head) }
         } catch {
@@ -161,7 +160,7 @@ package final class LMDBPeopleStore: PeopleStore, @unchecked Sendable {
         hasFailed = false
     }
 
-    /// Row of a card: what it is to have, or that it goes.
+    /// Change of a card's row: its content, or its removal.
     private struct Row {
         let key: CardKey
         let bytes: [UInt8]?
@@ -183,7 +182,7 @@ package final class LMDBPeopleStore: PeopleStore, @unchecked Sendable {
     private func write(_ rows: [Row], _ head: Head) throws(LogError) {
         var changes: [LMDBEnvironment.Change] = []
         changes.reserveCapacity(3 * rows.count)
-        // In front of the changes: a card that is merged may be changed once more.
+        // Merged rows come before the changes: a merged card may change again.
         try takeMerged(besides: rows.count { $0.bytes != nil && !$0.isNew }, into: &changes)
         var last = self.head.nextSerial
         for row in rows {
@@ -213,14 +212,14 @@ package final class LMDBPeopleStore: PeopleStore, @unchecked Sendable {
         do throws(LMDBEnvironment.Failure) { try opened().write(changes + [head]) } catch { throw unwritable(error) }
     }
 
-    /// Takes the cards from the buffer that go to their slices beside so many changes.
+    /// Takes the cards from the buffer that are merged beside a number of changes.
     private func takeMerged(besides changes: Int, into rows: inout [LMDBEnvironment.Change]) throws(LogError) {
         // The number of cards may have changed much since the last merge.
         if buffer.isDue { buffer.mergeMin = try mergeCount() }
         do throws(LMDBEnvironment.Failure) {
             for (key, number) in buffer.takeMerged(besides: changes) {
                 guard let bytes = try changedCard(key, number) else { continue }
-                // Of a card that is gone the buffer may have rows still.
+                // The buffer may still have rows of a removed card.
                 rows.append(.init(table: key.slice + 1, key: key.serial, row: bytes, isPresent: true))
             }
         } catch {
@@ -231,7 +230,7 @@ package final class LMDBPeopleStore: PeopleStore, @unchecked Sendable {
         }
     }
 
-    /// Merges all changed cards, so that the file has nothing of what is gone but in pages that LMDB uses again later.
+    /// Merges all changed cards, so that the file has data of removed cards only in pages that LMDB reuses later.
     package func merge() throws(LogError) {
         while !buffer.isEmpty {
             buffer.begin()
@@ -242,9 +241,9 @@ package final class LMDBPeopleStore: PeopleStore, @unchecked Sendable {
         unknownChanges = 0
     }
 
-    /// After a call that has failed, reads anew what it may have written all the same.
+    /// Reads the store anew after a failed call, which may have written its changes.
     ///
-    /// - Returns: `true` if it has; all of it is durable then.
+    /// - Returns: `true` if it has written them; all are durable then.
     private func isWritten(upTo position: LogPosition) throws(LogError) -> Bool {
         let found = try readHead()
         try readChanges()
@@ -263,7 +262,7 @@ package final class LMDBPeopleStore: PeopleStore, @unchecked Sendable {
         return try? Card(newest, serial: key.serial)
     }
 
-    /// Returns the card's row in the buffer; `nil` if the process that writes has merged it meanwhile.
+    /// Returns the card's row in the buffer; `nil` if the writing process has merged it.
     private func changedCard(_ key: CardKey, _ number: UInt64) throws(LMDBEnvironment.Failure) -> [UInt8]? {
         guard let row = try opened().row(LMDBPeopleStore.changeTable, number),
             let change = ChangedCard(row, number: number), change.key == key
@@ -306,11 +305,11 @@ package final class LMDBPeopleStore: PeopleStore, @unchecked Sendable {
         }
     }
 
-    /// Returns the newest row of a card, of which this is that of its slice.
+    /// Returns the newest row of a card, from the row of its slice.
     private func newest(_ row: [UInt8], of key: CardKey) throws(LogError) -> [UInt8] {
         guard let number = buffer.number(of: key) else { return row }
         do throws(LMDBEnvironment.Failure) {
-            // What the buffer has no more is in the slice, where the process that writes has merged it behind a reader's back.
+            // The writing process may have merged the row; then the slice has it.
             if let changed = try changedCard(key, number) { return changed }
             return try opened().row(key.slice + 1, key.serial) ?? row
         } catch {
@@ -323,7 +322,7 @@ package final class LMDBPeopleStore: PeopleStore, @unchecked Sendable {
     }
 
     private func unreadable(_ error: LMDBEnvironment.Failure) -> LogError {
-        // The next try opens it anew.
+        // The next try opens LMDB anew.
         environment = nil
         return LogError("\(folder): cannot be read: \(error.reason) (\(error.call))")
     }

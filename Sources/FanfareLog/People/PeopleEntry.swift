@@ -2,17 +2,17 @@ package import FanfareModel
 
 /// Change of a person's card, as a call or a shard asks for it. A `PeopleRegister` makes it a change of rows.
 package enum PeopleEntry: Sendable, Equatable {
-    /// The card exists on a phone, as this. A known card keeps what the entry leaves open, and its age unless it is a new card.
+    /// The card exists on a phone. A known card keeps the fields that the entry leaves open, and its age unless it is a new card.
     case follow(Card)
     /// A push is to make the card appear; its token is the start token.
     case start(Card)
     case move(ActivityID, AudienceKey, joinedAt: FeedTime? = nil)
-    /// The card has that token. One that was to be started is on its phone since then, by the wall clock; `takenAt` is log time.
+    /// The card has that token. A starting card is on its phone since `shownAt`, by the wall clock; `takenAt` is log time.
     case replaceToken(ActivityID, [UInt8], shownAt: FeedTime? = nil, takenAt: FeedTime? = nil)
     case prefer(ActivityID, Preferences)
     /// The card is to be ended.
     case unfollow(ActivityID)
-    /// The card with the id of these bits is over, unless it has got another token than the one with this `keyedHash`.
+    /// The card with the id of these bits is over, unless its token has another `keyedHash`.
     case removed(UInt64, token: UInt64)
 }
 

@@ -3,7 +3,7 @@ package import FanfareLoop
 /// Changes of cards between a loop and the disk: a thread of its own makes rows of them, so that no event waits for a row. Confined to the
 /// loop's thread.
 ///
-/// What cannot be written is tried again each second, for as long as it takes: a full disk may be freed.
+/// A failed write is retried each second without end: a full disk may be freed.
 package final class PeopleQueue {
     private struct State {
         /// Changes that are to be written; `nil` if there are none.
@@ -30,8 +30,8 @@ package final class PeopleQueue {
 
     /// - Parameters:
     ///   - register: used by the queue's thread alone from here on.
-    ///   - load: called on that thread before anything is written. Its argument waits until what could not be read is to be read again, and receives a
-    ///     line for operators; it returns `false` once the queue is closed.
+    ///   - load: called on that thread before any write. Its argument waits until a failed read is to be retried, and receives a line for operators;
+    ///     it returns `false` once the queue is closed.
     package init(
         _ register: PeopleRegister, loop: Loop,
         load: @escaping @Sendable (_ retry: (LogError) -> Bool) -> Void = { _ in }
@@ -39,7 +39,7 @@ package final class PeopleQueue {
         var wake: () -> Void = {}
         wakeup = try Wakeup(loop: loop) { wake() }
         let signal = wakeup.signal
-        // What it captures goes with it, which is not to live as long as the thread.
+        // The closure's captures must not live as long as the thread.
         let work = Locked(Optional(load))
         do throws(LoopError) {
             try shared.thread.start(name: "people") { [shared] in
@@ -63,15 +63,14 @@ package final class PeopleQueue {
         shared.thread.wake()
     }
 
-    /// Ends the thread after the commit that it is making and waits for it, because the folder may be used again. Changes that are not durable
-    /// yet are dropped.
+    /// Ends the thread after its present commit and waits for it, because the folder may be used again. Changes that are not durable yet are dropped.
     package func close(within timeout: Duration = .seconds(5)) {
         shared.state.withLock { $0.isClosed = true }
         shared.thread.close()
         shared.thread.join(within: timeout)
         hear()
         wakeup.close()
-        // Their owners may own this queue.
+        // The closures' owners may own this queue.
         onDurable = { _ in }
         onReport = { _ in }
     }

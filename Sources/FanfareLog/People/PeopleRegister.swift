@@ -9,13 +9,13 @@ package final class PeopleRegister: @unchecked Sendable {
     private var store: (any PeopleStore)?
     /// Keys of the cards by the bits of their `ActivityID`s.
     private var index = CardIndex()
-    /// Keys of the cards whose rows have another id by now: one that is named by its token has got a new token since it was loaded.
+    /// Keys of the cards whose rows have another id now: a card that is named by its token has got a new token since it was loaded.
     private var renamed: [UInt64: CardKey] = [:]
-    /// Place at which a `load` that has failed goes on.
+    /// Place at which a failed `load` goes on.
     private var loading: CardKey?
     /// Rows that `remove` has not removed.
     private var unremoved: [(key: CardKey, card: Card)] = []
-    /// Transaction of an `apply` that has failed.
+    /// Transaction of a failed `apply`.
     private var failed: Transaction?
     /// For each entry of the last `apply`: `true` if the store keeps it. An entry about a card that the store does not have is not kept.
     package private(set) var kept: [Bool] = []
@@ -25,13 +25,13 @@ package final class PeopleRegister: @unchecked Sendable {
     /// Releases the store's folder.
     package func close() { store = nil }
 
-    /// Serial of the next card; those that are stored have lower ones.
+    /// Serial of the next card; stored cards have lower ones.
     package var nextSerial: UInt64 { store?.nextSerial ?? 0 }
 
     /// Number of cards, before `load`.
     package func count() throws(LogError) -> Int { try store?.count() ?? 0 }
 
-    /// Reads all cards, slice by slice. Of several cards with one name the last one counts. After an error the next call goes on where this one stopped.
+    /// Reads all cards, slice by slice. The last of several cards with one name counts. The next call after an error goes on where this one stopped.
     ///
     /// - Parameters:
     ///   - sliceEnds: called behind the cards of each slice.
@@ -65,10 +65,10 @@ package final class PeopleRegister: @unchecked Sendable {
         loading = nil
     }
 
-    /// Place at which a `load` that has failed goes on; `nil` if none has.
+    /// Place at which a failed `load` goes on; `nil` if none has failed.
     package var loadsOnAt: CardKey? { loading }
 
-    /// Lets a `load` that has failed go on behind the slice that cannot be read.
+    /// Lets a failed `load` go on behind the slice that cannot be read.
     package func skipSlice() { loading = loading.map { CardKey(slice: $0.slice + 1, serial: 0) } }
 
     /// Returns whether no row with the card's name was inserted after this one.
@@ -93,13 +93,13 @@ package final class PeopleRegister: @unchecked Sendable {
         return false
     }
 
-    /// Removes rows of which newer ones have the names.
+    /// Removes rows whose names newer rows have.
     package func remove(_ rows: [(key: CardKey, card: Card)]) throws(LogError) {
         unremoved += rows
         try removeRest()
     }
 
-    /// Removes what a failed call has left: it may have been written all the same, so the store is to get the same call once more before any other.
+    /// Repeats a failed removal, which may have been written: the store must get the same call again before any other.
     private func removeRest() throws(LogError) {
         guard !unremoved.isEmpty, let store else { return }
         try store.apply(unremoved.map { .remove($0.key) }, upTo: store.position + 1)
@@ -107,12 +107,12 @@ package final class PeopleRegister: @unchecked Sendable {
         unremoved = []
     }
 
-    /// Makes the entries durable, in order, in one transaction. After an error nothing else may be called but the same once more.
+    /// Makes the entries durable, in order, in one transaction. The only call allowed after an error is the same one.
     package func apply(_ entries: [PeopleEntry]) throws(LogError) {
         kept = []
         guard !entries.isEmpty, let store else { return }
         try removeRest()
-        // A transaction that has failed may have been written all the same, so the repeated call must not begin with what is there.
+        // A failed transaction may have been written, so the repeated call must not begin with the store's rows.
         let transaction: Transaction
         if let former = failed.take() {
             transaction = former
@@ -136,9 +136,9 @@ package final class PeopleRegister: @unchecked Sendable {
     /// Cards that the entries of one transaction have changed.
     private struct Batch {
         struct Change {
-            /// Key of the card's row; `nil` for one that has none yet.
+            /// Key of the card's row; `nil` without a row.
             var key: CardKey?
-            /// What the row is to have; `nil` to remove it.
+            /// New content of the row; `nil` to remove it.
             var card: Card?
         }
 
@@ -169,7 +169,7 @@ package final class PeopleRegister: @unchecked Sendable {
         switch entry {
         case .follow(let card): change.card = change.card.map { card.following($0) } ?? card
         case .start(let card):
-            // A start of a card that exists says how to renew it, which the store does not keep, and moves it.
+            // A start of an existing card moves it. It also says how to renew the card, which the store does not keep.
             if let known = change.card, known.phase != .starting {
                 guard known.audience != card.audience else { return false }
                 _ = try take(.move(card.id, card.audience, joinedAt: card.joinedAt), into: &batch, store)
@@ -197,7 +197,7 @@ package final class PeopleRegister: @unchecked Sendable {
         return true
     }
 
-    /// Changes of rows, and what they change in the register.
+    /// Changes of rows, and of the register with them.
     private struct Transaction {
         var kept: [Bool]
         var changes: [PeopleChange] = []
@@ -218,7 +218,7 @@ package final class PeopleRegister: @unchecked Sendable {
                 continue
             }
             let slice = Card.slice(ofSubscriber: card.subscriber, token: card.token)
-            // A card that has got another subscriber may belong to another slice. One without a subscriber stays where it is.
+            // A card with a new subscriber may belong to another slice. A card without a subscriber stays in its slice.
             if let key = change.key, key.slice == slice || card.subscriber == nil {
                 transaction.changes.append(.replace(key, card))
                 if card.id.rawValue != id { transaction.renamed.append((id, key)) }
@@ -265,16 +265,16 @@ extension Card {
     /// Id of the card's activity.
     package var id: ActivityID { activity.map { ActivityID($0) } ?? ActivityID(token.keyedHash) }
 
-    /// Returns the card after a follow, of which `known` is the row before.
+    /// Returns the card after a follow; `known` is its former row.
     fileprivate func following(_ known: Card) -> Card {
         var card = self
         card.preferences = preferences ?? known.preferences
-        // Another token after an unfollow is another card (`Follows`), and so it is where the known card was being ended for its age.
+        // Another token after an unfollow means another card (`Follows`), as it does while the known card is being ended for its age.
         let isOver = known.phase == .leaving || startedAt - known.startedAt >= Card.ageMax
         // A start may have waited for hours: its request says nothing of the card's age.
         if known.phase != .starting, !isOver || known.token == token { card.startedAt = known.startedAt }
-        // A card with another token may be another one, what a start showed is not what others have got since, and another app's followers have
-        // what its own pushes brought.
+        // A card with another token may be another one, the start's content may be older than a later version, and another app's followers have their
+        // own app's pushes.
         if known.phase == .shown, known.token == token, known.audience == audience, known.app == app {
             card.joinedAt = known.joinedAt
         }
@@ -282,7 +282,7 @@ extension Card {
         return card
     }
 
-    /// Returns the card after another request to start it. Claims go by the number of the first one, which may have left, and so does its patience.
+    /// Returns the card after another request to start it. Claims go by the first request's number, and patience by its time: it may have left.
     fileprivate func starting(_ known: Card) -> Card {
         var card = following(known)
         if let number = known.request?.number { card.request = request?.numbered(number) }
@@ -295,14 +295,14 @@ extension Card {
         case .move(_, let audience, let joinedAt):
             guard phase != .leaving, self.audience != audience else { return }
             self.audience = audience
-            // That of a card that is to be started is the time of its first request.
+            // A starting card keeps the time of its first request.
             if phase != .starting { self.joinedAt = joinedAt }
         case .replaceToken(_, let new, let shownAt, let takenAt):
             if token != new { generation &+= 1 }
             token = new
             guard phase == .starting else { return }
-            // The card shows what its start did, and none of what others have got meanwhile. It is as old as the start that left, which may have waited
-            // for hours; its app reports the token soon after that.
+            // The card shows its start's content, and no later version. It is as old as the departure of its start, which may have waited for hours;
+            // its app reports the token soon after that.
             (phase, joinedAt, request) = (.shown, takenAt, nil)
             startedAt = shownAt ?? startedAt
         case .prefer(_, let preferences): self.preferences = preferences

@@ -14,11 +14,11 @@ package enum PeopleChange: Sendable, Equatable {
 package protocol PeopleStore: AnyObject, Sendable {
     /// Position of the people log that the cards have reached; 0 for cards that were imported only.
     var position: LogPosition { get }
-    /// Serial that the next inserted card gets; those behind it count up.
+    /// Serial of the next inserted card; later ones count up.
     var nextSerial: UInt64 { get }
 
-    /// Makes the changes, in order, and moves the position. All are durable when the call returns. After an error the same call may be
-    /// repeated; `position` says if the changes were made all the same.
+    /// Makes the changes, in order, and moves the position. All are durable when the call returns. The same call may be repeated after an error;
+    /// `position` tells whether the changes were made.
     func apply(_ changes: [PeopleChange], upTo position: LogPosition) throws(LogError)
 
     /// Returns the card with this key; `nil` if there is none, or its row cannot be read.
@@ -27,8 +27,8 @@ package protocol PeopleStore: AnyObject, Sendable {
     /// Number of cards in a slice.
     func count(slice: Int) throws(LogError) -> Int
 
-    /// Calls the closure with each card of a slice from a serial on, in the order of insertion, until it returns `false`. A row that
-    /// cannot be read has its fault instead of a card, and does not hide those behind it. The closure may change the store.
+    /// Calls the closure with each card of a slice from a serial on, in the order of insertion, until it returns `false`. An unreadable row gives its
+    /// fault instead of a card, and does not hide later rows. The closure may change the store.
     func read(
         slice: Int, from serial: UInt64,
         _ body: (CardKey, Result<Card, SerialError>) throws(LogError) -> Bool
@@ -36,7 +36,7 @@ package protocol PeopleStore: AnyObject, Sendable {
 }
 
 extension PeopleStore {
-    /// Makes changes that no entry of the people log speaks of.
+    /// Makes changes without an entry of the people log.
     package func apply(_ changes: [PeopleChange]) throws(LogError) { try apply(changes, upTo: position) }
 
     package func count() throws(LogError) -> Int {

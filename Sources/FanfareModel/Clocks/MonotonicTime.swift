@@ -8,7 +8,7 @@
 
     /// The time of a deadline that is none: after all others.
     @inlinable package static var never: MonotonicTime { MonotonicTime(nanoseconds: .max) }
-    /// The time of what was before all else: before every reading.
+    /// A time before every reading.
     @inlinable package static var always: MonotonicTime { MonotonicTime(nanoseconds: .min) }
 
     @inlinable package static func < (one: MonotonicTime, other: MonotonicTime) -> Bool {

@@ -16,8 +16,8 @@ import Synchronization
 }
 
 extension StampBounds {
-    /// Maximum by which the least stamp may be ahead of the clock: what devices accept, less the room that stamps of an activity with a state a
-    /// second need.
+    /// Maximum by which the least stamp may be ahead of the clock: the devices' limit, less the room that stamps of an activity with a state a second
+    /// need.
     package static let floorAheadMax: Int64 = 7 * 3600
 
     /// Bounds of a process that begins behind another one. Nothing is reserved beyond the clock, so that processes that end at once put the next one
@@ -42,8 +42,8 @@ extension StampBounds {
     }
 }
 
-/// Mark of stamps of an engine. Callable from any thread: the thread of the store raises it, and those that push read it. The value
-/// publishes nothing else, so its accesses need no ordering.
+/// Mark of stamps of an engine. Callable from any thread: the thread of the store raises it, and pushing threads read it. The value publishes nothing
+/// else, so its accesses need no ordering.
 package final class StampMark: Sendable {
     private let floor: Int64
     /// Time at which the floor was that.

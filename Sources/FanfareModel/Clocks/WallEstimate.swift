@@ -22,7 +22,7 @@ package struct WallEstimate: Sendable {
     /// Largest leap of the time of stamps: half the lead that phones accept, so phones still accept the stamps of a clock that is
     /// corrected later.
     package static let leapMax = Duration.seconds(4 * 3600)
-    /// Largest lead of the time of stamps: what phones accept, less the lead that stamps of an activity with a state a second have.
+    /// Largest lead of the time of stamps: the phones' limit, less the lead that stamps of an activity with a state a second have.
     package static let leadMax = Duration.seconds(7 * 3600)
     /// Smallest step that is reported to operators. `ntpd`, or a thread that did not run between the two readings, causes smaller ones.
     static let stepToldMin = Duration.seconds(2)

@@ -1,5 +1,5 @@
-/// Fonts for scripts that Inter lacks: those of Debian's fonts-dejavu-core, fonts-noto-core and fonts-noto-cjk. Which of them are
-/// installed decides what can be measured.
+/// Fonts for scripts that Inter lacks, of Debian's fonts-dejavu-core, fonts-noto-core and fonts-noto-cjk. Texts can be measured with the installed
+/// ones.
 enum ScriptFonts {
     /// Folder of the fonts, whose folders Debian's packages have.
     static let folder = "/usr/share/fonts"
@@ -13,8 +13,8 @@ enum ScriptFonts {
         ("Georgian", 0x10A0...0x10FF), ("Ethiopic", 0x1200...0x139F), ("Khmer", 0x1780...0x17FF),
     ]
 
-    /// Returns the files for a weight, in the order in which they are asked. Of each font the first one that is there counts: the packages
-    /// themselves have regular and bold, and fonts-noto-extra has the weights between.
+    /// Returns the files for a weight, in the order in which they are asked. The first existing file of each font counts: the packages themselves
+    /// have regular and bold, and fonts-noto-extra has the weights between.
     static func files(_ weight: Weight) -> [[String]] {
         let (dejavu, weights) =
             switch weight {
@@ -40,7 +40,7 @@ extension String {
 }
 
 extension Character {
-    /// Is `true` for what a phone draws with its font of colour pictures.
+    /// Is `true` for a character of the phone's font of colour pictures.
     var isEmoji: Bool { unicodeScalars.contains { $0.properties.isEmojiPresentation || $0 == "\u{FE0F}" } }
 
     /// Is `true` for letters of Chinese, Japanese and Korean.
@@ -54,7 +54,7 @@ extension Character {
         }
     }
 
-    /// Is `true` for those letters and the signs that stand between them.
+    /// Is `true` for letters and signs of Chinese, Japanese and Korean.
     fileprivate var isEastAsian: Bool {
         switch unicodeScalars.first?.value ?? 0 {
         case 0x3000...0x303F, 0xFF00...0xFFEF: true

@@ -10,8 +10,8 @@ extension Unicode.Scalar {
 }
 
 extension Character {
-    /// Is `true` for a letter written from right to left, `false` for another letter, and `nil` for what follows its neighbours: digits,
-    /// spaces and signs.
+    /// Is `true` for a letter written from right to left, `false` for another letter, and `nil` for digits, spaces and signs, which follow their
+    /// neighbours.
     var isRightToLeft: Bool? {
         guard let scalar = unicodeScalars.first, scalar.properties.isAlphabetic else { return nil }
         return scalar.isRightToLeft

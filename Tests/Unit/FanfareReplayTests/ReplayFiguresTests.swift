@@ -37,7 +37,7 @@ import Testing
         var freshness = FreshnessReport()
         freshness.lastAccepted = lastAccepted
         return figures.finish(
-            counts: counts, freshness: freshness, everybodyHasAll: everybodyHasAll, at: second * Self.second)
+            counts: counts, freshness: freshness, everybodyHasAll: everybodyHasAll, at: MonotonicTime(nanoseconds: second * Self.second))
     }
 
     @Test func recordsAreCountedByOutcomeAndAlert() throws {
@@ -61,7 +61,7 @@ import Testing
     @Test func progressIsAShareOfTheFeed() throws {
         var figures = try figures()
         #expect(figures.progress(with: ShardCounts(), at: MonotonicTime(nanoseconds: Self.second)).now == nil)
-        figures.noteEvent(at: Self.second, logTime: FeedTime(seconds: 100))
+        figures.noteEvent(at: MonotonicTime(nanoseconds: Self.second), logTime: FeedTime(seconds: 100))
         let progress = figures.progress(with: ShardCounts(), at: MonotonicTime(nanoseconds: 3 * Self.second))
         #expect(progress.fraction == 0.25 && progress.events == 1 && progress.seconds == 2)
         #expect(progress.now == FeedTime(seconds: 100))
@@ -72,7 +72,7 @@ import Testing
 
     @Test func goalIsTimedUntilItsPublicationIsComplete() throws {
         var figures = try figures()
-        figures.noteEvent(at: Self.second, logTime: FeedTime(seconds: 100))
+        figures.noteEvent(at: MonotonicTime(nanoseconds: Self.second), logTime: FeedTime(seconds: 100))
         figures.note(goal(.published), publication(1))
         figures.noteCompletion(of: 1, of: Self.match, at: MonotonicTime(nanoseconds: 3 * Self.second))
         #expect(finish(&figures).goals.map(\.secondsToLast) == [2])
@@ -81,7 +81,7 @@ import Testing
     @Test func overtakenGoalIsTimedWhenEverybodyHasAll() throws {
         for everybodyHasAll in [false, true] {
             var figures = try figures()
-            figures.noteEvent(at: Self.second, logTime: FeedTime(seconds: 100))
+            figures.noteEvent(at: MonotonicTime(nanoseconds: Self.second), logTime: FeedTime(seconds: 100))
             figures.note(goal(.published), publication(1))
             figures.noteOvertaken(1, of: Self.match)
             let summary = finish(&figures, lastAccepted: 4 * Self.second, everybodyHasAll: everybodyHasAll)

@@ -45,13 +45,13 @@ import Testing
     }
 
     @Test func liveFeedIsTakenWhenItComesWhateverTheSpeed() throws {
-        func wait(_ plan: ReplayPlan) -> Int64 {
+        func wait(_ plan: ReplayPlan) -> Duration {
             var pace = plan.pace
-            _ = pace.wait(until: FeedTime(seconds: 0), now: 0)
-            return pace.wait(until: FeedTime(seconds: 10), now: 0)
+            _ = pace.wait(until: FeedTime(seconds: 0), now: MonotonicTime(nanoseconds: 0))
+            return pace.wait(until: FeedTime(seconds: 10), now: MonotonicTime(nanoseconds: 0))
         }
-        #expect(try wait(recorded { $0.speed = .times(2) }) == 5_000_000_000)
-        #expect(try wait(live { $0.speed = .times(2) }) == 0)
+        #expect(try wait(recorded { $0.speed = .times(2) }) == .seconds(5))
+        #expect(try wait(live { $0.speed = .times(2) }) == .zero)
     }
 
     @Test func lineupsNeedARecordedFeed() throws {

