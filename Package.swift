@@ -330,7 +330,8 @@ if development {
         .testTarget(
             name: "FanfareAPNsPeerTests",
             dependencies: stages(
-                "Fanfare", "FanfareReplay", "FanfareAPNs", "FanfareJSON", "FanfareFeeds", "FanfareLoop", "APNsSimulator",
+                "Fanfare", "FanfareReplay", "FanfareAPNs", "FanfareJSON", "FanfareFeeds", "FanfareLoop",
+                "APNsSimulator",
                 "CountAllocations", "DeliveryJudge", "LoadJSON"),
             path: "Tests/System/FanfareAPNsPeerTests",
             exclude: ["strict_server.py", "Storyboards"], swiftSettings: swiftOfTests),

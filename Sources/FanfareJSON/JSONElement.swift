@@ -90,7 +90,9 @@ import Glibc
     }
 
     /// A whole number as text, up to 2^64 - 1; `nil` for any other value.
-    package var digits: String? { unsafe type == UInt8(ascii: "u") ? String(words[index + 1]) : integer.map(String.init) }
+    package var digits: String? {
+        unsafe type == UInt8(ascii: "u") ? String(words[index + 1]) : integer.map(String.init)
+    }
 
     @inlinable package var number: Double? {
         switch type {

@@ -49,7 +49,9 @@ struct ReplayCourse {
     // MARK: Interruption
 
     /// - Returns: `true` at the first interruption: the replay goes on until every event taken is sent. `false` at the second one.
-    mutating func interrupt(at now: MonotonicTime, patience: Duration?) -> Bool { ending.begin(at: now, patience: patience) }
+    mutating func interrupt(at now: MonotonicTime, patience: Duration?) -> Bool {
+        ending.begin(at: now, patience: patience)
+    }
 
     /// Is `true` when the time limit of an interrupted replay has passed; `nil` without an interruption.
     func isLate(at now: MonotonicTime) -> Bool? { ending.isLate(at: now) }

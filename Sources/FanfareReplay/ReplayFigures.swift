@@ -111,7 +111,8 @@ struct ReplayFigures {
         summary.goalsLeftOut = goals.leftOut
         summary.whatIf = tally?.total
         summary.seconds = Double(now.nanoseconds(since: startedAt)) / 1e9
-        summary.deliverySeconds = Double(max(0, MonotonicTime(nanoseconds: freshness.lastAccepted).nanoseconds(since: startedAt))) / 1e9
+        summary.deliverySeconds =
+            Double(max(0, MonotonicTime(nanoseconds: freshness.lastAccepted).nanoseconds(since: startedAt))) / 1e9
         if counts.pushes.sent > 0 {
             summary.cpuMicrosecondsPerPush = Double(cpuUsed) / 1e3 / Double(counts.pushes.sent)
         }

@@ -134,7 +134,9 @@ extension CoreTurn {
         }
 
         /// Deadline of a stop; `never` while no stop is requested.
-        var stopsBy: MonotonicTime { MonotonicTime(nanoseconds: stopNanoseconds.load(ordering: .sequentiallyConsistent)) }
+        var stopsBy: MonotonicTime {
+            MonotonicTime(nanoseconds: stopNanoseconds.load(ordering: .sequentiallyConsistent))
+        }
 
         /// Closes the inbox. The work for everything taken before ends by the deadline.
         func stop(by deadline: MonotonicTime) {

@@ -232,7 +232,9 @@ final class Intake {
             waiting[index].kind = .kept(
                 change.request, change.acknowledge, isKept, revives: change.entry.revivedCard)
             guard let (entry, acknowledge) = change.key else { continue }
-            hold(LogEntry(now: max(entry.now, entries.newestHeld), key: entry.key, entry.body)) { acknowledge($0, isKept) }
+            hold(LogEntry(now: max(entry.now, entries.newestHeld), key: entry.key, entry.body)) {
+                acknowledge($0, isKept)
+            }
             waiting[index].key = entries.heldEver
         }
     }

@@ -204,7 +204,9 @@ final class Lifecycle {
 
     /// Reports the renewal by an activity, once: as far as is known, the new card exists and the old one does not.
     func tellOfRenewal(by slot: ActivitySlot) {
-        if let old = starts.takeRenewed(by: slot) { reporter.report(.renewed(as: membership.store.name(of: slot)), of: old) }
+        if let old = starts.takeRenewed(by: slot) {
+            reporter.report(.renewed(as: membership.store.name(of: slot)), of: old)
+        }
     }
 
     /// Returns the activity with a name, or the one that has taken its place.

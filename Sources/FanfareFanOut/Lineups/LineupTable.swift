@@ -77,19 +77,6 @@ final class LineupTable {
         var free: [[UInt32]] = Array(repeating: [], count: Lineup.topicsMax + 1)
     }
 
-    /// The numbers of news and of alerts, over all topics.
-    private struct NewsBook {
-        var newest = NewsNumber()
-        var open = 0
-        /// Number of topics' kept alerts by their words.
-        var words: [UInt64: Int] = [:]
-
-        mutating func forgetWords(of alert: IssuedAlert) {
-            guard let count = words[alert.words] else { return }
-            words[alert.words] = count > 1 ? count - 1 : nil
-        }
-    }
-
     @safe @exclusivity(unchecked) private var rows: [Row] = []
     @safe @exclusivity(unchecked) private var freeRows: [Int] = []
     /// States of lineups of one member, by row.

@@ -1,5 +1,4 @@
 import FanfareJSON
-
 import Glibc
 
 /// Splits a stream of bytes into lines, whatever the sizes of its chunks. Keeps at most one chunk and one line.

@@ -65,7 +65,8 @@ package struct WallEstimate: Sendable {
         goOn(elapsed, provenOrigin)
         followForStamps(elapsed)
         return Moment(
-            wallMilliseconds: wall / 1_000_000, monotonicNanoseconds: at.nanoseconds, stampMilliseconds: stamp / 1_000_000,
+            wallMilliseconds: wall / 1_000_000, monotonicNanoseconds: at.nanoseconds,
+            stampMilliseconds: stamp / 1_000_000,
             stampEpoch: epoch)
     }
 

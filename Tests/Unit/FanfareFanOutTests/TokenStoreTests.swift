@@ -24,7 +24,8 @@ import Testing
             for (reference, token, text) in known {
                 var copy: [UInt8] = []
                 store.copy(reference, to: &copy)
-                #expect(copy == token && Array(store[reference]) == token && store.text(reference) == text, "seed \(seed)")
+                #expect(
+                    copy == token && Array(store[reference]) == token && store.text(reference) == text, "seed \(seed)")
             }
         }
     }

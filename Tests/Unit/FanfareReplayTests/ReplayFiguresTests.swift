@@ -37,7 +37,8 @@ import Testing
         var freshness = FreshnessReport()
         freshness.lastAccepted = lastAccepted
         return figures.finish(
-            counts: counts, freshness: freshness, everybodyHasAll: everybodyHasAll, at: MonotonicTime(nanoseconds: second * Self.second))
+            counts: counts, freshness: freshness, everybodyHasAll: everybodyHasAll,
+            at: MonotonicTime(nanoseconds: second * Self.second))
     }
 
     @Test func recordsAreCountedByOutcomeAndAlert() throws {
@@ -67,7 +68,8 @@ import Testing
         #expect(progress.now == FeedTime(seconds: 100))
         figures.noteTime(FeedTime(seconds: 130))
         #expect(figures.progress(with: ShardCounts(), at: MonotonicTime(nanoseconds: 0)).now == FeedTime(seconds: 130))
-        #expect(try self.figures(events: 0).progress(with: ShardCounts(), at: MonotonicTime(nanoseconds: 0)).fraction == 1)
+        #expect(
+            try self.figures(events: 0).progress(with: ShardCounts(), at: MonotonicTime(nanoseconds: 0)).fraction == 1)
     }
 
     @Test func goalIsTimedUntilItsPublicationIsComplete() throws {

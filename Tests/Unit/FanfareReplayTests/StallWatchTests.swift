@@ -14,16 +14,21 @@ import Testing
 
     @Test func transportIsStalledWhenNothingIsAcceptedForLongerThanThePatience() {
         var watch = watch()
-        let first = watch.isStalled(accepted: 7, owed: 3, isFeedOver: true, at: MonotonicTime(nanoseconds: 2 * Self.second))
-        let inTime = watch.isStalled(accepted: 7, owed: 3, isFeedOver: true, at: MonotonicTime(nanoseconds: 12 * Self.second))
-        let late = watch.isStalled(accepted: 7, owed: 3, isFeedOver: true, at: MonotonicTime(nanoseconds: 12 * Self.second + 1))
+        let first = watch.isStalled(
+            accepted: 7, owed: 3, isFeedOver: true, at: MonotonicTime(nanoseconds: 2 * Self.second))
+        let inTime = watch.isStalled(
+            accepted: 7, owed: 3, isFeedOver: true, at: MonotonicTime(nanoseconds: 12 * Self.second))
+        let late = watch.isStalled(
+            accepted: 7, owed: 3, isFeedOver: true, at: MonotonicTime(nanoseconds: 12 * Self.second + 1))
         #expect(!first && !inTime && late)
     }
 
     @Test func patienceBeginsWithTheReplay() {
         var watch = watch()
-        let inTime = watch.isStalled(accepted: 0, owed: 3, isFeedOver: true, at: MonotonicTime(nanoseconds: 11 * Self.second))
-        let late = watch.isStalled(accepted: 0, owed: 3, isFeedOver: true, at: MonotonicTime(nanoseconds: 11 * Self.second + 1))
+        let inTime = watch.isStalled(
+            accepted: 0, owed: 3, isFeedOver: true, at: MonotonicTime(nanoseconds: 11 * Self.second))
+        let late = watch.isStalled(
+            accepted: 0, owed: 3, isFeedOver: true, at: MonotonicTime(nanoseconds: 11 * Self.second + 1))
         #expect(!inTime && late)
     }
 
@@ -33,8 +38,10 @@ import Testing
     ) {
         var watch = watch()
         _ = watch.isStalled(accepted: 7, owed: 3, isFeedOver: true, at: MonotonicTime(nanoseconds: Self.second))
-        let now = watch.isStalled(accepted: accepted, owed: owed, isFeedOver: isFeedOver, at: MonotonicTime(nanoseconds: 20 * Self.second))
-        let then = watch.isStalled(accepted: accepted, owed: 3, isFeedOver: true, at: MonotonicTime(nanoseconds: 30 * Self.second))
+        let now = watch.isStalled(
+            accepted: accepted, owed: owed, isFeedOver: isFeedOver, at: MonotonicTime(nanoseconds: 20 * Self.second))
+        let then = watch.isStalled(
+            accepted: accepted, owed: 3, isFeedOver: true, at: MonotonicTime(nanoseconds: 30 * Self.second))
         #expect(!now && !then)
     }
 

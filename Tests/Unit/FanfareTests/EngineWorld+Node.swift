@@ -69,7 +69,9 @@ extension EngineWorld {
         func load(_ command: ShardCommand) { turn.shard.apply(command, at: now()) }
 
         /// The loop's next timer.
-        var nextDue: MonotonicTime? { hasStopped || isHung ? nil : [due, figuresDue, stopDue].compactMap(\.self).min() }
+        var nextDue: MonotonicTime? {
+            hasStopped || isHung ? nil : [due, figuresDue, stopDue].compactMap(\.self).min()
+        }
 
         /// Runs one turn of the thread's loop.
         ///

@@ -186,7 +186,9 @@ extension EngineWorld {
             ) { _ in world.answered(number) }
             if post(request) { questions.append(Question()) }
         default:
-            settle(until: random.chance(0.5) ? .never : clock.now + .nanoseconds(Int64.random(in: 0...20_000_000_000, using: &random)))
+            settle(
+                until: random.chance(0.5)
+                    ? .never : clock.now + .nanoseconds(Int64.random(in: 0...20_000_000_000, using: &random)))
         }
     }
 

@@ -35,7 +35,9 @@ import Testing
     @Test func whoHasWaitedForLongEnoughIsToldAndForgotten() {
         let answers = Answers()
         var queue = SettleQueue(shards: 1)
-        for second in Int64(1)...1000 { _ = queue.ask(until: MonotonicTime(nanoseconds: second)) { answers.given.append($0) } }
+        for second in Int64(1)...1000 {
+            _ = queue.ask(until: MonotonicTime(nanoseconds: second)) { answers.given.append($0) }
+        }
         let last = queue.ask(until: .never) { answers.given.append($0) }
         queue.withdraw(at: MonotonicTime(nanoseconds: 999))
         #expect(

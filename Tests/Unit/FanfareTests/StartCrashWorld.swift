@@ -128,7 +128,8 @@ final class StartCrashWorld {
         life.onFate = { [unowned self] fate, id in
             tell("\(id.text ?? ""): \(fate)")
             if case .expired = fate, let at = card(id)?.leftAt, clock.truth - at < .seconds(7 * 3600) {
-                complain("card \(id.text ?? "") is over \((clock.truth - at).components.seconds) s after its start left")
+                complain(
+                    "card \(id.text ?? "") is over \((clock.truth - at).components.seconds) s after its start left")
             }
             if case .notStarted(let failure) = fate {
                 card(id)?.hasFailed = true
