@@ -111,6 +111,7 @@ struct ShardAudit {
     }
 
     private func violation(of audience: Audience, at index: AudienceIndex, _ census: Census) -> String? {
+        if let violation = audience.order.violation() { return violation }
         guard audience.ledger.tells(members: census.members, flying: census.flying) else {
             return
                 "audience \(index) has versions \(census.members), in flight \(census.flying): its ledger says something else"
@@ -220,7 +221,7 @@ struct ShardAudit {
     }
 
     private func violationOfParts() -> String? {
-        reporter.violation() ?? membership.audiences.violation()
+        reporter.violation() ?? membership.store.violation() ?? membership.audiences.violation()
             ?? lifecycle.ageScanner.violation(
                 hasActivities: membership.store.count > 0, slots: membership.store.activities.count)
             ?? lifecycle.renewals.violation(slotOf: { membership.slot(of: $0) })

@@ -50,17 +50,18 @@ let package = Package(
             path: "Tests/Unit/FanfareAPNsTests",
             swiftSettings: swiftOfTests),
         .target(name: "CFanfareSimdjson", linkerSettings: [.linkedLibrary("simdjson")]),
+        .target(name: "FanfareJSON", dependencies: ["FanfareModel", "CFanfareSimdjson"], swiftSettings: swift),
         .target(
             name: "CFanfareGTFS", exclude: ["gtfs-realtime.proto"], linkerSettings: [.linkedLibrary("protobuf-c")]),
         .target(
-            name: "FanfareFeeds", dependencies: ["FanfareModel", "CFanfareSimdjson", "CFanfareGTFS"],
+            name: "FanfareFeeds", dependencies: ["FanfareModel", "FanfareJSON", "CFanfareGTFS"],
             swiftSettings: swift),
         .target(
             name: "FanfareRules", dependencies: ["FanfareModel", "FanfareDecisions", "FanfareTOML"],
             swiftSettings: swift),
         .target(
             name: "Fanfare",
-            dependencies: stages("FanfareFeeds", "FanfareRules", "FanfareAPNs", "FanfareLog", "FanfareLoop"),
+            dependencies: stages("FanfareJSON", "FanfareRules", "FanfareAPNs", "FanfareLog", "FanfareLoop"),
             swiftSettings: swift),
         .target(
             name: "EngineTestSupport", dependencies: ["FanfareModel", "FanfareFanOut"],
@@ -83,12 +84,12 @@ let package = Package(
             swiftSettings: swiftOfTests),
         .target(
             name: "FanfareReplay",
-            dependencies: stages("Fanfare", "FanfareFeeds", "FanfareAPNs", "FanfareLog", "FanfareLoop"),
+            dependencies: stages("Fanfare", "FanfareJSON", "FanfareFeeds", "FanfareAPNs", "FanfareLog", "FanfareLoop"),
             swiftSettings: swift),
         .testTarget(
             name: "FanfareReplayTests",
             dependencies: stages(
-                "FanfareReplay", "Fanfare", "FanfareFeeds", "FanfareLog", "FanfareLoop", "EngineTestSupport"),
+                "FanfareReplay", "Fanfare", "FanfareJSON", "FanfareFeeds", "FanfareLog", "FanfareLoop", "EngineTestSupport"),
             path: "Tests/Unit/FanfareReplayTests",
             swiftSettings: swiftOfTests),
         .testTarget(

@@ -143,6 +143,18 @@ struct ActivityStore {
         slots.insert(slot, in: activities)
     }
 
+    /// Describes columns of different lengths, slots that are neither living nor free, or tokens in each other's places; `nil` if there are none.
+    func violation() -> String? {
+        guard positions.count == activities.count, preferences.isEmpty || preferences.count == activities.count else {
+            return "\(activities.count) slots have \(positions.count) positions and \(preferences.count) preferences"
+        }
+        let isFree = Set(free.map { Int($0.rawValue) })
+        guard isFree.count == free.count, slots.count + free.count == activities.count else {
+            return "\(activities.count) slots are \(slots.count) living ones and \(isFree.count) free ones"
+        }
+        return tokens.violation(activities.indices.lazy.filter { !isFree.contains($0) }.map { activities[$0].token })
+    }
+
     /// Frees the slot and changes its generation, so that later events of this activity are ignored.
     mutating func remove(_ slot: ActivitySlot) {
         tokens.remove(self[slot].token)

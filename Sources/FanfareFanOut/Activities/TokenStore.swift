@@ -96,6 +96,22 @@ struct TokenStore {
         }
     }
 
+    /// Describes a place that two tokens share, or that belongs to none and is not free; `nil` if there is none.
+    ///
+    /// - Parameter references: of all tokens, each once.
+    func violation(_ references: some Sequence<Reference>) -> String? {
+        var isTaken = [Bool](repeating: false, count: arena.count / TokenStore.unit)
+        let tokens = references.map { (start: $0.start, units: TokenStore.units(bytes($0))) }
+        let gaps = free.enumerated().flatMap { units, starts in starts.map { (start: $0, units: units) } }
+        for (start, units) in tokens + gaps {
+            for place in Int(start)..<Int(start) + units {
+                guard isTaken.indices.contains(place), !isTaken[place] else { return "two tokens stand at \(place)" }
+                isTaken[place] = true
+            }
+        }
+        return isTaken.contains(false) ? "a place for tokens is lost" : nil
+    }
+
     /// Prefetches both ends of the tokens into the cache: all of a token of the usual size, which spans two lines at most.
     mutating func fetch(_ slots: ArraySlice<ActivitySlot>, _ activities: [Activity]) {
         var bytes: UInt8 = 0

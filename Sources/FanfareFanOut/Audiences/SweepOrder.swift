@@ -121,6 +121,13 @@ struct SweepOrder<Member: SweepMember> {
         if cursor >= members.count { cursor = 0 }
     }
 
+    /// Describes a cursor or a lap that the members do not allow; `nil` if there is none. O(1).
+    func violation() -> String? {
+        guard members.isEmpty ? cursor == 0 : members.indices.contains(cursor), (0...members.count).contains(remaining)
+        else { return "a sweep of \(members.count) stands at \(cursor) and has \(remaining) to visit" }
+        return nil
+    }
+
     private mutating func fill(_ hole: inout Int, from source: Int, _ positions: inout [UInt32]) {
         guard source != hole else { return }
         members[hole] = members[source]

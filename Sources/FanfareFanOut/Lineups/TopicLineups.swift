@@ -216,7 +216,7 @@ final class TopicLineups: LaneMember {
             facts.allSatisfy({ (1...UInt32(order.count)).contains($0.lookers) }),
             facts.map(\.number) == news.map(\.number)
         else { return "news of a topic are kept that nobody is to look at" }
-        return nil
+        return order.violation()
     }
 }
 

@@ -69,12 +69,12 @@ import Testing
         // One request, however many stamps there have been since the last look.
         #expect(stampRequests(of: shard, at: moment) == [moment.wallSeconds + 30])
         // While nothing is sent, one each quarter of a minute.
-        var requests = 0
+        var count = 0
         for _ in 0..<600 {
             moment.wallMilliseconds += 100
-            requests += stampRequests(of: shard, at: moment).count
+            count += stampRequests(of: shard, at: moment).count
         }
-        #expect(requests == 3)
+        #expect(count == 3)
     }
 
     @Test(arguments: [1, 3600, 7 * 3600, 7 * 3600 + 1, 1_000_000_000])
