@@ -86,7 +86,11 @@ final class TopicLineups: LaneMember {
                 isUrgent: alert != nil || publication.isUrgent, hasAlert: alert != nil))
         if let alert { keep(alert, forget) }
         if !isInFirstRound {
-            if alert != nil || publication.isUrgent { pass = .lit }
+            if alert != nil || publication.isUrgent {
+                pass = .lit
+                // The lineups that lack earlier news of a lane get them behind this first round.
+                unreached.replace(with: unreached &+ order.count, where: unreached .> 0)
+            }
             order.restart()
         }
         let lane = alert != nil || publication.event == .end ? 0 : publication.priority == .immediate ? 1 : 2

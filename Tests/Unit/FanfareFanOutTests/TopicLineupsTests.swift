@@ -133,8 +133,7 @@ import Testing
         for step in 0..<3000 {
             if random.chance(0.1) {
                 let hasAlert = random.chance(0.3)
-                // An urgent version without an alert begins a first round, which the lane of an alert before it does not outlast.
-                let isUrgent = random.chance(0.3) && unalerted.isEmpty
+                let isUrgent = random.chance(0.3)
                 stage.publish(isUrgent ? .immediate : .conserving, alert: hasAlert ? Self.alert("goal") : nil)
                 lacking = all
                 if hasAlert { unalerted = all }
