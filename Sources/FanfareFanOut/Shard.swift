@@ -85,8 +85,9 @@ package final class Shard: DeliverySource {
     }
 
     /// Reserves room for this many activities, so that loading them does not copy the arrays repeatedly.
-    package func reserve(activities: Int) {
-        membership.store.reserve(activities)
+    /// - Parameter idBytes: bytes of the text of an activity's id; 0 if the activities have none.
+    package func reserve(activities: Int, idBytes: Int = 0) {
+        membership.store.reserve(activities, idBytes: idBytes)
         membership.claims.reserve(activities)
     }
 
@@ -132,8 +133,8 @@ package final class Shard: DeliverySource {
     /// Is `true` when lineups have members, so that publications may take long.
     package var hasLineups: Bool { membership.membersOfLineups > 0 }
 
-    /// The time at which to call `wakeDue` or `pull` again although nothing new has arrived. It is `nil` while the shard `isHeldUp`,
-    /// which ends when the core makes room.
+    /// The time at which to call `wakeDue` or `pull` again although nothing new has arrived; `always` means at once. It is `nil` while the shard
+    /// `isHeldUp`, which ends when the core makes room.
     package var nextDue: MonotonicTime? {
         if isHeldUp { return nil }
         if publisher.isShowingAgain { return .always }

@@ -1,6 +1,6 @@
 /// A time of the feed: milliseconds since 1970-01-01 00:00 UTC.
 ///
-/// Event time (`at`) and log time (`now`) have this type; wall and monotonic time, which belong to the fan-out, never do. `at`
+/// Event time (`at`) and log time (`now`) have this type; readings of the fan-out's clocks have others. `at`
 /// comes from the provider and may go back; `now` is the decision core's only clock and never does.
 public struct FeedTime: Hashable, Comparable, Sendable {
     /// Milliseconds since 1970-01-01 00:00 UTC, without leap seconds; negative before that.

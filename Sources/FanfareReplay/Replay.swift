@@ -99,7 +99,7 @@ package final class Replay {
             makeTransports: try transports ?? options.transport.makeFactories(shards: options.shards),
             apps: options.transport.apps, clock: options.clock,
             load: { shard, place, moment in
-                subscribers.load(at: place, reserve: shard.reserve(activities:)) { shard.apply($0, at: moment) }
+                subscribers.load(at: place, reserve: { shard.reserve(activities: $0) }) { shard.apply($0, at: moment) }
             },
             subscribers: plan.subscriberSource, report: report)
     }

@@ -89,7 +89,8 @@ let package = Package(
         .testTarget(
             name: "FanfareReplayTests",
             dependencies: stages(
-                "FanfareReplay", "Fanfare", "FanfareJSON", "FanfareFeeds", "FanfareLog", "FanfareLoop", "EngineTestSupport"),
+                "FanfareReplay", "Fanfare", "FanfareJSON", "FanfareFeeds", "FanfareLog", "FanfareLoop",
+                "EngineTestSupport"),
             path: "Tests/Unit/FanfareReplayTests",
             swiftSettings: swiftOfTests),
         .testTarget(

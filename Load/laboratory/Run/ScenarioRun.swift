@@ -212,7 +212,7 @@ package final class ScenarioRun {
         let (now, moment) = time.advance()
         if let deadline = core.nextDeadline, deadline <= now { keepTick(at: now) }
         while let deadline = core.nextDeadline, deadline <= now {
-            meter.deadline = moment.monotonicNanoseconds - (now - deadline).wholeNanoseconds
+            meter.deadline = moment.monotonic.nanoseconds - (now - deadline).wholeNanoseconds
             core.advance(to: deadline)
         }
         return now

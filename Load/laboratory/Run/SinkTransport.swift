@@ -69,7 +69,7 @@ package final class SinkTransport: Transport {
     package func workAvailable() {
         for _ in 0..<SinkTransport.batchesPerTurn {
             let moment = clock()
-            let now = moment.monotonicNanoseconds
+            let now = moment.monotonic.nanoseconds
             let elapsed = stalls.isEmpty ? 0 : now - start.moment
             if let stall = stalls.first(where: { $0.contains(elapsed) }) {
                 return schedule(.nanoseconds(stall.upperBound - elapsed))

@@ -28,7 +28,8 @@ extension Engine {
         /// `nil` without a store.
         private var loading: CardLoading?
         private var cards: StoredCards?
-        private let began: MonotonicTime
+        /// Beginning of the loading.
+        private var began = MonotonicTime.always
 
         var signal: WakeupSignal { wakeup!.signal }  // set in `init`, never cleared
 
@@ -49,7 +50,6 @@ extension Engine {
             }
             let wall = { FeedTime(milliseconds: options.clock.wallMilliseconds()) }
             var clock = options.clock
-            began = clock.monotonic
             if let claims {
                 let bounds = Driver.reserveStamps(in: claims, at: wall()) { early.reports.say($0) }
                 clock.stamps = StampMark(bounds, at: clock.monotonic)
@@ -73,6 +73,7 @@ extension Engine {
                     if !earlier.knowsStarts, people.expectedCount > 0 { try claims.append([], .ofNoLog) }
                     if claims.start == nil { try claims.begin(at: core.now) }
                     loading = CardLoading(after: earlier)
+                    began = clock.monotonic
                     cards = people
                     store = try Store(
                         log, people, after: earlier, at: wall(), claims, stamps, core, rules, options,
@@ -168,7 +169,7 @@ extension Engine {
             if voidsCompletions { voidAllCompletions() }
             let seconds = (turn.now - began).components.seconds
             if seconds >= Driver.loadingReported {
-                turn.report("all people of the store are loaded", with: ", \(seconds) s after the start")
+                turn.report("all people of the store are loaded", with: ", after \(seconds) s")
             }
         }
 

@@ -66,8 +66,8 @@ final class LoadingDistribution {
     private let batchMax: Int
     private var batches: [[[ShardCommand]]]
     private(set) var faults = LoadingFaults()
-    /// Is `true` once a shard has taken no more.
-    private(set) var isClosed = false
+    private var hasEnded = false
+    private var asked: UInt8 = 0
 
     /// - Parameters:
     ///   - queues: queues of the shards, by app.
@@ -79,6 +79,14 @@ final class LoadingDistribution {
     ) {
         (self.queues, self.apps, self.limits, self.now, self.batchMax) = (queues, apps, limits, now, batchMax)
         batches = queues.map { $0.map { _ in [] } }
+    }
+
+    /// Is `true` if the shards take no more. It is asked for each card, and asks the queues now and then: a reader may pass over millions of cards
+    /// without a batch.
+    var isClosed: Bool {
+        asked &+= 1
+        if asked == 0, !hasEnded { hasEnded = queues.contains { $0.contains(where: \.isClosed) } }
+        return hasEnded
     }
 
     /// Passes a subscription on.
@@ -121,7 +129,7 @@ final class LoadingDistribution {
 
     private func flush(_ app: Int, _ shard: Int) {
         guard !batches[app][shard].isEmpty else { return }
-        if !queues[app][shard].put(batches[app][shard]) { isClosed = true }
+        if !queues[app][shard].put(batches[app][shard]) { hasEnded = true }
         batches[app][shard].removeAll(keepingCapacity: true)
     }
 

@@ -55,8 +55,9 @@ final class ShardThreads {
                             load: { shard, moment in
                                 defer { if !loadsLater { queue.close() } }
                                 if pinned { try LoopThread.pinToProcessor(index) }
-                                // Room for a sixteenth more than the shard's share.
-                                if share > 0 { shard.reserve(activities: share + share / 16 + 16) }
+                                // Room for a sixteenth more than the shard's share, with ids like UUIDs: growing copies all tokens, and room that is
+                                // not used takes no memory.
+                                if share > 0 { shard.reserve(activities: share + share / 16 + 16, idBytes: 36) }
                                 try load?(shard, place, moment)
                                 if loadsLater { return }
                                 while let commands = queue.take() {

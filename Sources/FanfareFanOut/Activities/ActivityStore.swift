@@ -76,12 +76,13 @@ struct ActivityStore {
 
     var count: Int { slots.count }
 
-    mutating func reserve(_ count: Int) {
+    /// - Parameter idBytes: bytes of an id's text.
+    mutating func reserve(_ count: Int, idBytes: Int = 0) {
         activities.reserveCapacity(count)
         positions.reserveCapacity(count)
         slots.reserve(count, in: activities)
         // Most tokens seen are 80 bytes (spec §1).
-        tokens.reserve(tokens: count, bytesEach: 80)
+        tokens.reserve(tokens: count, bytesEach: idBytes == 0 ? 80 : 81 + idBytes)
     }
 
     subscript(_ slot: ActivitySlot) -> Activity {

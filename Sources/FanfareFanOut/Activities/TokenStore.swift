@@ -1,8 +1,8 @@
 /// Update tokens of a shard, opaque bytes of any length up to `tokenBytesMax`, each with the text of its activity's id, back to back in one arena.
 ///
 /// A text follows its token, behind a byte with its length. Space is allocated in units of 8 bytes, so a text takes its length and at most
-/// 8 bytes more. Freed space is kept in a list per size, so a day of rotations cannot make the arena grow beyond the greatest size that was
-/// in use at one time. Tokens are secrets: nothing here prints them.
+/// 8 bytes more. Freed space is kept in a list per size: a day of rotations among tokens and texts of equal lengths makes the arena no larger than
+/// what was in use at one time. Tokens are secrets: nothing here prints them.
 struct TokenStore {
     /// Maximum length of a token. Apple names none (spec §1); the longest seen is 80 bytes, and longer bytes than this are no token.
     static let tokenBytesMax = 512
@@ -112,7 +112,7 @@ struct TokenStore {
         return isTaken.contains(false) ? "a place for tokens is lost" : nil
     }
 
-    /// Prefetches both ends of the tokens into the cache: all of a token of the usual size, which spans two lines at most.
+    /// Prefetches both ends of the tokens into the cache: all of a token of the usual size, which spans two lines, or three behind some texts.
     mutating func fetch(_ slots: ArraySlice<ActivitySlot>, _ activities: [Activity]) {
         var bytes: UInt8 = 0
         for slot in slots {

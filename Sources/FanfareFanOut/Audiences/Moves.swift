@@ -82,7 +82,7 @@ final class Moves {
         guard let key = postponed.removeValue(forKey: slot) else { return }
         let now = membership.store[slot]
         guard now.tenant == activity.tenant, !now.flags.contains(.leaving) else { return }
-        moveIfMay(slot, now.id, to: key, at: moment)
+        moveIfMay(slot, membership.store.name(of: slot), to: key, at: moment)
         lifecycle.noteStored(now.id, key)
         // The scan has passed a card that was about to end.
         lifecycle.lookAgain(at: slot, at: moment)

@@ -124,18 +124,23 @@ private class XMLReader: NSObject, XMLParserDelegate {
         let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
         let text = bytes.starts(with: byteOrderMark) ? bytes.dropFirst(3) : bytes[...]
         let instruction = Array("<?".utf8)
-        let isDeclared = text.starts(with: "<?xml".utf8) && text.dropFirst(5).first.map(isSpace) == true
-        guard isDeclared, let end = text.firstRange(of: Array("?>".utf8))?.lowerBound else {
-            return text.firstRange(of: instruction) == nil ? nil : XMLReader.instructionRefusal
+        guard text.starts(with: "<?xml".utf8), text.dropFirst(5).first.map(isSpace) == true,
+            let end = text.firstRange(of: Array("?>".utf8))
+        else { return text.firstRange(of: instruction) == nil ? nil : XMLReader.instructionRefusal }
+        if text[end.upperBound...].firstRange(of: instruction) != nil { return XMLReader.instructionRefusal }
+        // White space may surround each `=`. libxml2 goes on behind a declaration with a fault, and finds what stands in it.
+        let declaration = String(decoding: text.dropFirst(5)[..<end.lowerBound], as: UTF8.self).lowercased()
+            .filter { !$0.isWhitespace }
+        let encoding = #/encoding=(?:"(?:utf-8|us-ascii)"|'(?:utf-8|us-ascii)')/#
+        let standalone = #/standalone=(?:"(?:yes|no)"|'(?:yes|no)')/#
+        var rest = declaration[...]
+        for part in [#/version=(?:"1\.[0-9]"|'1\.[0-9]')/#, encoding, standalone] {
+            if let match = rest.prefixMatch(of: part) { rest = rest[match.range.upperBound...] }
         }
-        if text[end...].firstRange(of: instruction) != nil { return XMLReader.instructionRefusal }
-        // Removes white space, which may surround the `=`.
-        let declaration = String(decoding: text[..<end], as: UTF8.self).lowercased().filter { !$0.isWhitespace }
-        let isUTF8 = ["utf-8", "us-ascii"].contains { name in
-            declaration.contains("encoding=\"\(name)\"") || declaration.contains("encoding='\(name)'")
-        }
-        guard declaration.contains("encoding="), !isUTF8 else { return nil }
-        return "the document is not declared as UTF-8"
+        if rest.isEmpty { return nil }
+        return declaration.contains("encoding=")
+            ? "the document is not declared as UTF-8"
+            : "the document's first line (<?xml) has more than version and encoding"
     }
 
     private static let instructionRefusal =

@@ -31,10 +31,4 @@
     @inlinable package var wallSeconds: Int64 { wallMilliseconds / 1000 }
     /// Minute of the day in UTC, 0…1439.
     @inlinable package var minuteOfDay: Int { Int(max(0, wallSeconds) / 60 % 1440) }
-
-    // Of the move to `MonotonicTime`; goes when the last user has gone.
-    @inlinable package var monotonicNanoseconds: Int64 {
-        get { monotonic.nanoseconds }
-        set { monotonic.nanoseconds = newValue }
-    }
 }

@@ -15,7 +15,7 @@
         one.nanoseconds < other.nanoseconds
     }
 
-    /// Returns the time after a wait, which is `never` or `always` beyond 64 bits.
+    /// Returns the time after a wait, of which at most 146 years count (`Duration.nanoseconds`); `never` or `always` beyond 64 bits.
     @inlinable package func advanced(by duration: Duration) -> MonotonicTime {
         advanced(byNanoseconds: duration.nanoseconds)
     }

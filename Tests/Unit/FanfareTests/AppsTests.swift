@@ -269,7 +269,7 @@ import Testing
         var batch = DeliveryBatch()
         var later = now
         for _ in 0..<600 {
-            later.monotonicNanoseconds += 1_000_000_000
+            later.monotonic += .seconds(1)
             shard.pull(limit: 8, at: later, into: &batch)
         }
         #expect(batch.deliveries.count == ends)

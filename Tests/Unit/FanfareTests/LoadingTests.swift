@@ -127,6 +127,16 @@ import Testing
     }
 
     /// The reader waits while a shard is behind.
+    /// A reader may pass over millions of cards, and passes no batch on that a closed queue would refuse.
+    @Test func aReaderWithoutABatchLearnsThatTheShardsTakeNoMore() {
+        let queue = LoadingQueue()
+        let distribution = LoadingDistribution(to: [[queue]], apps: [], now: FeedTime(seconds: 1_790_000_000))
+        let isClosedBefore = (0..<1000).contains { _ in distribution.isClosed }
+        queue.close()
+        let isClosedAfter = (0..<256).contains { _ in distribution.isClosed }
+        #expect(!isClosedBefore && isClosedAfter)
+    }
+
     @Test func whatWaitsForAShardIsBounded() {
         let queue = LoadingQueue()
         let source = CountedSource(200_000)
