@@ -115,7 +115,7 @@ package final class LineupPreview {
 
     /// Time of the shard's next timer. The preview's clock counts milliseconds, so the time is rounded up.
     private var due: FeedTime? {
-        shard.nextDue.map { FeedTime(milliseconds: max(0, $0.nanoseconds).advanced(by: 999_999) / 1_000_000) }
+        shard.nextDue.map { FeedTime(milliseconds: (max(0, $0.nanoseconds) + 999_999) / 1_000_000) }
     }
 
     private func pull(at now: FeedTime, show: (Display) -> Void) {

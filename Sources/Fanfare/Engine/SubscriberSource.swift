@@ -81,9 +81,9 @@ final class LoadingDistribution {
         batches = queues.map { $0.map { _ in [] } }
     }
 
-    /// Is `true` if the shards take no more. It is asked for each card, and asks the queues now and then: a reader may pass over millions of cards
-    /// without a batch.
-    var isClosed: Bool {
+    /// Returns `true` if the shards take no more. It is called for each card, and asks the queues with each 256th: a reader may pass over millions of
+    /// cards without a batch.
+    func checkClosed() -> Bool {
         asked &+= 1
         if asked == 0, !hasEnded { hasEnded = queues.contains { $0.contains(where: \.isClosed) } }
         return hasEnded

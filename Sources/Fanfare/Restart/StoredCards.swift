@@ -44,7 +44,7 @@ final class StoredCards: Sendable {
                         }
                     case .failure(let error): damaged = ((damaged?.count ?? 0) + 1, damaged?.first ?? error)
                     }
-                    return !distribution.isClosed
+                    return !distribution.checkClosed()
                 }
                 break
             } catch {
@@ -64,7 +64,9 @@ final class StoredCards: Sendable {
         do {
             try others?.read { subscription in
                 // An activity that cannot be looked up counts as stored, with a newer token.
-                guard !distribution.isClosed, (try? register.has(subscription.activity)) == false else { return nil }
+                guard !distribution.checkClosed(), (try? register.has(subscription.activity)) == false else {
+                    return nil
+                }
                 return distribution.put(subscription) { earlier.delivery(subscription, startedAt: $0, app: $1) }
             }
         } catch { lines.append("subscribers that the program hands in are left out: \(error)") }

@@ -76,7 +76,9 @@ struct ActivityStore {
 
     var count: Int { slots.count }
 
-    /// - Parameter idBytes: bytes of an id's text.
+    /// Reserves room for this many activities.
+    ///
+    /// - Parameter idBytes: bytes of an id's text; 0 if the activities have none.
     mutating func reserve(_ count: Int, idBytes: Int = 0) {
         activities.reserveCapacity(count)
         positions.reserveCapacity(count)

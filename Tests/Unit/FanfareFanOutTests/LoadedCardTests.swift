@@ -235,26 +235,19 @@ import Testing
         #expect(service.told(of: "goal").count == 100 && service.shard.violatedInvariant() == nil)
     }
 
-    /// A topic is forgotten and begins again while cards are loaded: its former turn's goal is news to nobody any more.
-    @Test func theAlertOfAFormerTurnIsToldNobody() {
+    /// A topic begins again under its id while cards are loaded: its former turn's goal is news to nobody any more. One that has not been forgotten
+    /// keeps its birth.
+    @Test(arguments: [false, true]) func theAlertOfAFormerTurnIsToldNobody(isForgotten: Bool) {
         let service = Self.service()
         service.apply(.publishResumed(Self.resumed(ScriptedService.match, alerting: "goal", at: 10)))
         service.apply(.load)
-        service.apply(.forget(ScriptedService.match))
-        service.apply(.publish(Self.publication(1, birth: 2)))
-        Self.load(service, 0..<1)
-        _ = ClaimTests.runOut(service)
-        #expect(service.accepted.count == 1 && service.told(of: "goal").isEmpty)
-        #expect(service.shard.violatedInvariant() == nil)
-    }
-
-    /// A topic that begins anew under its id keeps its birth if it has not been forgotten.
-    @Test func theAlertOfATurnThatHasEndedIsToldNobody() {
-        let service = Self.service()
-        service.apply(.publishResumed(Self.resumed(ScriptedService.match, alerting: "goal", at: 10)))
-        service.apply(.load)
-        service.apply(.publish(Self.publication(10, event: .end)))
-        service.apply(.publish(Self.publication(11)))
+        if isForgotten {
+            service.apply(.forget(ScriptedService.match))
+            service.apply(.publish(Self.publication(1, birth: 2)))
+        } else {
+            service.apply(.publish(Self.publication(10, event: .end)))
+            service.apply(.publish(Self.publication(11)))
+        }
         Self.load(service, 0..<1)
         _ = ClaimTests.runOut(service)
         #expect(service.accepted.count == 1 && service.told(of: "goal").isEmpty)

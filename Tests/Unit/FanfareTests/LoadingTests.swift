@@ -131,9 +131,9 @@ import Testing
     @Test func aReaderWithoutABatchLearnsThatTheShardsTakeNoMore() {
         let queue = LoadingQueue()
         let distribution = LoadingDistribution(to: [[queue]], apps: [], now: FeedTime(seconds: 1_790_000_000))
-        let isClosedBefore = (0..<1000).contains { _ in distribution.isClosed }
+        let isClosedBefore = (0..<1000).contains { _ in distribution.checkClosed() }
         queue.close()
-        let isClosedAfter = (0..<256).contains { _ in distribution.isClosed }
+        let isClosedAfter = (0..<256).contains { _ in distribution.checkClosed() }
         #expect(!isClosedBefore && isClosedAfter)
     }
 
