@@ -33,6 +33,16 @@ import Testing
         #expect("\(key)" == "ES256 private key")
     }
 
+    /// Nobody joins the thread that looks at a key file, so it may be at work while the process exits.
+    @Test func keysAreUsableUntilTheProcessIsGone() async {
+        await #expect(processExitsWith: .success) {
+            // `exit` calls the last handler first, so OpenSSL's has run before this one.
+            atexit { _exit((try? ES256PrivateKey.generate()) == nil ? EXIT_FAILURE : EXIT_SUCCESS) }
+            _ = try ES256PrivateKey.generate()
+            exit(EXIT_FAILURE)
+        }
+    }
+
     /// The example of RFC 7515, appendix A.3: key, message and a signature that somebody else made.
     @Test func verifiesTheSignatureOfTheRFC() throws {
         let key = try ES256PublicKey(
