@@ -7,33 +7,33 @@ struct AlertClassifier {
     private let alerts: ArraySlice<PendingAlert>
     /// Index of the alert that led the push, or would have led it.
     private let lead: Int?
-    /// Indices of the alerts that the push carried beside the lead.
+    /// Indices of the alerts that the push carried besides the lead.
     private let additional: [Int]
 
     /// - Parameter lead: index of the alert that led, or would have led; `nil` when there was no alert to carry.
     init(_ alerts: ArraySlice<PendingAlert>, led lead: Int?, at moment: Moment) {
         self.alerts = alerts
         self.lead = lead
-        additional = lead.flatMap { alerts[...$0].told(at: moment)?.beside } ?? []
+        additional = lead.flatMap { alerts[...$0].selection(at: moment)?.additional } ?? []
     }
 
-    /// - Parameter told: the outcome of the alerts that the push carried, or would have carried.
-    func outcome(of index: Int, told: AlertOutcome) -> AlertOutcome {
-        if index == lead || additional.contains(index) { return told }
+    /// - Parameter selected: the outcome of the alerts that the push carried, or would have carried.
+    func outcome(of index: Int, ofSelection selected: AlertOutcome) -> AlertOutcome {
+        if index == lead || additional.contains(index) { return selected }
         if alerts[index].isRevoked { return .revoked }
         if let lead, (alerts[index].alert.class, index) < (alerts[lead].alert.class, lead) { return .superseded }
         return .stale
     }
 
     /// - Parameter activities: the number of activities that had missed the alerts.
-    func count(told: AlertOutcome, activities: Int, in counts: inout ShardCounts.Alerts) {
-        for index in alerts.indices { counts.add(outcome(of: index, told: told), activities) }
+    func count(outcome selected: AlertOutcome, activities: Int, in counts: inout ShardCounts.Alerts) {
+        for index in alerts.indices { counts.add(outcome(of: index, ofSelection: selected), activities) }
     }
 
     /// - Parameter slots: the activities that had missed them.
-    func note(told: AlertOutcome, of slots: some Sequence<ActivitySlot>, in memory: inout AlertMemory) {
+    func note(outcome selected: AlertOutcome, of slots: some Sequence<ActivitySlot>, in memory: inout AlertMemory) {
         guard memory.isKept, !alerts.isEmpty else { return }
-        let outcomes = alerts.indices.map { outcome(of: $0, told: told) }
+        let outcomes = alerts.indices.map { outcome(of: $0, ofSelection: selected) }
         for slot in slots {
             // An alert that an activity carried along from another audience has no number in this one.
             for (alert, outcome) in zip(alerts, outcomes) where alert.number > 0 {

@@ -37,8 +37,8 @@ struct DispositionQuery {
         if alert.isRevoked { return .silenced(.revoked) }
         if activity.flags.contains(.inFlight), activity.sending >= alert.version {
             let sent = audience.alerts.missed(after: alerted).prefix { $0.version <= activity.sending }
-            guard let told = sent.told(at: moment),
-                sent.indices.contains(where: { told.contains($0) && isMeant(sent[$0]) })
+            guard let selection = sent.selection(at: moment),
+                sent.indices.contains(where: { selection.contains($0) && isMeant(sent[$0]) })
             else { return .silenced(.superseded) }
             return activity.sendingAlert.silence.map { .silenced(.preferences($0)) } ?? .planned
         }
@@ -54,11 +54,11 @@ struct DispositionQuery {
         guard let own = missed.last(where: isMeant) else { return .silenced(.unknown) }
         if own.isRevoked { return .silenced(.revoked) }
         if !own.isCarried(at: moment) { return .silenced(.stale) }
-        guard let told = missed.told(at: moment),
-            missed.indices.contains(where: { told.contains($0) && isMeant(missed[$0]) })
+        guard let selection = missed.selection(at: moment),
+            missed.indices.contains(where: { selection.contains($0) && isMeant(missed[$0]) })
         else { return .silenced(.superseded) }
         let wish = SubscriberGovernor.Wish(
-            alert: missed[told.lead].alert.class, priority: audience.priority,
+            alert: missed[selection.lead].alert.class, priority: audience.priority,
             isEnd: audience.event == .end || membership.store[slot].flags.contains(.leaving))
         let grant = sender.governor.grant(
             wish, to: membership.store[slot].spent,

@@ -39,9 +39,9 @@ final class MissedAlerts {
                 displaced -= 1
             }
             membership.counts.alerts.superseded += displaced * completions.count
-            classifier.count(told: counted, activities: completions.count, in: &membership.counts.alerts)
+            classifier.count(outcome: counted, activities: completions.count, in: &membership.counts.alerts)
         }
-        classifier.note(told: noted, of: completions.lazy.map(\.slot), in: &membership.store.alertMemory)
+        classifier.note(outcome: noted, of: completions.lazy.map(\.slot), in: &membership.store.alertMemory)
     }
 
     /// Makes this member's next push carry the alerts that another card has missed.
@@ -93,20 +93,20 @@ final class MissedAlerts {
                 if outcome != .unknown {
                     let settled = pending(slot, of: membership.awake(activity.audience))
                         .prefix { $0.version <= activity.sending }
-                    let lead = activity.sendingAlert.isNone ? nil : settled.told(at: moment)?.lead
+                    let lead = activity.sendingAlert.isNone ? nil : settled.selection(at: moment)?.lead
                     let silenced = activity.sendingAlert.silence.map(AlertOutcome.silenced)
-                    let told = silenced ?? (outcome == .accepted ? .accepted : .refused)
+                    let selected = silenced ?? (outcome == .accepted ? .accepted : .refused)
                     let classifier = AlertClassifier(settled, led: lead, at: moment)
-                    classifier.count(told: told, activities: 1, in: &membership.counts.alerts)
-                    classifier.note(told: told, of: CollectionOfOne(slot), in: &membership.store.alertMemory)
+                    classifier.count(outcome: selected, activities: 1, in: &membership.counts.alerts)
+                    classifier.note(outcome: selected, of: CollectionOfOne(slot), in: &membership.store.alertMemory)
                 }
                 membership.carriedAlerts.remove(slot)
             } else {
                 let settled = membership.carriedAlerts.takeInFlight(of: slot)[...]
                 if outcome != .unknown {
-                    AlertClassifier(settled, led: settled.told(at: moment)?.lead, at: moment)
+                    AlertClassifier(settled, led: settled.selection(at: moment)?.lead, at: moment)
                         .count(
-                            told: outcome == .accepted ? .accepted : .refused, activities: 1,
+                            outcome: outcome == .accepted ? .accepted : .refused, activities: 1,
                             in: &membership.counts.alerts)
                 } else if outcome == .unknown, !settled.isEmpty {
                     membership.counts.alerts.uncertain += 1
@@ -119,13 +119,13 @@ final class MissedAlerts {
     /// Settles alerts that the activity missed without a push: it shows the newest version already.
     // Inlined twice, this would make every visit's code larger.
     @inline(never) func passOver(
-        _ missed: ArraySlice<PendingAlert>, led lead: Int?, told: AlertOutcome, for slot: ActivitySlot,
+        _ missed: ArraySlice<PendingAlert>, led lead: Int?, outcome: AlertOutcome, for slot: ActivitySlot,
         of audience: Audience, at moment: Moment
     ) {
         let classifier = AlertClassifier(missed, led: lead, at: moment)
-        classifier.count(told: told, activities: 1, in: &membership.counts.alerts)
+        classifier.count(outcome: outcome, activities: 1, in: &membership.counts.alerts)
         membership.counts.alerts.superseded += audience.alerts.displaced(
             after: membership.store[slot].alerted, through: audience.target)
-        classifier.note(told: told, of: CollectionOfOne(slot), in: &membership.store.alertMemory)
+        classifier.note(outcome: outcome, of: CollectionOfOne(slot), in: &membership.store.alertMemory)
     }
 }

@@ -80,41 +80,41 @@ extension [PendingAlert] {
 }
 
 /// The alerts that a push carries: indices into those that its activity missed.
-struct Told {
+struct AlertSelection {
     /// The alert that determines the highlight.
     let lead: Int
     /// Further alerts. Mostly there are none, and the empty array allocates nothing.
-    var beside: [Int] = []
+    var additional: [Int] = []
 
-    func contains(_ index: Int) -> Bool { index == lead || beside.contains(index) }
+    func contains(_ index: Int) -> Bool { index == lead || additional.contains(index) }
 }
 
 extension ArraySlice<PendingAlert> {
     /// Selects the alerts for an activity's next push from those that it missed, the oldest first; `nil` if there are none. The newest of
     /// the highest class leads. The newest of that class from each other topic follow, newer ones first, as far as their texts fit. All
     /// other alerts are superseded.
-    func told(at moment: Moment) -> Told? {
+    func selection(at moment: Moment) -> AlertSelection? {
         var lead: Int?
         for index in indices where self[index].isCarried(at: moment) {
             if let lead, self[index].alert.class < self[lead].alert.class { continue }
             lead = index
         }
         guard let lead else { return nil }
-        var told = Told(lead: lead)
-        guard lead > startIndex, self[lead].alert.text.line != nil else { return told }
+        var selection = AlertSelection(lead: lead)
+        guard lead > startIndex, self[lead].alert.text.line != nil else { return selection }
         var bytes = self[lead].alert.text.byteCount
         for index in indices[..<lead].reversed()
         where self[index].alert.class == self[lead].alert.class && self[index].isCarried(at: moment) {
             guard self[lead].topic != self[index].topic,
-                !told.beside.contains(where: { self[$0].topic == self[index].topic }),
+                !selection.additional.contains(where: { self[$0].topic == self[index].topic }),
                 let line = self[index].alert.text.line
             else { continue }
             let more = AlertText.lineBreakBytes + line.escapedByteCount
             guard bytes + more <= AlertText.bytesMax else { continue }
             bytes += more
-            told.beside.append(index)
+            selection.additional.append(index)
         }
-        return told
+        return selection
     }
 }
 
@@ -126,9 +126,9 @@ extension AlertText {
 
     /// Creates one text for several alerts: the lead's text, then a line for each further one. A text that the app localises cannot be joined
     /// to others, so it stays alone.
-    init(naming told: Told, of missed: ArraySlice<PendingAlert>) {
-        self = missed[told.lead].alert.text
-        let lines = told.beside.compactMap { missed[$0].alert.text.line }
+    init(naming selection: AlertSelection, of missed: ArraySlice<PendingAlert>) {
+        self = missed[selection.lead].alert.text
+        let lines = selection.additional.compactMap { missed[$0].alert.text.line }
         guard !lines.isEmpty, line != nil, case .text(let own) = body else { return }
         body = .text(([own] + lines).filter { !$0.isEmpty }.joined(separator: "\n"))
     }

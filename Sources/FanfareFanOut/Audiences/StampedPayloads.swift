@@ -12,9 +12,9 @@ struct StampedPayloads {
 
     /// The difference between payloads of one version and stamp.
     struct Variant: Equatable {
-        /// Version of the leading alert; `beside` has the versions of the other alerts.
+        /// Version of the leading alert; `additional` has the versions of the other alerts.
         let alert: UInt32?
-        let beside: [UInt32]
+        let additional: [UInt32]
         let priority: Priority
     }
 
@@ -58,6 +58,6 @@ struct StampedPayloads {
 
     /// Drops the payloads that carry the alert of that version.
     mutating func drop(alert version: UInt32) {
-        variants.removeAll { $0.0.alert == version || $0.0.beside.contains(version) }
+        variants.removeAll { $0.0.alert == version || $0.0.additional.contains(version) }
     }
 }

@@ -178,7 +178,7 @@ struct ClaimBook {
     mutating func leaveUnclaimed(_ alerts: FreshAlerts, at now: MonotonicTime) -> Bool {
         let isFirst = unclaimed.isEmpty
         if unclaimed.count >= ClaimBook.unclaimedMax { unclaimed = unclaimed.filter { $0.value.freshUntil > now } }
-        for alerts in [alerts] + alerts.beside {
+        for alerts in [alerts] + alerts.additional {
             if unclaimed[alerts.topic] == nil, unclaimed.count == ClaimBook.unclaimedMax { continue }
             unclaimed[alerts.topic, default: alerts].merge(alerts)
         }
@@ -318,7 +318,7 @@ struct FreshAlerts {
     private(set) var expires: FeedTime
     private(set) var freshUntil: MonotonicTime
     /// Fresh alerts of a lineup's other topics.
-    private(set) var beside: [FreshAlerts] = []
+    private(set) var additional: [FreshAlerts] = []
 
     /// - Returns: `nil` if none of the alerts may leave.
     init?(_ alerts: some Sequence<IssuedAlert>, at moment: Moment) {
@@ -338,10 +338,10 @@ struct FreshAlerts {
 
     private mutating func add(_ other: FreshAlerts) {
         if other.topic == topic { return merge(other) }
-        if let place = beside.firstIndex(where: { $0.topic == other.topic }) {
-            beside[place].merge(other)
+        if let place = additional.firstIndex(where: { $0.topic == other.topic }) {
+            additional[place].merge(other)
         } else {
-            beside.append(other)
+            additional.append(other)
         }
     }
 

@@ -18,13 +18,13 @@ struct UnrequestedClaims {
     mutating func add(_ alerts: FreshAlerts, for activities: [ActivityMark]) {
         named += activities.count
         claims.append(AlertClaim(alerts, for: activities))
-        for other in alerts.beside { claims.append(AlertClaim(other, for: activities)) }
+        for other in alerts.additional { claims.append(AlertClaim(other, for: activities)) }
     }
 
     mutating func add(_ alerts: FreshAlerts, forLineupOf activity: ActivityMark) {
         named += 1
         gather(alerts, activity)
-        for other in alerts.beside { gather(other, activity) }
+        for other in alerts.additional { gather(other, activity) }
     }
 
     private mutating func gather(_ alerts: FreshAlerts, _ activity: ActivityMark) {

@@ -29,19 +29,19 @@ final class Dispatcher {
     /// another one gets none.
     private func takeMissed(
         byEndOf slot: ActivitySlot, of audience: Audience, stamp: Int64, at moment: Moment
-    ) -> (alerts: ArraySlice<PendingAlert>, told: Told?) {
+    ) -> (alerts: ArraySlice<PendingAlert>, selection: AlertSelection?) {
         guard !lifecycle.hasLostName(slot) else { return ([], nil) }
         let missed = missedAlerts.pending(slot, of: audience)
-        let told = missed.told(at: moment)
+        let selection = missed.selection(at: moment)
         let wish = SubscriberGovernor.Wish(
-            alert: told.map { missed[$0.lead].alert.class }, priority: .immediate, isEnd: true)
+            alert: selection.map { missed[$0.lead].alert.class }, priority: .immediate, isEnd: true)
         let grant = sender.governor.grant(
             wish, to: membership.store[slot].spent,
             membership.store.effect(of: Int(slot.rawValue), atMinute: moment.minuteOfDay),
             after: UInt32(clamping: stamp) - membership.store[slot].stamp)
-        guard let told, grant.silence == nil else {
+        guard let selection, grant.silence == nil else {
             missedAlerts.passOver(
-                missed, led: told?.lead, told: grant.silence.map(AlertOutcome.silenced) ?? .stale, for: slot,
+                missed, led: selection?.lead, outcome: grant.silence.map(AlertOutcome.silenced) ?? .stale, for: slot,
                 of: audience, at: moment)
             membership.store[slot].alerted = audience.target
             membership.carriedAlerts.remove(slot)
@@ -50,7 +50,7 @@ final class Dispatcher {
         membership.store[slot].alerted = audience.target
         _ = membership.carriedAlerts.carry(
             CarriedAlerts.Entry(inFlight: Array(missed)), by: slot, at: audience.target, in: audience)
-        return (missed, told)
+        return (missed, selection)
     }
 
     /// Visits the next lineups of a topic, at most `limit` of them. Each looks at the news of all its topics; if it has only one member, as
@@ -256,11 +256,11 @@ final class Dispatcher {
     private func makeLastState(
         of slot: ActivitySlot, in audience: Audience, stamp: Int64, at moment: Moment, into batch: inout DeliveryBatch
     ) -> Push {
-        let (missed, told) = takeMissed(byEndOf: slot, of: audience, stamp: stamp, at: moment)
+        let (missed, selection) = takeMissed(byEndOf: slot, of: audience, stamp: stamp, at: moment)
         return Push(
             ofOne: sender.makePayload(
-                PayloadRequest(event: .end, stamp: stamp, told: told, missed: missed), for: audience, at: moment,
-                into: &batch),
-            telling: told.map { missed[$0.lead].alert.class })
+                PayloadRequest(event: .end, stamp: stamp, selection: selection, missed: missed), for: audience,
+                at: moment, into: &batch),
+            telling: selection.map { missed[$0.lead].alert.class })
     }
 }

@@ -5,7 +5,7 @@ struct PayloadRequest {
     let event: Payload.Event
     let stamp: Int64
     /// The alerts that the payload carries: indices into `missed`.
-    var told: Told?
+    var selection: AlertSelection?
     var missed: ArraySlice<PendingAlert> = []
     var priority = Priority.immediate
     /// A start, with its alert; it carries no missed alerts.

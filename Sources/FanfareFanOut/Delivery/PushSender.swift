@@ -83,9 +83,9 @@ final class PushSender {
         let slots = isFirst && membership.hasCarriers(audience) ? slots.prefix(1) : slots
         let missed =
             carries ? missedAlerts.pending(slot, of: audience) : audience.alerts.missed(after: activity.alerted)
-        let told = missed.told(at: moment)
-        if told == nil, isShown(audience, to: activity) {
-            missedAlerts.passOver(missed, led: nil, told: .stale, for: slot, of: audience, at: moment)
+        let selection = missed.selection(at: moment)
+        if selection == nil, isShown(audience, to: activity) {
+            missedAlerts.passOver(missed, led: nil, outcome: .stale, for: slot, of: audience, at: moment)
             membership.deliver(slot, with: audience.target, of: audience, at: moment)
             return 1
         }
@@ -97,21 +97,21 @@ final class PushSender {
             return 1
         }
         let wish = SubscriberGovernor.Wish(
-            alert: told.map { missed[$0.lead].alert.class }, priority: audience.priority,
+            alert: selection.map { missed[$0.lead].alert.class }, priority: audience.priority,
             isEnd: audience.event == .end)
         let minute = moment.minuteOfDay
         let grant = governor.grant(
             wish, to: activity.spent, membership.store.effect(of: Int(slot.rawValue), atMinute: minute),
             after: UInt32(clamping: stamp) - activity.stamp)
-        let chance = AlertChance(version: told.map { missed[$0.lead].version } ?? 0, silence: grant.silence)
+        let chance = AlertChance(version: selection.map { missed[$0.lead].version } ?? 0, silence: grant.silence)
         if let silence = grant.silence, isShown(audience, to: activity) {
             missedAlerts.passOver(
-                missed, led: told?.lead, told: .silenced(silence), for: slot, of: audience, at: moment)
+                missed, led: selection?.lead, outcome: .silenced(silence), for: slot, of: audience, at: moment)
             membership.deliver(slot, with: audience.target, of: audience, at: moment)
             return 1
         }
         let request = PayloadRequest(
-            event: audience.event == .end ? .end : .update, stamp: stamp, told: chance.rides ? told : nil,
+            event: audience.event == .end ? .end : .update, stamp: stamp, selection: chance.rides ? selection : nil,
             missed: missed, priority: grant.priority)
         // Alerts that are carried along have no version here to identify the variant.
         let payload =
@@ -189,10 +189,10 @@ final class PushSender {
     private func sharedPayload(
         _ request: PayloadRequest, of audience: Audience, at moment: Moment, into batch: inout DeliveryBatch
     ) -> Payload {
-        let told = request.told
+        let selection = request.selection
         let variant = StampedPayloads.Variant(
-            alert: told.map { request.missed[$0.lead].version },
-            beside: told?.beside.map { request.missed[$0].version } ?? [], priority: request.priority)
+            alert: selection.map { request.missed[$0.lead].version },
+            additional: selection?.additional.map { request.missed[$0].version } ?? [], priority: request.priority)
         return audience.payload(variant) { makePayload(request, for: audience, at: moment, into: &batch) }
     }
 
@@ -210,13 +210,14 @@ final class PushSender {
         _ request: PayloadRequest, showing shown: LineupState.Shown, at moment: Moment, to batch: inout DeliveryBatch
     ) -> Int32 {
         let latest = unsafe shown.lit.publication
-        let lead = request.told.map { request.missed[$0.lead] }
+        let lead = request.selection.map { request.missed[$0.lead] }
         let highlight = lead.flatMap { $0.topic == latest.topicID ? $0.alert.highlight : nil }
         let staleDate = latest.staleAfter.map { moment.wallSeconds + $0.milliseconds / 1000 }
         if unsafe highlight == nil || highlight == shown.lit.highlightedKey, let bytes = unsafe shown.fittingBytes {
-            let words = request.told.map { told in
-                told.beside.isEmpty
-                    ? request.missed[told.lead].issue.said : AlertWords(AlertText(naming: told, of: request.missed))
+            let words = request.selection.map { selection in
+                selection.additional.isEmpty
+                    ? request.missed[selection.lead].issue.said
+                    : AlertWords(AlertText(naming: selection, of: request.missed))
             }
             let payload = unsafe JoinedPayload(
                 stamp: request.stamp, staleDate: staleDate, relevanceScore: latest.relevance.map(Double.init),
@@ -227,7 +228,7 @@ final class PushSender {
         let payload = batch.payload(
             Payload.Head(
                 event: request.event, subject: latest.topicID.rawValue, stamp: request.stamp, staleDate: staleDate,
-                dismissalDate: nil, alert: request.told.map { AlertText(naming: $0, of: request.missed) },
+                dismissalDate: nil, alert: request.selection.map { AlertText(naming: $0, of: request.missed) },
                 priority: request.priority, relevanceScore: latest.relevance.map(Double.init), start: nil,
                 serial: latest.serial))
         unsafe shown.compose(highlighting: highlight, into: &payload.stateBytes)
@@ -241,8 +242,8 @@ final class PushSender {
         _ request: PayloadRequest, for audience: Audience, at moment: Moment, into batch: inout DeliveryBatch
     ) -> Payload {
         let event = request.event
-        let pending = request.told.map { request.missed[$0.lead] }
-        let alert = request.told.map { AlertText(naming: $0, of: request.missed) } ?? request.start?.alert
+        let pending = request.selection.map { request.missed[$0.lead] }
+        let alert = request.selection.map { AlertText(naming: $0, of: request.missed) } ?? request.start?.alert
         let latest = audience.newest.publication
         // Dates are computed from the clock and not from the stamp, which may be ahead of it: the phone compares them with its own clock.
         func date(_ duration: Duration?) -> Int64? { duration.map { moment.wallSeconds + $0.milliseconds / 1000 } }

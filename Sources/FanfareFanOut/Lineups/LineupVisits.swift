@@ -295,7 +295,7 @@ import FanfareModel
 
     // MARK: A push
 
-    /// Sends a version to the lineup's member, or settles the alerts without a push if none of them can be told and nothing has changed.
+    /// Sends a version to the lineup's member, or settles the alerts without a push if none of them may leave and nothing has changed.
     ///
     /// - Returns: `false`, without any effect, if the push has to wait for the clock.
     private func push(
@@ -310,23 +310,24 @@ import FanfareModel
         }
         let number = state.number &+ UInt32(max(1, unheard.count))
         let missed = self.missed(through: number, state)
-        let told = missed.told(at: moment)
+        let selection = missed.selection(at: moment)
         let priority = draft.priority
         let wish = SubscriberGovernor.Wish(
-            alert: told.map { missed[$0.lead].alert.class }, priority: priority, isEnd: false)
+            alert: selection.map { missed[$0.lead].alert.class }, priority: priority, isEnd: false)
         let effect = membership.store.effect(of: Int(slot.rawValue), atMinute: moment.minuteOfDay)
         let seconds = UInt32(clamping: stamp) - UInt32(lastStamp)
         let grant = sender.governor.grant(wish, to: spent, effect, after: seconds)
         let now = moment.monotonic
         let came = unheard.last.map(\.issuedAt) ?? now
         let waiting = unheard.first.map(\.issuedAt) ?? now
-        guard isNew || told != nil && grant.silence == nil else {
-            pass(missed, told: told, grant.silence, row, through: number, at: moment)
+        guard isNew || selection != nil && grant.silence == nil else {
+            pass(missed, selection: selection, grant.silence, row, through: number, at: moment)
             return true
         }
-        let chance = AlertChance(version: told.map { missed[$0.lead].version } ?? 0, silence: grant.silence)
+        let chance = AlertChance(version: selection.map { missed[$0.lead].version } ?? 0, silence: grant.silence)
         let request = PayloadRequest(
-            event: .update, stamp: stamp, told: chance.rides ? told : nil, missed: missed, priority: grant.priority)
+            event: .update, stamp: stamp, selection: chance.rides ? selection : nil, missed: missed,
+            priority: grant.priority)
         let payload = unsafe shown.withUnsafeBufferPointer {
             unsafe sender.addPayload(
                 request, showing: LineupState.Shown(topics: $0, spotlight: draft.spotlight), at: moment, to: &batch)
@@ -377,15 +378,15 @@ import FanfareModel
 
     /// Settles the alerts in `unheard` without a push.
     private func pass(
-        _ missed: ArraySlice<PendingAlert>, told: Told?, _ silence: Silence?, _ row: Int, through number: UInt32,
-        at moment: Moment
+        _ missed: ArraySlice<PendingAlert>, selection: AlertSelection?, _ silence: Silence?, _ row: Int,
+        through number: UInt32, at moment: Moment
     ) {
         let slot = membership.lineups[lone: row].member
-        let classifier = AlertClassifier(missed, led: told?.lead, at: moment)
+        let classifier = AlertClassifier(missed, led: selection?.lead, at: moment)
         let outcome = silence.map(AlertOutcome.silenced) ?? .stale
-        classifier.count(told: outcome, activities: 1, in: &membership.counts.alerts)
+        classifier.count(outcome: outcome, activities: 1, in: &membership.counts.alerts)
         membership.counts.alerts.superseded += unheard.count - missed.count
-        classifier.note(told: outcome, of: CollectionOfOne(slot), in: &membership.store.alertMemory)
+        classifier.note(outcome: outcome, of: CollectionOfOne(slot), in: &membership.store.alertMemory)
         noteAlerts(unheard, row)
         membership.lineups[lone: row].number = number
         membership.lineups[lone: row].publishedAt = moment.monotonic
@@ -432,14 +433,14 @@ import FanfareModel
     /// Counts the alerts of the push, and notes that the lineup has looked at its news.
     private func settleAlerts(_ row: Int, _ state: LineupTable.Lone, as activity: Activity, at moment: Moment) {
         let chance = activity.sendingAlert
-        let told = chance.silence.map(AlertOutcome.silenced) ?? .accepted
+        let outcome = chance.silence.map(AlertOutcome.silenced) ?? .accepted
         if !membership.store.alertMemory.isKept {
             // `take` leaves the alerts in the table; one of them, as nearly always, needs no list.
             switch membership.lineups.settle(row, through: state.sent) {
             case .none: return
             case .one(let issue):
                 if membership.hasHeard(issue, row) { return }
-                membership.counts.alerts.add(chance.isNone ? issue.isRevoked ? .revoked : .stale : told, 1)
+                membership.counts.alerts.add(chance.isNone ? issue.isRevoked ? .revoked : .stale : outcome, 1)
                 membership.lineups[lone: row].alertCounts[Int(issue.alert.class.rawValue)] &+= 1
                 return
             case .many(let issues): return count(issues, row, state, as: activity, at: moment)
@@ -457,11 +458,11 @@ import FanfareModel
         let chance = activity.sendingAlert
         let missed = LineupVisits.pending(heard, through: state.number, after: state.alertCounts)[...]
         let lead = chance.isNone ? nil : missed.firstIndex { $0.version == chance.version }
-        let told = chance.silence.map(AlertOutcome.silenced) ?? .accepted
+        let outcome = chance.silence.map(AlertOutcome.silenced) ?? .accepted
         let classifier = AlertClassifier(missed, led: lead, at: moment)
         membership.counts.alerts.superseded += heard.count - missed.count
-        classifier.count(told: told, activities: 1, in: &membership.counts.alerts)
-        classifier.note(told: told, of: CollectionOfOne(state.member), in: &membership.store.alertMemory)
+        classifier.count(outcome: outcome, activities: 1, in: &membership.counts.alerts)
+        classifier.note(outcome: outcome, of: CollectionOfOne(state.member), in: &membership.store.alertMemory)
         noteAlerts(heard, row)
     }
 }

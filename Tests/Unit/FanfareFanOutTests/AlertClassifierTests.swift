@@ -19,7 +19,7 @@ import Testing
 
     private func outcomes(_ alerts: [PendingAlert], led lead: Int?) -> [AlertOutcome] {
         let classifier = AlertClassifier(alerts[...], led: lead, at: moment)
-        return alerts.indices.map { classifier.outcome(of: $0, told: .accepted) }
+        return alerts.indices.map { classifier.outcome(of: $0, ofSelection: .accepted) }
     }
 
     @Test func newestLeadsAndOlderOnesOfItsTopicAreSuperseded() {
@@ -48,7 +48,7 @@ import Testing
         let alerts = [alert(1), alert(2, isRevoked: true), alert(3)]
         let classifier = AlertClassifier(alerts[...], led: 2, at: moment)
         var counts = ShardCounts.Alerts()
-        classifier.count(told: .silenced(.tooMany), activities: 5, in: &counts)
+        classifier.count(outcome: .silenced(.tooMany), activities: 5, in: &counts)
         var expected = ShardCounts.Alerts()
         expected.superseded = 5
         expected.revoked = 5
@@ -83,7 +83,7 @@ import Testing
         var carried = alert(9)
         carried.number = 0
         let classifier = AlertClassifier([carried, alert(2), alert(4)][...], led: 2, at: moment)
-        classifier.note(told: .accepted, of: slots, in: &memory)
+        classifier.note(outcome: .accepted, of: slots, in: &memory)
         for slot in slots {
             #expect(memory.outcome(number: 2, of: slot) == .superseded)
             #expect(memory.outcome(number: 4, of: slot) == .accepted)
@@ -94,7 +94,7 @@ import Testing
     @Test func nothingIsNotedBeforeAnybodyAsks() {
         var memory = AlertMemory()
         AlertClassifier([alert(2)][...], led: 0, at: moment)
-            .note(told: .accepted, of: [ActivitySlot(0)], in: &memory)
+            .note(outcome: .accepted, of: [ActivitySlot(0)], in: &memory)
         #expect(!memory.isKept)
     }
 }

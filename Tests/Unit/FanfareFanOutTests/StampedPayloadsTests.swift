@@ -18,8 +18,8 @@ import Testing
             priority: .immediate)
     }
 
-    private func variant(alert: UInt32? = nil, beside: [UInt32] = []) -> StampedPayloads.Variant {
-        StampedPayloads.Variant(alert: alert, beside: beside, priority: .immediate)
+    private func variant(alert: UInt32? = nil, additional: [UInt32] = []) -> StampedPayloads.Variant {
+        StampedPayloads.Variant(alert: alert, additional: additional, priority: .immediate)
     }
 
     /// A card that has had a state every moment for an hour joins a match.
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test mutating func payloadsWithARevokedAlertAreDropped() {
-        let variants = [variant(), variant(alert: 1), variant(alert: 2, beside: [1]), variant(alert: 2)]
+        let variants = [variant(), variant(alert: 1), variant(alert: 2, additional: [1]), variant(alert: 2)]
         for variant in variants { payloads.keep(payload(second), as: variant) }
         payloads.drop(alert: 1)
         #expect(variants.map { payloads[$0] != nil } == [true, false, false, true])
