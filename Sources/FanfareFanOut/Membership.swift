@@ -254,7 +254,7 @@ final class Membership {
         while let serial = audience.takeCompleted() { reporter.complete(serial, at: moment) }
     }
 
-    /// Notes that an activity with a pending push has this version now, and that all alerts up to it have had their chance.
+    /// Notes that an activity with a pending push has this version now, and that all alerts up to it are settled.
     func deliver(_ slot: ActivitySlot, with version: UInt32, of audience: Audience, at moment: Moment) {
         let delivered = store[slot].delivered
         store[slot].delivered = version

@@ -46,7 +46,7 @@ extension ActivityStore {
         let tokens = tokens
         let payload = batch.index(of: push.payload)
         let flags: Activity.Flags = push.payload.event == .end ? [.inFlight, .ending] : .inFlight
-        let chance = push.isCharged ? push.alert.chargedAtTen : push.alert
+        let attempt = push.isCharged ? push.alert.chargedAtTen : push.alert
         let spent = governor.charged(
             push.wish, push.grant, first.spent, effect(firstIndex), after: stamp - first.stamp)
         var activities = activities.mutableSpan
@@ -62,7 +62,7 @@ extension ActivityStore {
                 : governor.charged(
                     push.wish, push.grant, activities[index].spent, effect(index),
                     after: stamp - activities[index].stamp)
-            activities[index].depart(flags, push.version, chance, stamp, left)
+            activities[index].depart(flags, push.version, attempt, stamp, left)
         }
         return alike.count
     }
@@ -114,7 +114,7 @@ struct Push {
     let payload: Payload
     /// Version of the audience; 0 for a private end.
     let version: UInt32
-    let alert: AlertChance
+    let alert: AlertAttempt
     let wish: SubscriberGovernor.Wish
     let grant: SubscriberGovernor.Grant
     /// Minute of the day, UTC, at which the push leaves.
@@ -130,7 +130,7 @@ struct PushToOne {
     let payload: Int32
     let version: UInt32
     /// The alert, with the charge for the push.
-    let alert: AlertChance
+    let alert: AlertAttempt
     let stamp: UInt32
     /// The activity's use of its limits after the push.
     let spent: SubscriberGovernor.Spent
@@ -150,7 +150,7 @@ extension Push {
 
 extension Activity {
     fileprivate mutating func depart(
-        _ flags: Flags, _ version: UInt32, _ alert: AlertChance, _ stamp: UInt32, _ spent: SubscriberGovernor.Spent
+        _ flags: Flags, _ version: UInt32, _ alert: AlertAttempt, _ stamp: UInt32, _ spent: SubscriberGovernor.Spent
     ) {
         self.flags.formUnion(flags)
         sending = version

@@ -21,13 +21,13 @@ struct Activity {
     /// The newest version that was accepted, or that shows the same as the accepted one. A joiner has its audience's newest version from the
     /// beginning, with `needsPush` until its first push is accepted.
     var delivered: UInt32 = 0
-    /// The version up to which alerts have had their chance with this activity: sent, superseded, revoked or stale. A push in flight
-    /// counts when its completion arrives; a push that was certainly not processed is no chance.
+    /// The version up to which this activity's alerts are settled: sent, superseded, revoked or stale. A push in flight counts when its
+    /// completion arrives; a push that was certainly not processed is no attempt.
     var alerted: UInt32 = 0
     /// Version of the last push or of the one in flight, of the activity's present audience; 0 before the first.
     var sending: UInt32 = 0
     /// The alert that the push in flight carries, or would have carried; `refused` after the last push has been refused.
-    var sendingAlert = AlertChance.none
+    var sendingAlert = AlertAttempt.none
     /// Greatest `aps.timestamp` ever sent, Unix seconds. It stays with the activity when the audience changes.
     var stamp: UInt32 = 0
     /// The time at which the card appeared or its start left, as far as known; before that, the time of the request.

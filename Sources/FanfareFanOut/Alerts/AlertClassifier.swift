@@ -1,6 +1,6 @@
 import FanfareModel
 
-/// Determines the outcome of each alert that activities had missed, after the push that was its chance has been answered or proved
+/// Determines the outcome of each alert that activities had missed, after the push that was to carry it has been answered or proved
 /// unnecessary. The outcomes go into the counts, and into the memory that answers later questions.
 struct AlertClassifier {
     /// The missed alerts, the oldest first.

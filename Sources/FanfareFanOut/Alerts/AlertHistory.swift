@@ -9,7 +9,7 @@ struct AlertHistory {
     private var displaced: [UInt32] = []
     /// Number of alerts so far, by class.
     private var alertCounts = SIMD2<UInt32>()
-    /// Version of the newest alert: a member that has had its chance at that one has missed none.
+    /// Version of the newest alert: a member for which that one is settled has missed none.
     private(set) var newest: UInt32 = 0
     /// Members that are claimed for the newest alert.
     var claimFront = ClaimFront()
@@ -63,7 +63,7 @@ struct AlertHistory {
     ///
     /// - Parameters:
     ///   - older: the alerts, the oldest first.
-    ///   - version: the version that they get. Each member has it, and so has had its chance at them.
+    ///   - version: the version that they get. Each member has it, so they are settled.
     mutating func restore(_ older: [IssuedAlert], in version: UInt32) {
         for alertClass in [AlertClass.ordinary, .essential] {
             let place = UInt32(alertClass.rawValue)
@@ -104,7 +104,7 @@ struct AlertHistory {
     /// Notes visits to members that may have lacked the newest alert.
     mutating func noteVisits(_ count: Int) { unreached -= min(unreached, count) }
 
-    /// Returns the alerts of versions after `alerted`, up to which a member has had its chance at alerts.
+    /// Returns the alerts of versions after `alerted`, up to which a member's alerts are settled.
     func missed(after alerted: UInt32) -> ArraySlice<PendingAlert> {
         guard newest > alerted else { return [] }
         return pending[(pending.firstIndex { $0.version > alerted } ?? pending.endIndex)...]

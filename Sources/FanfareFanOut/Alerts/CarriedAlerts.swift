@@ -8,7 +8,7 @@ struct CarriedAlerts {
     struct Entry {
         /// Alerts for the first push in the new audience.
         var pending: [PendingAlert] = []
-        /// Alerts whose chance is a push that left before the move; its outcome decides.
+        /// Alerts whose attempt is a push that left before the move; its outcome decides.
         var inFlight: [PendingAlert] = []
         /// Is `true` if the activity is a topic's follower, and of no lineup.
         fileprivate var isFollower = false
@@ -71,7 +71,7 @@ struct CarriedAlerts {
         if entry?.isFollower == true { followers += 1 }
     }
 
-    /// Removes and returns the alerts in flight: the push that left before the move has been answered, and was their chance.
+    /// Removes and returns the alerts in flight: the push that left before the move has been answered, and was their attempt.
     mutating func takeInFlight(of slot: ActivitySlot) -> [PendingAlert] {
         guard var entry = entries[slot] else { return [] }
         let taken = entry.inFlight
@@ -80,7 +80,7 @@ struct CarriedAlerts {
         return taken
     }
 
-    /// Makes the alerts in flight pending again: the push that left before the move was certainly not processed, so it was no chance.
+    /// Makes the alerts in flight pending again: the push that left before the move was certainly not processed, so it was no attempt.
     mutating func returnInFlight(of slot: ActivitySlot) {
         guard var entry = entries[slot] else { return }
         entry.pending = entry.inFlight + entry.pending

@@ -10,7 +10,7 @@ final class MissedAlerts {
         self.lineupPublisher = lineupPublisher
     }
 
-    /// Settles the alerts that this activity, and others in the same state, had missed, after the push that was their chance was answered.
+    /// Settles the alerts that this activity, and others in the same state, had missed, after the push that was their attempt was answered.
     func settleAlerts(
         of activity: Activity, _ outcome: DeliveryOutcome, _ completions: ArraySlice<Completion>, at moment: Moment
     ) {
@@ -21,19 +21,19 @@ final class MissedAlerts {
         case .accepted: (counted, noted) = (silenced ?? .accepted, silenced ?? .accepted)
         case .refused: (counted, noted) = (silenced ?? .refused, .refused)
         case .unknown: (counted, noted) = (nil, silenced ?? .uncertain)
-        case .deadToken, .throttled, .serviceError, .notProcessed: return  // it was no chance
+        case .deadToken, .throttled, .serviceError, .notProcessed: return  // it was no attempt
         }
         guard activity.sending != 0 else { return }
         let audience = membership.awake(activity.audience)
         let missed = audience.alerts.missed(after: activity.alerted)
         guard !missed.isEmpty else { return }
         let settled = missed.prefix { $0.version <= activity.sending }
-        let chance = activity.sendingAlert
-        let lead = settled.firstIndex { $0.version == chance.version }
+        let attempt = activity.sendingAlert
+        let lead = settled.firstIndex { $0.version == attempt.version }
         let classifier = AlertClassifier(settled, led: lead, at: moment)
         if let counted {
             var displaced = audience.alerts.displaced(after: activity.alerted, through: activity.sending)
-            if lead == nil, chance.version > activity.alerted, displaced > 0 {
+            if lead == nil, attempt.version > activity.alerted, displaced > 0 {
                 // The push's own alert was displaced by a newer one while the push was in flight.
                 membership.counts.alerts.add(counted, completions.count)
                 displaced -= 1
@@ -83,7 +83,7 @@ final class MissedAlerts {
     }
 
     /// Settles the alerts that an activity carries along after a push was answered: either the one with these alerts, or one that left before
-    /// the move and was the chance for some of them.
+    /// the move and was the attempt for some of them.
     func answer(
         _ outcome: DeliveryOutcome, carryingAlerts slot: ActivitySlot, as activity: Activity, at moment: Moment
     ) {

@@ -103,10 +103,10 @@ struct SubscriberGovernor {
 
     /// Returns the activity's use of its limits without the charge of the last push, which was certainly not processed: the phone has
     /// heard no alert, and its own budget is as it was.
-    func returned(_ chance: AlertChance, _ spent: Spent, _ effect: Preferences.Effect) -> Spent {
-        let immediate = chance.isAtTen ? (effect.frequentUpdates ? immediateFrequent : self.immediate).cost : 0
+    func returned(_ attempt: AlertAttempt, _ spent: Spent, _ effect: Preferences.Effect) -> Spent {
+        let immediate = attempt.isAtTen ? (effect.frequentUpdates ? immediateFrequent : self.immediate).cost : 0
         return Spent(
-            immediate: spent.immediate.less(immediate), alerts: spent.alerts.less(chance.isPaid ? alerts.cost : 0))
+            immediate: spent.immediate.less(immediate), alerts: spent.alerts.less(attempt.isPaid ? alerts.cost : 0))
     }
 
     private func silence(
@@ -129,14 +129,14 @@ extension UInt32 {
 
 /// The alert that a push carries or had to leave out, by version, the reason for leaving it out, and the charge for the push. Zero
 /// means none of these.
-struct AlertChance: Equatable {
+struct AlertAttempt: Equatable {
     private var bits: UInt32
-    static let none = AlertChance(bits: 0)
+    static let none = AlertAttempt(bits: 0)
     /// The push was refused, and its version is not to be sent again.
-    static let refused = AlertChance(bits: 7 << reasonPlace)
+    static let refused = AlertAttempt(bits: 7 << reasonPlace)
 
     /// The push is charged for an alert that belongs to no version.
-    static let paid = AlertChance(bits: riding << reasonPlace)
+    static let paid = AlertAttempt(bits: riding << reasonPlace)
 
     // Room for a version a second for eight years.
     private static let versionMask: UInt32 = 1 << 28 - 1
@@ -148,24 +148,24 @@ struct AlertChance: Equatable {
     private init(bits: UInt32) { self.bits = bits }
 
     init(version: UInt32, silence: Silence?) {
-        let reason = version == 0 ? 0 : AlertChance.riding
-        bits = version | (silence.map { UInt32($0.rawValue) } ?? reason) << AlertChance.reasonPlace
+        let reason = version == 0 ? 0 : AlertAttempt.riding
+        bits = version | (silence.map { UInt32($0.rawValue) } ?? reason) << AlertAttempt.reasonPlace
     }
 
-    var version: UInt32 { bits & AlertChance.versionMask }
-    var silence: Silence? { Silence(rawValue: UInt8(bits >> AlertChance.reasonPlace)) }
+    var version: UInt32 { bits & AlertAttempt.versionMask }
+    var silence: Silence? { Silence(rawValue: UInt8(bits >> AlertAttempt.reasonPlace)) }
     var rides: Bool { version != 0 && isPaid }
     /// Is `true` when there is no alert.
     var isNone: Bool { version == 0 && silence == nil }
 
     /// Is `true` when the activity was charged for an alert.
-    var isPaid: Bool { bits >> AlertChance.reasonPlace == AlertChance.riding }
-    var isAtTen: Bool { bits & AlertChance.atTen != 0 }
+    var isPaid: Bool { bits >> AlertAttempt.reasonPlace == AlertAttempt.riding }
+    var isAtTen: Bool { bits & AlertAttempt.atTen != 0 }
 
     /// This alert, in a push that was charged at priority 10.
-    var chargedAtTen: AlertChance { AlertChance(bits: bits | AlertChance.atTen) }
+    var chargedAtTen: AlertAttempt { AlertAttempt(bits: bits | AlertAttempt.atTen) }
     /// The charge of a push in flight to an activity that has left the audience, without its alert.
-    var withoutAlert: AlertChance {
-        AlertChance(bits: bits & AlertChance.atTen | (isPaid ? AlertChance.riding << AlertChance.reasonPlace : 0))
+    var withoutAlert: AlertAttempt {
+        AlertAttempt(bits: bits & AlertAttempt.atTen | (isPaid ? AlertAttempt.riding << AlertAttempt.reasonPlace : 0))
     }
 }

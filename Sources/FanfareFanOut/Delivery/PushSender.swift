@@ -103,7 +103,7 @@ final class PushSender {
         let grant = governor.grant(
             wish, to: activity.spent, membership.store.effect(of: Int(slot.rawValue), atMinute: minute),
             after: UInt32(clamping: stamp) - activity.stamp)
-        let chance = AlertChance(version: selection.map { missed[$0.lead].version } ?? 0, silence: grant.silence)
+        let attempt = AlertAttempt(version: selection.map { missed[$0.lead].version } ?? 0, silence: grant.silence)
         if let silence = grant.silence, isShown(audience, to: activity) {
             missedAlerts.passOver(
                 missed, led: selection?.lead, outcome: .silenced(silence), for: slot, of: audience, at: moment)
@@ -111,7 +111,7 @@ final class PushSender {
             return 1
         }
         let request = PayloadRequest(
-            event: audience.event == .end ? .end : .update, stamp: stamp, selection: chance.rides ? selection : nil,
+            event: audience.event == .end ? .end : .update, stamp: stamp, selection: attempt.rides ? selection : nil,
             missed: missed, priority: grant.priority)
         // Alerts that are carried along have no version here to identify the variant.
         let payload =
@@ -119,7 +119,7 @@ final class PushSender {
             ? makePayload(request, for: audience, at: moment, into: &batch)
             : sharedPayload(request, of: audience, at: moment, into: &batch)
         let push = Push(
-            payload: payload, version: audience.target, alert: chance, wish: wish, grant: grant, minute: minute)
+            payload: payload, version: audience.target, alert: attempt, wish: wish, grant: grant, minute: minute)
         let count = send(push, to: isFarAhead ? slots.prefix(1) : slots, into: &batch)
         if grant.priority < wish.priority { membership.counts.pushes.conserved += count }
         audience.ledger.depart(count)

@@ -63,8 +63,8 @@ struct PendingStart {
         let version: UInt32
         /// Hash of the version's visible content; `nil` if the activity came from another audience.
         let display: UInt64?
-        /// The version of the audience up to which alerts are not sent: they came before the start, or the card that this one renews has had
-        /// its chance at them.
+        /// The version of the audience up to which alerts are not sent: they came before the start, or are settled for the card that this one
+        /// renews.
         fileprivate(set) var alerted: UInt32
 
         init(version: UInt32, display: UInt64?) {
@@ -255,7 +255,7 @@ struct StartCoordinator {
 
     // MARK: Renewals
 
-    /// Notes that the card whose place this one takes has had its chance at the alerts up to this version, and shows the same.
+    /// Notes that the alerts up to this version are settled for the card whose place this one takes, and that both show the same.
     mutating func noteAlerts(through version: UInt32, of slot: ActivitySlot) {
         guard let shown = starts[slot]?.shown else { return }
         starts[slot]?.shown?.alerted = max(shown.alerted, version)

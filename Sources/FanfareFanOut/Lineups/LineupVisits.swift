@@ -324,9 +324,9 @@ import FanfareModel
             pass(missed, selection: selection, grant.silence, row, through: number, at: moment)
             return true
         }
-        let chance = AlertChance(version: selection.map { missed[$0.lead].version } ?? 0, silence: grant.silence)
+        let attempt = AlertAttempt(version: selection.map { missed[$0.lead].version } ?? 0, silence: grant.silence)
         let request = PayloadRequest(
-            event: .update, stamp: stamp, selection: chance.rides ? selection : nil, missed: missed,
+            event: .update, stamp: stamp, selection: attempt.rides ? selection : nil, missed: missed,
             priority: grant.priority)
         let payload = unsafe shown.withUnsafeBufferPointer {
             unsafe sender.addPayload(
@@ -335,7 +335,7 @@ import FanfareModel
         let left = sender.governor.charged(wish, grant, spent, effect, after: seconds)
         membership.store.send(
             PushToOne(
-                payload: payload, version: number, alert: grant.priority == .immediate ? chance.chargedAtTen : chance,
+                payload: payload, version: number, alert: grant.priority == .immediate ? attempt.chargedAtTen : attempt,
                 stamp: UInt32(clamping: stamp), spent: left),
             to: slot, into: &batch)
         sender.noteSent(wish, grant)
@@ -432,15 +432,15 @@ import FanfareModel
 
     /// Counts the alerts of the push, and notes that the lineup has looked at its news.
     private func settleAlerts(_ row: Int, _ state: LineupTable.Lone, as activity: Activity, at moment: Moment) {
-        let chance = activity.sendingAlert
-        let outcome = chance.silence.map(AlertOutcome.silenced) ?? .accepted
+        let attempt = activity.sendingAlert
+        let outcome = attempt.silence.map(AlertOutcome.silenced) ?? .accepted
         if !membership.store.alertMemory.isKept {
             // `take` leaves the alerts in the table; one of them, as nearly always, needs no list.
             switch membership.lineups.settle(row, through: state.sent) {
             case .none: return
             case .one(let issue):
                 if membership.hasHeard(issue, row) { return }
-                membership.counts.alerts.add(chance.isNone ? issue.isRevoked ? .revoked : .stale : outcome, 1)
+                membership.counts.alerts.add(attempt.isNone ? issue.isRevoked ? .revoked : .stale : outcome, 1)
                 membership.lineups[lone: row].alertCounts[Int(issue.alert.class.rawValue)] &+= 1
                 return
             case .many(let issues): return count(issues, row, state, as: activity, at: moment)
@@ -455,10 +455,10 @@ import FanfareModel
     ) {
         let heard = issues.filter { !membership.hasHeard($0, row) }
         guard !heard.isEmpty else { return }
-        let chance = activity.sendingAlert
+        let attempt = activity.sendingAlert
         let missed = LineupVisits.pending(heard, through: state.number, after: state.alertCounts)[...]
-        let lead = chance.isNone ? nil : missed.firstIndex { $0.version == chance.version }
-        let outcome = chance.silence.map(AlertOutcome.silenced) ?? .accepted
+        let lead = attempt.isNone ? nil : missed.firstIndex { $0.version == attempt.version }
+        let outcome = attempt.silence.map(AlertOutcome.silenced) ?? .accepted
         let classifier = AlertClassifier(missed, led: lead, at: moment)
         membership.counts.alerts.superseded += heard.count - missed.count
         classifier.count(outcome: outcome, activities: 1, in: &membership.counts.alerts)

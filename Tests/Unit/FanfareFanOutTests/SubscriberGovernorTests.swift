@@ -105,9 +105,9 @@ import Testing
             let grant = governor.grant(wish, to: phone.spent, phone.effect, after: seconds)
             let charged = governor.charged(wish, grant, phone.spent, phone.effect, after: seconds)
             let rides = wish.alert != nil && grant.silence == nil
-            let chance = AlertChance(version: rides ? 1 : 0, silence: grant.silence)
+            let attempt = AlertAttempt(version: rides ? 1 : 0, silence: grant.silence)
             let isAtTen = grant.priority == .immediate && !wish.isEnd
-            let returned = governor.returned(isAtTen ? chance.chargedAtTen : chance, charged, phone.effect)
+            let returned = governor.returned(isAtTen ? attempt.chargedAtTen : attempt, charged, phone.effect)
             // A push that is not charged lets the same seconds pass.
             let free = Wish(alert: nil, priority: .conserving, isEnd: false)
             let uncharged = governor.charged(
@@ -178,39 +178,39 @@ import Testing
     }
 }
 
-@Suite struct AlertChanceTests {
+@Suite struct AlertAttemptTests {
     private static let versions: [UInt32] = [0, 1, 2, 5, 0xffff, 1 << 28 - 1]
 
-    @Test func aChanceKeepsVersionSilenceAndCharge() {
+    @Test func anAttemptKeepsVersionSilenceAndCharge() {
         for version in Self.versions {
             for silence in Silence.allCases.map(Optional.some) + [nil] {
-                let chance = AlertChance(version: version, silence: silence)
-                for (chance, isAtTen) in [(chance, false), (chance.chargedAtTen, true)] {
-                    #expect(chance.version == version && chance.silence == silence, "\(version)")
-                    #expect(chance.isAtTen == isAtTen, "\(version)")
+                let attempt = AlertAttempt(version: version, silence: silence)
+                for (attempt, isAtTen) in [(attempt, false), (attempt.chargedAtTen, true)] {
+                    #expect(attempt.version == version && attempt.silence == silence, "\(version)")
+                    #expect(attempt.isAtTen == isAtTen, "\(version)")
                     let rides = version != 0 && silence == nil
-                    #expect(chance.rides == rides && chance.isPaid == rides, "\(version)")
-                    #expect(chance.isNone == (version == 0 && silence == nil), "\(version)")
+                    #expect(attempt.rides == rides && attempt.isPaid == rides, "\(version)")
+                    #expect(attempt.isNone == (version == 0 && silence == nil), "\(version)")
                 }
             }
         }
     }
 
-    @Test func aChanceWithoutItsAlertKeepsOnlyWhatItHasCost() {
+    @Test func anAttemptWithoutItsAlertKeepsOnlyWhatItHasCost() {
         for version in Self.versions {
             for silence in Silence.allCases.map(Optional.some) + [nil] {
-                let chance = AlertChance(version: version, silence: silence)
-                let paid = version != 0 && silence == nil ? AlertChance.paid : .none
-                #expect(chance.withoutAlert == paid && chance.chargedAtTen.withoutAlert == paid.chargedAtTen)
+                let attempt = AlertAttempt(version: version, silence: silence)
+                let paid = version != 0 && silence == nil ? AlertAttempt.paid : .none
+                #expect(attempt.withoutAlert == paid && attempt.chargedAtTen.withoutAlert == paid.chargedAtTen)
             }
         }
-        #expect(AlertChance.refused.withoutAlert == .none)
+        #expect(AlertAttempt.refused.withoutAlert == .none)
     }
 
-    @Test func chancesWithoutAVersionDiffer() {
-        let chances = [AlertChance.none, .paid, .refused]
-        #expect(chances.map(\.version) == [0, 0, 0] && chances.map(\.silence) == [nil, nil, nil])
-        #expect(chances.map(\.isPaid) == [false, true, false] && !chances.contains { $0.rides })
-        #expect(chances[0] != chances[1] && chances[1] != chances[2] && chances[0] != chances[2])
+    @Test func attemptsWithoutAVersionDiffer() {
+        let attempts = [AlertAttempt.none, .paid, .refused]
+        #expect(attempts.map(\.version) == [0, 0, 0] && attempts.map(\.silence) == [nil, nil, nil])
+        #expect(attempts.map(\.isPaid) == [false, true, false] && !attempts.contains { $0.rides })
+        #expect(attempts[0] != attempts[1] && attempts[1] != attempts[2] && attempts[0] != attempts[2])
     }
 }
