@@ -62,9 +62,9 @@ struct PhoneBucket {
         return Double(size.burst) - left / (Double(size.refill.milliseconds) / 1000)
     }
 
-    func has(_ size: TokenBucket.Size, at now: Int64, loan: Int = 0) -> Bool {
+    func has(_ size: TokenBucket.Size, at now: Int64, overdraft: Int = 0) -> Bool {
         // The margin allows for thirds, which do not add up exactly.
-        tokens(size, at: now) + Double(loan) > 1 - 1e-6
+        tokens(size, at: now) + Double(overdraft) > 1 - 1e-6
     }
 
     mutating func take(_ size: TokenBucket.Size, at now: Int64, atLeast least: Double = -.infinity) {
@@ -86,7 +86,7 @@ extension World {
         if alert == .ordinary, !phone.alertBucket.has(phone.limits.alerts, at: stamp) { return false }
         return isEnd
             || phone.budget.has(
-                phone.budgetSize, at: stamp, loan: alert == .essential ? phone.limits.essentialLoan : 0)
+                phone.budgetSize, at: stamp, overdraft: alert == .essential ? phone.limits.essentialOverdraft : 0)
     }
 
     /// To be called before a pull. After a clock step, a push sent before may not have been taken, so it may be repeated.
@@ -151,7 +151,7 @@ extension ActivityLimits {
         var limits = ActivityLimits()
         limits.immediate = TokenBucket.Size(burst: 3, refill: .seconds(20))
         limits.immediateFrequent = TokenBucket.Size(burst: 6, refill: .seconds(10))
-        limits.essentialLoan = 1
+        limits.essentialOverdraft = 1
         limits.alerts = TokenBucket.Size(burst: 2, refill: .seconds(30))
         return limits
     }()

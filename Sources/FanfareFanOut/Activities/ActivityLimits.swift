@@ -11,7 +11,7 @@ public struct ActivityLimits: Sendable, Hashable {
     /// Pushes at priority 10 if the app's frequent updates are on. A phone's own count once showed some 230 left (spec §4.1, observed).
     public var immediateFrequent = TokenBucket.Size(burst: 240, refill: .seconds(15))
     /// Essential alerts that go at priority 10 although the budget is spent; they are charged to the next refill.
-    public var essentialLoan = 6
+    public var essentialOverdraft = 6
     /// Alerts in one activity, whose lineup may have many topics with buckets of their own (rule A2). Further alerts are silent;
     /// essential ones count, but this limit never holds them back.
     public var alerts = TokenBucket.Size(burst: 12, refill: .seconds(300))

@@ -6,7 +6,7 @@ import FanfareModel
 /// After churn every activity and every token is a cache miss. The processor overlaps many misses if little work lies between
 /// them, so the data needed first is read in loops of its own.
 extension ActivityStore {
-    /// Sends the push to the first of `slots` and to the activities after it that are in the same state and get the same grant.
+    /// Sends the push to the first of `slots` and to the activities after it that are in the same state and get the same decision.
     ///
     /// - Returns: the number of activities that got it; at least one, because the first one may take the payload's stamp.
     mutating func send(
@@ -21,7 +21,7 @@ extension ActivityStore {
         func effect(_ index: Int) -> Preferences.Effect {
             preferences.isEmpty ? Preferences.Effect() : preferences[index].effect(atMinute: push.minute)
         }
-        // Equal spending as of the same second and an equal wish lead to an equal grant and an equal remainder: the case of nearly all.
+        // Equal spending as of the same second and an equal request lead to an equal decision and an equal remainder: the case of nearly all.
         var areEqual = true
         let alike = slots.prefix {
             let index = Int($0.rawValue)
@@ -30,14 +30,15 @@ extension ActivityStore {
                 activity.flags == first.flags
             else { return false }
             if activity.sendingAlert == first.sendingAlert, activity.stamp == first.stamp,
-                activity.spent == first.spent, first.stamp < stamp,
+                activity.budgetUse == first.budgetUse, first.stamp < stamp,
                 preferences.isEmpty || preferences[index] == preferences[firstIndex]
             {
                 return true
             }
             guard activity.wasRefused == first.wasRefused, activity.takes(push.version, stamped: stamp),
-                governor.grant(push.wish, to: activity.spent, effect(index), after: stamp - activity.stamp)
-                    == push.grant
+                governor.decision(
+                    on: push.request, for: activity.budgetUse, effect(index), after: stamp - activity.stamp)
+                    == push.decision
             else { return false }
             areEqual = false
             return true
@@ -47,8 +48,8 @@ extension ActivityStore {
         let payload = batch.index(of: push.payload)
         let flags: Activity.Flags = push.payload.event == .end ? [.inFlight, .ending] : .inFlight
         let attempt = push.isCharged ? push.alert.chargedAtTen : push.alert
-        let spent = governor.charged(
-            push.wish, push.grant, first.spent, effect(firstIndex), after: stamp - first.stamp)
+        let budgetUse = governor.charged(
+            push.request, push.decision, first.budgetUse, effect(firstIndex), after: stamp - first.stamp)
         var activities = activities.mutableSpan
         for slot in alike {
             let index = Int(slot.rawValue)
@@ -58,9 +59,9 @@ extension ActivityStore {
             // One access, so that the array element is looked up once.
             let left =
                 areEqual
-                ? spent
+                ? budgetUse
                 : governor.charged(
-                    push.wish, push.grant, activities[index].spent, effect(index),
+                    push.request, push.decision, activities[index].budgetUse, effect(index),
                     after: stamp - activities[index].stamp)
             activities[index].depart(flags, push.version, attempt, stamp, left)
         }
@@ -74,7 +75,7 @@ extension ActivityStore {
         batch.append(
             slot: slot, generation: activities[index].generation, payload: push.payload,
             token: activities[index].token, of: tokens)
-        activities[index].depart(.inFlight, push.version, push.alert, push.stamp, push.spent)
+        activities[index].depart(.inFlight, push.version, push.alert, push.stamp, push.budgetUse)
     }
 
     /// Records that the push in flight to one activity, which carried this version, was accepted.
@@ -115,13 +116,13 @@ struct Push {
     /// Version of the audience; 0 for a private end.
     let version: UInt32
     let alert: AlertAttempt
-    let wish: SubscriberGovernor.Wish
-    let grant: SubscriberGovernor.Grant
+    let request: SubscriberGovernor.PushRequest
+    let decision: SubscriberGovernor.PushDecision
     /// Minute of the day, UTC, at which the push leaves.
     let minute: Int
 
     /// Is `true` when the push counts against the budget for priority 10.
-    var isCharged: Bool { grant.priority == .immediate && !wish.isEnd }
+    var isCharged: Bool { decision.priority == .immediate && !request.isEnd }
 }
 
 /// A push to the member of a lineup.
@@ -133,7 +134,7 @@ struct PushToOne {
     let alert: AlertAttempt
     let stamp: UInt32
     /// The activity's use of its limits after the push.
-    let spent: SubscriberGovernor.Spent
+    let budgetUse: SubscriberGovernor.BudgetUse
 }
 
 extension Push {
@@ -143,20 +144,21 @@ extension Push {
     init(ofOne payload: Payload, telling alert: AlertClass? = nil) {
         self.init(
             payload: payload, version: 0, alert: alert == nil ? .none : .paid,
-            wish: SubscriberGovernor.Wish(alert: alert, priority: .immediate, isEnd: true),
-            grant: SubscriberGovernor.Grant(priority: .immediate, silence: nil), minute: 0)
+            request: SubscriberGovernor.PushRequest(alert: alert, priority: .immediate, isEnd: true),
+            decision: SubscriberGovernor.PushDecision(priority: .immediate, silence: nil), minute: 0)
     }
 }
 
 extension Activity {
     fileprivate mutating func depart(
-        _ flags: Flags, _ version: UInt32, _ alert: AlertAttempt, _ stamp: UInt32, _ spent: SubscriberGovernor.Spent
+        _ flags: Flags, _ version: UInt32, _ alert: AlertAttempt, _ stamp: UInt32,
+        _ budgetUse: SubscriberGovernor.BudgetUse
     ) {
         self.flags.formUnion(flags)
         sending = version
         sendingAlert = alert
         self.stamp = stamp
-        self.spent = spent
+        self.budgetUse = budgetUse
     }
 
     /// Is `true` when the card does not show the last state sent to the activity.

@@ -57,13 +57,13 @@ struct DispositionQuery {
         guard let selection = missed.selection(at: moment),
             missed.indices.contains(where: { selection.contains($0) && isMeant(missed[$0]) })
         else { return .silenced(.superseded) }
-        let wish = SubscriberGovernor.Wish(
+        let request = SubscriberGovernor.PushRequest(
             alert: missed[selection.lead].alert.class, priority: audience.priority,
             isEnd: audience.event == .end || membership.store[slot].flags.contains(.leaving))
-        let grant = sender.governor.grant(
-            wish, to: membership.store[slot].spent,
+        let decision = sender.governor.decision(
+            on: request, for: membership.store[slot].budgetUse,
             membership.store.effect(of: Int(slot.rawValue), atMinute: moment.minuteOfDay),
             after: UInt32(moment.stampSecond) - min(UInt32(moment.stampSecond), membership.store[slot].stamp))
-        return grant.silence.map { .silenced(.preferences($0)) } ?? .planned
+        return decision.silence.map { .silenced(.preferences($0)) } ?? .planned
     }
 }

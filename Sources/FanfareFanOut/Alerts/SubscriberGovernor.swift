@@ -6,7 +6,7 @@ import FanfareModel
 /// The decision is a pure function of a few bytes per activity, so that activities in the same state share one payload.
 struct SubscriberGovernor {
     /// A push that the audience has for a member.
-    struct Wish {
+    struct PushRequest {
         /// Class of the alert that the member missed.
         let alert: AlertClass?
         /// Priority that the topic's rules request for a push without alert.
@@ -15,7 +15,7 @@ struct SubscriberGovernor {
         let isEnd: Bool
     }
 
-    struct Grant: Equatable {
+    struct PushDecision: Equatable {
         let priority: Priority
         /// The reason for which the alert does not ride; `nil` if it rides, or if there is none.
         let silence: Silence?
@@ -23,7 +23,7 @@ struct SubscriberGovernor {
 
     /// An activity's use of its limits, as seconds until its buckets are full again. They count from the activity's stamp, which is kept
     /// anyway, marks the last push, and never goes back. So nothing is rounded away, and nothing is refilled twice.
-    struct Spent: Equatable {
+    struct BudgetUse: Equatable {
         // One word, because it is compared for every push of a sweep.
         private var bits: UInt32 = 0
 
@@ -47,8 +47,8 @@ struct SubscriberGovernor {
         let cost: UInt32
         let most: UInt32
 
-        /// A refill counts as a second at least, and a bucket as nine hours at most: with as much again for loans it fits into the
-        /// two bytes of `Spent`.
+        /// A refill counts as a second at least, and a bucket as nine hours at most: with as much again for overdrafts it fits into the
+        /// two bytes of `BudgetUse`.
         init(_ size: TokenBucket.Size) {
             cost = UInt32(min(max(1, size.refill.milliseconds / 1000), Int64(Meter.mostMax)))
             most = min(cost * UInt32(size.burst), Meter.mostMax)
@@ -60,66 +60,69 @@ struct SubscriberGovernor {
     private let immediate: Meter
     private let immediateFrequent: Meter
     private let alerts: Meter
-    private let loan: UInt32
+    private let overdraft: UInt32
 
     init(_ limits: ActivityLimits) {
         immediate = Meter(limits.immediate)
         immediateFrequent = Meter(limits.immediateFrequent)
         alerts = Meter(limits.alerts)
-        loan = UInt32(min(max(0, limits.essentialLoan), 1000))
+        overdraft = UInt32(min(max(0, limits.essentialOverdraft), 1000))
     }
 
     /// - Parameter seconds: from the activity's last stamp to the push's.
-    func grant(_ wish: Wish, to spent: Spent, _ effect: Preferences.Effect, after seconds: UInt32) -> Grant {
+    func decision(
+        on request: PushRequest, for use: BudgetUse, _ effect: Preferences.Effect, after seconds: UInt32
+    ) -> PushDecision {
         let meter = effect.frequentUpdates ? immediateFrequent : immediate
         var silence: Silence?
-        if let alert = wish.alert {
-            silence = self.silence(alert, spent, effect, after: seconds)
+        if let alert = request.alert {
+            silence = self.silence(alert, use, effect, after: seconds)
             if silence == nil {
-                let loan = alert == .essential ? min(loan * meter.cost, Meter.mostMax) : 0
-                if wish.isEnd || affords(meter, spent, after: seconds, loan: loan) {
-                    return Grant(priority: .immediate, silence: nil)
+                let overdraft = alert == .essential ? min(overdraft * meter.cost, Meter.mostMax) : 0
+                if request.isEnd || affords(meter, use, after: seconds, overdraft: overdraft) {
+                    return PushDecision(priority: .immediate, silence: nil)
                 }
                 silence = .budget
             }
         }
         let isImmediate =
-            wish.isEnd || wish.priority == .immediate && affords(meter, spent, after: seconds, loan: 0)
-        return Grant(priority: isImmediate ? .immediate : .conserving, silence: silence)
+            request.isEnd || request.priority == .immediate && affords(meter, use, after: seconds, overdraft: 0)
+        return PushDecision(priority: isImmediate ? .immediate : .conserving, silence: silence)
     }
 
-    /// Returns the activity's use of its limits after the push leaves as granted.
+    /// Returns the activity's use of its limits after the push leaves as decided.
     func charged(
-        _ wish: Wish, _ grant: Grant, _ spent: Spent, _ effect: Preferences.Effect, after seconds: UInt32
-    ) -> Spent {
-        var immediate = spent.immediate(after: seconds)
-        if grant.priority == .immediate, !wish.isEnd {
+        _ request: PushRequest, _ decision: PushDecision, _ use: BudgetUse, _ effect: Preferences.Effect,
+        after seconds: UInt32
+    ) -> BudgetUse {
+        var immediate = use.immediate(after: seconds)
+        if decision.priority == .immediate, !request.isEnd {
             immediate += (effect.frequentUpdates ? immediateFrequent : self.immediate).cost
         }
-        var alerts = spent.alerts(of: self.alerts, after: seconds)
-        if wish.alert != nil, grant.silence == nil { alerts += self.alerts.cost }
-        return Spent(immediate: immediate, alerts: alerts)
+        var alerts = use.alerts(of: self.alerts, after: seconds)
+        if request.alert != nil, decision.silence == nil { alerts += self.alerts.cost }
+        return BudgetUse(immediate: immediate, alerts: alerts)
     }
 
     /// Returns the activity's use of its limits without the charge of the last push, which was certainly not processed: the phone has
     /// heard no alert, and its own budget is as it was.
-    func returned(_ attempt: AlertAttempt, _ spent: Spent, _ effect: Preferences.Effect) -> Spent {
+    func returned(_ attempt: AlertAttempt, _ use: BudgetUse, _ effect: Preferences.Effect) -> BudgetUse {
         let immediate = attempt.isAtTen ? (effect.frequentUpdates ? immediateFrequent : self.immediate).cost : 0
-        return Spent(
-            immediate: spent.immediate.less(immediate), alerts: spent.alerts.less(attempt.isPaid ? alerts.cost : 0))
+        return BudgetUse(
+            immediate: use.immediate.less(immediate), alerts: use.alerts.less(attempt.isPaid ? alerts.cost : 0))
     }
 
     private func silence(
-        _ alert: AlertClass, _ spent: Spent, _ effect: Preferences.Effect, after seconds: UInt32
+        _ alert: AlertClass, _ use: BudgetUse, _ effect: Preferences.Effect, after seconds: UInt32
     ) -> Silence? {
         if !effect.mask.passes(alert) { return .masked }
         if !effect.quietMask.passes(alert) { return .quietHours }
-        if alert == .ordinary, spent.alerts(of: alerts, after: seconds) + alerts.cost > alerts.most { return .tooMany }
+        if alert == .ordinary, use.alerts(of: alerts, after: seconds) + alerts.cost > alerts.most { return .tooMany }
         return nil
     }
 
-    private func affords(_ meter: Meter, _ spent: Spent, after seconds: UInt32, loan: UInt32) -> Bool {
-        spent.immediate(after: seconds) + meter.cost <= meter.most + loan
+    private func affords(_ meter: Meter, _ use: BudgetUse, after seconds: UInt32, overdraft: UInt32) -> Bool {
+        use.immediate(after: seconds) + meter.cost <= meter.most + overdraft
     }
 }
 

@@ -73,8 +73,8 @@ final class Completions {
             return 1
         }
         if completion.outcome.isUnprocessed {
-            membership.store[slot].spent = sender.governor.returned(
-                activity.sendingAlert, activity.spent,
+            membership.store[slot].budgetUse = sender.governor.returned(
+                activity.sendingAlert, activity.budgetUse,
                 membership.store.effect(of: Int(slot.rawValue), atMinute: moment.minuteOfDay))
         }
         // Fetched first, because the audience of a lineup is removed with its last member.

@@ -33,15 +33,15 @@ final class Dispatcher {
         guard !lifecycle.hasLostName(slot) else { return ([], nil) }
         let missed = missedAlerts.pending(slot, of: audience)
         let selection = missed.selection(at: moment)
-        let wish = SubscriberGovernor.Wish(
+        let request = SubscriberGovernor.PushRequest(
             alert: selection.map { missed[$0.lead].alert.class }, priority: .immediate, isEnd: true)
-        let grant = sender.governor.grant(
-            wish, to: membership.store[slot].spent,
+        let decision = sender.governor.decision(
+            on: request, for: membership.store[slot].budgetUse,
             membership.store.effect(of: Int(slot.rawValue), atMinute: moment.minuteOfDay),
             after: UInt32(clamping: stamp) - membership.store[slot].stamp)
-        guard let selection, grant.silence == nil else {
+        guard let selection, decision.silence == nil else {
             missedAlerts.passOver(
-                missed, led: selection?.lead, outcome: grant.silence.map(AlertOutcome.silenced) ?? .stale, for: slot,
+                missed, led: selection?.lead, outcome: decision.silence.map(AlertOutcome.silenced) ?? .stale, for: slot,
                 of: audience, at: moment)
             membership.store[slot].alerted = audience.target
             membership.carriedAlerts.remove(slot)

@@ -96,15 +96,15 @@ final class PushSender {
             awaitClock(slot, at: moment)
             return 1
         }
-        let wish = SubscriberGovernor.Wish(
+        let pushRequest = SubscriberGovernor.PushRequest(
             alert: selection.map { missed[$0.lead].alert.class }, priority: audience.priority,
             isEnd: audience.event == .end)
         let minute = moment.minuteOfDay
-        let grant = governor.grant(
-            wish, to: activity.spent, membership.store.effect(of: Int(slot.rawValue), atMinute: minute),
+        let decision = governor.decision(
+            on: pushRequest, for: activity.budgetUse, membership.store.effect(of: Int(slot.rawValue), atMinute: minute),
             after: UInt32(clamping: stamp) - activity.stamp)
-        let attempt = AlertAttempt(version: selection.map { missed[$0.lead].version } ?? 0, silence: grant.silence)
-        if let silence = grant.silence, isShown(audience, to: activity) {
+        let attempt = AlertAttempt(version: selection.map { missed[$0.lead].version } ?? 0, silence: decision.silence)
+        if let silence = decision.silence, isShown(audience, to: activity) {
             missedAlerts.passOver(
                 missed, led: selection?.lead, outcome: .silenced(silence), for: slot, of: audience, at: moment)
             membership.deliver(slot, with: audience.target, of: audience, at: moment)
@@ -112,16 +112,17 @@ final class PushSender {
         }
         let request = PayloadRequest(
             event: audience.event == .end ? .end : .update, stamp: stamp, selection: attempt.rides ? selection : nil,
-            missed: missed, priority: grant.priority)
+            missed: missed, priority: decision.priority)
         // Alerts that are carried along have no version here to identify the variant.
         let payload =
             carries || isFarAhead
             ? makePayload(request, for: audience, at: moment, into: &batch)
             : sharedPayload(request, of: audience, at: moment, into: &batch)
         let push = Push(
-            payload: payload, version: audience.target, alert: attempt, wish: wish, grant: grant, minute: minute)
+            payload: payload, version: audience.target, alert: attempt, request: pushRequest, decision: decision,
+            minute: minute)
         let count = send(push, to: isFarAhead ? slots.prefix(1) : slots, into: &batch)
-        if grant.priority < wish.priority { membership.counts.pushes.conserved += count }
+        if decision.priority < pushRequest.priority { membership.counts.pushes.conserved += count }
         audience.ledger.depart(count)
         noteSent(count, having: activity.delivered, of: audience, at: moment)
         return count
@@ -197,10 +198,10 @@ final class PushSender {
     }
 
     /// Counts a push to the member of a lineup.
-    func noteSent(_ wish: SubscriberGovernor.Wish, _ grant: SubscriberGovernor.Grant) {
+    func noteSent(_ request: SubscriberGovernor.PushRequest, _ decision: SubscriberGovernor.PushDecision) {
         inFlight += 1
         membership.counts.pushes.sent += 1
-        if grant.priority < wish.priority { membership.counts.pushes.conserved += 1 }
+        if decision.priority < request.priority { membership.counts.pushes.conserved += 1 }
     }
 
     /// Adds the payload of an update of a lineup whose state is in its row to the batch.

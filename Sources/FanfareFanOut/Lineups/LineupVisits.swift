@@ -304,7 +304,7 @@ import FanfareModel
         let state = membership.lineups[lone: row]
         let slot = state.member
         membership.store[slot].forgetUnusedStamp(at: moment)
-        let (lastStamp, spent) = (Int64(membership.store[slot].stamp), membership.store[slot].spent)
+        let (lastStamp, budgetUse) = (Int64(membership.store[slot].stamp), membership.store[slot].budgetUse)
         guard let stamp = Stamp.next(after: lastStamp, at: moment), membership.store[slot].flags.isEmpty else {
             return false
         }
@@ -312,33 +312,34 @@ import FanfareModel
         let missed = self.missed(through: number, state)
         let selection = missed.selection(at: moment)
         let priority = draft.priority
-        let wish = SubscriberGovernor.Wish(
+        let pushRequest = SubscriberGovernor.PushRequest(
             alert: selection.map { missed[$0.lead].alert.class }, priority: priority, isEnd: false)
         let effect = membership.store.effect(of: Int(slot.rawValue), atMinute: moment.minuteOfDay)
         let seconds = UInt32(clamping: stamp) - UInt32(lastStamp)
-        let grant = sender.governor.grant(wish, to: spent, effect, after: seconds)
+        let decision = sender.governor.decision(on: pushRequest, for: budgetUse, effect, after: seconds)
         let now = moment.monotonic
         let came = unheard.last.map(\.issuedAt) ?? now
         let waiting = unheard.first.map(\.issuedAt) ?? now
-        guard isNew || selection != nil && grant.silence == nil else {
-            pass(missed, selection: selection, grant.silence, row, through: number, at: moment)
+        guard isNew || selection != nil && decision.silence == nil else {
+            pass(missed, selection: selection, decision.silence, row, through: number, at: moment)
             return true
         }
-        let attempt = AlertAttempt(version: selection.map { missed[$0.lead].version } ?? 0, silence: grant.silence)
+        let attempt = AlertAttempt(version: selection.map { missed[$0.lead].version } ?? 0, silence: decision.silence)
         let request = PayloadRequest(
             event: .update, stamp: stamp, selection: attempt.rides ? selection : nil, missed: missed,
-            priority: grant.priority)
+            priority: decision.priority)
         let payload = unsafe shown.withUnsafeBufferPointer {
             unsafe sender.addPayload(
                 request, showing: LineupState.Shown(topics: $0, spotlight: draft.spotlight), at: moment, to: &batch)
         }
-        let left = sender.governor.charged(wish, grant, spent, effect, after: seconds)
+        let left = sender.governor.charged(pushRequest, decision, budgetUse, effect, after: seconds)
         membership.store.send(
             PushToOne(
-                payload: payload, version: number, alert: grant.priority == .immediate ? attempt.chargedAtTen : attempt,
-                stamp: UInt32(clamping: stamp), spent: left),
+                payload: payload, version: number,
+                alert: decision.priority == .immediate ? attempt.chargedAtTen : attempt,
+                stamp: UInt32(clamping: stamp), budgetUse: left),
             to: slot, into: &batch)
-        sender.noteSent(wish, grant)
+        sender.noteSent(pushRequest, decision)
         if membership.lanes.served < Lanes.lastLane {
             reporter.freshness.noteLaneDelay(
                 now.nanoseconds(since: waiting), lane: membership.lanes.served, of: freshness)

@@ -4,20 +4,20 @@ import Testing
 @testable import FanfareFanOut
 
 @Suite struct SubscriberGovernorTests {
-    private typealias Wish = SubscriberGovernor.Wish
-    private typealias Spent = SubscriberGovernor.Spent
+    private typealias PushRequest = SubscriberGovernor.PushRequest
+    private typealias BudgetUse = SubscriberGovernor.BudgetUse
 
     /// Limits with a bucket of so many pushes at priority 10, twice as many with frequent updates.
-    private static func limits(burst: Int, refill: Int, loan: Int = 0, alerts: Int = 1000) -> ActivityLimits {
+    private static func limits(burst: Int, refill: Int, overdraft: Int = 0, alerts: Int = 1000) -> ActivityLimits {
         var limits = ActivityLimits()
         limits.immediate = TokenBucket.Size(burst: burst, refill: .seconds(refill))
         limits.immediateFrequent = TokenBucket.Size(burst: burst * 2, refill: .seconds(refill))
-        limits.essentialLoan = loan
+        limits.essentialOverdraft = overdraft
         limits.alerts = TokenBucket.Size(burst: alerts, refill: .seconds(10))
         return limits
     }
 
-    /// A bucket that holds seconds, and gains one each second. Only a loan takes it below zero.
+    /// A bucket that holds seconds, and gains one each second. Only an overdraft takes it below zero.
     private struct Bucket {
         let cost: Int
         let most: Int
@@ -26,35 +26,35 @@ import Testing
         init(burst: Int, refill: Int) { (cost, most, level) = (refill, burst * refill, burst * refill) }
 
         mutating func pass(seconds: Int) { level = min(most, level + seconds) }
-        func affords(loan: Int = 0) -> Bool { level + loan * cost >= cost }
+        func affords(overdraft: Int = 0) -> Bool { level + overdraft * cost >= cost }
     }
 
     /// An activity that is sent pushes, with its use of its limits.
     private struct Phone {
         let governor: SubscriberGovernor
         var effect = Preferences.Effect()
-        var spent = Spent()
+        var budgetUse = BudgetUse()
 
-        mutating func push(_ wish: Wish, after seconds: UInt32 = 0) -> SubscriberGovernor.Grant {
-            let grant = governor.grant(wish, to: spent, effect, after: seconds)
-            spent = governor.charged(wish, grant, spent, effect, after: seconds)
-            return grant
+        mutating func push(_ request: PushRequest, after seconds: UInt32 = 0) -> SubscriberGovernor.PushDecision {
+            let decision = governor.decision(on: request, for: budgetUse, effect, after: seconds)
+            budgetUse = governor.charged(request, decision, budgetUse, effect, after: seconds)
+            return decision
         }
 
         /// Number of pushes of this kind in a row that go at priority 10 with whatever they alert.
         mutating func countAtTen(_ alert: AlertClass?, isEnd: Bool = false) -> Int {
             var count = 0
             while count < 2000 {
-                let grant = push(Wish(alert: alert, priority: .immediate, isEnd: isEnd))
-                guard grant.priority == .immediate, grant.silence == nil else { break }
+                let decision = push(PushRequest(alert: alert, priority: .immediate, isEnd: isEnd))
+                guard decision.priority == .immediate, decision.silence == nil else { break }
                 count += 1
             }
             return count
         }
     }
 
-    private static func wish(_ random: inout SplitMix64) -> Wish {
-        Wish(
+    private static func request(_ random: inout SplitMix64) -> PushRequest {
+        PushRequest(
             alert: [nil, .ordinary, .essential].randomElement(using: &random) ?? nil,
             priority: random.chance(0.5) ? .immediate : .conserving, isEnd: random.chance(0.1))
     }
@@ -62,58 +62,61 @@ import Testing
     /// Pushes with and without alerts leave at any distance of each other.
     @Test(arguments: 0..<20 as Range<UInt64>) func pushesAndAlertsAreGrantedAsTwoBucketsOfSecondsAllow(seed: UInt64) {
         var random = SplitMix64(seed: seed)
-        let (burst, refill, loan, alerts) = (4, Int.random(in: 1...60, using: &random), 2, 3)
+        let (burst, refill, overdraft, alerts) = (4, Int.random(in: 1...60, using: &random), 2, 3)
         var phone = Phone(
-            governor: SubscriberGovernor(Self.limits(burst: burst, refill: refill, loan: loan, alerts: alerts)))
+            governor: SubscriberGovernor(
+                Self.limits(burst: burst, refill: refill, overdraft: overdraft, alerts: alerts)))
         phone.effect.frequentUpdates = seed % 2 == 1
         var immediate = Bucket(burst: seed % 2 == 1 ? burst * 2 : burst, refill: refill)
-        var told = Bucket(burst: alerts, refill: 10)
+        var alertBucket = Bucket(burst: alerts, refill: 10)
         for push in 0..<2000 {
-            let wish = Self.wish(&random)
+            let request = Self.request(&random)
             let seconds = random.chance(0.6) ? 0 : Int.random(in: 0...refill * 2, using: &random)
-            // Essential alerts beyond the bucket are not lent: it is empty, and refills from then on.
-            told.level = max(told.level, 0)
+            // Essential alerts beyond the bucket are no overdraft: it is empty, and refills from then on.
+            alertBucket.level = max(alertBucket.level, 0)
             immediate.pass(seconds: seconds)
-            told.pass(seconds: seconds)
+            alertBucket.pass(seconds: seconds)
             var silence: Silence?
-            if wish.alert == .ordinary, !told.affords() { silence = .tooMany }
-            let mayBorrow = wish.alert == .essential
-            if wish.alert != nil, silence == nil, !wish.isEnd, !immediate.affords(loan: mayBorrow ? loan : 0) {
+            if request.alert == .ordinary, !alertBucket.affords() { silence = .tooMany }
+            let mayOverdraw = request.alert == .essential
+            if request.alert != nil, silence == nil, !request.isEnd,
+                !immediate.affords(overdraft: mayOverdraw ? overdraft : 0)
+            {
                 silence = .budget
             }
-            let alerts = wish.alert != nil && silence == nil
-            let isAtTen = wish.isEnd || alerts || wish.priority == .immediate && immediate.affords()
-            let grant = phone.push(wish, after: UInt32(seconds))
-            guard grant == .init(priority: isAtTen ? .immediate : .conserving, silence: silence) else {
-                Issue.record("seed \(seed), push \(push): \(grant)")
+            let alerts = request.alert != nil && silence == nil
+            let isAtTen = request.isEnd || alerts || request.priority == .immediate && immediate.affords()
+            let decision = phone.push(request, after: UInt32(seconds))
+            guard decision == .init(priority: isAtTen ? .immediate : .conserving, silence: silence) else {
+                Issue.record("seed \(seed), push \(push): \(decision)")
                 return
             }
-            if isAtTen, !wish.isEnd { immediate.level -= immediate.cost }
-            if alerts { told.level -= told.cost }
+            if isAtTen, !request.isEnd { immediate.level -= immediate.cost }
+            if alerts { alertBucket.level -= alertBucket.cost }
         }
     }
 
-    /// A push that was certainly not processed has cost nothing, whatever it was and however much was spent.
+    /// A push that was certainly not processed has cost nothing, whatever it was and however much was used.
     @Test(arguments: 0..<20 as Range<UInt64>) func theReturnOfAChargeLeavesWhatThereWasBeforeThePush(seed: UInt64) {
         var random = SplitMix64(seed: seed)
-        let governor = SubscriberGovernor(Self.limits(burst: 3, refill: 20, loan: 2, alerts: 2))
+        let governor = SubscriberGovernor(Self.limits(burst: 3, refill: 20, overdraft: 2, alerts: 2))
         var phone = Phone(governor: governor)
         for push in 0..<2000 {
             phone.effect.frequentUpdates = random.chance(0.5)
-            let wish = Self.wish(&random)
+            let request = Self.request(&random)
             let seconds = random.chance(0.6) ? 0 : UInt32.random(in: 0...40, using: &random)
-            let grant = governor.grant(wish, to: phone.spent, phone.effect, after: seconds)
-            let charged = governor.charged(wish, grant, phone.spent, phone.effect, after: seconds)
-            let rides = wish.alert != nil && grant.silence == nil
-            let attempt = AlertAttempt(version: rides ? 1 : 0, silence: grant.silence)
-            let isAtTen = grant.priority == .immediate && !wish.isEnd
+            let decision = governor.decision(on: request, for: phone.budgetUse, phone.effect, after: seconds)
+            let charged = governor.charged(request, decision, phone.budgetUse, phone.effect, after: seconds)
+            let rides = request.alert != nil && decision.silence == nil
+            let attempt = AlertAttempt(version: rides ? 1 : 0, silence: decision.silence)
+            let isAtTen = decision.priority == .immediate && !request.isEnd
             let returned = governor.returned(isAtTen ? attempt.chargedAtTen : attempt, charged, phone.effect)
             // A push that is not charged lets the same seconds pass.
-            let free = Wish(alert: nil, priority: .conserving, isEnd: false)
+            let free = PushRequest(alert: nil, priority: .conserving, isEnd: false)
             let uncharged = governor.charged(
-                free, .init(priority: .conserving, silence: nil), phone.spent, phone.effect, after: seconds)
+                free, .init(priority: .conserving, silence: nil), phone.budgetUse, phone.effect, after: seconds)
             #expect(returned == uncharged, "seed \(seed), push \(push)")
-            phone.spent = charged
+            phone.budgetUse = charged
         }
     }
 
@@ -126,41 +129,41 @@ import Testing
         var counts = [phones[0].countAtTen(nil), phones[1].countAtTen(nil)]
         counts.append(phones[2].countAtTen(.ordinary))
         counts.append(phones[3].countAtTen(.essential))
-        // The loan is beyond what others have spent, and an end needs none.
+        // The overdraft is beyond what others have used, and an end needs none.
         counts.append(phones[0].countAtTen(.essential))
         counts.append(phones[0].countAtTen(nil, isEnd: true))
         #expect(counts == [60, 240, 12, 66, 6, 2000])
     }
 
-    /// A refill and a burst of the greatest size fill two bytes with the loan.
+    /// A refill and a burst of the greatest size fill two bytes with the overdraft.
     @Test func theGreatestLimitsAreCutToNineHoursAndNeverOverflow() {
-        var limits = Self.limits(burst: 1000, refill: 86_400, loan: .max, alerts: 1000)
+        var limits = Self.limits(burst: 1000, refill: 86_400, overdraft: .max, alerts: 1000)
         limits.alerts = limits.immediate
         var phone = Phone(governor: SubscriberGovernor(limits))
         let counts = [phone.countAtTen(.ordinary), phone.countAtTen(.essential)]
-        // The bucket has one push of nine hours, and the loan another.
+        // The bucket has one push of nine hours, and the overdraft another.
         #expect(counts == [1, 1])
-        let wish = Wish(alert: nil, priority: .immediate, isEnd: false)
-        let grants = [64_799, 1, .max].map { phone.push(wish, after: $0).priority }
-        #expect(grants == [.conserving, .immediate, .immediate])
+        let request = PushRequest(alert: nil, priority: .immediate, isEnd: false)
+        let decisions = [64_799, 1, .max].map { phone.push(request, after: $0).priority }
+        #expect(decisions == [.conserving, .immediate, .immediate])
     }
 
     @Test func theReasonForSilenceIsTheFirstOfMaskQuietHoursLimitAndBudget() {
         let governor = SubscriberGovernor(Self.limits(burst: 2, refill: 100, alerts: 1))
         var phone = Phone(governor: governor)
-        let ordinary = Wish(alert: .ordinary, priority: .immediate, isEnd: false)
-        let essential = Wish(alert: .essential, priority: .immediate, isEnd: false)
+        let ordinary = PushRequest(alert: .ordinary, priority: .immediate, isEnd: false)
+        let essential = PushRequest(alert: .essential, priority: .immediate, isEnd: false)
         _ = phone.push(ordinary)
         _ = phone.push(essential)
-        let rows: [(AlertMask, AlertMask, Wish, Silence)] = [
+        let rows: [(AlertMask, AlertMask, PushRequest, Silence)] = [
             (.essential, .none, ordinary, .masked), (.none, .none, essential, .masked),
             (.all, .essential, ordinary, .quietHours), (.essential, .none, essential, .quietHours),
             (.all, .all, ordinary, .tooMany), (.all, .all, essential, .budget),
         ]
-        for (mask, quiet, wish, silence) in rows {
+        for (mask, quiet, request, silence) in rows {
             let effect = Preferences.Effect(mask: mask, quietMask: quiet)
-            let grant = governor.grant(wish, to: phone.spent, effect, after: 0)
-            #expect(grant == .init(priority: .conserving, silence: silence), "\(mask), \(quiet)")
+            let decision = governor.decision(on: request, for: phone.budgetUse, effect, after: 0)
+            #expect(decision == .init(priority: .conserving, silence: silence), "\(mask), \(quiet)")
         }
     }
 
@@ -169,11 +172,11 @@ import Testing
         let governor = SubscriberGovernor(ActivityLimits())
         let effect = Preferences.Effect(mask: .none)
         for isEnd in [false, true] {
-            let grants = [nil, AlertClass.essential].map {
-                governor.grant(
-                    Wish(alert: $0, priority: priority, isEnd: isEnd), to: Spent(), effect, after: 0)
+            let decisions = [nil, AlertClass.essential].map {
+                governor.decision(
+                    on: PushRequest(alert: $0, priority: priority, isEnd: isEnd), for: BudgetUse(), effect, after: 0)
             }
-            #expect(grants.map(\.silence) == [nil, .masked] && grants[0].priority == grants[1].priority)
+            #expect(decisions.map(\.silence) == [nil, .masked] && decisions[0].priority == decisions[1].priority)
         }
     }
 }

@@ -186,7 +186,7 @@ import Testing
     @Test func theBudgetIsSpentAndEssentialAlertsBorrow() {
         var limits = ActivityLimits()
         limits.immediate = TokenBucket.Size(burst: 3, refill: .seconds(60))
-        limits.essentialLoan = 1
+        limits.essentialOverdraft = 1
         let stage = Stage(limits)
         stage.follow(1)
         func push(_ alert: AlertClass? = nil) -> String {
@@ -199,7 +199,7 @@ import Testing
         #expect(push() == "silent at 5")
         #expect(push(.ordinary) == "silent at 5")
         #expect(push(.essential) == "alert at 10")
-        #expect(push(.essential) == "silent at 5", "the loan is bounded")
+        #expect(push(.essential) == "silent at 5", "the overdraft is bounded")
         #expect(stage.shard.statistics.pushes.conserved == 3)
         #expect(stage.alerts.limited == 2)
         stage.pass(seconds: 60)
@@ -248,8 +248,8 @@ import Testing
         var limits = ActivityLimits()
         limits.immediate = TokenBucket.Size(burst: burst, refill: refill)
         limits.alerts = limits.immediate
-        for loan in [Int.min, 0, .max] {
-            limits.essentialLoan = loan
+        for overdraft in [Int.min, 0, .max] {
+            limits.essentialOverdraft = overdraft
             let stage = Stage(limits)
             stage.follow(1)
             for _ in 0..<50 {
