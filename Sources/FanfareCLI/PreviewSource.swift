@@ -254,13 +254,13 @@ struct PreviewSource {
         unseen.notices = story.gaps.notices
         let kinds = try kinds(of: topics)
         return (all ? story.displays : Array(story.displays.suffix(1))).map { display in
-            let lit = display.spotlight.map { display.rows[$0] }
+            let spotlight = display.spotlight.map { display.rows[$0] }
             let others = display.rows.enumerated().filter { $0.offset != display.spotlight }.map(\.element.fields)
             var state = display.state
             state["highlight"] = display.highlight.map(JSONValue.string) ?? state["highlight"]
-            let topic = TopicID(lit?.topic ?? topics[0].rawValue)
+            let topic = TopicID(spotlight?.topic ?? topics[0].rawValue)
             let content = CardContent(
-                topic: topic, kind: kinds[topic] ?? .generic, state: state, short: lit?.short, others: others,
+                topic: topic, kind: kinds[topic] ?? .generic, state: state, short: spotlight?.short, others: others,
                 more: display.more, at: display.at, isOver: display.isEnd)
             let causes = display.news.map { "\($0.topic?.rawValue ?? "") \($0.name)" }
             return PreviewMoment(

@@ -124,11 +124,11 @@ package final class LineupPreview {
         shard.pull(limit: 8, at: moment, into: &batch)
         for delivery in batch.deliveries {
             var display = Display(batch.payload(of: delivery), at: now)
-            let lit = display.spotlight.map { display.rows[$0].topic }
+            let spotlight = display.spotlight.map { display.rows[$0].topic }
             shard.complete(
                 [Completion(slot: delivery.slot, generation: delivery.generation, outcome: .accepted)], at: moment)
             // A record that still waits for the lineup's interval is not part of this push, which sends what had to be seen at once.
-            let stillWaiting = shard.isQuiet ? [] : news.filter { $0.topic?.rawValue != lit }
+            let stillWaiting = shard.isQuiet ? [] : news.filter { $0.topic?.rawValue != spotlight }
             (display.news, display.unseen) = (news.filter { !stillWaiting.contains($0) }, unseen)
             (news, unseen) = (stillWaiting, 0)
             show(display)

@@ -67,29 +67,29 @@ extension World {
             return "not the newest of \(row.id): \(row) (1)"
         }
         guard let spotlight = content.spotlight, shown.indices.contains(spotlight.index) else { return "no spotlight" }
-        let lit = shown[spotlight.index]
-        let highlight = carried?.topic == lit ? carried?.alert.highlight : nil
+        let spotlightTopic = shown[spotlight.index]
+        let highlight = carried?.topic == spotlightTopic ? carried?.alert.highlight : nil
         guard
-            acceptable(lit, node).contains(where: {
+            acceptable(spotlightTopic, node).contains(where: {
                 $0.isIn(content.topics[spotlight.index])
                     && Match($0, highlighting: highlight) == spotlight.state
                     && content.highlight == spotlight.state.highlight
             })
-        else { return "the spotlight is not on the newest of \(lit): \(spotlight.state) (1)" }
+        else { return "the spotlight is not on the newest of \(spotlightTopic): \(spotlight.state) (1)" }
 
         if let newest = newestAlert(of: topics, node), let since = phone.served.flatMap({ node.lineups[$0] }),
             newest.at > since, newest.at + dwell > moment.monotonic,
-            lit != newest.publication.topicID, !isOutweighed(newest, topics, node)
+            spotlightTopic != newest.publication.topicID, !isOutweighed(newest, topics, node)
         {
             return "\(newest.publication.topicID) has just had an alert and has no spotlight (M2)"
         }
         let someIsLive = shown.contains {
             node.latest[$0]?.event == .update && node.latest[$0]?.prominence.hasBegun == true
         }
-        if someIsLive, let ended = node.endedAt[lit], ended < phone.lastSentAt, let before = phone.lastLineup?.lit,
-            before != lit
+        if someIsLive, let ended = node.endedAt[spotlightTopic], ended < phone.lastSentAt,
+            let before = phone.lastLineup?.spotlightTopic, before != spotlightTopic
         {
-            return "the spotlight goes to \(lit), which was over before (M2)"
+            return "the spotlight goes to \(spotlightTopic), which was over before (M2)"
         }
         return nil
     }
@@ -251,7 +251,7 @@ extension LineupContentState<Match> {
     }
 
     /// Topic in the spotlight.
-    var lit: TopicID? { spotlight.map { TopicID(topics[$0.index].id) } }
+    var spotlightTopic: TopicID? { spotlight.map { TopicID(topics[$0.index].id) } }
 
     /// Copy without the highlight, which follows the alert of the push.
     var withoutHighlight: Self {

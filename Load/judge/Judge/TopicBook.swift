@@ -134,16 +134,17 @@ struct TopicBook {
             hasher.combine(short)
         }
         guard let spotlight = state["spotlight"], let index = spotlight["index"]?.intValue,
-            (0..<Int64(shown.count)).contains(index), let lit = spotlight["state"], lit.objectValue != nil,
-            spotlight["kind"] == rows[Int(index)]["kind"], lit["highlight"] == state["highlight"]
+            (0..<Int64(shown.count)).contains(index), let spotlightState = spotlight["state"],
+            spotlightState.objectValue != nil, spotlight["kind"] == rows[Int(index)]["kind"],
+            spotlightState["highlight"] == state["highlight"]
         else {
             reading.fault = "the lineup's spotlight is on none of its topics, or highlights what its state does not"
             return reading
         }
         let topic = shown[Int(index)]
-        let bare = TopicBook.withoutHighlight(lit)
+        let bare = TopicBook.withoutHighlight(spotlightState)
         reading.newestButHighlight = reading.newest
-        if lit != topics[topic].published { reading.newest.remove(topic) }
+        if spotlightState != topics[topic].published { reading.newest.remove(topic) }
         if bare != publishedButHighlight[topic] { reading.newestButHighlight.remove(topic) }
         hasher.combine(topic)
         hasher.combine(bare)

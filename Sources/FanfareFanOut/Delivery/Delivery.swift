@@ -171,7 +171,7 @@ public import FanfareModel
         appendState(of: payload, to: &state)
         return unsafe Payload(
             event: .update,
-            subject: joined.withShown(payload) { unsafe $0.lit.publication.topicID.rawValue }, state: state,
+            subject: joined.withShown(payload) { unsafe $0.spotlightTopic.publication.topicID.rawValue }, state: state,
             stamp: payload.stamp, staleDate: payload.staleDate, dismissalDate: nil,
             alert: joined.alert(of: payload)?.text, priority: payload.priority,
             relevanceScore: payload.relevanceScore, serial: payload.serial)

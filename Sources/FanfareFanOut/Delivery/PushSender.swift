@@ -210,11 +210,13 @@ final class PushSender {
     func addPayload(
         _ request: PayloadRequest, showing shown: LineupState.Shown, at moment: Moment, to batch: inout DeliveryBatch
     ) -> Int32 {
-        let latest = unsafe shown.lit.publication
+        let latest = unsafe shown.spotlightTopic.publication
         let lead = request.selection.map { request.missed[$0.lead] }
         let highlight = lead.flatMap { $0.topic == latest.topicID ? $0.alert.highlight : nil }
         let staleDate = latest.staleAfter.map { moment.wallSeconds + $0.milliseconds / 1000 }
-        if unsafe highlight == nil || highlight == shown.lit.highlightedKey, let bytes = unsafe shown.fittingBytes {
+        if unsafe highlight == nil || highlight == shown.spotlightTopic.highlightedKey,
+            let bytes = unsafe shown.fittingBytes
+        {
             let words = request.selection.map { selection in
                 selection.additional.isEmpty
                     ? request.missed[selection.lead].issue.said

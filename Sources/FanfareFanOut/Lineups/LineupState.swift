@@ -48,7 +48,7 @@ package enum LineupState {
         let spotlight: Int
 
         /// The topic in the spotlight.
-        var lit: LineupTopic { unsafe topics[spotlight].takeUnretainedValue() }
+        var spotlightTopic: LineupTopic { unsafe topics[spotlight].takeUnretainedValue() }
 
         /// `Display.hash`.
         var hash: UInt64 {
@@ -144,8 +144,8 @@ package enum LineupState {
         private var bytesMax: Int { parts.bytesMax + rows }
 
         init(_ display: Display, highlighting highlighted: String?) {
-            let lit = display.topics[display.spotlight]
-            parts = EncodedFrame.Parts(lit.publication.state, lit.row, highlighting: highlighted)
+            let topic = display.topics[display.spotlight]
+            parts = EncodedFrame.Parts(topic.publication.state, topic.row, highlighting: highlighted)
             shown = Array(display.topics.indices)
             spotlight = display.spotlight
             rows = display.topics.reduce(0) { $0 + $1.row.bytes.count + 1 }
@@ -292,19 +292,19 @@ struct EncodedFrame: Sendable {
         /// Bytes by which another alert's highlight may be longer.
         private let highlightRoom: Int
 
-        init(_ lit: EncodedState, _ row: EncodedRow, highlighting key: String? = nil) {
-            var bytes = lit.bytes
-            var highlight = lit.highlight.map { lit.bytes[$0] } ?? []
+        init(_ state: EncodedState, _ row: EncodedRow, highlighting key: String? = nil) {
+            var bytes = state.bytes
+            var highlight = state.highlight.map { state.bytes[$0] } ?? []
             // A state that highlights nothing has no room for it, and the alert is about an earlier state.
-            if let key, lit.highlight != nil, key != lit.highlightedKey {
-                bytes = lit.highlighting(key)
+            if let key, state.highlight != nil, key != state.highlightedKey {
+                bytes = state.highlighting(key)
                 var value: [UInt8] = []
                 JSONValue.write(key, to: &value)
                 highlight = value[...]
             }
             self.highlight = highlight
-            highlightRoom = lit.highlight == nil ? 0 : max(0, lit.highlightMax - highlight.count)
-            link = lit.deepLink.map { lit.bytes[$0] } ?? []
+            highlightRoom = state.highlight == nil ? 0 : max(0, state.highlightMax - highlight.count)
+            link = state.deepLink.map { state.bytes[$0] } ?? []
             spotlight = Spotlight(kind: row.bytes[row.kind], state: bytes)
         }
 

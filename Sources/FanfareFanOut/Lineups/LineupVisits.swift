@@ -281,11 +281,11 @@ import FanfareModel
         let start = membership.lineups.links(of: row).lowerBound
         for other in rows.positions.lazy.map(Int.init) {
             let topic = membership.lineups.topic(ofLink: start + other)
-            let isLit = other == position
-            if !isLit, topicStates[other].life == .gone { continue }
+            let isInSpotlight = other == position
+            if !isInSpotlight, topicStates[other].life == .gone { continue }
             if unsafe membership.topics.faces[topic.place].encoded == nil { membership.topics.encode(topic) }
             guard let encoded = unsafe membership.topics.faces[topic.place].encoded else { continue }
-            if isLit { draft.spotlight = unsafe shown.count }
+            if isInSpotlight { draft.spotlight = unsafe shown.count }
             unsafe shown.append(encoded)
         }
         draft.display = unsafe shown.withUnsafeBufferPointer {

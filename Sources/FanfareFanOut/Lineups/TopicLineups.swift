@@ -31,7 +31,7 @@ final class TopicLineups: LaneMember {
     }
 
     /// The lineups that the cursor visits.
-    private enum Pass { case lit, all }
+    private enum Pass { case inSpotlight, all }
 
     // Unchecked for the reason given in `Shard`.
     @safe @exclusivity(unchecked) var order = SweepOrder<LineupLink>()
@@ -70,7 +70,7 @@ final class TopicLineups: LaneMember {
         if news.isEmpty { rest() }
         // The second round is still to come, and brings this, too. A first round that restarted with each publication would starve the
         // lineups of the second.
-        let isInFirstRound = pass == .lit && hasWork
+        let isInFirstRound = pass == .inSpotlight && hasWork
         if news.count == TopicLineups.newsMax {
             let place = news.lastIndex { $0.alert == nil } ?? 0
             dropped = news.remove(at: place)
@@ -87,14 +87,14 @@ final class TopicLineups: LaneMember {
         if let alert { keep(alert, forget) }
         if !isInFirstRound {
             if alert != nil || publication.isUrgent {
-                pass = .lit
+                pass = .inSpotlight
                 // The lineups that lack earlier news of a lane get them behind this first round.
                 unreached.replace(with: unreached &+ order.count, where: unreached .> 0)
             }
             order.restart()
         }
         let lane = alert != nil || publication.event == .end ? 0 : publication.priority == .immediate ? 1 : 2
-        if lane < unreached.scalarCount { unreached[lane] = order.remaining + (pass == .lit ? order.count : 0) }
+        if lane < unreached.scalarCount { unreached[lane] = order.remaining + (pass == .inSpotlight ? order.count : 0) }
         return dropped
     }
 
@@ -189,7 +189,7 @@ final class TopicLineups: LaneMember {
     /// Returns the next links under the cursor, at most `limit`, and whether only those are to be visited whose lineups have the topic in
     /// their spotlight.
     func next(limit: Int) -> (links: ArraySlice<LineupLink>, spotlightOnly: Bool) {
-        (order.next(limit: limit), pass == .lit)
+        (order.next(limit: limit), pass == .inSpotlight)
     }
 
     /// Notes visits to the next links under the cursor, and advances it.
@@ -212,7 +212,7 @@ final class TopicLineups: LaneMember {
     }
 
     /// Returns whether the cursor will visit the lineup at a place; for checks.
-    func reaches(_ place: Int) -> Bool { pass == .lit && order.remaining > 0 || order.isUnvisited(place) }
+    func reaches(_ place: Int) -> Bool { pass == .inSpotlight && order.remaining > 0 || order.isUnvisited(place) }
 
     /// Describes a violated invariant; `nil` if there is none.
     func violation() -> String? {

@@ -243,7 +243,7 @@ private func match(_ home: String, _ score: Int, highlight: String = "homeScore"
     }
 
     private func lineup(_ scores: [(Int, String, Int)], spotlight: Int = 0, highlight: String = "homeScore") -> JSON {
-        let lit = scores[min(spotlight, scores.count - 1)]
+        let spotlightScore = scores[min(spotlight, scores.count - 1)]
         return [
             "topics": .array(
                 scores.map { index, _, score in
@@ -255,7 +255,8 @@ private func match(_ home: String, _ score: Int, highlight: String = "homeScore"
                     ]
                 }), "highlight": .string(highlight), "more": 0,
             "spotlight": [
-                "index": .int(Int64(spotlight)), "kind": "football", "state": match(lit.1, lit.2, highlight: highlight),
+                "index": .int(Int64(spotlight)), "kind": "football",
+                "state": match(spotlightScore.1, spotlightScore.2, highlight: highlight),
             ],
         ]
     }

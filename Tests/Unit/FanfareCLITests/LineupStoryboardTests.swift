@@ -46,9 +46,9 @@ import Testing
                     publication?.alert?.cause == record.id, record.kind == "goal"
                 else { return }
                 goals += 1
-                let lit = story.displays.filter { (record.now...record.now + gather).contains($0.at) }
+                let spotlights = story.displays.filter { (record.now...record.now + gather).contains($0.at) }
                     .compactMap { display in display.spotlight.map { display.rows[$0].topic } }
-                #expect(lit.contains(topic), "\(record.id ?? "") of \(topic) at \(record.now)")
+                #expect(spotlights.contains(topic), "\(record.id ?? "") of \(topic) at \(record.now)")
             }
         }
         #expect(goals > 0)

@@ -41,15 +41,15 @@ typealias Content = LineupContentState<AnyState>
             #expect(
                 left.allSatisfy { out in staying.allSatisfy { rank(out) < rank($0) } },
                 "seed \(seed): the least important leave first")
-            let lit = display.topics[display.spotlight]
+            let topic = display.topics[display.spotlight]
             // What of it cannot be left out; the numbers are those of the keys and brackets.
-            let state = lit.publication.state
-            let least = state.bytes.count + 2 * lit.row.bytes.count + 100
+            let state = topic.publication.state
+            let least = state.bytes.count + 2 * topic.row.bytes.count + 100
             guard let spotlight = content.spotlight else {
                 #expect(least > limit, "seed \(seed): a spotlight with room is shown")
                 continue
             }
-            #expect(shown[spotlight.index] == lit.publication.topicID.rawValue, "seed \(seed)")
+            #expect(shown[spotlight.index] == topic.publication.topicID.rawValue, "seed \(seed)")
             let whole = try JSONDecoder().decode(
                 AnyState.self, from: Data(state.highlighting(highlighted ?? state.highlightedKey ?? "")))
             #expect(spotlight.state == whole, "seed \(seed)")

@@ -26,7 +26,7 @@ import Testing
         stage.publish("c")
         stage.follow(["a", "c"], activity: 3)
         stage.follow(["c", "b", "a"], activity: 4)
-        #expect(stage.pass(seconds: 60).map(\.lit) == ["b", "a", "c"])
+        #expect(stage.pass(seconds: 60).map(\.spotlight) == ["b", "a", "c"])
         stage.goal(goal.topic)
         #expect(stage.pass(seconds: 1).map(\.activity) == goal.order)
     }
@@ -37,7 +37,7 @@ import Testing
         stage.follow(["b", "a"], activity: 2)
         _ = stage.pass(seconds: 60)
         stage.point("a")
-        #expect(stage.pushes().map(\.lit) == ["a", "b"])
+        #expect(stage.pushes().map(\.spotlight) == ["a", "b"])
         stage.card("b")
         #expect(stage.pushes().isEmpty)
         stage.goal("b")
@@ -118,7 +118,7 @@ import Testing
         #expect(stage.pushes().map(\.payload.alert?.title) == ["goal"])
         stage.publish("b", priority: .immediate, alert: "goal", news: 100)
         let again = stage.pass(seconds: 1)
-        #expect(again.map(\.payload.alert) == [nil] && again.map(\.lit) == ["b"])
+        #expect(again.map(\.payload.alert) == [nil] && again.map(\.spotlight) == ["b"])
     }
 
     /// Two orders of one person are delivered: the alerts have the same words and counted causes, and are two.
@@ -160,7 +160,7 @@ import Testing
         stage.goal("b")
         _ = stage.pull()
         stage.answer(.notProcessed)
-        #expect(stage.pushes().map(\.lit) == ["b"])
+        #expect(stage.pushes().map(\.spotlight) == ["b"])
         stage.advance(seconds: 300)
         stage.shard.wakeDue(at: stage.moment)
         #expect(stage.shard.membership.dueLineups.map(\.hasWork) == [false, false, true, false])
@@ -182,7 +182,7 @@ import Testing
         stage.answer(answer)
         let isThrottled = answer == .throttled
         let second = isThrottled ? stage.pass(seconds: 5) : stage.pushes()
-        #expect(second.map(\.lit) == ["c"])
+        #expect(second.map(\.spotlight) == ["c"])
         #expect(second.first?.content?.topics.map(\.minimal) == ["0", "1", "1"])
         let payload = second.first?.payload
         #expect(payload?.alert?.title == "goal 1 in c" && payload?.alert?.body == .text(told))
@@ -201,7 +201,8 @@ import Testing
         stage.goal("c")
         #expect(stage.pass(seconds: 0.59).isEmpty)
         let pushes = stage.pass(seconds: 10)
-        #expect(pushes.map(\.lit) == ["c"] && pushes.map(\.time) == [start + .seconds(1)], "a second after the first")
+        #expect(
+            pushes.map(\.spotlight) == ["c"] && pushes.map(\.time) == [start + .seconds(1)], "a second after the first")
         #expect(pushes.first?.payload.alert?.title == "goal 1 in c")
         #expect(pushes.first?.payload.alert?.body == "by somebody\ngoal 1 in b · by somebody")
         #expect(stage.shard.statistics.alerts.accepted == 2 && stage.shard.isQuiet)
@@ -289,7 +290,7 @@ import Testing
         stage.publish("c", priority: .immediate, alert: "kick-off", news: 60)
         if !goalIsFirst { stage.goal("b") }
         let pushes = stage.pass(seconds: 18)
-        #expect(pushes.map(\.lit) == ["b"], "and keeps it for its dwell time")
+        #expect(pushes.map(\.spotlight) == ["b"], "and keeps it for its dwell time")
         #expect(stage.shard.statistics.alerts.accepted == 2)
     }
 
@@ -327,11 +328,11 @@ import Testing
         if isOver { for topic in ["a", "c"] { stage.end(topic, dismissAfter: .seconds(3600)) } }
         _ = stage.pass(seconds: 60)
         stage.goal("b")
-        #expect(stage.pushes().map(\.lit) == ["b"])
+        #expect(stage.pushes().map(\.spotlight) == ["b"])
         stage.publish("a")
         _ = stage.pass(seconds: 60)
         stage.goal("b")
-        #expect(stage.pushes().isEmpty && stage.pass(seconds: 1).map(\.lit) == ["b"], "now there is another")
+        #expect(stage.pushes().isEmpty && stage.pass(seconds: 1).map(\.spotlight) == ["b"], "now there is another")
     }
 
     @Test func theEndWaitsForNothing() {
@@ -379,7 +380,7 @@ import Testing
         _ = stage.pushes()
         stage.advance(seconds: 5)
         stage.point("a")
-        #expect(stage.pushes().map(\.lit) == ["c"])
+        #expect(stage.pushes().map(\.spotlight) == ["c"])
         #expect(stage.shard.violatedInvariant() == nil)
     }
 }

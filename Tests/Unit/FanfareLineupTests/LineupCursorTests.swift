@@ -75,7 +75,7 @@ import Testing
         #expect(resting(stage) == 1)
         stage.follow(three + ["own 0"], activity: 2)
         let joined = stage.pass(seconds: 1)
-        #expect(joined.map(\.activity) == [2] && joined.map(\.lit) == ["b"], "it shows what the other one does")
+        #expect(joined.map(\.activity) == [2] && joined.map(\.spotlight) == ["b"], "it shows what the other one does")
         #expect(resting(stage) == 0)
         stage.unfollow(activity: 1)
         _ = stage.pass(seconds: 1)
@@ -89,7 +89,7 @@ import Testing
         let stage = stage(
             LineupRules(gather: .zero, rotationPushes: TokenBucket.Size(burst: 1, refill: .seconds(3600))))
         stage.goal("c")
-        #expect(stage.pass(seconds: 30).map(\.lit) == ["c", "a"], "the return takes the only push")
+        #expect(stage.pass(seconds: 30).map(\.spotlight) == ["c", "a"], "the return takes the only push")
         stage.end("b", dismissAfter: .seconds(60))
         stage.point("a")
         #expect(stage.pass(seconds: 120).map(\.shown) == [three])
@@ -115,7 +115,7 @@ import Testing
         stage.follow(three, activity: 2)
         #expect(stage.pass(seconds: 5).allSatisfy { $0.shown == ["a", "c"] })
         stage.goal("c")
-        #expect(stage.pass(seconds: 60).map(\.lit) == ["c", "c"], "no push is left for the way back")
+        #expect(stage.pass(seconds: 60).map(\.spotlight) == ["c", "c"], "no push is left for the way back")
     }
 
     /// Neither the wait for other alerts, nor that for the interval, nor a push in flight makes an object of a lineup.
@@ -125,7 +125,7 @@ import Testing
         stage.goal("b")
         #expect(stage.pushes().isEmpty && rows() == 3)
         #expect(stage.pass(seconds: 0.99).isEmpty)
-        #expect(stage.pass(seconds: 0.1).map(\.lit) == ["b", "b", "b"])
+        #expect(stage.pass(seconds: 0.1).map(\.spotlight) == ["b", "b", "b"])
         stage.point("a")
         #expect(stage.pass(seconds: 1).isEmpty && rows() == 3 && !stage.shard.isQuiet)
         stage.advance(seconds: 2)
@@ -145,7 +145,7 @@ import Testing
         stage.answer(outcome)
         #expect(stage.shard.violatedInvariant() == nil)
         let next = stage.pass(seconds: 1)
-        #expect(next.map(\.lit) == ["b", "b"] && next.allSatisfy { $0.payload.alert != nil })
+        #expect(next.map(\.spotlight) == ["b", "b"] && next.allSatisfy { $0.payload.alert != nil })
         #expect(stage.shard.isQuiet)
     }
 
@@ -169,9 +169,9 @@ import Testing
         stage.goal("b")
         stage.advance(seconds: 5)
         let late = stage.pushes()
-        #expect(late.map(\.lit) == ["b"], "the second in which it waits for others is long over")
+        #expect(late.map(\.spotlight) == ["b"], "the second in which it waits for others is long over")
         let back = stage.pass(seconds: 60)
-        #expect(back.map(\.lit) == ["a"])
+        #expect(back.map(\.spotlight) == ["a"])
         #expect(back[0].time - late[0].time == .seconds(15), "twenty seconds after it happened")
     }
 

@@ -18,11 +18,11 @@ import Testing
         let stage = stage(three)
         stage.goal("c")
         let goal = stage.pushes()
-        #expect(goal.map(\.lit) == ["c"])
+        #expect(goal.map(\.spotlight) == ["c"])
         #expect(goal.first?.payload.alert?.title == "goal 1 in c")
         #expect(goal.first?.shown == three, "the person's order stays")
         let after = stage.pass(seconds: 100)
-        #expect(after.map(\.lit) == ["a"] && after.map(\.at) == [80])
+        #expect(after.map(\.spotlight) == ["a"] && after.map(\.at) == [80])
         #expect(after.allSatisfy { $0.payload.alert == nil && $0.payload.priority == .conserving })
     }
 
@@ -49,7 +49,7 @@ import Testing
         #expect(!stage.shard.isQuiet, "what waits is owed")
         stage.goal("c")
         let goal = stage.pushes()
-        #expect(goal.map(\.lit) == ["c"])
+        #expect(goal.map(\.spotlight) == ["c"])
         #expect(goal.first?.content?.topics.map(\.minimal) == ["1", "1", "1"], "it takes along what waited")
         #expect(stage.shard.isQuiet)
     }
@@ -83,7 +83,7 @@ import Testing
         for topic in three { stage.publish(topic, hasBegun: false) }
         _ = stage.pass(seconds: 60)
         stage.publish("c", priority: .immediate, alert: "postponed", news: 85, hasBegun: false)
-        #expect(stage.pushes().map(\.lit) == ["c"])
+        #expect(stage.pushes().map(\.spotlight) == ["c"])
         #expect(stage.pass(seconds: 3600).isEmpty)
         let wait = (stage.shard.nextDue ?? .never) - stage.moment.monotonic
         #expect(wait > .seconds(6 * 3600), "nobody is woken, but for what has lasted eight hours")
@@ -100,7 +100,8 @@ import Testing
         stage.publish("b")
         _ = stage.pass(seconds: 5)
         let seen = stage.pass(seconds: 30)
-        #expect(seen.map(\.lit) == ["a", "b", "a"] || seen.map(\.lit) == ["b", "a", "b"], "small ones are seen")
+        #expect(
+            seen.map(\.spotlight) == ["a", "b", "a"] || seen.map(\.spotlight) == ["b", "a", "b"], "small ones are seen")
         #expect(seen.allSatisfy { $0.payload.priority == .conserving && $0.payload.alert == nil })
     }
 
@@ -140,9 +141,10 @@ import Testing
     @Test func theFavouriteKeepsTheSpotlight() {
         let stage = stage(three, favourite: "b")
         stage.goal("c")
-        #expect(stage.pass(seconds: 30).map(\.lit) == ["c", "b"])
+        #expect(stage.pass(seconds: 30).map(\.spotlight) == ["c", "b"])
         stage.follow(three, activity: 2)
-        #expect(stage.pass(seconds: 1).map(\.lit) == ["a"], "the same topics without a favourite are another lineup")
+        #expect(
+            stage.pass(seconds: 1).map(\.spotlight) == ["a"], "the same topics without a favourite are another lineup")
     }
 
     /// The match is resumed when the end of its lineup has been put off, and what it shows is not urgent.

@@ -23,7 +23,7 @@ import Testing
         _ = stage.pass(seconds: 60)
         stage.goal("b")
         let next = stage.pushes()
-        #expect(next.map(\.lit) == ["b"])
+        #expect(next.map(\.spotlight) == ["b"])
         #expect(next.first?.payload.alert?.title == "goal 1 in b")
     }
 
@@ -34,7 +34,7 @@ import Testing
         let said = kept.map(\.state).map(text)
         _ = stage.pass(seconds: 60)
         stage.goal("b")
-        #expect(stage.pushes().map(\.lit) == ["b"])
+        #expect(stage.pushes().map(\.spotlight) == ["b"])
         #expect(said.count == 1 && kept.map(\.state).map(text) == said)
         #expect(kept.first?.alert?.title == "goal 1 in a")
     }

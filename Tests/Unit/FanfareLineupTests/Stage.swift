@@ -29,7 +29,7 @@ final class Stage {
         /// Seconds since the stage was set.
         var at: Int64 { time.nanoseconds / 1_000_000_000 - 1 }
         /// Id of the topic in the spotlight.
-        var lit: String? { content?.spotlight.flatMap { content?.topics[$0.index].id } }
+        var spotlight: String? { content?.spotlight.flatMap { content?.topics[$0.index].id } }
         var shown: [String] { content?.topics.map(\.id) ?? [] }
     }
 

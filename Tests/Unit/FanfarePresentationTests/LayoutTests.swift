@@ -69,9 +69,9 @@ import Testing
         var state: JSONObject = ["home": "A", "homeScore": 1, "away": "B", "awayScore": 0, "period": "1H"]
         let plain = try studio.scene(state, .lockScreen)
         state["highlight"] = "homeScore"
-        let lit = try studio.scene(state, .lockScreen)
-        #expect(lit.items.count == plain.items.count + 1)
-        let pill = try #require(lit.items.first { if case .box = $0.form { true } else { false } })
+        let emphasised = try studio.scene(state, .lockScreen)
+        #expect(emphasised.items.count == plain.items.count + 1)
+        let pill = try #require(emphasised.items.first { if case .box = $0.form { true } else { false } })
         #expect(pill.element == "homeScore")
     }
 
