@@ -448,10 +448,10 @@ final class Membership {
         let audience = awake(store[slot].audience)
         let isAhead = audience.order.isUnvisited(Int(store.positions[Int(slot.rawValue)]))
         // The alert of a push that failed delays no other activity.
-        let missesAlert = store[slot].strikes.count == 0 && missesAlert(slot, of: audience)
+        let missesAlert = store[slot].failures.count == 0 && missesAlert(slot, of: audience)
         if !store[slot].flags.contains(.queued), missesAlert || !isAhead {
             store[slot].flags.insert(.queued)
-            audience.queueVisit(slot, isUrgent: missesAlert, isLate: store[slot].strikes.count > 0)
+            audience.queueVisit(slot, isUrgent: missesAlert, isLate: store[slot].failures.count > 0)
         }
         lanes.enqueue(audience)
     }

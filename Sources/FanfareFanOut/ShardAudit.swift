@@ -153,7 +153,7 @@ struct ShardAudit {
             let waiting = membership.audiences[start.audience].starts
             guard
                 start.phase != .due
-                    || (activity.strikes.count > 0 ? waiting.late : waiting.prompt).places
+                    || (activity.failures.count > 0 ? waiting.late : waiting.prompt).places
                         .contains(where: { $0.slot == slot }),
                 (start.phase == .waiting) == activity.flags.contains(.waiting),
                 start.phase == .sent || !activity.flags.contains(.inFlight)

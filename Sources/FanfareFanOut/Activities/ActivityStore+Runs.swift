@@ -82,7 +82,7 @@ extension ActivityStore {
     mutating func settle(_ slot: ActivitySlot, at version: UInt32) {
         let index = Int(slot.rawValue)
         activities[index].flags = []
-        activities[index].strikes = Strikes()
+        activities[index].failures = FailureStreak()
         activities[index].delivered = version
         activities[index].alerted = max(activities[index].alerted, version)
     }
@@ -101,7 +101,7 @@ extension ActivityStore {
                 activities[index].generation == completion.generation, activities[index].settles(like: first)
             else { break }
             activities[index].flags = []
-            activities[index].strikes = Strikes()
+            activities[index].failures = FailureStreak()
             activities[index].delivered = first.sending
             activities[index].alerted = max(activities[index].alerted, first.sending)
             position += 1

@@ -11,7 +11,7 @@ struct Activity {
     var token = TokenStore.Reference()
     // These two fill up the eight bytes that the token's reference begins.
     var flags: Flags = []
-    var strikes = Strikes()
+    var failures = FailureStreak()
     /// Index of the audience, or `none` when the activity is leaving or the slot is free.
     var audience = AudienceIndex.none
     /// Counter of the slot's tenants, in steps of 256; between two of them it counts the waits from which a tenant was released. Events

@@ -204,7 +204,7 @@ final class Audience: LaneMember {
 
     private var hasFreshWork: Bool { order.remaining > 0 || !revisits.prompt.isEmpty || hasStarts }
 
-    /// The lane of the most urgent work: starts, ends and alerts, then priority 10, then priority 5, then activities that have strikes.
+    /// The lane of the most urgent work: starts, ends and alerts, then priority 10, then priority 5, then activities that have failures.
     override var preferredLane: Int {
         guard hasFreshWork else { return Lanes.lastLane }
         if event == .end || awaitsAlert || hasStarts { return 0 }
@@ -225,7 +225,7 @@ final class Audience: LaneMember {
     /// Notes visits for the share of late starts (`StartLine`).
     override func noteVisits(_ count: Int) { starts.noteVisits(count) }
 
-    /// - Parameter isLate: whether the start has strikes.
+    /// - Parameter isLate: whether the start has failures.
     func addStart(_ slot: ActivitySlot, isLate: Bool, positions: inout [UInt32]) {
         starts.append(slot, isLate: isLate, positions: &positions)
     }
@@ -238,7 +238,7 @@ final class Audience: LaneMember {
     ///
     /// - Parameters:
     ///   - isUrgent: whether the member still lacks an alert.
-    ///   - isLate: whether the member has strikes.
+    ///   - isLate: whether the member has failures.
     func queueVisit(_ slot: ActivitySlot, isUrgent: Bool, isLate: Bool) {
         revisits.append(slot, isUrgent: isUrgent, isLate: isLate)
     }

@@ -110,7 +110,7 @@ final class Completions {
         case .accepted:
             membership.counts.pushes.accepted += 1
             retries.noteAnswers(1, dead: 0)
-            membership.store[slot].strikes = Strikes()
+            membership.store[slot].failures = FailureStreak()
             settle(slot, as: activity, at: moment)
         case .refused:
             membership.counts.pushes.failed += 1
@@ -152,10 +152,10 @@ final class Completions {
             }
             retries.service.noteTrouble()
             // The cause was probably the connection, so the first failure is retried at once; a second one may be the activity's own.
-            if membership.store[slot].strikes.count > 0 {
+            if membership.store[slot].failures.count > 0 {
                 retries.backOff(slot, at: moment)
             } else {
-                _ = membership.store[slot].strikes.add(in: retries.service.number)
+                _ = membership.store[slot].failures.add(in: retries.service.number)
                 retries.requeue(slot)
             }
         }

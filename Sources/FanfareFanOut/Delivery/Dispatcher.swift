@@ -127,7 +127,7 @@ final class Dispatcher {
     /// Visits an activity out of turn if its sweep, or its topic's cursor, would send it something. Others are left to their queues.
     private func visitByLot(_ slot: ActivitySlot, at moment: Moment, into batch: inout DeliveryBatch) {
         let activity = membership.store[slot]
-        guard activity.audience != .none, activity.strikes.count == 0,
+        guard activity.audience != .none, activity.failures.count == 0,
             activity.flags.isDisjoint(with: [.inFlight, .waiting, .queued, .leaving, .tokenless])
         else { return }
         let index = activity.audience

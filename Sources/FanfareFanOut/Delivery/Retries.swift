@@ -43,7 +43,7 @@ final class Retries {
     ///
     /// - Parameter isOwn: whether the failure is certainly the token's own.
     func backOff(_ slot: ActivitySlot, isOwn: Bool = false, at moment: Moment) {
-        let delay = membership.store[slot].strikes.add(isOwn: isOwn, in: service.number)
+        let delay = membership.store[slot].failures.add(isOwn: isOwn, in: service.number)
         membership.store[slot].flags.insert(.waiting)
         membership.noteWait(of: slot)
         // Spread over half the delay by slot and generation, so that tokens throttled together do not return together.
@@ -99,7 +99,7 @@ final class Retries {
 
     /// Ends the wait of an activity that got a new token, whether the old one backed off or was held by the dead-token guard.
     func release(_ slot: ActivitySlot) {
-        membership.store[slot].strikes = Strikes()
+        membership.store[slot].failures = FailureStreak()
         guard membership.store[slot].flags.contains(.waiting) else { return }
         // No push is in flight, so only the timing wheel and the guard have the old generation.
         membership.store[slot].generation &+= 1

@@ -1,7 +1,7 @@
 /// Members of an audience that need a visit although its sweep has passed them; each has its `queued` flag set.
 struct Revisits {
     private(set) var prompt = VisitQueue()
-    /// Members that have strikes; they come after all others.
+    /// Members that have failures; they come after all others.
     private(set) var late = VisitQueue()
     /// Number of members in `prompt` that still lack an alert. It may include a few that have left since, but is 0 for
     /// an empty queue.
@@ -12,7 +12,7 @@ struct Revisits {
 
     /// - Parameters:
     ///   - isUrgent: whether the member still lacks an alert.
-    ///   - isLate: whether the member has strikes.
+    ///   - isLate: whether the member has failures.
     mutating func append(_ slot: ActivitySlot, isUrgent: Bool, isLate: Bool) {
         guard !isLate else {
             late.append(slot)

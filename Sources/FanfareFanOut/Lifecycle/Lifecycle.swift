@@ -248,7 +248,7 @@ final class Lifecycle {
     func queueDeparture(_ slot: ActivitySlot) {
         guard membership.store[slot].flags.isDisjoint(with: [.inFlight, .waiting, .queued]) else { return }
         membership.store[slot].flags.insert(.queued)
-        departures.queueVisit(slot, isUrgent: false, isLate: membership.store[slot].strikes.count > 0)
+        departures.queueVisit(slot, isUrgent: false, isLate: membership.store[slot].failures.count > 0)
         membership.lanes.enqueue(departures)
     }
 
@@ -275,7 +275,7 @@ final class Lifecycle {
         starts.enqueue(slot)
         let audience = membership.awake(index)
         audience.addStart(
-            slot, isLate: membership.store[slot].strikes.count > 0, positions: &membership.store.positions)
+            slot, isLate: membership.store[slot].failures.count > 0, positions: &membership.store.positions)
         if audience.target > 0 { membership.count(owed: 1, in: audience) }
         membership.lanes.enqueue(audience)
     }
@@ -285,7 +285,7 @@ final class Lifecycle {
         guard let start = starts[slot], start.phase == .due else { return }
         let audience = membership.awake(start.audience)
         audience.removeStart(
-            at: Int(membership.store.positions[Int(slot.rawValue)]), isLate: membership.store[slot].strikes.count > 0,
+            at: Int(membership.store.positions[Int(slot.rawValue)]), isLate: membership.store[slot].failures.count > 0,
             positions: &membership.store.positions)
         if audience.target > 0 { membership.count(owed: -1, in: audience) }
     }

@@ -4,7 +4,7 @@
 /// and busy audience never ends.
 struct StartLine {
     private(set) var prompt = WaitingLine()
-    /// Starts that have strikes.
+    /// Starts that have failures.
     private(set) var late = WaitingLine()
     /// Visits of others since the first late one began to wait, or since the last late one left.
     private var passedOver = 0
@@ -25,7 +25,7 @@ struct StartLine {
         prompt.drawFirst(by: random, positions: &positions)
     }
 
-    /// - Parameter isLate: whether the start has strikes.
+    /// - Parameter isLate: whether the start has failures.
     mutating func append(_ slot: ActivitySlot, isLate: Bool, positions: inout [UInt32]) {
         if isLate {
             late.append(slot, positions: &positions)

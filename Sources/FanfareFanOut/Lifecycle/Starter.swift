@@ -197,7 +197,7 @@ final class Starter {
             noteArrival(of: slot)
             membership.counts.pushes.accepted += 1
             retries.noteAnswers(1, dead: 0)
-            membership.store[slot].strikes = Strikes()
+            membership.store[slot].failures = FailureStreak()
             return  // only the token shows that the card exists
         case .unknown:
             noteArrival(of: slot)
@@ -248,7 +248,7 @@ final class Starter {
     /// - Parameter isOwn: whether the failure is certainly the token's own.
     private func postpone(_ slot: ActivitySlot, as activity: Activity, isOwn: Bool, at moment: Moment) {
         // In an outage, all pushes fail: errors do not count as refusals of the start, and it waits as long as the outage lasts.
-        if isOwn || activity.strikes.othersWereServed(by: retries.service.number) {
+        if isOwn || activity.failures.othersWereServed(by: retries.service.number) {
             lifecycle.starts.noteRefusal(of: slot)
         }
         if activity.flags.contains(.leaving) {
@@ -261,12 +261,12 @@ final class Starter {
         }
     }
 
-    /// Begins again with the device's new start token after the start to the old one was not accepted. Strikes and refusals of the old token
+    /// Begins again with the device's new start token after the start to the old one was not accepted. Failures and refusals of the old token
     /// do not count for the new one.
     private func restart(_ slot: ActivitySlot, to token: [UInt8], at moment: Moment) {
         membership.counts.pushes.notProcessed += 1
         membership.store.replaceToken(of: slot, with: token)
-        membership.store[slot].strikes = Strikes()
+        membership.store[slot].failures = FailureStreak()
         lifecycle.starts.forgetRefusals(of: slot)
         if membership.store[slot].flags.contains(.leaving) {
             lifecycle.remove(slot, at: moment)

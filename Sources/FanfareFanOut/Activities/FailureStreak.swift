@@ -1,11 +1,11 @@
 /// Failed pushes of one activity in a row, for which it backs off: one byte.
 ///
 /// A failure that the service ascribes to the token itself (429) doubles the wait up to about a minute. Trouble with the service may
-/// have another cause than the token: it doubles the wait up to that only if other pushes were served between two strikes. So a token
+/// have another cause than the token: it doubles the wait up to that only if other pushes were served between two failures. So a token
 /// that is always answered with an error is hardly tried any more, and an activity that merely had a push in flight in an outage goes
 /// on within seconds of its end.
-struct Strikes: Equatable {
-    /// Two fields of four bits: the number of strikes, and the service's spell at the last one.
+struct FailureStreak: Equatable {
+    /// Two fields of four bits: the number of failures, and the service's spell at the last one.
     private var bits: UInt8 = 0
 
     private static let countMax = 6
@@ -13,10 +13,10 @@ struct Strikes: Equatable {
 
     var count: Int { Int(bits & 15) }
 
-    /// Returns whether others were served since the last strike: another strike, in this spell of the service, is the token's own.
+    /// Returns whether others were served since the last failure: another failure, in this spell of the service, is the token's own.
     func othersWereServed(by spell: UInt8) -> Bool { count > 0 && spell != bits >> 4 }
 
-    /// Adds a strike.
+    /// Adds a failure.
     ///
     /// - Parameters:
     ///   - isOwn: whether the service has ascribed it to this token.
@@ -24,7 +24,7 @@ struct Strikes: Equatable {
     /// - Returns: the activity's backoff, nanoseconds.
     mutating func add(isOwn: Bool = false, in spell: UInt8) -> Int64 {
         let wait = Int64(1_000_000_000) << Int64(count)
-        let most = isOwn || othersWereServed(by: spell) ? Strikes.countMax : Strikes.doubtfulMax
+        let most = isOwn || othersWereServed(by: spell) ? FailureStreak.countMax : FailureStreak.doubtfulMax
         bits = UInt8(max(count, min(count + 1, most))) | spell << 4
         return wait
     }

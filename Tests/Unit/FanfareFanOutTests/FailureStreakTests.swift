@@ -3,42 +3,42 @@ import Testing
 
 @testable import FanfareFanOut
 
-@Suite struct StrikesTests {
+@Suite struct FailureStreakTests {
     private static let second: Int64 = 1_000_000_000
 
     @Test func failuresOfTheTokenItselfDoubleTheWaitUpToAMinute() {
-        var strikes = Strikes()
-        let waits = (0..<9).map { _ in strikes.add(isOwn: true, in: 3) }
-        #expect(waits == [1, 2, 4, 8, 16, 32, 64, 64, 64].map { $0 * Self.second } && strikes.count == 6)
+        var failures = FailureStreak()
+        let waits = (0..<9).map { _ in failures.add(isOwn: true, in: 3) }
+        #expect(waits == [1, 2, 4, 8, 16, 32, 64, 64, 64].map { $0 * Self.second } && failures.count == 6)
     }
 
     /// In an outage each answer is trouble, and none says anything of the token.
     @Test func troubleWithTheServiceInOneSpellDoublesTheWaitTwice() {
-        var strikes = Strikes()
-        let waits = (0..<5).map { _ in strikes.add(in: 3) }
-        #expect(waits == [1, 2, 4, 4, 4].map { $0 * Self.second } && strikes.count == 2)
+        var failures = FailureStreak()
+        let waits = (0..<5).map { _ in failures.add(in: 3) }
+        #expect(waits == [1, 2, 4, 4, 4].map { $0 * Self.second } && failures.count == 2)
     }
 
     @Test func troubleCountsAsTheTokensOwnAfterOthersWereServed() {
-        var strikes = Strikes()
-        let waits = (0..<9).map { strikes.add(in: UInt8($0 % 16)) }
+        var failures = FailureStreak()
+        let waits = (0..<9).map { failures.add(in: UInt8($0 % 16)) }
         #expect(waits == [1, 2, 4, 8, 16, 32, 64, 64, 64].map { $0 * Self.second })
     }
 
-    @Test func doubtfulStrikesNeverLessenThoseOfTheToken() {
-        var strikes = Strikes()
-        for _ in 0..<4 { _ = strikes.add(isOwn: true, in: 1) }
-        let wait = strikes.add(in: 1)
-        #expect(wait == 16 * Self.second && strikes.count == 4)
+    @Test func doubtfulFailuresNeverLessenThoseOfTheToken() {
+        var failures = FailureStreak()
+        for _ in 0..<4 { _ = failures.add(isOwn: true, in: 1) }
+        let wait = failures.add(in: 1)
+        #expect(wait == 16 * Self.second && failures.count == 4)
     }
 
-    @Test func othersWereServedIfTheSpellIsAnotherThanAtTheLastStrike() {
-        var strikes = Strikes()
-        #expect(!strikes.othersWereServed(by: 5), "there is no strike")
-        _ = strikes.add(in: 15)
-        #expect(!strikes.othersWereServed(by: 15) && strikes.othersWereServed(by: 0))
-        _ = strikes.add(in: 0)
-        #expect(!strikes.othersWereServed(by: 0) && strikes.othersWereServed(by: 15))
+    @Test func othersWereServedIfTheSpellIsAnotherThanAtTheLastFailure() {
+        var failures = FailureStreak()
+        #expect(!failures.othersWereServed(by: 5), "there is no failure")
+        _ = failures.add(in: 15)
+        #expect(!failures.othersWereServed(by: 15) && failures.othersWereServed(by: 0))
+        _ = failures.add(in: 0)
+        #expect(!failures.othersWereServed(by: 0) && failures.othersWereServed(by: 15))
     }
 }
 
@@ -53,7 +53,7 @@ import Testing
         #expect(numbers == [0, 0, 0, 0, 1, 1, 1, 2])
     }
 
-    /// A strike keeps the spell in four bits.
+    /// A failure keeps the spell in four bits.
     @Test func theNumberOfASpellWrapsAroundWithinFourBits() {
         var spells = ServiceSpells()
         var numbers: [UInt8] = []
