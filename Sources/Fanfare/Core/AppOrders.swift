@@ -26,7 +26,7 @@ struct AppOrders {
     mutating func forget(_ topic: TopicID) { held[topic] = nil }
 
     /// - Returns: commands for the app's shards.
-    mutating func obey(_ operation: FeedEvent.Operation) -> [ShardCommand] {
+    mutating func apply(_ operation: FeedEvent.Operation) -> [ShardCommand] {
         switch operation {
         case .mute: isMuted = true
         case .unmute: isMuted = false
@@ -49,9 +49,9 @@ struct AbsentApps {
     /// Far more apps than exist; an operator may mistype a name any number of times.
     private static let appsMax = 1000
 
-    mutating func obey(_ operation: FeedEvent.Operation, for app: AppID) {
+    mutating func apply(_ operation: FeedEvent.Operation, for app: AppID) {
         var known = orders[app] ?? AppOrders()
-        _ = known.obey(operation)
+        _ = known.apply(operation)
         set(known, for: app)
     }
 

@@ -269,9 +269,9 @@ package final class EngineCore {
                 for app in appOrders.indices { appOrders[app].forget(topic) }
             case .order(let operation, let id):
                 if let app = apps.firstIndex(of: id) {
-                    _ = appOrders[app].obey(operation)
+                    _ = appOrders[app].apply(operation)
                 } else {
-                    absentApps.obey(operation, for: id)
+                    absentApps.apply(operation, for: id)
                 }
             case .record(let record):
                 records.note(record)
@@ -359,11 +359,11 @@ package final class EngineCore {
 
     private func order(_ operation: FeedEvent.Operation, for id: AppID) {
         guard let app = apps.firstIndex(of: id) else {
-            absentApps.obey(operation, for: id)
+            absentApps.apply(operation, for: id)
             delegate?.coreDidReport("\(operation) for app \(id): there is no such app here")
             return
         }
-        for command in appOrders[app].obey(operation) {
+        for command in appOrders[app].apply(operation) {
             // A completion that is still open for other shards waits for these shards too, which get the publication only now.
             if case .publish(let publication) = command {
                 publications.addShards(shards.perApp, to: publication.serial)
