@@ -109,7 +109,7 @@ final class Fleet {
         while true {
             shard.pull(limit: Fleet.batchMax, at: moment, into: &batch)
             guard !batch.deliveries.isEmpty else {
-                guard hearFeedback() else { break }
+                guard takeFeedback() else { break }
                 continue
             }
             pushes += batch.deliveries.count
@@ -121,7 +121,7 @@ final class Fleet {
             batch.removeAll()
             shard.complete(completions, at: moment)
             completions.removeAll(keepingCapacity: true)
-            hearFeedback()
+            takeFeedback()
         }
         return (pushes, sum)
     }
@@ -129,7 +129,7 @@ final class Fleet {
     /// Does the core's part: confirms claims, and ignores all other feedback.
     ///
     /// - Returns: `true` if there were claims.
-    @discardableResult private func hearFeedback() -> Bool {
+    @discardableResult private func takeFeedback() -> Bool {
         var ticket: UInt64?
         while shard.sendFeedback(to: &feedbackIn) {
             _ = feedbackOut.drain(limit: 1024) { if case .claims(let request) = $0 { ticket = request.ticket } }

@@ -32,7 +32,7 @@ package final class CommitQueue {
             wakeup.close()
             throw error
         }
-        wake = { [unowned self] in hear() }
+        wake = { [unowned self] in drainResults() }
     }
 
     /// Makes entries durable; `onDurable` follows. Nothing else may be appended before that.
@@ -57,11 +57,11 @@ package final class CommitQueue {
         writer.join(within: timeout)
         pending = []
         isCommitting = false
-        hear()
+        drainResults()
         wakeup.close()
     }
 
-    private func hear() {
+    private func drainResults() {
         let lines = reports.withLock { lines in
             defer { lines = [] }
             return lines

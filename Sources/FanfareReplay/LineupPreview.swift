@@ -59,7 +59,7 @@ package final class LineupPreview {
     private var isTold = false
     // The shard's feedback is not used here, but must be drained.
     private var feedback: RingProducer<ShardFeedback>
-    private var heard: RingConsumer<ShardFeedback>
+    private var feedbackOut: RingConsumer<ShardFeedback>
 
     /// - Parameter favourite: one of the topics; it has the spotlight while nothing happens in the others.
     package init(of topics: [TopicID], favourite: TopicID? = nil, rules: LineupRules = LineupRules()) {
@@ -68,7 +68,7 @@ package final class LineupPreview {
         follow = .follow(ActivityID(1), .lineup(topics, favourite: favourite), token: [1])
         let ring = OneToOneRing<ShardFeedback>(capacity: 64)
         feedback = ring.takeProducer()
-        heard = ring.takeConsumer()
+        feedbackOut = ring.takeConsumer()
     }
 
     /// Applies the decisions of a decision core, in order. The phone sees the decisions of one moment together, as soon as time has passed.
@@ -134,7 +134,7 @@ package final class LineupPreview {
             show(display)
         }
         batch.removeAll()
-        while shard.sendFeedback(to: &feedback) { while heard.pop() != nil {} }
+        while shard.sendFeedback(to: &feedback) { while feedbackOut.pop() != nil {} }
         // No push is pending, so records that were not shown by now will not be.
         if shard.isQuiet {
             unseen += news.count

@@ -336,11 +336,11 @@ final class Season {
             completions.removeAll(keepingCapacity: true)
             if service != .well { break }
         }
-        hear()
+        takeFeedback()
         fail(phones.violation)
     }
 
-    private func hear() {
+    private func takeFeedback() {
         while shard.sendFeedback(to: &feedbackIn) {
             while let fact = feedbackOut.pop() { take(fact) }
         }

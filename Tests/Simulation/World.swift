@@ -13,7 +13,7 @@ package final class World {
         case card, goal, goals, cancelGoal, endMatch, reopen, follow, start, report, unfollow, move, rotateToken,
             prefer,
             reconfigure, trouble, ask
-        case deliverCommand, pull, complete, hear, passTime
+        case deliverCommand, pull, complete, takeFeedback, passTime
 
         var weight: Int {
             switch self {
@@ -26,7 +26,7 @@ package final class World {
             case .deliverCommand: 24
             case .pull: 16
             case .complete: 24
-            case .hear: 16
+            case .takeFeedback: 16
             }
         }
     }
@@ -95,7 +95,7 @@ package final class World {
             .prefer, .trouble, .ask:
             // Outside events are refused while the core has no room to pass them on.
             guard nodes.allSatisfy(\.backlog.isEmpty) else { return nil }
-        case .reconfigure, .deliverCommand, .pull, .complete, .hear, .passTime: break
+        case .reconfigure, .deliverCommand, .pull, .complete, .takeFeedback, .passTime: break
         }
         switch action {
         case .card: broadcast(feed.card(using: &random))
@@ -130,7 +130,8 @@ package final class World {
         case .deliverCommand: _ = deliverCommand(to: nodes.randomElement(using: &random)!)
         case .pull: return pull(nodes.randomElement(using: &random)!)
         case .complete: complete(nodes.randomElement(using: &random)!)
-        case .hear: _ = hear(nodes.randomElement(using: &random)!, limit: Int.random(in: 1...8, using: &random))
+        case .takeFeedback:
+            _ = takeFeedback(nodes.randomElement(using: &random)!, limit: Int.random(in: 1...8, using: &random))
         case .passTime:
             // Some steps go exactly to the next deadline; none is so long that alerts grow stale.
             let due = random.chance(0.2) ? feed.untilDeadline : nil
@@ -595,10 +596,10 @@ package final class World {
     /// Drains a shard's feedback in the core, and sends the commands that waited for room.
     ///
     /// - Returns: `true` if there was any.
-    private func hear(_ node: Node, limit: Int) -> Bool {
-        var heard = 0
-        while heard < limit, let fact = node.feedback.pop() {
-            heard += 1
+    private func takeFeedback(_ node: Node, limit: Int) -> Bool {
+        var taken = 0
+        while taken < limit, let fact = node.feedback.pop() {
+            taken += 1
             happens("the shard says \(fact)", at: node)
             switch fact {
             case .completed(let serial, _): node.completed[serial, default: 0] += 1
@@ -639,13 +640,13 @@ package final class World {
                 break
             }
         }
-        if !tell(node), heard < limit {
+        if !tell(node), taken < limit {
             // Neither the ring nor the shard holds further feedback.
             for index in phones.indices where phones[index].isGone && nodes[phones[index].node] === node {
                 phones[index].isForgotten = true
             }
         }
-        return node.flush() || heard > 0
+        return node.flush() || taken > 0
     }
 
     /// - Returns: `true` if anything was published in the meantime.
@@ -696,14 +697,14 @@ package final class World {
                 for index in phones.indices { phones[index].sickness = nil }
             }
             for node in nodes {
-                while deliverCommand(to: node) || hear(node, limit: .max) {}
+                while deliverCommand(to: node) || takeFeedback(node, limit: .max) {}
                 // Sends as much as can leave at once, and everything that the answers make due.
                 for _ in 0..<1000 {
                     if let violation = pull(node) ?? locallyViolated() { return violation }
                     if node.flying.isEmpty { break }
                     while !node.flying.isEmpty { complete(node) }
                 }
-                while hear(node, limit: .max) { busy = true }
+                while takeFeedback(node, limit: .max) { busy = true }
                 busy = busy || !node.shard.isQuiet || !node.backlog.isEmpty
             }
             if !busy { return globallyViolated() }

@@ -432,7 +432,7 @@ package final class EngineCore {
     /// Takes the shards' feedback and sends commands that waited for room. Called whenever a shard wakes the core.
     func takeFeedback() {
         for index in shards.indices {
-            shards[index].hear { take($0, from: index) }
+            shards[index].drainFeedback { take($0, from: index) }
             let wasCongested = shards[index].isCongested
             shards[index].flush()
             if wasCongested, !isCongested { delegate?.coreDidRelieve() }

@@ -7,7 +7,7 @@ final class Broadcast<Element: Sendable>: Sendable {
     typealias Listener = @Sendable (Element) -> Void
 
     private struct State {
-        var listeners: [(number: Int, hear: Listener, end: @Sendable () -> Void)] = []
+        var listeners: [(number: Int, receive: Listener, end: @Sendable () -> Void)] = []
         var nextNumber = 0
         var isOver = false
         var early: [Element] = []
@@ -26,14 +26,14 @@ final class Broadcast<Element: Sendable>: Sendable {
     ///
     /// - Parameter end: called after the last element; called at once if the broadcast is over.
     /// - Returns: the listener's number.
-    @discardableResult func add(_ hear: @escaping Listener, end: @escaping @Sendable () -> Void = {}) -> Int {
+    @discardableResult func add(_ receive: @escaping Listener, end: @escaping @Sendable () -> Void = {}) -> Int {
         let (number, isOver) = state.withLock { state in
             let number = state.nextNumber
             state.nextNumber += 1
             // Under the lock, so that elements announced in the meantime come later.
-            for element in state.early { hear(element) }
+            for element in state.early { receive(element) }
             state.early = []
-            if !state.isOver { state.listeners.append((number, hear, end)) }
+            if !state.isOver { state.listeners.append((number, receive, end)) }
             listenerCount.store(state.listeners.count, ordering: .relaxed)
             return (number, state.isOver)
         }
@@ -65,7 +65,7 @@ final class Broadcast<Element: Sendable>: Sendable {
     /// Is `true` while there are listeners. The check takes no lock, so an element sent a million times a second costs little without them.
     var isHeard: Bool { listenerCount.load(ordering: .relaxed) > 0 }
 
-    fileprivate var listeners: [Listener] { state.withLock { $0.listeners.map(\.hear) } }
+    fileprivate var listeners: [Listener] { state.withLock { $0.listeners.map(\.receive) } }
 
     /// - Returns: `false` if a listener has come in the meantime.
     fileprivate func keepEarly(_ element: Element) -> Bool {
@@ -95,7 +95,7 @@ final class Broadcast<Element: Sendable>: Sendable {
                 guard broadcast.earlyMax > 0, !broadcast.keepEarly(element) else { return }
                 listeners = broadcast.listeners
             }
-            for hear in listeners { hear(element) }
+            for receive in listeners { receive(element) }
         }
     }
 }

@@ -85,7 +85,7 @@ final class ShardLink {
     /// Called with the serial of a publication that is dropped because a newer one waits behind it.
     var onOvertaken: ((UInt64) -> Void)?
     /// Facts taken from the ring since the shard was last woken.
-    private var heard = 0
+    private var takenCount = 0
     /// Commands pushed since the shard was last rung.
     @safe @exclusivity(unchecked) private var unrung = 0
     /// Number of commands after which the shard is rung before the core's turn ends, so that both work at the same time.
@@ -142,8 +142,8 @@ final class ShardLink {
     /// Moves waiting commands into the ring. The shard wakes the core when the ring has room.
     func flush() {
         // A shard that found its ring full waits for this wake-up.
-        if heard >= rings.feedbackMax / 2 {
-            heard = 0
+        if takenCount >= rings.feedbackMax / 2 {
+            takenCount = 0
             wake()
         }
         guard let first = next else { return }
@@ -153,7 +153,7 @@ final class ShardLink {
     }
 
     /// Takes the shard's feedback; once per turn of the core.
-    func hear(_ take: (ShardFeedback) -> Void) { heard += feedback.drain(limit: rings.feedbackMax, take) }
+    func drainFeedback(_ take: (ShardFeedback) -> Void) { takenCount += feedback.drain(limit: rings.feedbackMax, take) }
 
     /// Stops the shard: it pulls nothing more, waits for pending answers and closes. Waiting commands are discarded; the caller settles first
     /// if they matter.

@@ -87,7 +87,7 @@ final class ShardThreads {
     func join(_ take: (ShardFeedback, _ shard: Int) -> Void) {
         for index in threads.indices {
             let rest = threads[index].join()
-            links[index].hear { take($0, index) }
+            links[index].drainFeedback { take($0, index) }
             for fact in rest { take(fact, index) }
         }
     }

@@ -46,7 +46,7 @@ package final class CheckpointQueue {
             wakeup.close()
             throw error
         }
-        wake = { [unowned self] in hear() }
+        wake = { [unowned self] in drainResults() }
     }
 
     /// Is `true` if no more rows are to be made for now.
@@ -81,7 +81,7 @@ package final class CheckpointQueue {
         shared.thread.wake()
     }
 
-    private func hear() {
+    private func drainResults() {
         let ended = shared.state.withLock { state in
             defer { state.ended = [] }
             return state.ended

@@ -52,7 +52,7 @@ package final class ClaimQueue {
             wakeup.close()
             throw error
         }
-        wake = { [unowned self] in hear() }
+        wake = { [unowned self] in drainResults() }
     }
 
     /// Makes claims durable; `onDurable` follows. Tickets of a shard count up.
@@ -100,7 +100,7 @@ package final class ClaimQueue {
         onReport = { _ in }
     }
 
-    private func hear() {
+    private func drainResults() {
         let (durable, lines) = shared.state.withLock { state in
             defer { (state.durable, state.lines) = ([], []) }
             return (state.durable, state.lines)

@@ -51,7 +51,7 @@ package final class PeopleQueue {
             wakeup.close()
             throw error
         }
-        wake = { [unowned self] in hear() }
+        wake = { [unowned self] in drainResults() }
     }
 
     /// Makes changes durable; `onDurable` follows. Nothing else may be appended before that.
@@ -68,14 +68,14 @@ package final class PeopleQueue {
         shared.state.withLock { $0.isClosed = true }
         shared.thread.close()
         shared.thread.join(within: timeout)
-        hear()
+        drainResults()
         wakeup.close()
         // The closures' owners may own this queue.
         onDurable = { _ in }
         onReport = { _ in }
     }
 
-    private func hear() {
+    private func drainResults() {
         let (kept, lines) = shared.state.withLock { state in
             defer { (state.kept, state.lines) = (nil, []) }
             return (state.kept, state.lines)

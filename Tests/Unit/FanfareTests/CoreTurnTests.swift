@@ -330,7 +330,7 @@ import Testing
             while engine.ask(.command(.prefer(ActivityID(9), Preferences()), subscriber: 9, app: 0)) {}
             #expect(engine.turn.run() == .again)
             engine.runShard()
-            engine.hear()
+            engine.takeFeedback()
             engine.clock.pass(.milliseconds(10))
         }
         #expect(

@@ -15,7 +15,7 @@ final class EngineWorld {
     /// The next event in the world.
     enum Action: CaseIterable {
         case event, follow, change, order, ask, stranger, report, flood, block, hang, setClock
-        case runCore, hear, runShard, answer, sync, passTime
+        case runCore, takeFeedback, runShard, answer, sync, passTime
 
         var weight: Int {
             switch self {
@@ -25,7 +25,7 @@ final class EngineWorld {
             case .follow, .change: 5
             case .sync, .passTime: 8
             case .event, .runCore: 14
-            case .hear: 12
+            case .takeFeedback: 12
             case .runShard, .answer: 24
             }
         }
@@ -194,7 +194,7 @@ final class EngineWorld {
             clock.set(by: wrong - isWrongBy)
             isWrongBy = wrong
         case .runCore: _ = runCore()
-        case .hear: _ = hear()
+        case .takeFeedback: _ = takeFeedback()
         case .runShard: _ = nodes.randomElement(using: &random)!.run()
         case .answer: answer(nodes.randomElement(using: &random)!)
         case .sync: _ = sync()
@@ -229,7 +229,7 @@ final class EngineWorld {
     }
 
     /// Runs the core's loop if a shard has woken it.
-    private func hear() -> Bool {
+    private func takeFeedback() -> Bool {
         guard !coreIsHung, overAt == nil, told.isSet else { return false }
         told.isSet = false
         onHappening?("the core hears")
@@ -269,7 +269,7 @@ final class EngineWorld {
         for _ in 0..<20_000 {
             var isBusy = runCore()
             if sync() { isBusy = true }
-            if hear() { isBusy = true }
+            if takeFeedback() { isBusy = true }
             // The core's loop has ended.
             if overAt != nil { return }
             for node in nodes {
@@ -400,7 +400,7 @@ final class EngineWorld {
         }
         for (index, node) in nodes.enumerated() {
             let rest = node.turn.takeFeedback()
-            node.link.hear { take($0, index) }
+            node.link.drainFeedback { take($0, index) }
             for fact in rest { take(fact, index) }
         }
     }

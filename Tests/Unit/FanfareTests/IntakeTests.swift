@@ -178,7 +178,7 @@ import Testing
         #expect(disk.sync())
         _ = engine.turn.run()
         engine.runShard()
-        engine.hear()
+        engine.takeFeedback()
         #expect(answers.withLock { $0 } == 0)
         engine.settle()
         #expect(answers.withLock { $0 } == 1)

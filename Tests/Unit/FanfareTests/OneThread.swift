@@ -89,7 +89,7 @@ final class OneThread: EngineCoreDelegate {
         _ = shard.end()
     }
 
-    func hear() {
+    func takeFeedback() {
         wakeups.core = false
         core.takeFeedback()
     }
@@ -99,7 +99,7 @@ final class OneThread: EngineCoreDelegate {
         repeat { while turn.run() == .again {} } while disk?.sync() == true
         while wakeups.core || wakeups.shard {
             if wakeups.shard { runShard() }
-            if wakeups.core { hear() }
+            if wakeups.core { takeFeedback() }
         }
     }
 

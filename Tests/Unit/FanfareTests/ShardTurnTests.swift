@@ -32,7 +32,7 @@ import Testing
         // The shard reports nothing but that it has taken commands.
         while engine.shardIsWoken { engine.runShard() }
         #expect(engine.coreIsWoken)
-        engine.hear()
+        engine.takeFeedback()
         #expect(engine.reliefs == 1 && !engine.core.isCongested)
     }
 
@@ -85,7 +85,7 @@ import Testing
             while engine.core.isCongested, engine.shardIsWoken || engine.coreIsWoken {
                 turns += 1
                 if engine.shardIsWoken, random.next() % 2 == 0 || !engine.coreIsWoken { engine.runShard() }
-                if engine.coreIsWoken, random.next() % 2 == 0 || !engine.shardIsWoken { engine.hear() }
+                if engine.coreIsWoken, random.next() % 2 == 0 || !engine.shardIsWoken { engine.takeFeedback() }
             }
             #expect(!engine.core.isCongested, "seed \(seed), round \(round): nobody is woken any more")
         }
@@ -186,7 +186,7 @@ import Testing
             if number % 100 == 0 { _ = engine.shard.end() }
         }
         for _ in 0..<4 {
-            engine.hear()
+            engine.takeFeedback()
             _ = engine.shard.end()
         }
         #expect(engine.reports.count <= ShardRings.feedbackMax + 257)

@@ -172,7 +172,7 @@ package final class Rounds {
     ///
     /// - Returns: number of acknowledgements.
     private func exchange(within milliseconds: Int32) throws -> Int {
-        hear()
+        takeAppeared()
         while load.waiting < Rounds.window, let (number, request) = load.next(at: Clock.monotonicNanoseconds()) {
             child?.send(number, request)
         }
@@ -198,7 +198,7 @@ package final class Rounds {
     }
 
     /// Takes starts that have arrived on phones.
-    private func hear() {
+    private func takeAppeared() {
         let cards = appeared.withLock { cards in
             defer { cards = [] }
             return cards
@@ -215,7 +215,7 @@ package final class Rounds {
         while let answers = child?.receive(within: 1000) { _ = take(answers) }
         child = nil
         try service.drain()
-        hear()
+        takeAppeared()
         load.killed(in: phases)
     }
 
@@ -234,7 +234,7 @@ package final class Rounds {
         try finish([load.ask(.settle)])
         // Cards whose starts waited for these changes join now. With several shards a completion speaks of those who joined before the
         // topic's last version, in an earlier millisecond: the topics change once more.
-        hear()
+        takeAppeared()
         try finish([])
         _ = try exchange(within: 5)
         try finish(load.lastChanges())
