@@ -135,7 +135,7 @@ struct ReplayCommand {
     private var summaryGoesToStandardError: Bool { decisionsPath == "-" || statesPath == "-" }
 
     /// Longest time that an interrupted replay waits for a reader that does not read.
-    private static let farewell = Duration.seconds(1)
+    private static let lingerMax = Duration.seconds(1)
 
     func run() throws -> ExitStatus {
         var files = FileRoles()
@@ -204,7 +204,7 @@ struct ReplayCommand {
         _ replay: Replay, _ log: DecisionLogWriter?, _ states: OutputFile?, _ console: ProgressConsole
     ) -> (summary: ReplaySummary, failures: Int) {
         let summary = replay.run()
-        let patience = summary.interrupted ? ReplayCommand.farewell : nil
+        let patience = summary.interrupted ? ReplayCommand.lingerMax : nil
         console.finish(patience: patience)
         var failures = log?.finish(patience: patience) ?? []
         if let states { failures += write(replay, to: states, patience) }

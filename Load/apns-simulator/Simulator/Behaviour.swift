@@ -15,7 +15,7 @@ struct Behaviour {
 
     /// - Parameter id: the token's id in the ledger.
     func isDead(_ id: UInt64, _ token: ArraySlice<UInt8>) -> Bool {
-        draw(id, .dead) < deadShare || mix(id, token, request: 0, among: { $0.isFarewell }) != nil
+        draw(id, .dead) < deadShare || mix(id, token, request: 0, among: { $0.isOfDeadToken }) != nil
     }
 
     /// Returns the answer that the token's prefix brings for this request; `nil` for none.
@@ -28,7 +28,7 @@ struct Behaviour {
     ) -> Answer? {
         for (index, mix) in mixes.enumerated() where among(mix.answer) && mix.covers(token) {
             // An answer about the token is drawn once per token, any other one per request.
-            let drawn = id ^ mixed(UInt64(index) << 32 | UInt64(mix.answer.isFarewell ? 0 : request))
+            let drawn = id ^ mixed(UInt64(index) << 32 | UInt64(mix.answer.isOfDeadToken ? 0 : request))
             if draw(drawn, .mix) < mix.share { return mix.answer }
         }
         return nil
@@ -37,7 +37,7 @@ struct Behaviour {
     func isThrottled(_ id: UInt64) -> Bool { draw(id, .throttle) < throttleShare }
 
     /// Returns the answer for a dead token: most Live Activity tokens expire, some are unregistered (spec §7).
-    func farewell(_ id: UInt64) -> Answer { draw(id, .kindOfDeath) < 0.75 ? .expiredToken : .unregistered }
+    func deadTokenAnswer(_ id: UInt64) -> Answer { draw(id, .kindOfDeath) < 0.75 ? .expiredToken : .unregistered }
 
     /// Draws an error per request, not per token, so the next attempt may succeed.
     func fails(_ id: UInt64, request: UInt32) -> Bool {

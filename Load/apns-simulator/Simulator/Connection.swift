@@ -148,7 +148,7 @@ final class Connection: SessionHandler {
         session?.lose(outputLeaves: true)
         stream.resumeReading()
         stream.finish()
-        simulator.awaitFarewell(self)
+        simulator.linger(self)
     }
 
     func close() {

@@ -115,7 +115,7 @@ final class Service {
         {
             return (answer, nil)
         }
-        if token.isDead { return (behaviour.farewell(token.id), nil) }
+        if token.isDead { return (behaviour.deadTokenAnswer(token.id), nil) }
         if behaviour.fails(token.id, request: token.requests) { return (.serviceUnavailable, nil) }
         if token.isThrottled, let last = ledger.lastArrival(index),
             Int64(now.sinceStartMilliseconds) - Int64(last) < behaviour.throttleMilliseconds

@@ -22,7 +22,7 @@ package protocol APNsStandIn: AnyObject {
 /// Confined to its loop's thread.
 package final class Simulator: APNsStandIn {
     /// Milliseconds that an ended connection waits for the client to close.
-    private static let farewellMilliseconds = 2000
+    private static let lingerMilliseconds = 2000
     private static let reportsMax = 20
 
     let options: SimulatorOptions
@@ -51,9 +51,9 @@ package final class Simulator: APNsStandIn {
     /// Timer for changes of stream limits and windows.
     var settingsTimer: LoopTimer?
     private var troubleTimers: [LoopTimer] = []
-    private var farewellTimer: LoopTimer?
+    private var lingerTimer: LoopTimer?
     /// Ended connections with the time at which they are closed for good, oldest first.
-    private var farewells: [(connection: UInt32, due: UInt32)] = []
+    private var lingering: [(connection: UInt32, due: UInt32)] = []
     private var requests = 0
     private var draws: UInt64 = 0
     private var reports = 0
@@ -86,7 +86,7 @@ package final class Simulator: APNsStandIn {
         port = options.port
         try listen()
         delayTimer = LoopTimer(loop: loop) { [unowned self] in answerDelayed() }
-        farewellTimer = LoopTimer(loop: loop) { [unowned self] in closeForgotten() }
+        lingerTimer = LoopTimer(loop: loop) { [unowned self] in closeForgotten() }
         startTrouble()
         for change in options.keyChanges {
             let key = try Simulator.publicKey(change.file)
@@ -128,7 +128,7 @@ package final class Simulator: APNsStandIn {
         delayTimer?.close()
         settingsTimer?.close()
         for timer in troubleTimers { timer.close() }
-        farewellTimer?.close()
+        lingerTimer?.close()
         for connection in connections.values { connection.close() }
     }
 
@@ -208,9 +208,9 @@ package final class Simulator: APNsStandIn {
     func hasOutput(_ connection: Connection) { withOutput.append(connection) }
 
     /// Waits for the client to close a connection whose end was announced, and closes it after a while.
-    func awaitFarewell(_ connection: Connection) {
-        farewells.append((connection.id, now.sinceStartMilliseconds &+ UInt32(Simulator.farewellMilliseconds)))
-        if farewells.count == 1 { farewellTimer?.start(after: .milliseconds(Simulator.farewellMilliseconds)) }
+    func linger(_ connection: Connection) {
+        lingering.append((connection.id, now.sinceStartMilliseconds &+ UInt32(Simulator.lingerMilliseconds)))
+        if lingering.count == 1 { lingerTimer?.start(after: .milliseconds(Simulator.lingerMilliseconds)) }
     }
 
     func gone(_ connection: Connection) { connections[connection.id] = nil }
@@ -264,12 +264,12 @@ package final class Simulator: APNsStandIn {
 
     private func closeForgotten() {
         readClock()
-        while let first = farewells.first, first.due <= now.sinceStartMilliseconds {
-            farewells.removeFirst()
+        while let first = lingering.first, first.due <= now.sinceStartMilliseconds {
+            lingering.removeFirst()
             connections[first.connection]?.close()
         }
-        if let first = farewells.first {
-            farewellTimer?.start(after: .milliseconds(Int(first.due - now.sinceStartMilliseconds)))
+        if let first = lingering.first {
+            lingerTimer?.start(after: .milliseconds(Int(first.due - now.sinceStartMilliseconds)))
         }
     }
 

@@ -156,7 +156,7 @@ private func begins(_ token: ArraySlice<UInt8>, with prefix: String) -> Bool {
 
 extension Answer {
     /// Is `true` if the answer says that the token will never work again.
-    var isFarewell: Bool {
+    var isOfDeadToken: Bool {
         switch self {
         case .expiredToken, .unregistered, .badDeviceToken, .deviceTokenNotForTopic: true
         default: false

@@ -81,7 +81,7 @@ package final class Probe: DeliverySource {
         // The end of a card that nobody follows any more is of no publication.
         let mark =
             serial == 0
-            ? SlotMarks.farewell : table.isFinished(serial) ? SlotMarks.noNews : UInt32(truncatingIfNeeded: serial)
+            ? SlotMarks.cardEnd : table.isFinished(serial) ? SlotMarks.noNews : UInt32(truncatingIfNeeded: serial)
         var news = 0
         for index in run {
             let delivery = batch.deliveries[index]
@@ -112,7 +112,7 @@ package final class Probe: DeliverySource {
             interval.accepted += 1
             if firstAccepted == nil { firstAccepted = now }
             var (serial, before) = slots.accepts(completion)
-            if serial == SlotMarks.farewell {
+            if serial == SlotMarks.cardEnd {
                 if second >= 0 { total.ends += 1 }
                 serial = SlotMarks.noNews
             } else if serial == SlotMarks.noNews, second >= 0 {
@@ -254,7 +254,7 @@ package final class SlotMarks: @unchecked Sendable {
     /// Mark of a push that brings nothing that its activity lacks; no publication has it.
     fileprivate static let noNews: UInt32 = 0
     /// Mark of the end of a card after its unfollow. No run has so many publications that one has this serial.
-    fileprivate static let farewell: UInt32 = followBit - 1
+    fileprivate static let cardEnd: UInt32 = followBit - 1
     private static let followBit: UInt32 = 1 << 31
     private static let noTenant = UInt32.max
 

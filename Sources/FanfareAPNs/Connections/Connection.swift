@@ -89,22 +89,22 @@ final class Connection: Candidate {
     /// `true` once the peer has refused a JWT as too old and there was no other one.
     var hasSeenExpiredJWT = false
     /// `true` once a push with our JWT has been processed.
-    private(set) var isProved = false
+    private(set) var hasSucceeded = false
     /// Number of processed pushes.
     private(set) var answers = 0
     /// Answers of this connection, and how many of them were final for their activities.
     @safe @exclusivity(unchecked) var finalAnswers = FinalAnswers()
     /// Time of the last processed push.
-    private var lastProved = MonotonicTime.always
+    private var lastSuccess = MonotonicTime.always
     /// Answers after which a lost connection is replaced at once: a connection that breaks again and again then costs at
     /// most one handshake per hundred pushes, and throughput falls by no more than that.
-    private static let worthwhileAnswers = 100
-    /// Answers after which the seat's next wait is short again. One would not do: a server that takes one push from each
+    private static let trafficAnswersMin = 100
+    /// Answers after which the slot's next wait is short again. One would not do: a server that takes one push from each
     /// connection and ends it would be dialled as fast as it answers, which APNs considers an attack (spec §10).
-    private static let provingAnswers = 16
-    var wasWorthwhile: Bool { answers >= Connection.worthwhileAnswers }
+    private static let successAnswersMin = 16
+    var carriedTraffic: Bool { answers >= Connection.trafficAnswersMin }
     /// Returns `true` if requests are in flight or pushes were processed in the last ten seconds.
-    func isBusy(at now: MonotonicTime) -> Bool { inFlight > 0 || now - lastProved < .seconds(10) }
+    func isBusy(at now: MonotonicTime) -> Bool { inFlight > 0 || now - lastSuccess < .seconds(10) }
     var hasEarnedAnother: Bool { answers >= Replacements.earnedBy }
     private(set) var openedAt: MonotonicTime?
     /// Address of the peer, once the connection is open.
@@ -149,7 +149,7 @@ final class Connection: Candidate {
     /// Returns `true` if the connection has been open for longer than the longest wait for a connection: its end is
     /// unrelated to earlier ends, whatever it carried.
     func hasLasted(at now: MonotonicTime) -> Bool {
-        openedAt.map { now - $0 >= ConnectionPool.seatWaitMax } ?? false
+        openedAt.map { now - $0 >= ConnectionPool.slotWaitMax } ?? false
     }
 
     var inFlight: Int { requests.count }
@@ -324,7 +324,7 @@ final class Connection: Candidate {
                 soonest = min(soonest, moment.monotonic.nanoseconds(since: request.sentAt))
                 if response.status == 200 {
                     noteAccepted(request, in: pool, at: moment)
-                    proved(in: pool)
+                    didSucceed(in: pool)
                     finalAnswers.note(isFinal: false)
                     pool.accepted(request, at: moment)
                 } else {
@@ -356,7 +356,7 @@ final class Connection: Candidate {
             case .failed(_, let text): failure = batch.text(text)
             }
         }
-        if answers != answersBefore { lastProved = moment.monotonic }
+        if answers != answersBefore { lastSuccess = moment.monotonic }
         if soonest < .max { times.noteAnswers(after: soonest, at: moment.monotonic) }
         if let failure {
             let text = "\(pool.configuration.endpoint): the server broke HTTP/2: \(failure)"
@@ -377,20 +377,20 @@ final class Connection: Candidate {
     /// Records an answer, which shows that APNs knows our JWT and that answers arrive. A connection starts with one request, as APNs
     /// requires with token authentication (spec §10). The first answer makes it as wide as TCP's window is by then, and each further
     /// answer widens it by one: so both double with each round trip, and a connection that breaks at once leaves few outcomes unknown.
-    func proved(in pool: ConnectionPool) {
+    func didSucceed(in pool: ConnectionPool) {
         let most = min(session.configuration.streamsMax, pool.lifespan.streamsMost)
         if session.streamLimit < most {
             session.streamLimit = answers == 0 ? min(most, pool.widthAtFirst) : session.streamLimit + 1
         }
         pool.lifespan.answered()
         answers += 1
-        isProved = true
+        hasSucceeded = true
         disbelievedInARow = 0
         if errorsInARow > 0 {
             if isInDoubt { pool.trust(self) }
             errorsInARow = 0
         }
-        if answers == Connection.provingAnswers { pool.proved(self) }
+        if answers == Connection.successAnswersMin { pool.connectionDidSucceed(self) }
     }
 
     /// Number of answers in a row that called a token dead or a request wrong, and that another connection must confirm. The
@@ -406,7 +406,7 @@ final class Connection: Candidate {
     /// risks one outcome at a time, however wide it was. A timed-out request, with no push processed since it was sent, puts
     /// the connection in doubt at once: the peer may answer PINGs forever while the service behind it answers nothing.
     func lost(_ request: RequestTable.Request, _ evidence: Suspects.Evidence, isOverdue: Bool) {
-        if isOverdue, evidence != .activity, lastProved < request.sentAt {
+        if isOverdue, evidence != .activity, lastSuccess < request.sentAt {
             errorsInARow = max(errorsInARow, Connection.errorsInARowMax)
         }
         guard isInDoubt, session.streamLimit > 1 else { return }
@@ -540,7 +540,7 @@ final class Connection: Candidate {
 
     private func leave(at now: MonotonicTime) {
         phase = .leaving
-        phaseEnds = now + pool.configuration.farewellTimeout
+        phaseEnds = now + pool.configuration.lingerTimeout
         session.goAway()
         flush()
         stream?.finish()
@@ -551,7 +551,7 @@ final class Connection: Candidate {
     private func breakOff(_ ending: Ending, at moment: Moment) {
         flush()
         phase = .leaving
-        phaseEnds = moment.monotonic + pool.configuration.farewellTimeout
+        phaseEnds = moment.monotonic + pool.configuration.lingerTimeout
         stream?.finish()
         stream?.pauseReading()
         // Written bytes may still leave.

@@ -118,7 +118,7 @@ extension ConnectionPool {
                 if isFirst, rule.class == .requestFault { report("\(answer): such pushes are given up", at: now) }
             }
         case .throttled:
-            connection.proved(in: self)
+            connection.didSucceed(in: self)
             answered(request)
             if throttling.note(answered: statistics.answered, at: now) {
                 report(
@@ -193,7 +193,7 @@ extension ConnectionPool {
 
     /// Ends a request whose answer is final and concerns the request alone.
     private func end(_ request: RequestTable.Request, _ rule: ResponseRule, on connection: Connection) {
-        connection.proved(in: self)
+        connection.didSucceed(in: self)
         if rule.class == .deadToken {
             answered(request)
             statistics.dead += 1
@@ -209,8 +209,8 @@ extension ConnectionPool {
     private func isAlone(_ connection: Connection) -> Bool {
         guard !connection.finalAnswers.areFew else { return false }
         var others = FinalAnswers()
-        for seat in seats {
-            if let other = seat.connection, other !== connection { others.add(other.finalAnswers) }
+        for slot in slots {
+            if let other = slot.connection, other !== connection { others.add(other.finalAnswers) }
         }
         return connection.finalAnswers.areTooMany(beside: others)
     }
@@ -262,7 +262,7 @@ extension ConnectionPool {
     ///
     /// - Returns: `true` if there was such a connection.
     func replaceThoseThatSawExpiredJWT(at moment: Moment) -> Bool {
-        let old = seats.compactMap(\.connection).filter(\.hasSeenExpiredJWT)
+        let old = slots.compactMap(\.connection).filter(\.hasSeenExpiredJWT)
         for connection in old { replace(connection, at: moment) }
         return !old.isEmpty
     }
@@ -285,19 +285,19 @@ extension ConnectionPool {
     }
 
     private func connection(_ serial: UInt64) -> Connection? {
-        seats.lazy.compactMap(\.connection).first { $0.serial == serial }
+        slots.lazy.compactMap(\.connection).first { $0.serial == serial }
     }
 
     /// Replaces a useless connection. Several in a row are reported to operators, and each costs a longer wait than the one before.
     func replaceInVain(_ connection: Connection, _ why: String, _ kind: Trouble.Kind, at moment: Moment) {
-        if isSeated(connection) {
+        if hasSlot(connection) {
             connectionsInVain += 1
             if connectionsInVain >= ConnectionPool.connectionsInVainMax, trouble?.kind != kind {
                 trouble(kind, "\(why) on one connection after the other; pushes wait", at: moment.monotonic)
                 troubleInVain = kind == .service ? trouble : nil
             }
         }
-        if let index = seats.firstIndex(where: { $0.connection === connection }), giveUp(index, at: moment) {
+        if let index = slots.firstIndex(where: { $0.connection === connection }), giveUp(index, at: moment) {
             leave(connection, at: moment)
         } else {
             replace(connection, at: moment)

@@ -29,7 +29,7 @@ extension ConnectionPool {
         /// Maximum time for which `close` waits for answers.
         package var drainTimeout: Duration = .seconds(10)
         /// Maximum time for which a connection that has sent GOAWAY waits for the peer to close it. All its requests have ended by then.
-        package var farewellTimeout: Duration = .seconds(1)
+        package var lingerTimeout: Duration = .seconds(1)
         /// Resolver of the endpoint's name.
         package var resolver = Resolver.system
 

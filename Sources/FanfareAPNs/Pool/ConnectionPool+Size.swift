@@ -2,7 +2,7 @@ import FanfareFanOut
 import FanfareLoop
 import FanfareModel
 
-/// Number of seats. `PoolSize` decides; this extension feeds it measurements and carries out its decisions.
+/// Number of slots. `PoolSize` decides; this extension feeds it measurements and carries out its decisions.
 extension ConnectionPool {
     /// Load between two reviews.
     struct Load {
@@ -32,7 +32,7 @@ extension ConnectionPool {
     private static let refusalsMax = 3
     /// Minimum time of refusals in a row: longer than a dead connection passes for a live one while a PING is pending.
     private static let refusalTime = Duration.seconds(10)
-    /// Minimum time of refusals in the seat of a connection that was of use: an obstacle on the way may pass.
+    /// Minimum time of refusals in the slot of a connection that was of use: an obstacle on the way may pass.
     private static let returnTime = Duration.seconds(600)
     /// Share of time asleep below which the shard's thread is the limit, or the machine, which does not run it.
     private static let idleShare = 0.2
@@ -45,7 +45,7 @@ extension ConnectionPool {
     /// Time after which a pool is ready even if it is smaller than it should be.
     private static let readyTime = Duration.seconds(10)
 
-    /// `true` if there are as many seats as wanted, as far as is known now.
+    /// `true` if there are as many slots as wanted, as far as is known now.
     var isLargeEnough: Bool {
         if !choosesSize || source.demand == 0 { return true }
         let now = now().monotonic
@@ -54,7 +54,7 @@ extension ConnectionPool {
 
     /// Returns `true` if the pool may grow. More connections make it worse while the service is in trouble or wants us to be slower.
     func mayGrow(at now: MonotonicTime) -> Bool {
-        gate.isOpen && trouble == nil && 2 * seats.count { $0.connection?.isHeldBack(at: now) == true } < seats.count
+        gate.isOpen && trouble == nil && 2 * slots.count { $0.connection?.isHeldBack(at: now) == true } < slots.count
     }
 
     func review(at moment: Moment) {
@@ -63,7 +63,7 @@ extension ConnectionPool {
         reviews.readyBy = reviews.readyBy ?? now + ConnectionPool.readyTime
         guard !isClosing else { return }
         judgePace(at: moment)
-        if choosesSize, load.hadRoom { for seat in seats { seat.connection?.renewDistance(at: now) } }
+        if choosesSize, load.hadRoom { for slot in slots { slot.connection?.renewDistance(at: now) } }
         let path = path(at: now)
         // The width of a connection that is full may be that of the moment.
         // While none of the connections has measured it, the former path is the best guess: all may have been replaced.
@@ -74,34 +74,34 @@ extension ConnectionPool {
         size.review(plannedPath, at: now)
         judgeLoad(path, at: moment)
         guard choosesSize else { return }
-        if size.shrinks(at: now) { removeSeat(at: moment) }
+        if size.shrinks(at: now) { removeSlot(at: moment) }
         grow(at: now)
     }
 
     /// Begins connections one after the other, with as many concurrent handshakes as for replacements: at a great distance, growing
     /// one handshake at a time would take half a minute. Begins none while another connection has failed to open or has gone.
     private func grow(at now: MonotonicTime) {
-        let opening = seats.filter { $0.connection?.isOpen != true }
+        let opening = slots.filter { $0.connection?.isOpen != true }
         guard opening.allSatisfy(\.isUntried) else { return }
         var opens = now
         for _ in 0..<max(0, dialsMax - opening.count) {
             guard size.isGrowing(at: now), mayGrow(at: now), share.grow(at: now) else { return }
             size.grow()
-            var seat = Seat()
-            seat.isUntried = true
+            var slot = ConnectionSlot()
+            slot.isUntried = true
             opens = opens.advanced(byNanoseconds: Int64.random(in: 0...ConnectionPool.growthPause, using: &random))
-            seat.opensAt = opens
-            seats.append(seat)
+            slot.opensAt = opens
+            slots.append(slot)
         }
     }
 
-    /// Removes the seat of a connection that the peer has not taken, if several were begun. One of them is enough to find
+    /// Removes the slot of a connection that the peer has not taken, if several were begun. One of them is enough to find
     /// out whether the peer wants no more.
     ///
-    /// - Returns: `true` if the seat is gone.
+    /// - Returns: `true` if the slot is gone.
     func takeBack(_ index: Int) -> Bool {
-        guard seats[index].isUntried, connectionsOpen > 0,
-            seats.contains(where: { !$0.isUntried && $0.connection?.isOpen != true })
+        guard slots[index].isUntried, connectionsOpen > 0,
+            slots.contains(where: { !$0.isUntried && $0.connection?.isOpen != true })
         else { return false }
         size.takeBack()
         remove(index)
@@ -120,7 +120,7 @@ extension ConnectionPool {
 
     /// Nanoseconds of the quickest answer to a push that was alone on its connection; the peer's work may take longer than the way to it and back.
     private var service: Int64? {
-        let open = seats.lazy.compactMap(\.connection).filter(\.isOpen)
+        let open = slots.lazy.compactMap(\.connection).filter(\.isOpen)
         let times = open.compactMap(\.times.service.least)
         guard times.count >= min(ConnectionPool.witnessesMin, max(2, open.count)) else { return nil }
         return times.min()
@@ -129,7 +129,7 @@ extension ConnectionPool {
     /// Median of the measurements of the open connections.
     private func path(at now: MonotonicTime) -> PoolSize.Path? {
         PoolSize.Path.median(
-            of: seats.lazy.compactMap(\.connection).filter(\.isOpen).compactMap { connection in
+            of: slots.lazy.compactMap(\.connection).filter(\.isOpen).compactMap { connection in
                 connection.times.roundTrip.least.map {
                     PoolSize.Path(
                         roundTrip: $0, width: connection.width(bodyBytes: bodySize.usual, at: now),
@@ -146,7 +146,7 @@ extension ConnectionPool {
 
     private func judgePace(at moment: Moment) {
         let now = moment.monotonic
-        let open = seats.compactMap(\.connection).filter(\.isOpen)
+        let open = slots.compactMap(\.connection).filter(\.isOpen)
         let known = open.filter { $0.times.pace.notedAt.map { now - $0 < Slowness.memory } ?? false }
         // The quicker one of two connections shows what the other could be.
         let paces = known.compactMap(\.times.pace.least).sorted()
@@ -179,10 +179,10 @@ extension ConnectionPool {
         // The rate says nothing while connections still widen.
         guard isFull(figures.limit, at: now) else { return }
         guard let path = plannedPath,
-            seats.allSatisfy({ $0.connection.map { $0.isOpen && !$0.isWidening } ?? false })
+            slots.allSatisfy({ $0.connection.map { $0.isOpen && !$0.isWidening } ?? false })
         else { return }
         guard !share.isStopped(at: now) else { return size.noteFull(at: now) }
-        for _ in 0..<size.fill(rate: rate, over: path, at: now, using: &random) { removeSeat(at: moment) }
+        for _ in 0..<size.fill(rate: rate, over: path, at: now, using: &random) { removeSlot(at: moment) }
     }
 
     /// Returns `true` if this limit means that all connections are full. The limit is the peer while growth pauses, but all
@@ -209,72 +209,72 @@ extension ConnectionPool {
         return path.map { $0.width < $0.streams } ?? false ? .window : .streams
     }
 
-    /// Removes the seat that is worth least.
-    private func removeSeat(at moment: Moment) {
+    /// Removes the slot that is worth least.
+    private func removeSlot(at moment: Moment) {
         let index =
-            seats.firstIndex { $0.connection == nil } ?? seats.firstIndex { $0.isInDoubt }
-            ?? seats.firstIndex { $0.connection?.isSlow == true } ?? seats.count - 1
+            slots.firstIndex { $0.connection == nil } ?? slots.firstIndex { $0.isInDoubt }
+            ?? slots.firstIndex { $0.connection?.isSlow == true } ?? slots.count - 1
         if let connection = remove(index) { leave(connection, at: moment) }
     }
 
-    /// Removes the seat if the peer repeatedly does not take its connections, or ends them before they are of use, while it
+    /// Removes the slot if the peer repeatedly does not take its connections, or ends them before they are of use, while it
     /// serves the others: such a peer wants no more than those.
     ///
-    /// - Returns: `true` if the seat is gone.
+    /// - Returns: `true` if the slot is gone.
     func giveUp(_ index: Int, at moment: Moment) -> Bool {
         let now = moment.monotonic
         // The end of a connection that has lasted, or was idle, says nothing about the permitted number of connections.
-        guard choosesSize, seats[index].connection.map({ $0.hasLasted(at: now) || $0.wasEndedAtRest }) != true else {
+        guard choosesSize, slots[index].connection.map({ $0.hasLasted(at: now) || $0.wasEndedAtRest }) != true else {
             return false
         }
-        let others = seats.indices.filter { $0 != index }.compactMap { seats[$0].connection }.filter(\.isOpen)
+        let others = slots.indices.filter { $0 != index }.compactMap { slots[$0].connection }.filter(\.isOpen)
         guard let witness = others.max(by: { $0.lastHeard < $1.lastHeard }) else { return false }
-        let since = seats[index].refusedSince ?? now
-        seats[index].refusedSince = since
-        seats[index].refusals += 1
+        let since = slots[index].refusedSince ?? now
+        slots[index].refusedSince = since
+        slots[index].refusals += 1
         share.isStale = true
-        let time = seats[index].hasCarried ? ConnectionPool.returnTime : ConnectionPool.refusalTime
+        let time = slots[index].hasCarried ? ConnectionPool.returnTime : ConnectionPool.refusalTime
         witness.askForSignOfLife(at: now)
-        guard seats[index].refusals >= ConnectionPool.refusalsMax, now - since >= time,
+        guard slots[index].refusals >= ConnectionPool.refusalsMax, now - since >= time,
             witness.lastHeard > since, size.refuse()
         else { return false }
         remove(index)
         noteRefusal(at: now)
-        report("\(configuration.endpoint) takes no more than \(seats.count) connections", at: now)
+        report("\(configuration.endpoint) takes no more than \(slots.count) connections", at: now)
         return true
     }
 
-    /// Removes the seat if this process may open no more files and has connections: their present number is the maximum for a while.
+    /// Removes the slot if this process may open no more files and has connections: their present number is the maximum for a while.
     ///
-    /// - Returns: `true` if the seat is gone.
+    /// - Returns: `true` if the slot is gone.
     func doWithout(_ index: Int, at moment: Moment) -> Bool {
         let now = moment.monotonic
         guard choosesSize, connectionsOpen > 0 else { return false }
-        let failed = seats[index].connection
+        let failed = slots[index].connection
         // Connections that were begun together with this one would fail alike.
-        for other in seats.indices.reversed() where other != index && seats[other].isUntried {
+        for other in slots.indices.reversed() where other != index && slots[other].isUntried {
             size.takeBack()
             if let connection = remove(other) { leave(connection, at: moment) }
         }
-        guard let index = seats.firstIndex(where: { $0.connection === failed }), size.refuse() else { return false }
+        guard let index = slots.firstIndex(where: { $0.connection === failed }), size.refuse() else { return false }
         remove(index)
         noteRefusal(at: now)
         report(
-            "\(configuration.endpoint): no more than \(seats.count) connections, for this process may open "
+            "\(configuration.endpoint): no more than \(slots.count) connections, for this process may open "
                 + "\(FileLimit.count) files (ulimit -n, LimitNOFILE)", at: now)
         return true
     }
 
     /// Makes the number of connections that there are the maximum of all the app's pools for a while.
     private func noteRefusal(at now: MonotonicTime) {
-        noteSeats()
+        noteSlots()
         share.refuse(at: now, using: &random)
     }
 
-    /// - Returns: the connection that was in the seat.
+    /// - Returns: the connection that was in the slot.
     @discardableResult
     private func remove(_ index: Int) -> Connection? {
         share.isStale = true
-        return seats.remove(at: index).connection
+        return slots.remove(at: index).connection
     }
 }

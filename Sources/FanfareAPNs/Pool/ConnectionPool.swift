@@ -13,7 +13,7 @@ package import FanfareModel
 /// Confined to its loop's thread. The source must outlive the pool, or the pool must be closed before the source goes.
 package final class ConnectionPool: Transport {
     /// Maximum wait between connections that opened and were of little use.
-    static let seatWaitMax = Duration.seconds(60)
+    static let slotWaitMax = Duration.seconds(60)
 
     let loop: Loop
     let configuration: Configuration
@@ -46,7 +46,7 @@ package final class ConnectionPool: Transport {
     /// `true` after a server's certificate was not valid at our time: the certificate may be wrong, or the machine's clock.
     var certificateIsInDoubt = false
 
-    var seats: [Seat]
+    var slots: [ConnectionSlot]
     var size: PoolSize
     let share: ConnectionQuota.Share
     /// Load since the last review.
@@ -124,7 +124,7 @@ package final class ConnectionPool: Transport {
         context = try TLSContext.client(caFile: configuration.endpoint.caFile)
         share = configuration.quota.join()
         size = PoolSize(configuration.sizeLimits(share))
-        seats = Array(repeating: Seat(), count: size.count)
+        slots = Array(repeating: ConnectionSlot(), count: size.count)
         requestFields = RequestFields(endpoint: configuration.endpoint, bundleID: bundleID)
         timer = LoopTimer(loop: loop) { [unowned self] in self.timerFired() }
         timer?.onTurnEnd = { [unowned self] in armTimer(at: now().monotonic) }
@@ -150,14 +150,14 @@ package final class ConnectionPool: Transport {
     func now() -> Moment { clock() }
 
     /// Number of open connections that take requests.
-    package var connectionsOpen: Int { seats.count { $0.connection?.isOpen == true } }
+    package var connectionsOpen: Int { slots.count { $0.connection?.isOpen == true } }
 
     // MARK: Transport
 
     package var figures: TransportFigures {
         var figures = load.figures
         figures.connections = connectionsOpen
-        figures.connectionsWanted = seats.count
+        figures.connectionsWanted = slots.count
         figures.connectionsOpened = Int(statistics.connectionsOpened)
         figures.inFlight = inFlight
         if inFlight == 0, trouble == nil { figures.limit = .nothing }
@@ -167,7 +167,7 @@ package final class ConnectionPool: Transport {
     /// `true` once as many connections are open as wanted; the minimum number is enough after ten seconds, so that nothing
     /// waits for the last of many.
     package var isReady: Bool {
-        if connectionsOpen == seats.count, isLargeEnough { return true }
+        if connectionsOpen == slots.count, isLargeEnough { return true }
         guard choosesSize, let readyBy = reviews.readyBy else { return false }
         return connectionsOpen >= size.limits.leastHad && clock().monotonic >= readyBy
     }
@@ -183,7 +183,7 @@ package final class ConnectionPool: Transport {
         onClosed = closed
         let moment = clock()
         closesBy = moment.monotonic + configuration.drainTimeout
-        for seat in seats { seat.connection?.drain(at: moment) }
+        for slot in slots { slot.connection?.drain(at: moment) }
         turn(at: moment)
     }
 
@@ -197,7 +197,7 @@ package final class ConnectionPool: Transport {
         isTurning = true
         gate.pass(to: moment.monotonic)
         if moment.monotonic >= reviews.due { review(at: moment) }
-        openSeats(at: moment)
+        openSlots(at: moment)
         pullTurn.begin()
         repeat {
             complete(at: moment)
@@ -206,7 +206,7 @@ package final class ConnectionPool: Transport {
         // A pool with nothing in flight is not full; its connections wait for a sign of life.
         let isIdle = inFlight == 0 && mayGrow(at: moment.monotonic)
         if !sourceMayHaveWork || isClosing || isIdle { load.hadRoom = true }
-        if share.isStale { noteSeats() }
+        if share.isStale { noteSlots() }
         isTurning = false
         finishClosing()
         deadlinesChanged()
@@ -270,7 +270,7 @@ package final class ConnectionPool: Transport {
             }
             // Windows that were too small for a body may hold a far smaller one.
             if form.body.count < bodySize.last / 2 {
-                for case let connection? in seats.lazy.map(\.connection) { candidates.add(connection) }
+                for case let connection? in slots.lazy.map(\.connection) { candidates.add(connection) }
             }
             let sent = connection.send(run, of: batch, as: form, at: now)
             inFlight += sent
@@ -291,7 +291,7 @@ package final class ConnectionPool: Transport {
     /// Returns the connection to use next, by the rules of `NextConnection`; of equals, the least recently used one. Each
     /// error counts if one push is to be tried or nothing is in flight; otherwise only a doubt about the connection counts.
     private func nextConnection(at now: MonotonicTime) -> (Connection, room: Int)? {
-        let isSpreading = now < pullTurn.spreadsUntil && seats.contains { $0.connection?.awaitsSignOfLife == true }
+        let isSpreading = now < pullTurn.spreadsUntil && slots.contains { $0.connection?.awaitsSignOfLife == true }
         if isSpreading { load.hadRoom = true }
         // Another connection is as fast while nothing is in flight, and an activity that fails again has then failed on two.
         let countsEachError = gate.isTrying || inFlight == 0
@@ -384,9 +384,9 @@ package final class ConnectionPool: Transport {
         gate.changeKey()
         report("the provider key has changed; connections are replaced", at: moment.monotonic)
         replacements.forget()
-        for index in seats.indices {
+        for index in slots.indices {
             // The peer does not cause these replacements, so its earlier ends of connections do not count.
-            guard let connection = seats[index].connection else { continue }
+            guard let connection = slots[index].connection else { continue }
             vacate(index, for: .nanoseconds(Int64.random(in: 0...spread(of: index), using: &random)), at: moment)
             leave(connection, at: moment)
         }
@@ -414,7 +414,7 @@ package final class ConnectionPool: Transport {
     }
 
     private func finishClosing() {
-        guard let closed = onClosed, draining.isEmpty, seats.allSatisfy({ $0.connection == nil }) else { return }
+        guard let closed = onClosed, draining.isEmpty, slots.allSatisfy({ $0.connection == nil }) else { return }
         onClosed = nil
         closeHandles()
         closed()
@@ -435,7 +435,7 @@ package final class ConnectionPool: Transport {
         }
         lateIn = nil
         timerDue = .never
-        for connection in seats.compactMap(\.connection) + draining {
+        for connection in slots.compactMap(\.connection) + draining {
             if moment.monotonic >= closesBy {
                 connection.abort(at: moment)
             } else {
@@ -452,13 +452,13 @@ package final class ConnectionPool: Transport {
     private func armTimer(at now: MonotonicTime) {
         guard let timer else { return }
         var due = pullTurn.isCutShort ? now + PullTurn.pause : closesBy
-        // This loop copies no seat.
-        for index in seats.indices {
-            if let connection = seats[index].connection {
+        // This loop copies no slot.
+        for index in slots.indices {
+            if let connection = slots[index].connection {
                 due = min(due, connection.nextDeadline)
-                guard seats[index].isInDoubt else { continue }
+                guard slots[index].isInDoubt else { continue }
             }
-            if !isClosing, mayDial(index) { due = min(due, seats[index].opensAt) }
+            if !isClosing, mayDial(index) { due = min(due, slots[index].opensAt) }
         }
         for connection in draining { due = min(due, connection.nextDeadline) }
         // A gate that may open needs no timer: the next event that finds work opens it.

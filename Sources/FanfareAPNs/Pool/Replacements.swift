@@ -1,13 +1,13 @@
 import FanfareModel
 
-/// Decides when a replacement for a connection may open, whatever ended that: two per seat at once, and beyond that ten per
+/// Decides when a replacement for a connection may open, whatever ended that: two per slot at once, and beyond that ten per
 /// second for all pools of an app. A peer that finds us too much would otherwise be dialled as fast as it answers.
 ///
 /// The replacement of a connection that has carried `earnedBy` pushes does not count: the connection was worth its
 /// handshake, which costs a peer as much as some hundred pushes.
 struct Replacements {
     static let interval = Duration.milliseconds(100)
-    static let freePerSeat = 2
+    static let freePerSlot = 2
     static let earnedBy: UInt64 = 500
 
     /// Time at which the next replacement is due; before the present while there were few.
@@ -17,13 +17,13 @@ struct Replacements {
     ///
     /// - Parameters:
     ///   - wait: minimum wait for another reason.
-    ///   - seats: number of seats of this pool.
+    ///   - slots: number of slots of this pool.
     ///   - pools: number of pools that share the peer.
     /// - Returns: the time at which the replacement may open.
-    mutating func next(after wait: Duration, seats: Int, pools: Int, at now: MonotonicTime) -> MonotonicTime {
+    mutating func next(after wait: Duration, slots: Int, pools: Int, at now: MonotonicTime) -> MonotonicTime {
         let interval = Replacements.interval * max(1, pools)
         let opens = max(now + wait, due)
-        let free = Replacements.freePerSeat * max(1, seats)
+        let free = Replacements.freePerSlot * max(1, slots)
         due = max(due, now - interval * (free - 1)) + interval
         return opens
     }

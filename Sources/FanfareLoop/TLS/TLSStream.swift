@@ -30,7 +30,7 @@ internal import CFanfareUV
     private var isPaused = false
     private var isResuming = false
     private var isFinishing = false
-    private var saidFarewell = false
+    private var hasSentCloseNotify = false
 
     /// Largest plaintext of one record, in bytes (RFC 8446 §5.1).
     package static let recordBytesMax = 16 * 1024
@@ -187,9 +187,9 @@ internal import CFanfareUV
         tcp.atTurnEnd()
     }
 
-    private func sayFarewell() {
-        guard let ssl = unsafe ssl, isReady, !saidFarewell else { return }
-        saidFarewell = true
+    private func sendCloseNotify() {
+        guard let ssl = unsafe ssl, isReady, !hasSentCloseNotify else { return }
+        hasSentCloseNotify = true
         encryptGathered()
         // Zero means that the peer's close_notify has not arrived, which reading handles.
         if unsafe SSL_shutdown(ssl) < 0 { ERR_clear_error() }
@@ -206,7 +206,7 @@ internal import CFanfareUV
         }
         encryptGathered()
         if isFinishing, isReady {
-            sayFarewell()
+            sendCloseNotify()
             tcp.finish()
         }
     }
@@ -293,7 +293,7 @@ internal import CFanfareUV
     /// the system accepts that.
     package func close() {
         guard !isClosed else { return release() }
-        sayFarewell()
+        sendCloseNotify()
         tcp.transmit()
         release()
     }
@@ -309,7 +309,7 @@ internal import CFanfareUV
 
     /// Sends the alert that OpenSSL has written; the peer would otherwise not learn the reason for the end.
     private func fail(_ error: LoopError) {
-        saidFarewell = true  // OpenSSL allows no close_notify after a fatal error
+        hasSentCloseNotify = true  // OpenSSL allows no close_notify after a fatal error
         tcp.transmit()
         end(error)
     }

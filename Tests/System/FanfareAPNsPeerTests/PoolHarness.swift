@@ -79,7 +79,7 @@ extension ConnectionPool.Configuration {
         pingAfter = .seconds(86_400)
         idlePingAfter = .seconds(86_400)
         // A server that still writes to a connection which the pool has given up on sees it break.
-        farewellTimeout = .seconds(86_400)
+        lingerTimeout = .seconds(86_400)
         drainTimeout = .seconds(86_400)
     }
 }

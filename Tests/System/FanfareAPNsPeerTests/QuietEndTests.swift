@@ -12,7 +12,7 @@ import Testing
         try scratch.makeCertificates()
     }
 
-    /// The first two connections were ended young so often that their seats wait for half a minute; then all others end at once.
+    /// The first two connections were ended young so often that their slots wait for half a minute; then all others end at once.
     @Test func whileNobodyIsOpenAnyPlaceMayDial() throws {
         let (server, harness) = try scratch.growingWorld(activities: 1, demand: 10_000_000, connectionsMax: 4)
         harness.run("being as many as there may be") { harness.pool.figures.connections == 4 }
@@ -128,7 +128,7 @@ import Testing
         harness.close()
     }
 
-    /// A path breaks, and connections are found dead one after the other while no new one opens: many seats have tried by the time the
+    /// A path breaks, and connections are found dead one after the other while no new one opens: many slots have tried by the time the
     /// last one is dead, and as few dial as when all end at once.
     @Test func inAnOutageThatComesBitByBitAFewAsk() throws {
         let (server, harness) = try scratch.growingWorld(activities: 1, demand: 10_000_000, connectionsMax: 16)

@@ -184,7 +184,7 @@ import Testing
             opens.removeLast(opens.count - size.count)
             let isIll = illMinutes.contains(step / 240)
             for index in opens.indices where isIll && opens[index] + .seconds(1) <= now || step % stepsInAnHour == 1 {
-                opens[index] = open(at: replacements.next(after: .zero, seats: size.count, pools: 1, at: now))
+                opens[index] = open(at: replacements.next(after: .zero, slots: size.count, pools: 1, at: now))
             }
             if (size.count > before) != isRising, size.count != before {
                 turns += 1

@@ -8,11 +8,11 @@ import Testing
 
     /// Returns the time from the clock's beginning to a replacement.
     private mutating func next(after wait: Duration = .zero, at passed: Duration) -> Duration {
-        replacements.next(after: wait, seats: 8, pools: 1, at: .after(passed)) - .after(.zero)
+        replacements.next(after: wait, slots: 8, pools: 1, at: .after(passed)) - .after(.zero)
     }
 
     /// A deployment of the peer ends all connections at once, and again soon after.
-    @Test mutating func twoForEachSeatWaitForNothing() {
+    @Test mutating func twoForEachSlotWaitForNothing() {
         for _ in 0..<16 { #expect(next(at: .seconds(1)) == .seconds(1)) }
         for count in 1...20 {
             #expect(next(at: .seconds(1)) == .seconds(1) + Replacements.interval * count)
@@ -47,14 +47,14 @@ import Testing
 
     /// Connections end as soon as they are open, for an hour, in one pool and in the eight of an app.
     @Test(arguments: [1, 8]) func ofAllPoolsOfAnAppThereAreTenInASecond(pools: Int) {
-        let seats = 64 / pools
+        let slots = 64 / pools
         var opened: [Int: Int] = [:]
         for _ in 0..<pools {
             var replacements = Replacements()
-            var opens = [MonotonicTime](repeating: .after(.zero), count: seats)
+            var opens = [MonotonicTime](repeating: .after(.zero), count: slots)
             while let next = opens.indices.min(by: { opens[$0] < opens[$1] }), opens[next] < .after(.seconds(3600)) {
                 opened[Int(opens[next].nanoseconds / 60_000_000_000), default: 0] += 1
-                opens[next] = replacements.next(after: .zero, seats: seats, pools: pools, at: opens[next])
+                opens[next] = replacements.next(after: .zero, slots: slots, pools: pools, at: opens[next])
             }
         }
         for (minute, count) in opened { #expect(count <= 600 + (minute == 0 ? 3 * 64 : 8), "minute \(minute)") }

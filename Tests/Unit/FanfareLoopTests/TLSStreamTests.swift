@@ -292,7 +292,7 @@ import Testing
         #expect(received == written - unsent)
     }
 
-    @Test func tellsACutOffFromAFarewell() throws {
+    @Test func tellsACutOffFromACloseNotify() throws {
         let pair = try TLSPair()
         var ending: LoopError??
         try withLoop { loop in

@@ -67,7 +67,7 @@ final class FastConnection {
         if session.isClosed {
             isEnding = true
             stream.finish()
-            return simulator.awaitFarewell(self)
+            return simulator.linger(self)
         }
         if stream.writeQueueBytes > FastConnection.unreadBytesMax, !isReadingPaused {
             isReadingPaused = true

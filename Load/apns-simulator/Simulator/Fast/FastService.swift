@@ -29,7 +29,7 @@ final class FastService {
         if let refusal { return refusal }
         if bodyBytes == 0 { return .payloadEmpty }
         if bodyBytes > PayloadCheck.bodyBytesMax { return .payloadTooLarge }
-        if hasDead, behaviour.isDead(token, []) { return behaviour.farewell(token) }
+        if hasDead, behaviour.isDead(token, []) { return behaviour.deadTokenAnswer(token) }
         return .accepted
     }
 

@@ -6,7 +6,7 @@ package import FanfareLoop
 /// Confined to its loop's thread.
 package final class FastSimulator: APNsStandIn {
     /// Time that an ended connection waits for the client to close.
-    private static let farewell = Duration.seconds(2)
+    private static let lingerTime = Duration.seconds(2)
     private static let reportsMax = 20
 
     private let context: TLSContext
@@ -19,7 +19,7 @@ package final class FastSimulator: APNsStandIn {
     private var connections: [UInt32: FastConnection] = [:]
     private var connectionsMade: UInt32 = 0
     private var withOutput: [FastConnection] = []
-    private var farewells: [(connection: UInt32, timer: LoopTimer)] = []
+    private var lingering: [(connection: UInt32, timer: LoopTimer)] = []
     private var answerTimer: LoopTimer?
     private var isAnswering = false
     private var reports = 0
@@ -57,7 +57,7 @@ package final class FastSimulator: APNsStandIn {
         loop.onTurn = nil
         listener?.close()
         answerTimer?.close()
-        for farewell in farewells { farewell.timer.close() }
+        for connection in lingering { connection.timer.close() }
         for connection in connections.values { connection.close() }
     }
 
@@ -79,18 +79,18 @@ package final class FastSimulator: APNsStandIn {
     }
 
     /// Waits for the client to close a connection whose end was announced, and closes it after a while.
-    func awaitFarewell(_ connection: FastConnection) {
+    func linger(_ connection: FastConnection) {
         let id = connection.id
         let timer = LoopTimer(loop: loop) { [unowned self] in connections[id]?.close() }
-        timer.start(after: FastSimulator.farewell)
-        farewells.append((id, timer))
+        timer.start(after: FastSimulator.lingerTime)
+        lingering.append((id, timer))
     }
 
     func gone(_ connection: FastConnection, unanswered: Int) {
         guard connections.removeValue(forKey: connection.id) != nil else { return }
         service.countUnanswered(unanswered)
-        guard let index = farewells.firstIndex(where: { $0.connection == connection.id }) else { return }
-        farewells.remove(at: index).timer.close()
+        guard let index = lingering.firstIndex(where: { $0.connection == connection.id }) else { return }
+        lingering.remove(at: index).timer.close()
     }
 
     func report(_ text: String) {

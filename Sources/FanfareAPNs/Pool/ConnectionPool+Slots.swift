@@ -2,13 +2,13 @@ import FanfareHTTP2
 import FanfareLoop
 import FanfareModel
 
-/// Seats and their connections: dialling, endings, and replacements.
+/// Slots and their connections: dialling, endings, and replacements.
 extension ConnectionPool {
-    func openSeats(at moment: Moment) {
+    func openSlots(at moment: Moment) {
         guard !isClosing else { return }
         var index = 0
-        // A seat whose connection fails at once may be removed.
-        while index < seats.count {
+        // A slot whose connection fails at once may be removed.
+        while index < slots.count {
             let now = moment.monotonic
             if wantsDialing(index, at: now), mayDial(index) { open(index, at: moment) }
             index += 1
@@ -19,36 +19,36 @@ extension ConnectionPool {
     /// ended together return a few at a time; a pool has two at least, so that one unanswered handshake does not block the others.
     var dialsMax: Int { max(2, 4 / share.pools) }
 
-    /// Returns `true` if the seat may dial now. Only a few seats dial while no connection is open: those that have already begun.
+    /// Returns `true` if the slot may dial now. Only a few slots dial while no connection is open: those that have already begun.
     func mayDial(_ index: Int) -> Bool {
         guard choosesSize else { return true }
-        if connectionsOpen > 0 { return seats.count { $0.connection?.isDialing == true } < dialsMax }
-        // Seats that have dialled go on in order, up to the maximum: an outage in which connections ended one after the
+        if connectionsOpen > 0 { return slots.count { $0.connection?.isDialing == true } < dialsMax }
+        // Slots that have dialled go on in order, up to the maximum: an outage in which connections ended one after the
         // other leaves many of them.
-        let others = seats[index].isAsking ? seats[..<index].count(where: \.isAsking) : seats.count(where: \.isAsking)
+        let others = slots[index].isAsking ? slots[..<index].count(where: \.isAsking) : slots.count(where: \.isAsking)
         return others < ConnectionPool.dialsAlone
     }
 
-    /// Maximum number of seats that dial while no connection is open.
+    /// Maximum number of slots that dial while no connection is open.
     private static let dialsAlone = 2
 
     /// `true` if the configuration does not fix the number of connections.
     var choosesSize: Bool { configuration.connections == nil }
 
     func wantsDialing(_ index: Int, at now: MonotonicTime) -> Bool {
-        seats[index].opensAt <= now && (seats[index].connection == nil || seats[index].isInDoubt)
+        slots[index].opensAt <= now && (slots[index].connection == nil || slots[index].isInDoubt)
     }
 
     func open(_ index: Int, at moment: Moment) {
-        if let doubted = seats[index].connection {
+        if let doubted = slots[index].connection {
             noteUse(of: doubted, at: index, now: moment.monotonic)
-            seats[index].connection = nil
-            seats[index].isInDoubt = false
+            slots[index].connection = nil
+            slots[index].isInDoubt = false
             leave(doubted, at: moment)
         }
         connectionSerial += 1
         let connection = Connection(pool: self, serial: connectionSerial)
-        seats[index].connection = connection
+        slots[index].connection = connection
         connection.open(at: moment.monotonic)
     }
 
@@ -72,9 +72,9 @@ extension ConnectionPool {
 
     func opened(_ connection: Connection) {
         statistics.connectionsOpened += 1
-        if let index = seats.firstIndex(where: { $0.connection === connection }) {
-            seats[index].dialBackoff.reset()
-            seats[index].isUntried = false
+        if let index = slots.firstIndex(where: { $0.connection === connection }) {
+            slots[index].dialBackoff.reset()
+            slots[index].isUntried = false
         }
         if trouble?.kind == .connection { trouble = nil }
         certificateIsInDoubt = false
@@ -82,11 +82,11 @@ extension ConnectionPool {
         reviews.due = .always
     }
 
-    /// Clears the trouble of the seat, whose connection has processed so many pushes that a later failure is unrelated.
-    func proved(_ connection: Connection) {
+    /// Clears the trouble of the slot, whose connection has processed so many pushes that a later failure is unrelated.
+    func connectionDidSucceed(_ connection: Connection) {
         if let address = connection.address { addressDoubts.forget(address) }
-        guard let index = seats.firstIndex(where: { $0.connection === connection }) else { return }
-        seats[index].forgetTrouble()
+        guard let index = slots.firstIndex(where: { $0.connection === connection }) else { return }
+        slots[index].forgetTrouble()
         share.isStale = true
     }
 
@@ -94,12 +94,12 @@ extension ConnectionPool {
     func connectionWasToldToGo(_ connection: Connection, _ code: ErrorCode, reason: String?, at moment: Moment) {
         let now = moment.monotonic
         // A complaint about a quiet connection does not mean that there are too many.
-        if code == .enhanceYourCalm, isSeated(connection), connection.isBusy(at: now) {
+        if code == .enhanceYourCalm, hasSlot(connection), connection.isBusy(at: now) {
             size.restrain()
             share.refuse(at: now, using: &random)
         }
         let what = "\(configuration.endpoint) ends a connection: \(reason ?? "no reason given")"
-        let wasOfUse = connection.isProved || connection.hasLasted(at: now) || connection.wasEndedAtRest
+        let wasOfUse = connection.hasSucceeded || connection.hasLasted(at: now) || connection.wasEndedAtRest
         if reason != nil || !wasOfUse { report("\(what); it is replaced", at: now) }
         if wasOfUse {
             replace(connection, at: moment)
@@ -115,12 +115,12 @@ extension ConnectionPool {
         replaceInVain(connection, what, .service, at: moment)
     }
 
-    func isSeated(_ connection: Connection) -> Bool { seats.contains { $0.connection === connection } }
+    func hasSlot(_ connection: Connection) -> Bool { slots.contains { $0.connection === connection } }
 
-    /// Drains a connection and frees its seat for another one, which opens soon if the old one was of use.
+    /// Drains a connection and frees its slot for another one, which opens soon if the old one was of use.
     func replace(_ connection: Connection, at moment: Moment) {
-        guard let index = seats.firstIndex(where: { $0.connection === connection }) else { return }
-        if connection.wasWorthwhile || connection.hasLasted(at: moment.monotonic) {
+        guard let index = slots.firstIndex(where: { $0.connection === connection }) else { return }
+        if connection.carriedTraffic || connection.hasLasted(at: moment.monotonic) {
             // A server that shuts down notifies all its clients, and each of them on all its connections.
             vacate(index, for: .nanoseconds(Int64.random(in: 0...spread(of: index), using: &random)), at: moment)
         } else {
@@ -133,10 +133,10 @@ extension ConnectionPool {
     /// including the app's other pools, which lose theirs as well. The first connections come sooner, because pushes wait
     /// for them if none is left: those of all pools open within a third of a second.
     func spread(of index: Int) -> Int64 {
-        guard choosesSize else { return max(250_000_000, 50_000_000 * Int64(seats.count)) }
+        guard choosesSize else { return max(250_000_000, 50_000_000 * Int64(slots.count)) }
         let least = size.limits.leastHad
         if index < least { return max(250_000_000, 10_000_000 * Int64(least * share.pools)) }
-        return max(250_000_000, 50_000_000 * Int64(seats.count * share.pools))
+        return max(250_000_000, 50_000_000 * Int64(slots.count * share.pools))
     }
 
     func leave(_ connection: Connection, at moment: Moment) {
@@ -144,31 +144,31 @@ extension ConnectionPool {
         connection.drain(at: moment)
     }
 
-    /// Replaces a connection like `replace`, but leaves it in its seat until the next one may open.
+    /// Replaces a connection like `replace`, but leaves it in its slot until the next one may open.
     /// - Returns: `true` if the connection was not in doubt before.
     func replaceLater(_ connection: Connection, at now: MonotonicTime) -> Bool {
-        guard let index = seats.firstIndex(where: { $0.connection === connection }), !seats[index].isInDoubt else {
+        guard let index = slots.firstIndex(where: { $0.connection === connection }), !slots[index].isInDoubt else {
             return false
         }
-        seats[index].isInDoubt = true
+        slots[index].isInDoubt = true
         doubtAddress(of: connection, at: now)
-        seats[index].opensAt = replacementOpens(index, after: nextWait(index, at: now), at: now)
+        slots[index].opensAt = replacementOpens(index, after: nextWait(index, at: now), at: now)
         return true
     }
 
-    /// Returns the wait before the seat's next connection.
+    /// Returns the wait before the slot's next connection.
     func nextWait(_ index: Int, at now: MonotonicTime) -> Duration {
-        if seats[index].connection?.hasLasted(at: now) == true {
-            seats[index].forgetTrouble()
+        if slots[index].connection?.hasLasted(at: now) == true {
+            slots[index].forgetTrouble()
             share.isStale = true
         }
-        if seats[index].connection?.wasEndedAtRest == true { return seats[index].restBackoff.next(using: &random) }
-        return seats[index].backoff.next(using: &random)
+        if slots[index].connection?.wasEndedAtRest == true { return slots[index].restBackoff.next(using: &random) }
+        return slots[index].backoff.next(using: &random)
     }
 
     /// Tells the quota how many connections the peer has taken.
-    func noteSeats() {
-        share.note(taken: seats.count(where: \.isTaken))
+    func noteSlots() {
+        share.note(taken: slots.count(where: \.isTaken))
     }
 
     func doubtAddress(of connection: Connection, at now: MonotonicTime) {
@@ -178,11 +178,11 @@ extension ConnectionPool {
 
     /// Clears the doubt about a connection that has answered well after all.
     func trust(_ connection: Connection) {
-        guard let index = seats.firstIndex(where: { $0.connection === connection }), seats[index].isInDoubt else {
+        guard let index = slots.firstIndex(where: { $0.connection === connection }), slots[index].isInDoubt else {
             return
         }
         giveBackReplacement(of: connection)
-        seats[index].isInDoubt = false
+        slots[index].isInDoubt = false
     }
 
     /// Gives back the counted replacement of a connection in doubt, which is no longer to be replaced for that.
@@ -196,20 +196,20 @@ extension ConnectionPool {
         draining.removeAll { $0 === connection }
         candidates.remove(connection)
         if lingers { draining.append(connection) }
-        if let index = seats.firstIndex(where: { $0.connection === connection }) {
+        if let index = slots.firstIndex(where: { $0.connection === connection }) {
             let wait: Duration =
                 switch ending {
-                case .notOpened, .outOfFiles: seats[index].dialBackoff.next(using: &random)
-                case .drained, .lost: connection.wasWorthwhile ? .zero : nextWait(index, at: now)
+                case .notOpened, .outOfFiles: slots[index].dialBackoff.next(using: &random)
+                case .drained, .lost: connection.carriedTraffic ? .zero : nextWait(index, at: now)
                 }
             let isGone =
                 switch ending {
                 case .outOfFiles: !isClosing && doWithout(index, at: moment)
                 case .notOpened where !isClosing && takeBack(index): true
-                default: !connection.wasWorthwhile && !isClosing && giveUp(index, at: moment)
+                default: !connection.carriedTraffic && !isClosing && giveUp(index, at: moment)
                 }
-            // Other seats may have been removed with it.
-            if !isGone, let index = seats.firstIndex(where: { $0.connection === connection }) {
+            // Other slots may have been removed with it.
+            if !isGone, let index = slots.firstIndex(where: { $0.connection === connection }) {
                 vacate(index, for: wait, at: moment)
             }
         }
@@ -226,29 +226,29 @@ extension ConnectionPool {
         }
     }
 
-    /// Records whether a connection that leaves its seat was of use.
+    /// Records whether a connection that leaves its slot was of use.
     func noteUse(of connection: Connection, at index: Int, now: MonotonicTime) {
-        if connection.wasWorthwhile || connection.hasLasted(at: now) { seats[index].hasCarried = true }
+        if connection.carriedTraffic || connection.hasLasted(at: now) { slots[index].hasCarried = true }
     }
 
     func vacate(_ index: Int, for wait: Duration, at moment: Moment) {
-        if let connection = seats[index].connection {
+        if let connection = slots[index].connection {
             noteUse(of: connection, at: index, now: moment.monotonic)
         }
         // The replacement was counted when the connection came into doubt.
-        if seats[index].isInDoubt, let doubted = seats[index].connection { giveBackReplacement(of: doubted) }
-        seats[index].opensAt = replacementOpens(index, after: wait, at: moment.monotonic)
-        seats[index].connection = nil
-        seats[index].isInDoubt = false
-        seats[index].isUntried = false
+        if slots[index].isInDoubt, let doubted = slots[index].connection { giveBackReplacement(of: doubted) }
+        slots[index].opensAt = replacementOpens(index, after: wait, at: moment.monotonic)
+        slots[index].connection = nil
+        slots[index].isInDoubt = false
+        slots[index].isUntried = false
         share.isStale = true
     }
 
     /// Returns the time at which a replacement may open.
     ///
-    /// - Parameter index: index of the seat, which still holds the connection to be replaced.
+    /// - Parameter index: index of the slot, which still holds the connection to be replaced.
     func replacementOpens(_ index: Int, after wait: Duration, at now: MonotonicTime) -> MonotonicTime {
-        guard choosesSize, seats[index].connection?.hasEarnedAnother != true else { return now + wait }
-        return replacements.next(after: wait, seats: seats.count, pools: share.pools, at: now)
+        guard choosesSize, slots[index].connection?.hasEarnedAnother != true else { return now + wait }
+        return replacements.next(after: wait, slots: slots.count, pools: share.pools, at: now)
     }
 }
