@@ -21,8 +21,8 @@ internal import Glibc
     /// turn waits for the next event. (A `uv_check` runs after the sleep, too late for the work of timers.)
     private let turn: UnsafeMutablePointer<uv_prepare_t>
     /// Idle handle; libuv does not sleep while it is active.
-    private let restless: UnsafeMutablePointer<uv_idle_t>
-    private var isRestless = false
+    private let idleHandle: UnsafeMutablePointer<uv_idle_t>
+    private var isIdleHandleActive = false
 
     /// Buffer that all streams read into, one after the other; its bytes are valid until the read callback returns.
     let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Loop.readBytesMax, alignment: 64)
@@ -53,7 +53,7 @@ internal import Glibc
         _ = Loop.processIsReady
         unsafe raw = .allocate(capacity: 1)
         unsafe turn = .allocate(capacity: 1)
-        unsafe restless = .allocate(capacity: 1)
+        unsafe idleHandle = .allocate(capacity: 1)
         unsafe raw.initialize(to: uv_loop_t())
         let code = unsafe uv_loop_init(raw)
         guard code >= 0 else {
@@ -69,7 +69,7 @@ internal import Glibc
         // These four calls cannot fail, except that the first does if this libuv lacks the option.
         _ = unsafe fanfare_uv_measure_idle_time(raw)
         unsafe uv_prepare_init(raw, turn)
-        unsafe uv_idle_init(raw, restless)
+        unsafe uv_idle_init(raw, idleHandle)
         unsafe uv_prepare_start(turn, turnEnding)
         // The loop's own handles do not keep it running.
         unsafe turn.withMemoryRebound(to: uv_handle_t.self, capacity: 1) { unsafe uv_unref($0) }
@@ -109,9 +109,9 @@ internal import Glibc
 
     /// Makes the next turn begin without sleeping, so that `onTurn` is called again soon, after the callbacks of other events.
     package func turnAgain() {
-        guard !isClosed, !isRestless else { return }
-        isRestless = true
-        unsafe uv_idle_start(restless, stayAwake)
+        guard !isClosed, !isIdleHandleActive else { return }
+        isIdleHandleActive = true
+        unsafe uv_idle_start(idleHandle, idleCallback)
     }
 
     /// Closes every open handle without calling its callbacks, and frees the loop. Safe twice. A call from within a callback
@@ -131,7 +131,7 @@ internal import Glibc
         turnEnders = []
         turnEndersSpare = []
         unsafe turn.withMemoryRebound(to: uv_handle_t.self, capacity: 1) { unsafe uv_close($0, nil) }
-        unsafe restless.withMemoryRebound(to: uv_handle_t.self, capacity: 1) { unsafe uv_close($0, nil) }
+        unsafe idleHandle.withMemoryRebound(to: uv_handle_t.self, capacity: 1) { unsafe uv_close($0, nil) }
         // `UV_EBUSY` lasts until the handles' close callbacks have run and the thread pool has finished its work.
         while unsafe uv_loop_close(raw) == UV_EBUSY.rawValue { unsafe uv_run(raw, UV_RUN_ONCE) }
         free()
@@ -147,7 +147,7 @@ internal import Glibc
         unsafe readBuffer.deallocate()
         unsafe plainBuffer.deallocate()
         unsafe turn.deallocate()
-        unsafe restless.deallocate()
+        unsafe idleHandle.deallocate()
         unsafe raw.deallocate()
     }
 
@@ -159,9 +159,9 @@ internal import Glibc
 
     fileprivate func endTurn() {
         turns &+= 1
-        if isRestless {
-            isRestless = false
-            unsafe uv_idle_stop(restless)
+        if isIdleHandleActive {
+            isIdleHandleActive = false
+            unsafe uv_idle_stop(idleHandle)
         }
         onTurn?()
         guard !turnEnders.isEmpty else { return }
@@ -175,7 +175,7 @@ internal import Glibc
 
     fileprivate func owns(_ handle: UnsafeMutablePointer<uv_handle_t>) -> Bool {
         unsafe UnsafeRawPointer(handle) == UnsafeRawPointer(turn)
-            || UnsafeRawPointer(handle) == UnsafeRawPointer(restless)
+            || UnsafeRawPointer(handle) == UnsafeRawPointer(idleHandle)
     }
 }
 
@@ -195,7 +195,7 @@ private func turnEnding(_ handle: UnsafeMutablePointer<uv_prepare_t>?) {
 }
 
 /// Does nothing: the idle handle only has to be active.
-private func stayAwake(_: UnsafeMutablePointer<uv_idle_t>?) {}
+private func idleCallback(_: UnsafeMutablePointer<uv_idle_t>?) {}
 
 private func closeFound(_ handle: UnsafeMutablePointer<uv_handle_t>?, _: UnsafeMutableRawPointer?) {
     guard let handle = unsafe handle, unsafe uv_is_closing(handle) == 0,
