@@ -109,7 +109,7 @@ enum Fairness {
             for _ in 0..<LimitedShard.ticksPerSecond / 50 {
                 if limited.shard.statistics.owed == 0 || serial == 1 { publish(large) }
                 limited.tick { _, payload in
-                    guard payload.alert != nil, let since = published[payload.subject] else { return others += 1 }
+                    guard payload.alert != nil, let since = published[payload.logLabel] else { return others += 1 }
                     milliseconds.append(Double(limited.now - since) / 1e6)
                 }
             }

@@ -29,7 +29,7 @@ package struct PushCost: Sendable, Equatable {
         let isEnd = publication.event == .end
         self.init(
             Payload(
-                event: isEnd ? .end : .update, subject: publication.topicID.rawValue, state: publication.state.bytes,
+                event: isEnd ? .end : .update, logLabel: publication.topicID.rawValue, state: publication.state.bytes,
                 stamp: PushCost.date, staleDate: publication.staleAfter.map { _ in PushCost.date },
                 dismissalDate: isEnd ? publication.dismissAfter.map { _ in PushCost.date } : nil,
                 alert: publication.alert?.text, priority: publication.priority,
@@ -43,7 +43,7 @@ package struct PushCost: Sendable, Equatable {
             [UInt8(ascii: "{")] + [UInt8](repeating: UInt8(ascii: "x"), count: stateBytes - 2) + [UInt8(ascii: "}")]
         self.init(
             Payload(
-                event: .update, subject: "", state: state, stamp: PushCost.date, staleDate: PushCost.date,
+                event: .update, logLabel: "", state: state, stamp: PushCost.date, staleDate: PushCost.date,
                 dismissalDate: nil, alert: nil, priority: .immediate))
     }
 

@@ -181,7 +181,7 @@ final class GoalBoard: @unchecked Sendable {
                 if payload.event == .end {
                     seen.ends += run.count
                     seen.lastEndAt = now
-                } else if payload.alert != nil, let match = Int(payload.subject.dropFirst("match/".count)),
+                } else if payload.alert != nil, let match = Int(payload.logLabel.dropFirst("match/".count)),
                     goals[match].at > 0
                 {
                     seen.alerts += run.count

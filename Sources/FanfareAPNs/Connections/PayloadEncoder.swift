@@ -24,7 +24,7 @@ package enum PayloadEncoder {
     /// - Throws: `PayloadFault` if a phone could not show the payload, which must then not be sent; `body` is unusable.
     static func encode(_ payload: Payload, into body: inout [UInt8]) throws(PayloadFault) {
         func fault(_ problem: PayloadFault.Problem) -> PayloadFault {
-            PayloadFault(subject: payload.subject, problem: problem)
+            PayloadFault(logLabel: payload.logLabel, problem: problem)
         }
         let state = payload.state
         let leavesCardAsItIs = payload.event == .end && state.isEmpty
@@ -203,21 +203,22 @@ package struct PayloadFault: Error, Sendable, Equatable, CustomStringConvertible
     }
 
     /// Topic of the payload, or topics of its lineup.
-    package let subject: String
+    package let logLabel: String
     package let problem: Problem
 
     package var description: String {
         switch problem {
         case .tooLarge(let bytes):
-            "\(subject): the payload has \(bytes) bytes, APNs takes \(PayloadEncoder.bodyBytesMax); "
+            "\(logLabel): the payload has \(bytes) bytes, APNs takes \(PayloadEncoder.bodyBytesMax); "
                 + "shorten the content state or the attributes"
-        case .stateIsNotAnObject: "\(subject): the content state is not a JSON object"
-        case .startWithoutAttributes: "\(subject): a start needs the attributes' type and the attributes, a JSON object"
-        case .startWithoutAlert: "\(subject): a start needs an alert; without one phones ignore it"
-        case .channelIsNotBase64: "\(subject): the channel of a start should be its id as APNs gave it out, base64"
+        case .stateIsNotAnObject: "\(logLabel): the content state is not a JSON object"
+        case .startWithoutAttributes:
+            "\(logLabel): a start needs the attributes' type and the attributes, a JSON object"
+        case .startWithoutAlert: "\(logLabel): a start needs an alert; without one phones ignore it"
+        case .channelIsNotBase64: "\(logLabel): the channel of a start should be its id as APNs gave it out, base64"
         case .collapseID(let bytes):
-            "\(subject): a collapse id has 1 to \(PayloadEncoder.collapseIDBytesMax) printable ASCII bytes, this has \(bytes)"
-        case .relevanceIsNotANumber: "\(subject): the relevance score is not a finite number"
+            "\(logLabel): a collapse id has 1 to \(PayloadEncoder.collapseIDBytesMax) printable ASCII bytes, this has \(bytes)"
+        case .relevanceIsNotANumber: "\(logLabel): the relevance score is not a finite number"
         }
     }
 }

@@ -332,13 +332,13 @@ package final class ConnectionPool: Transport {
         guard let joined = batch.joinedPayload(of: delivery) else {
             let payload = batch.payload(of: delivery)
             if !payload.isEncoded { encode(payload, at: now) }
-            guard !payload.wire.isEmpty else { return nil }
-            return requestFields.form(of: payload, body: payload.wire, authorization: authorization)
+            guard !payload.encodedBody.isEmpty else { return nil }
+            return requestFields.form(of: payload, body: payload.encodedBody, authorization: authorization)
         }
         do throws(PayloadFault.Problem) {
             return try requestFields.form(of: joined, in: batch, authorization: authorization)
         } catch {
-            report("\(PayloadFault(subject: batch.payload(of: delivery).subject, problem: error))", at: now)
+            report("\(PayloadFault(logLabel: batch.payload(of: delivery).logLabel, problem: error))", at: now)
             return nil
         }
     }
@@ -347,9 +347,9 @@ package final class ConnectionPool: Transport {
     private func encode(_ payload: Payload, at now: MonotonicTime) {
         payload.isEncoded = true
         do throws(PayloadFault) {
-            try PayloadEncoder.encode(payload, into: &payload.wire)
+            try PayloadEncoder.encode(payload, into: &payload.encodedBody)
         } catch {
-            payload.wire.removeAll(keepingCapacity: true)
+            payload.encodedBody.removeAll(keepingCapacity: true)
             report("\(error)", at: now)
         }
     }

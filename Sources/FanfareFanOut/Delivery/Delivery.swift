@@ -40,7 +40,7 @@ public import FanfareModel
     /// All properties but the bytes.
     @usableFromInline struct Head {
         @usableFromInline let event: Event
-        @usableFromInline let subject: String
+        @usableFromInline let logLabel: String
         @usableFromInline let stamp: Int64
         @usableFromInline let staleDate: Int64?
         @usableFromInline let dismissalDate: Int64?
@@ -57,7 +57,7 @@ public import FanfareModel
 
     @inlinable package var event: Event { head.event }
     /// The topic, or a lineup's spotlight topic; only for messages to people.
-    @inlinable package var subject: String { head.subject }
+    @inlinable package var logLabel: String { head.logLabel }
     /// The content state, canonical JSON. It is empty on an end that leaves the card as it is; the key is then omitted.
     @inlinable package var state: [UInt8] { stateBytes }
     /// `aps.timestamp`, Unix seconds.
@@ -75,16 +75,16 @@ public import FanfareModel
     /// Serial of the publication that made the version, or of the one in a lineup's spotlight; 0 if there is none. For measurements.
     @inlinable package var serial: UInt64 { head.serial }
     /// The request body, encoded by the transport on first use.
-    package var wire: [UInt8] = []
+    package var encodedBody: [UInt8] = []
     package var isEncoded = false
 
     package convenience init(
-        event: Event, subject: String, state: [UInt8], stamp: Int64, staleDate: Int64?, dismissalDate: Int64?,
+        event: Event, logLabel: String, state: [UInt8], stamp: Int64, staleDate: Int64?, dismissalDate: Int64?,
         alert: AlertText?, priority: Priority, relevanceScore: Double? = nil, start: Start? = nil, serial: UInt64 = 0
     ) {
         self.init(
             Head(
-                event: event, subject: subject, stamp: stamp, staleDate: staleDate, dismissalDate: dismissalDate,
+                event: event, logLabel: logLabel, stamp: stamp, staleDate: staleDate, dismissalDate: dismissalDate,
                 alert: alert, priority: priority, relevanceScore: relevanceScore, start: start, serial: serial), state)
     }
 
@@ -171,7 +171,7 @@ public import FanfareModel
         appendState(of: payload, to: &state)
         return unsafe Payload(
             event: .update,
-            subject: joined.withShown(payload) { unsafe $0.spotlightTopic.publication.topicID.rawValue }, state: state,
+            logLabel: joined.withShown(payload) { unsafe $0.spotlightTopic.publication.topicID.rawValue }, state: state,
             stamp: payload.stamp, staleDate: payload.staleDate, dismissalDate: nil,
             alert: joined.alert(of: payload)?.text, priority: payload.priority,
             relevanceScore: payload.relevanceScore, serial: payload.serial)

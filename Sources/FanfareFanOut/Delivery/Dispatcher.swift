@@ -246,7 +246,7 @@ final class Dispatcher {
                 // even if our clock is some hours ahead.
                 Push(
                     ofOne: Payload(
-                        event: .end, subject: "unfollow", state: [], stamp: stamp, staleDate: nil,
+                        event: .end, logLabel: "unfollow", state: [], stamp: stamp, staleDate: nil,
                         dismissalDate: moment.wallSeconds - Stamp.aheadMax, alert: nil, priority: .immediate))
             }
         _ = sender.send(push, to: [slot], into: &batch)

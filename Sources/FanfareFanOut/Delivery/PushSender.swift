@@ -230,7 +230,7 @@ final class PushSender {
         }
         let payload = batch.payload(
             Payload.Head(
-                event: request.event, subject: latest.topicID.rawValue, stamp: request.stamp, staleDate: staleDate,
+                event: request.event, logLabel: latest.topicID.rawValue, stamp: request.stamp, staleDate: staleDate,
                 dismissalDate: nil, alert: request.selection.map { AlertText(naming: $0, of: request.missed) },
                 priority: request.priority, relevanceScore: latest.relevance.map(Double.init), start: nil,
                 serial: latest.serial))
@@ -253,7 +253,7 @@ final class PushSender {
         let payload = batch.payload(
             Payload.Head(
                 event: event,
-                subject: (latest?.topicID ?? membership.topics[audience.topics[0]].id).rawValue,
+                logLabel: (latest?.topicID ?? membership.topics[audience.topics[0]].id).rawValue,
                 stamp: request.stamp,
                 staleDate: date(latest?.staleAfter),
                 // An end while the audience goes on is the end of an activity for its age.

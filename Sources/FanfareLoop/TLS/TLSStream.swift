@@ -165,7 +165,7 @@ internal import CFanfareUV
         if recordsOfKey > recordsPerKeyMax { unsafe updateKey(ssl) }
         var written = 0
         guard unsafe SSL_write_ex(ssl, bytes.baseAddress, bytes.count, &written) != 1 else {
-            records.append(plain: bytes.count, wire: bio.writtenBytes, unsent: tcp.unsentBytes)
+            records.append(plain: bytes.count, recordBytes: bio.writtenBytes, unsent: tcp.unsentBytes)
             bio.writtenBytes = 0
             return
         }

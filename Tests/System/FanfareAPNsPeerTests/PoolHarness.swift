@@ -116,7 +116,7 @@ final class ServerProcess {
 
 func examplePayload() -> Payload {
     Payload(
-        event: .update, subject: "match/1", state: Array(#"{"away":1,"home":2,"minute":57}"#.utf8),
+        event: .update, logLabel: "match/1", state: Array(#"{"away":1,"home":2,"minute":57}"#.utf8),
         stamp: Clock.wallMilliseconds() / 1000,
         staleDate: nil, dismissalDate: nil, alert: AlertText(title: "Goal", body: "2:1"), priority: .immediate)
 }

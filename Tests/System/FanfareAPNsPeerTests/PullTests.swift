@@ -49,7 +49,7 @@ import Testing
     @Test func aWindowThatComesBackBeforeAnswersHoldsNobodyUp() throws {
         let streams = 500
         let payload = Payload(
-            event: .update, subject: "match/1",
+            event: .update, logLabel: "match/1",
             state: Array(#"{"text":"\#(String(repeating: "x", count: 3800))"}"#.utf8),
             stamp: Clock.wallMilliseconds() / 1000, staleDate: nil, dismissalDate: nil, alert: nil, priority: .immediate
         )

@@ -74,7 +74,7 @@ import Testing
     /// processed, and keep their alerts.
     @Test func whatNeverLeftIsNotProcessed() throws {
         let payload = examplePayload()
-        payload.wire = Array(#"{"aps":{}}"#.utf8) + [UInt8](repeating: UInt8(ascii: " "), count: 4000)
+        payload.encodedBody = Array(#"{"aps":{}}"#.utf8) + [UInt8](repeating: UInt8(ascii: " "), count: 4000)
         payload.isEncoded = true
         let (server, harness) = try scratch.world(
             activities: 10_000, connections: 1, settles: { _ in true }, payload: payload, { $0.waitForEver() },

@@ -149,7 +149,7 @@ import Testing
     /// The payload needs no room on a connection, so only the source bounds the work; the loop still turns.
     @Test func aPayloadTooLargeIsRefusedAndSaidOnce() throws {
         let payload = Payload(
-            event: .update, subject: "match/1", state: Array(#"{"t":"\#(String(repeating: "x", count: 5000))"}"#.utf8),
+            event: .update, logLabel: "match/1", state: Array(#"{"t":"\#(String(repeating: "x", count: 5000))"}"#.utf8),
             stamp: 1_790_000_000, staleDate: nil, dismissalDate: nil, alert: nil, priority: .immediate)
         // More activities than one turn of the pool takes.
         let world = try World(activities: 40_000, payload: payload)
@@ -176,7 +176,7 @@ import Testing
             dismissal: Int64? = nil, alert: AlertText? = nil, relevance: Double? = 75.5, start: Payload.Start? = nil
         ) -> Payload {
             Payload(
-                event: event, subject: name, state: Array(state.utf8), stamp: now, staleDate: stale.map { now + $0 },
+                event: event, logLabel: name, state: Array(state.utf8), stamp: now, staleDate: stale.map { now + $0 },
                 dismissalDate: dismissal.map { now + $0 }, alert: alert, priority: .conserving,
                 relevanceScore: relevance, start: start)
         }

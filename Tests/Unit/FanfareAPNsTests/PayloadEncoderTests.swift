@@ -14,7 +14,7 @@ import Testing
         alert: AlertText? = nil, relevance: Double? = nil, start: Payload.Start? = nil
     ) -> Payload {
         Payload(
-            event: event, subject: "match/1", state: Array(state.utf8), stamp: 1_790_000_000, staleDate: stale,
+            event: event, logLabel: "match/1", state: Array(state.utf8), stamp: 1_790_000_000, staleDate: stale,
             dismissalDate: dismissal, alert: alert, priority: .immediate, relevanceScore: relevance, start: start)
     }
 
@@ -147,7 +147,7 @@ import Testing
 
     @Test(arguments: ["", "7", "[1]", "{", "null"])
     func stateMustBeAnObject(state: String) {
-        #expect(throws: PayloadFault(subject: "match/1", problem: .stateIsNotAnObject)) {
+        #expect(throws: PayloadFault(logLabel: "match/1", problem: .stateIsNotAnObject)) {
             try PayloadEncoder.body(of: Self.payload(.update, state: state))
         }
     }

@@ -6,7 +6,7 @@ import Testing
     /// The largest byte values, in lengths around those of the parts in which the sum is computed.
     @Test(arguments: [0, 1, 80, 255, 256, 257, 512, 1000]) func theSumIsThatOfEachByte(count: Int) {
         let payload = Payload(
-            event: .update, subject: "match/1", state: [], stamp: 0, staleDate: nil, dismissalDate: nil, alert: nil,
+            event: .update, logLabel: "match/1", state: [], stamp: 0, staleDate: nil, dismissalDate: nil, alert: nil,
             priority: .immediate)
         for byte in [UInt8.max, 1] {
             var batch = DeliveryBatch()
@@ -25,7 +25,8 @@ import Testing
         for round in 0..<3 {
             for number in 0..<1000 {
                 let payload = Payload(
-                    event: .end, subject: "\(round)/\(number)", state: [], stamp: 0, staleDate: nil, dismissalDate: nil,
+                    event: .end, logLabel: "\(round)/\(number)", state: [], stamp: 0, staleDate: nil,
+                    dismissalDate: nil,
                     alert: nil, priority: .immediate)
                 all.append(Kept(payload: payload))
                 batch.append(slot: ActivitySlot(0), generation: 0, payload: payload, token: CollectionOfOne(1))

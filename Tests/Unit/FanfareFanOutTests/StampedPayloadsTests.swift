@@ -13,7 +13,7 @@ import Testing
 
     private func payload(_ stamp: Int64?) -> Payload {
         Payload(
-            event: .update, subject: "match", state: [], stamp: stamp ?? 0, staleDate: nil, dismissalDate: nil,
+            event: .update, logLabel: "match", state: [], stamp: stamp ?? 0, staleDate: nil, dismissalDate: nil,
             alert: nil,
             priority: .immediate)
     }

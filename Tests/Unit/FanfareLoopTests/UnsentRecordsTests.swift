@@ -5,7 +5,7 @@ import Testing
 @Suite struct UnsentRecordsTests {
     @Test func aRecordOfWhichAByteIsMissingHasNotLeft() {
         var records = UnsentRecords()
-        for _ in 0..<3 { records.append(plain: 100, wire: 122, unsent: 366) }
+        for _ in 0..<3 { records.append(plain: 100, recordBytes: 122, unsent: 366) }
         for (unsent, plain) in [(0, 0), (1, 100), (122, 100), (123, 200), (365, 300), (366, 300), (1000, 300)] {
             #expect(records.plain(unsent: unsent) == plain, "\(unsent)")
         }
@@ -25,7 +25,7 @@ import Testing
             let plain = draw(0...16_384)
             written += plain + draw(1...60)
             all.append((plain, written))
-            records.append(plain: plain, wire: written - (all.dropLast().last?.end ?? 0), unsent: written - left)
+            records.append(plain: plain, recordBytes: written - (all.dropLast().last?.end ?? 0), unsent: written - left)
             left += draw(0...min(written - left, 20_000))
             let unsent = all.reduce(0) { $1.end > left ? $0 + $1.plain : $0 }
             #expect(records.plain(unsent: written - left) == unsent, "seed \(seed)")

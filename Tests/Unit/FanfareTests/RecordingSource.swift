@@ -6,7 +6,7 @@ import FanfareModel
 final class RecordingSource: DeliverySource {
     struct Push: Equatable {
         let event: Payload.Event
-        let subject: String
+        let logLabel: String
         let state: [UInt8]
         let stamp: Int64
         let alert: AlertText?
@@ -45,7 +45,7 @@ final class RecordingSource: DeliverySource {
             let payload = batch.payload(of: delivery)
             let key = Key(slot: delivery.slot, generation: delivery.generation)
             let push = Push(
-                event: payload.event, subject: payload.subject, state: payload.state, stamp: payload.stamp,
+                event: payload.event, logLabel: payload.logLabel, state: payload.state, stamp: payload.stamp,
                 alert: payload.alert)
             onTheWay[key] = (Array(batch.tokens[delivery.token]), push)
         }

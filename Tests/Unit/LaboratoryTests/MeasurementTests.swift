@@ -266,7 +266,7 @@ import Testing
 
         private static func payload(_ serial: UInt64) -> Payload {
             Payload(
-                event: .update, subject: "", state: [], stamp: 0, staleDate: nil, dismissalDate: nil, alert: nil,
+                event: .update, logLabel: "", state: [], stamp: 0, staleDate: nil, dismissalDate: nil, alert: nil,
                 priority: .immediate, serial: serial)
         }
     }

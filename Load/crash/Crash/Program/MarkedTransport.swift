@@ -56,7 +56,7 @@ final class MarkedSource: DeliverySource {
             if payload.event == .start {
                 phase = .start
             } else {
-                guard Names.isCrowd(payload.subject) else { continue }
+                guard Names.isCrowd(payload.logLabel) else { continue }
                 phase = .sweep
             }
             for index in run {
