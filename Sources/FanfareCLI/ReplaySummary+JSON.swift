@@ -36,7 +36,7 @@ extension ReplaySummary {
                 "failed": .int(Int64(pushes.failed)),
                 "uncertain": .int(Int64(pushes.uncertain)),
                 "notProcessed": .int(Int64(pushes.notProcessed)),
-                "conserved": .int(Int64(pushes.conserved)),
+                "conserved": .int(Int64(pushes.downgradedToLowPriority)),
             ],
             "transport": counts.transport.json,
             "fates": [

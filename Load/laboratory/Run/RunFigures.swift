@@ -154,7 +154,7 @@ struct RunFigures {
             ("throttled", after.throttled - before.throttled), ("failed", after.failed - before.failed),
             ("uncertain", after.uncertain - before.uncertain),
             ("notProcessed", after.notProcessed - before.notProcessed),
-            ("conserved", after.conserved - before.conserved),
+            ("conserved", after.downgradedToLowPriority - before.downgradedToLowPriority),
         ]
     }
 

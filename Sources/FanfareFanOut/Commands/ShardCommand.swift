@@ -132,7 +132,7 @@ public struct ShardCounts: Sendable, Equatable {
         /// Pushes that were certainly not processed, and are sent again.
         public var notProcessed = 0
         /// Pushes sent at priority 5 although their topics request 10, because the activity's budget was spent.
-        public var conserved = 0
+        public var downgradedToLowPriority = 0
 
         /// Creates counts of zero.
         public init() {}
@@ -204,7 +204,7 @@ public struct ShardCounts: Sendable, Equatable {
         sum.pushes.failed += b.pushes.failed
         sum.pushes.uncertain += b.pushes.uncertain
         sum.pushes.notProcessed += b.pushes.notProcessed
-        sum.pushes.conserved += b.pushes.conserved
+        sum.pushes.downgradedToLowPriority += b.pushes.downgradedToLowPriority
         sum.alerts.accepted += b.alerts.accepted
         sum.alerts.superseded += b.alerts.superseded
         sum.alerts.revoked += b.alerts.revoked

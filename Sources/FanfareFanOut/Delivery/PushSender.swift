@@ -122,7 +122,7 @@ final class PushSender {
             payload: payload, version: audience.target, alert: attempt, request: pushRequest, decision: decision,
             minute: minute)
         let count = send(push, to: isFarAhead ? slots.prefix(1) : slots, into: &batch)
-        if decision.priority < pushRequest.priority { membership.counts.pushes.conserved += count }
+        if decision.priority < pushRequest.priority { membership.counts.pushes.downgradedToLowPriority += count }
         audience.ledger.depart(count)
         noteSent(count, having: activity.delivered, of: audience, at: moment)
         return count
@@ -201,7 +201,7 @@ final class PushSender {
     func noteSent(_ request: SubscriberGovernor.PushRequest, _ decision: SubscriberGovernor.PushDecision) {
         inFlight += 1
         membership.counts.pushes.sent += 1
-        if decision.priority < request.priority { membership.counts.pushes.conserved += 1 }
+        if decision.priority < request.priority { membership.counts.pushes.downgradedToLowPriority += 1 }
     }
 
     /// Adds the payload of an update of a lineup whose state is in its row to the batch.

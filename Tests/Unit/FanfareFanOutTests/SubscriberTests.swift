@@ -200,7 +200,7 @@ import Testing
         #expect(push(.ordinary) == "silent at 5")
         #expect(push(.essential) == "alert at 10")
         #expect(push(.essential) == "silent at 5", "the overdraft is bounded")
-        #expect(stage.shard.statistics.pushes.conserved == 3)
+        #expect(stage.shard.statistics.pushes.downgradedToLowPriority == 3)
         #expect(stage.alerts.limited == 2)
         stage.pass(seconds: 60)
         #expect(push() == "silent at 5", "what was borrowed is paid back first")
