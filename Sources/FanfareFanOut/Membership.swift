@@ -63,9 +63,9 @@ final class Membership {
         claims.forget(slot)
         store[slot].alerted = shown?.alerted ?? audience.target
         store.alertMemory.forget(slot)
-        if let shown, let display = shown.display {
+        if let shown, let displayHash = shown.displayHash {
             store[slot].delivered = shown.version
-            audience.ledger.join(having: shown.version, display: display)
+            audience.ledger.join(having: shown.version, displayHash: displayHash)
         } else {
             store[slot].delivered = audience.target
             audience.ledger.join()
@@ -376,8 +376,8 @@ final class Membership {
             !hasHeard($0, row)
         }
         audience.fly(
-            state.display, since: store[state.member].delivered, displayBefore: state.displayBefore, missed: missed,
-            freshness: reporter.freshness.indexOfLineups(), at: state.publishedAt)
+            state.displayHash, since: store[state.member].delivered, displayHashBefore: state.displayHashBefore,
+            missed: missed, freshness: reporter.freshness.indexOfLineups(), at: state.publishedAt)
         count(owed: 1, in: audience)
         for (_, news) in lineups.taken {
             reporter.publications.addAudience(to: news.publication.serial)

@@ -200,7 +200,7 @@ package struct Expiry: Sendable, Hashable {
     /// Time for which the topic is scheduled, in whole seconds, by which lineups may order it; `nil` while it is not known.
     package var scheduledAt: FeedTime? { times.scheduled.value }
     /// Hash of the visible content; equal displays are not sent twice.
-    @inlinable package var display: UInt64 { isRepublished ? (state.hash ^ serial).mixed : state.hash }
+    @inlinable package var displayHash: UInt64 { isRepublished ? (state.hash ^ serial).mixed : state.hash }
 
     package convenience init(
         serial: UInt64, topicID: TopicID, topic: TopicNumber = .none, topicKind: TopicKind, version: UInt32,

@@ -84,7 +84,7 @@ final class ClaimPart: Part {
     private static func completion(_ key: CompletionKey, _ number: UInt64) -> StoredCompletion {
         StoredCompletion(
             topic: TopicID("topic \(key.birth)"), app: nil, birth: key.birth, version: UInt32(number),
-            display: UInt32(number) &* 3, before: time(number), serials: number,
+            displayHash: UInt32(number) &* 3, before: time(number), serials: number,
             exceptions: (0..<(number % 200)).map { ActivityMark(rawValue: UInt32($0) &+ UInt32(number)) })
     }
 

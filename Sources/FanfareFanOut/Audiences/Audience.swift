@@ -62,7 +62,7 @@ final class Audience: LaneMember {
     ) {
         order.rest(member)
         newest = NewestVersion(number, version, priority: priority)
-        ledger.rest(number, display: version?.display ?? 0)
+        ledger.rest(number, displayHash: version?.displayHash ?? 0)
         times = PublicationTimes()
         alerts = AlertHistory(resting: alertCounts)
         payloads = StampedPayloads()
@@ -76,7 +76,8 @@ final class Audience: LaneMember {
     ///   - stamp: the member's last stamp.
     func canRest(showing latest: Publication?, stamp: UInt32) -> Bool {
         isResting && lane.isIdle && !times.isWaiting && payloads.stamp <= Int64(stamp) && newest.publication === latest
-            && (latest == nil || target > 0 && priority == latest?.priority && ledger.newestDisplay == latest?.display)
+            && (latest == nil
+                || target > 0 && priority == latest?.priority && ledger.newestDisplayHash == latest?.displayHash)
     }
 
     /// Takes over the state of a topic's only follower that was at rest.
@@ -85,7 +86,7 @@ final class Audience: LaneMember {
         topics[0] = row.topic
         order.rest(row.member)
         newest = NewestVersion(row.number, latest)
-        ledger.rest(row.number, display: latest?.display ?? 0)
+        ledger.rest(row.number, displayHash: latest?.displayHash ?? 0)
         times = PublicationTimes(freshness: Int(row.freshness))
         alerts = row.alerts?.history ?? AlertHistory()
         payloads = StampedPayloads()
@@ -95,14 +96,14 @@ final class Audience: LaneMember {
     /// Adds the push of the newest version that is in flight to the only member of an audience that was at rest otherwise.
     ///
     /// - Parameters:
-    ///   - delivered: the version that the member has, and `displayBefore` the hash of its content.
+    ///   - delivered: the version that the member has, and `displayHashBefore` the hash of its content.
     ///   - missed: the alerts of later versions, the oldest first.
     func fly(
-        _ display: UInt64, since delivered: UInt32, displayBefore: UInt64, missed: [IssuedAlert], freshness: Int,
-        at published: MonotonicTime
+        _ displayHash: UInt64, since delivered: UInt32, displayHashBefore: UInt64, missed: [IssuedAlert],
+        freshness: Int, at published: MonotonicTime
     ) {
-        ledger.rest(delivered, display: displayBefore)
-        if delivered != target { ledger.open(target, display: display) }
+        ledger.rest(delivered, displayHash: displayHashBefore)
+        if delivered != target { ledger.open(target, displayHash: displayHash) }
         ledger.depart(1)
         times.note(published, freshness: freshness, hasMembers: false)
         for (index, alert) in missed.enumerated() {
@@ -121,7 +122,7 @@ final class Audience: LaneMember {
         let priority: Priority
         let latest: Publication
         /// Hash of the visible content.
-        let display: UInt64
+        let displayHash: UInt64
     }
 
     /// Publishes a new version, which is pending for all members and starts from here on. O(1).
@@ -154,7 +155,7 @@ final class Audience: LaneMember {
     func versionAgain() -> Version? {
         guard let latest = newest.publication, event == .update else { return nil }
         newest.showAgain()
-        return Version(event: event, priority: priority, latest: latest, display: ledger.newestDisplay)
+        return Version(event: event, priority: priority, latest: latest, displayHash: ledger.newestDisplayHash)
     }
 
     /// Place of the note about the completion of the newest version.
@@ -173,7 +174,7 @@ final class Audience: LaneMember {
 
     private func take(_ version: Version) {
         newest.advance(to: version)
-        ledger.open(target, display: version.display)
+        ledger.open(target, displayHash: version.displayHash)
     }
 
     /// Notes that the last unvisited member lacks the newest alert, for which the others have been visited: all unvisited members go first.

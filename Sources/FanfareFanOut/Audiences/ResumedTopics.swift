@@ -11,7 +11,7 @@ struct ResumedTopics {
     /// Hashes of the words of alerts that were noted.
     private var words: Set<UInt64> = []
     /// By place of the topic, hash of the state of cards that had the topic's newest version when the process before this one ended; 0 if unknown.
-    private var displays: [UInt64] = []
+    private var displayHashes: [UInt64] = []
     /// Is `true` while cards are loaded.
     private(set) var isLoading = false
 
@@ -26,7 +26,7 @@ struct ResumedTopics {
     ///
     /// - Parameter newest: newest news of lineups.
     mutating func end(newest: NewsNumber, at now: MonotonicTime) {
-        (isLoading, displays, loadedThrough, forgetsAt) = (false, [], newest, now + AlertClaim.ageMax)
+        (isLoading, displayHashes, loadedThrough, forgetsAt) = (false, [], newest, now + AlertClaim.ageMax)
     }
 
     /// Forgets old alerts.
@@ -41,13 +41,13 @@ struct ResumedTopics {
 
     /// Notes that cards with the newest version of a topic before the restart have this publication.
     mutating func noteHolders(of publication: Publication, _ topic: TopicIndex) {
-        let missing = topic.place + 1 - displays.count
-        if missing > 0 { displays.append(contentsOf: repeatElement(0, count: missing)) }
-        displays[topic.place] = publication.display
+        let missing = topic.place + 1 - displayHashes.count
+        if missing > 0 { displayHashes.append(contentsOf: repeatElement(0, count: missing)) }
+        displayHashes[topic.place] = publication.displayHash
     }
 
     /// Lets no card keep its state from before the restart: phones may have dropped it.
-    mutating func forgetHolders() { displays = [] }
+    mutating func forgetHolders() { displayHashes = [] }
 
     /// Notes an alert of the topic.
     ///
@@ -67,7 +67,7 @@ struct ResumedTopics {
     /// Notes that the topic begins anew.
     mutating func forget(_ topic: TopicIndex) {
         if !alerts.isEmpty { alerts[topic] = nil }
-        if topic.place < displays.count { displays[topic.place] = 0 }
+        if topic.place < displayHashes.count { displayHashes[topic.place] = 0 }
     }
 
     var hasAlerts: Bool { !alerts.isEmpty }
@@ -98,14 +98,16 @@ struct ResumedTopics {
     }
 
     /// Returns whether cards with the version that the store names had the topic's newest one before the restart.
-    func hasHolders(_ topic: TopicIndex) -> Bool { display(topic) != 0 }
+    func hasHolders(_ topic: TopicIndex) -> Bool { displayHash(topic) != 0 }
 
     /// Returns whether the topic's holders show this publication.
     func isShown(_ latest: Publication, _ topic: TopicIndex) -> Bool {
-        latest.event == .update && display(topic) == latest.display
+        latest.event == .update && displayHash(topic) == latest.displayHash
     }
 
-    private func display(_ topic: TopicIndex) -> UInt64 { topic.place < displays.count ? displays[topic.place] : 0 }
+    private func displayHash(_ topic: TopicIndex) -> UInt64 {
+        topic.place < displayHashes.count ? displayHashes[topic.place] : 0
+    }
 
     /// Returns whether the alert concerns a loaded card.
     ///

@@ -177,7 +177,7 @@ extension Audience.Version {
     fileprivate init(_ publication: Publication) {
         self.init(
             event: publication.event, priority: publication.priority, latest: publication,
-            display: publication.display)
+            displayHash: publication.displayHash)
     }
 }
 

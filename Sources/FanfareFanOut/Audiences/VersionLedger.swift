@@ -7,37 +7,37 @@ struct VersionLedger {
     private struct Entry {
         let version: UInt32
         /// Hash of the version's visible content.
-        let display: UInt64
+        let displayHash: UInt64
         var members = 0
         /// Number of pushes in flight that carry the version, whose activities become its members when the pushes are accepted.
         var flying = 0
     }
 
     /// Entries in order of version. The last one is the newest version's, and the only one that may be empty.
-    private var entries = ShortList(Entry(version: 0, display: 0))
+    private var entries = ShortList(Entry(version: 0, displayHash: 0))
 
     /// The oldest version that a member has; the newest version if there are no members. A member with a push in flight has that push's
     /// version or an older one, so the first entry has members or is the newest.
     var oldest: UInt32 { entries[0].version }
 
     /// Resets the ledger to one member, which has the newest version.
-    mutating func rest(_ version: UInt32, display: UInt64) {
-        entries = ShortList(Entry(version: version, display: display, members: 1))
+    mutating func rest(_ version: UInt32, displayHash: UInt64) {
+        entries = ShortList(Entry(version: version, displayHash: displayHash, members: 1))
     }
 
     /// Is `true` when no member has an older version than the newest, and no push is in flight.
     var isResting: Bool { entries.count == 1 && entries[0].flying == 0 }
 
     /// Opens an entry for the next version, which no member has yet.
-    mutating func open(_ version: UInt32, display: UInt64) {
+    mutating func open(_ version: UInt32, displayHash: UInt64) {
         let overtaken = entries.count - 1
-        entries.append(Entry(version: version, display: display))
+        entries.append(Entry(version: version, displayHash: displayHash))
         drop(overtaken)
     }
 
     /// Returns whether a version shows the same as the newest one, as after a change and its reversal.
     func showsTheNewest(_ version: UInt32) -> Bool {
-        entries[index(of: version)].display == entries[entries.count - 1].display
+        entries[index(of: version)].displayHash == entries[entries.count - 1].displayHash
     }
 
     /// Returns whether a member has this version or a newer one, or a push in flight carries one.
@@ -50,15 +50,17 @@ struct VersionLedger {
     }
 
     /// Hash of the newest version's visible content.
-    var newestDisplay: UInt64 { entries[entries.count - 1].display }
+    var newestDisplayHash: UInt64 { entries[entries.count - 1].displayHash }
 
     /// Adds a joiner, which has missed nothing: it counts as having the newest version.
     mutating func join() { entries[entries.count - 1].members += 1 }
 
     /// Adds a member that has been shown this version before it joined.
-    mutating func join(having version: UInt32, display: UInt64) {
+    mutating func join(having version: UInt32, displayHash: UInt64) {
         let index = index(of: version)
-        if entries[index].version != version { entries.insert(Entry(version: version, display: display), at: index) }
+        if entries[index].version != version {
+            entries.insert(Entry(version: version, displayHash: displayHash), at: index)
+        }
         entries[index].members += 1
     }
 

@@ -62,19 +62,19 @@ struct PendingStart {
         /// Version of its audience.
         let version: UInt32
         /// Hash of the version's visible content; `nil` if the activity came from another audience.
-        let display: UInt64?
+        let displayHash: UInt64?
         /// The version of the audience up to which alerts are not sent: they came before the start, or are settled for the card that this one
         /// renews.
         fileprivate(set) var alerted: UInt32
 
-        init(version: UInt32, display: UInt64?) {
-            (self.version, self.display) = (version, display)
+        init(version: UInt32, displayHash: UInt64?) {
+            (self.version, self.displayHash) = (version, displayHash)
             alerted = version
         }
 
         /// - Parameter alerted: version up to which alerts do not concern an activity that is loaded.
-        init(version: UInt32, display: UInt64?, alerted: UInt32) {
-            (self.version, self.display, self.alerted) = (version, display, alerted)
+        init(version: UInt32, displayHash: UInt64?, alerted: UInt32) {
+            (self.version, self.displayHash, self.alerted) = (version, displayHash, alerted)
         }
     }
 
@@ -250,7 +250,7 @@ struct StartCoordinator {
         }
         if phase == .claiming { setPhase(.due, of: slot) }
         starts[slot]?.audience = audience
-        starts[slot]?.shown = phase == .sent ? PendingStart.Shown(version: version, display: nil) : nil
+        starts[slot]?.shown = phase == .sent ? PendingStart.Shown(version: version, displayHash: nil) : nil
     }
 
     // MARK: Renewals

@@ -160,7 +160,7 @@ final class Starter {
             return 0
         }
         lifecycle.starts.send(
-            slot, showing: PendingStart.Shown(version: audience.target, display: audience.ledger.newestDisplay))
+            slot, showing: PendingStart.Shown(version: audience.target, displayHash: audience.ledger.newestDisplayHash))
         membership.store[slot].startedAt = CardStart(monotonic: moment.monotonicSeconds)
         let payload = sender.makePayload(
             PayloadRequest(

@@ -136,7 +136,7 @@ final class LineupPublisher {
         if lineup.publishedAt > .always { then.monotonic = min(lineup.publishedAt, then.monotonic) }
         render(audience, spotlight: spotlight, into: &lineup.display, at: then)
         return lineup.display.spotlight < lineup.display.topics.count
-            && lineup.display.hash == audience.ledger.newestDisplay
+            && lineup.display.hash == audience.ledger.newestDisplayHash
     }
 
     private func publishAnew(_ lineup: Lineup, of audience: Audience, at moment: Moment) {
@@ -199,7 +199,7 @@ final class LineupPublisher {
             }
         } else if audience.event == .update, let wanted = lineup.rotation.wanted(topicStates, now: moment.monotonic) {
             render(audience, spotlight: wanted, into: &draft, at: moment)
-            if draft.hash == audience.ledger.newestDisplay {
+            if draft.hash == audience.ledger.newestDisplayHash {
                 // The move is not visible, so it needs no push.
                 lineup.rotation.move(to: wanted, membership.lineupRules, now: moment.monotonic)
             } else if lineup.rotation.mayPush(topicStates, now: moment.monotonic) {
@@ -232,7 +232,7 @@ final class LineupPublisher {
         }
         let isOver = isOver(audience)
         let hash = lineup.display.hash
-        let isNew = hash != audience.ledger.newestDisplay
+        let isNew = hash != audience.ledger.newestDisplayHash
         if lineup.publishedSpotlight != wanted {
             lineup.publishedSpotlight = wanted
             membership.lineups.setSpotlight(wanted, of: lineup.row)
@@ -250,7 +250,7 @@ final class LineupPublisher {
                     : withNews
                         ? membership.lineups.taken.lazy.map(\.news.publication.priority).max() ?? .conserving
                         : .conserving,
-                latest: lineup.display.topics[lineup.display.spotlight].publication, display: hash)
+                latest: lineup.display.topics[lineup.display.spotlight].publication, displayHash: hash)
             // Each alert has a version of its own, which identifies it; all of these show the same.
             for index in 0..<max(1, alertCount) {
                 let alert = index < alertCount ? membership.lineups.unheard[index] : nil
@@ -388,7 +388,7 @@ final class LineupPublisher {
         audience.adopt(
             Audience.Version(
                 event: isOver(audience) ? .end : .update, priority: .immediate,
-                latest: lineup.display.topics[lineup.display.spotlight].publication, display: lineup.display.hash))
+                latest: lineup.display.topics[lineup.display.spotlight].publication, displayHash: lineup.display.hash))
         scheduleWakeUp(lineup, index, at: moment)
     }
 

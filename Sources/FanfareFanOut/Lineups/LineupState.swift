@@ -31,7 +31,7 @@ package enum LineupState {
         /// The hash of a display that does not fit.
         fileprivate var fittingHash: UInt64 {
             let fitting = Fitting(self, highlighting: nil)
-            var hash = fitting.spotlight.map { UInt64($0) ^ topics[spotlight].display } ?? 0
+            var hash = fitting.spotlight.map { UInt64($0) ^ topics[spotlight].displayHash } ?? 0
             hash ^= fitting.parts.link.isEmpty ? 0 : 1 << 32
             hash ^= fitting.parts.highlight.isEmpty ? 0 : 1 << 33
             for index in fitting.shown { hash = hash.mixed &+ topics[index].row.hash }
@@ -53,9 +53,11 @@ package enum LineupState {
         /// `Display.hash`.
         var hash: UInt64 {
             guard unsafe !topics.isEmpty else { return 0 }
-            var (bytes, display) = unsafe topics[spotlight]._withUnsafeGuaranteedRef { ($0.frameBytesMax, $0.display) }
+            var (bytes, displayHash) = unsafe topics[spotlight]._withUnsafeGuaranteedRef {
+                ($0.frameBytesMax, $0.displayHash)
+            }
             var limit = Int.max
-            var hash = unsafe UInt64(spotlight) ^ display
+            var hash = unsafe UInt64(spotlight) ^ displayHash
             for index in unsafe topics.indices {
                 let topic = unsafe topics[index]
                 unsafe topic._withUnsafeGuaranteedRef {
@@ -189,7 +191,7 @@ package final class LineupTopic {
     /// The state's frame around the rows while the topic has the spotlight.
     let frame: EncodedFrame
     // Copies, because each lineup of the topic reads them.
-    let display: UInt64
+    let displayHash: UInt64
     let stateBytesMax: Int
     let rowHash: UInt64
     let rowBytes: Int
@@ -201,7 +203,7 @@ package final class LineupTopic {
         self.publication = publication
         row = EncodedRow(publication.topicID, publication.topicKind, publication.short)
         frame = EncodedFrame(publication.state, row)
-        display = publication.display
+        displayHash = publication.displayHash
         stateBytesMax = publication.stateBytesMax
         rowHash = row.hash
         rowBytes = row.bytes.count

@@ -28,9 +28,9 @@ final class LineupTable {
         var member = ActivitySlot(.max)
         /// Number of the newest version, and the hash of its content. The member has it, or it is in flight.
         var number: UInt32 = 0
-        var display: UInt64 = 0
+        var displayHash: UInt64 = 0
         /// Hash of the content of the member's version, which is not the newest while that is in flight.
-        var displayBefore: UInt64 = 0
+        var displayHashBefore: UInt64 = 0
         /// `Lineup.publishedAt`.
         var publishedAt = MonotonicTime.always
         var rotation: Rotation.Resting?
@@ -248,10 +248,11 @@ final class LineupTable {
 
     /// Moves the state of a lineup at rest into its row, and keeps its audience's object for another lineup.
     func rest(_ row: Int, _ audience: Audience, _ lineup: Lineup) {
-        let display = audience.ledger.newestDisplay
+        let displayHash = audience.ledger.newestDisplayHash
         lone[row] = Lone(
-            member: audience.order.members[0], number: audience.target, display: display, displayBefore: display,
-            publishedAt: lineup.publishedAt, rotation: lineup.rotation.resting, wakeUp: lineup.wakeUp,
+            member: audience.order.members[0], number: audience.target, displayHash: displayHash,
+            displayHashBefore: displayHash, publishedAt: lineup.publishedAt, rotation: lineup.rotation.resting,
+            wakeUp: lineup.wakeUp,
             spotlight: lineup.publishedSpotlight.map(UInt8.init) ?? .max, priority: audience.priority,
             alertCounts: audience.alerts.resting)
         let place = rows[row].audience.place
@@ -290,7 +291,7 @@ final class LineupTable {
             state.number == 0
             ? nil
             : latest.map {
-                Audience.Version(event: .update, priority: state.priority, latest: $0, display: state.display)
+                Audience.Version(event: .update, priority: state.priority, latest: $0, displayHash: state.displayHash)
             }
         audience.rest(
             state.member, at: state.number, version, priority: state.priority, alertCounts: state.alertCounts)

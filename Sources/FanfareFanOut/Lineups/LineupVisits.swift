@@ -45,7 +45,7 @@ import FanfareModel
         var position = 0
         /// Index of the spotlight among the topics shown.
         var spotlight = 0
-        var display: UInt64 = 0
+        var displayHash: UInt64 = 0
         /// Number of the last news that the version has.
         var last = NewsNumber()
     }
@@ -187,7 +187,7 @@ import FanfareModel
         var retriesAt: MonotonicTime?
         if number > 0, let wanted = draft.rotation.wanted(topicStates, now: moment.monotonic) {
             render(row, wanted, &draft, at: moment)
-            if draft.display == membership.lineups[lone: row].display {
+            if draft.displayHash == membership.lineups[lone: row].displayHash {
                 // The move is not visible, so it needs no push.
                 draft.rotation.move(to: wanted, membership.lineupRules, now: moment.monotonic)
             } else if draft.rotation.mayPush(topicStates, now: moment.monotonic) {
@@ -210,7 +210,7 @@ import FanfareModel
             draft.rotation.move(to: wanted, membership.lineupRules, now: moment.monotonic)
         }
         let state = membership.lineups[lone: row]
-        let isNew = state.number == 0 || draft.display != state.display
+        let isNew = state.number == 0 || draft.displayHash != state.displayHash
         if isNew || !unheard.isEmpty {
             guard push(row, draft, isNew: isNew, at: moment, into: &batch) else { return hand(over: row, at: moment) }
         } else {
@@ -288,7 +288,7 @@ import FanfareModel
             if isInSpotlight { draft.spotlight = unsafe shown.count }
             unsafe shown.append(encoded)
         }
-        draft.display = unsafe shown.withUnsafeBufferPointer {
+        draft.displayHash = unsafe shown.withUnsafeBufferPointer {
             unsafe LineupState.Shown(topics: $0, spotlight: draft.spotlight).hash
         }
     }
@@ -346,8 +346,8 @@ import FanfareModel
         }
         reporter.freshness.noteStateAge(now.nanoseconds(since: came), times: 1, of: freshness)
         membership.lineups.change(lone: row) {
-            $0.displayBefore = $0.display
-            $0.display = draft.display
+            $0.displayHashBefore = $0.displayHash
+            $0.displayHash = draft.displayHash
             $0.number = number
             $0.priority = priority
             $0.publishedAt = now
@@ -421,7 +421,7 @@ import FanfareModel
         membership.completeExhausted(at: moment)
         membership.store.settle(slot, at: activity.sending)
         membership.lineups.change(lone: row) {
-            $0.displayBefore = $0.display
+            $0.displayHashBefore = $0.displayHash
             $0.flags.subtract([.isFlying, .wasPassed])
         }
         guard state.flags.contains(.wasPassed) else { return }

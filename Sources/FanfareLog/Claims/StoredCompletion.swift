@@ -9,7 +9,7 @@ package struct StoredCompletion: Sendable, Equatable {
     package let birth: UInt64
     package let version: UInt32
     /// CRC-32 of the state that the version shows, which another release may decide otherwise; `nil` in a row of an earlier form.
-    package let display: UInt32?
+    package let displayHash: UInt32?
     /// Log time before which the version's holders joined.
     package let before: FeedTime
     /// Serial below which imported cards have the version; later imports lack it.
@@ -21,24 +21,24 @@ package struct StoredCompletion: Sendable, Equatable {
         let publication = completion.publication
         self.init(
             topic: publication.topicID, app: app, birth: publication.topic.birth, version: publication.version,
-            display: StoredCompletion.display(of: publication), before: completion.before, serials: serials,
+            displayHash: StoredCompletion.displayHash(of: publication), before: completion.before, serials: serials,
             exceptions: completion.exceptions)
     }
 
     package init(
-        topic: TopicID, app: AppID?, birth: UInt64, version: UInt32, display: UInt32?, before: FeedTime,
+        topic: TopicID, app: AppID?, birth: UInt64, version: UInt32, displayHash: UInt32?, before: FeedTime,
         serials: UInt64, exceptions: [ActivityMark] = []
     ) {
-        (self.topic, self.app, self.birth, self.version, self.display) = (topic, app, birth, version, display)
+        (self.topic, self.app, self.birth, self.version, self.displayHash) = (topic, app, birth, version, displayHash)
         (self.before, self.serials, self.exceptions) = (before, serials, exceptions)
     }
 
     /// Returns whether the publication shows the version's state.
     package func shows(_ publication: Publication) -> Bool {
-        display.map { $0 == StoredCompletion.display(of: publication) } ?? true
+        displayHash.map { $0 == StoredCompletion.displayHash(of: publication) } ?? true
     }
 
-    private static func display(of publication: Publication) -> UInt32 { publication.state.bytes.checksum }
+    private static func displayHash(of publication: Publication) -> UInt32 { publication.state.bytes.checksum }
 }
 
 /// Place in a table of completions: a topic has one row for each app.
@@ -146,7 +146,7 @@ extension StoredCompletion {
         writer.write(topic.rawValue)
         writer.write(app) { $0.write($1) }
         writer.write(UInt64(version))
-        writer.write(display) { $0.write(fixed: $1) }
+        writer.write(displayHash) { $0.write(fixed: $1) }
         writer.write(before)
         writer.write(serials)
         writer.write(all: exceptions) { $0.write(fixed: $1.rawValue) }
@@ -162,7 +162,7 @@ extension StoredCompletion {
         let app = try reader.optional { (reader) throws(SerialError) in try reader.app() }
         guard let version = UInt32(exactly: try reader.unsigned()) else { throw .malformed("version") }
         // A completion of form 1 has no checksum of its version's state.
-        let display = form < 2 ? nil : try reader.optional { (reader) throws(SerialError) in try reader.fixed32() }
+        let displayHash = form < 2 ? nil : try reader.optional { (reader) throws(SerialError) in try reader.fixed32() }
         let before = try reader.time()
         let serials = try reader.unsigned()
         let exceptions = try reader.all { (reader) throws(SerialError) in
@@ -170,7 +170,7 @@ extension StoredCompletion {
         }
         guard reader.isAtEnd else { throw .malformed("length") }
         self.init(
-            topic: topic, app: app, birth: key.birth, version: version, display: display, before: before,
+            topic: topic, app: app, birth: key.birth, version: version, displayHash: displayHash, before: before,
             serials: serials, exceptions: exceptions)
     }
 }

@@ -63,12 +63,12 @@ import Testing
     /// have or that are in flight, and the newest.
     @Test func ledgerHoldsOnlyVersionsOfMembers() {
         var ledger = VersionLedger()
-        ledger.open(1, display: 1)
+        ledger.open(1, displayHash: 1)
         ledger.join()
         ledger.join()
-        ledger.open(2, display: 2)
+        ledger.open(2, displayHash: 2)
         ledger.depart(1)
-        for version in UInt32(3)...10_000 { ledger.open(version, display: UInt64(version)) }
+        for version in UInt32(3)...10_000 { ledger.open(version, displayHash: UInt64(version)) }
         #expect(ledger.tells(members: [1: 2], flying: [2: 1]))
         ledger.advance(1, from: 1, to: 2)
         ledger.land(1, 2)
@@ -83,10 +83,10 @@ import Testing
     @Test func ledgerTellsWhetherAVersionHasReachedAnybody() {
         var ledger = VersionLedger()
         ledger.join()
-        ledger.open(1, display: 1)
+        ledger.open(1, displayHash: 1)
         #expect(ledger.hasReached(0) && !ledger.hasReached(1))
         ledger.depart(1)
-        ledger.open(2, display: 2)
+        ledger.open(2, displayHash: 2)
         #expect(ledger.hasReached(1) && !ledger.hasReached(2), "a push in flight carries it")
         ledger.advance(1, from: 0, to: 1)
         ledger.land(1, 1)

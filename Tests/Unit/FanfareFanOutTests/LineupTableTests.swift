@@ -198,7 +198,7 @@ import Testing
         let audience = Audience(topics: [7, 8, 9], lineup: lineup, openMax: 4)
         audience.rest(
             ActivitySlot(3), at: 12,
-            .init(event: .update, priority: .immediate, latest: latest, display: 99),
+            .init(event: .update, priority: .immediate, latest: latest, displayHash: 99),
             priority: .immediate, alertCounts: SIMD2(3, 4))
         table.rest(row, audience, lineup)
         #expect(table.isResting(row) && table[lone: row].member == ActivitySlot(3))
@@ -207,7 +207,7 @@ import Testing
         #expect(table.loneRow(ofAudience: 0) == nil)
         let its = try #require(woken.lineup)
         #expect(!table.isLone(row) && woken.isResting && woken.newest.publication === latest)
-        #expect(woken.topics == [7, 8, 9] && woken.target == 12 && woken.ledger.newestDisplay == 99)
+        #expect(woken.topics == [7, 8, 9] && woken.target == 12 && woken.ledger.newestDisplayHash == 99)
         #expect(woken.priority == .immediate && woken.alerts.resting == SIMD2(3, 4))
         #expect(
             its.publishedAt == 77 && its.publishedSpotlight == 2 && its.rotation.pinned == 1

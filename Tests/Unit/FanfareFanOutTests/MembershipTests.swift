@@ -32,7 +32,8 @@ import Testing
             serial: 1, topicID: TopicID("match"), topic: .none, topicKind: .football, version: 1, event: .update,
             state: EncodedState(["n": 1]), priority: .immediate, alert: nil, staleAfter: nil, dismissAfter: nil)
         membership.publish(
-            Audience.Version(event: .update, priority: .immediate, latest: publication, display: publication.display),
+            Audience.Version(
+                event: .update, priority: .immediate, latest: publication, displayHash: publication.displayHash),
             in: membership.audiences[audience], alerting: nil, freshness: 0, at: 0)
     }
 

@@ -12,7 +12,7 @@ import Testing
     }
 
     private static func version(_ number: UInt32, _ event: Publication.Event = .update) -> Audience.Version {
-        Audience.Version(event: event, priority: .immediate, latest: publication(number), display: UInt64(number))
+        Audience.Version(event: event, priority: .immediate, latest: publication(number), displayHash: UInt64(number))
     }
 
     @Test func versionsAreCountedWhateverTheirPublicationsAre() {

@@ -24,7 +24,7 @@ import Testing
         }
         #expect(starts.waitingCount == 4 && starts.count == 4)
         starts.enqueue(ActivitySlot(0))
-        starts.send(ActivitySlot(1), showing: PendingStart.Shown(version: 1, display: nil))
+        starts.send(ActivitySlot(1), showing: PendingStart.Shown(version: 1, displayHash: nil))
         starts.remove(ActivitySlot(2))
         #expect(starts.waitingCount == 1 && starts.count == 3)
         starts.add(start(), for: ActivitySlot(3))
@@ -85,10 +85,10 @@ import Testing
     @Test func sentStartThatMovesMissesWhatComesAfterThatVersion() {
         var starts = StartCoordinator()
         starts.add(start(), for: slot)
-        starts.send(slot, showing: PendingStart.Shown(version: 4, display: 99))
+        starts.send(slot, showing: PendingStart.Shown(version: 4, displayHash: 99))
         starts.move(slot, to: 2, at: 7)
         #expect(starts[slot]?.audience == 2 && starts.audiences == [2])
-        #expect(starts[slot]?.shown?.version == 7 && starts[slot]?.shown?.display == nil)
+        #expect(starts[slot]?.shown?.version == 7 && starts[slot]?.shown?.displayHash == nil)
         #expect(starts.violation() == nil)
     }
 
@@ -129,7 +129,7 @@ import Testing
         for slot in 0..<StartBudget.burst {
             let slot = ActivitySlot(UInt32(slot))
             #expect(starts.takeBudget(of: slot, at: 1) == nil)
-            starts.send(slot, showing: PendingStart.Shown(version: 1, display: nil))
+            starts.send(slot, showing: PendingStart.Shown(version: 1, displayHash: nil))
         }
         let (next, last) = (ActivitySlot(UInt32(StartBudget.burst)), ActivitySlot(UInt32(StartBudget.burst + 1)))
         #expect(starts.takeBudget(of: next, at: 1) != nil)

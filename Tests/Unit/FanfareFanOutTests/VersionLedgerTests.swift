@@ -15,7 +15,7 @@ import Testing
         var members: [Member] = []
         var newest: UInt32 = 0
         /// Versions 0 to the newest show only three different contents.
-        static func display(_ version: UInt32) -> UInt64 { UInt64(version % 3) }
+        static func displayHash(_ version: UInt32) -> UInt64 { UInt64(version % 3) }
 
         var counts: [UInt32: Int] { members.reduce(into: [:]) { $0[$1.version, default: 0] += 1 } }
         var flights: [UInt32: Int] { members.compactMap(\.flying).reduce(into: [:]) { $0[$1, default: 0] += 1 } }
@@ -35,13 +35,13 @@ import Testing
             switch Int.random(in: 0..<8, using: &random) {
             case 0:
                 model.newest += 1
-                ledger.open(model.newest, display: Model.display(model.newest))
+                ledger.open(model.newest, displayHash: Model.displayHash(model.newest))
             case 1 where model.members.count < 8:
                 ledger.join()
                 model.members.append(Member(version: model.newest))
             case 2 where model.members.count < 8:
                 let version = UInt32.random(in: 0...model.newest, using: &random)
-                ledger.join(having: version, display: Model.display(version))
+                ledger.join(having: version, displayHash: Model.displayHash(version))
                 model.members.append(Member(version: version))
             case 3:
                 guard let place, model.members[place].flying == nil else { continue }
@@ -70,9 +70,9 @@ import Testing
     private static func difference(_ ledger: VersionLedger, _ model: Model) -> String? {
         guard ledger.tells(members: model.counts, flying: model.flights) else { return "counts" }
         guard ledger.oldest == model.oldest else { return "oldest" }
-        guard ledger.newestDisplay == Model.display(model.newest) else { return "display" }
+        guard ledger.newestDisplayHash == Model.displayHash(model.newest) else { return "display hash" }
         for version in Set(model.members.map(\.version))
-        where ledger.showsTheNewest(version) != (Model.display(version) == Model.display(model.newest)) {
+        where ledger.showsTheNewest(version) != (Model.displayHash(version) == Model.displayHash(model.newest)) {
             return "what \(version) shows"
         }
         for version in 0...model.newest where ledger.hasReached(version) != model.hasReached(version) {
@@ -84,11 +84,11 @@ import Testing
 
     @Test func aLedgerAtRestHasOneMemberWithTheNewestVersion() {
         var ledger = VersionLedger()
-        ledger.open(1, display: 1)
+        ledger.open(1, displayHash: 1)
         ledger.join()
         ledger.depart(1)
-        ledger.rest(9, display: 5)
-        #expect(ledger.isResting && ledger.oldest == 9 && ledger.newestDisplay == 5)
+        ledger.rest(9, displayHash: 5)
+        #expect(ledger.isResting && ledger.oldest == 9 && ledger.newestDisplayHash == 5)
         #expect(ledger.tells(members: [9: 1], flying: [:]) && !ledger.tells(members: [9: 2], flying: [:]))
     }
 }

@@ -42,7 +42,7 @@ import Testing
         let key = CompletionKey(birth: 3, app: 0)
         changes.note(
             StoredCompletion(
-                topic: TopicID("a"), app: nil, birth: 3, version: 1, display: 7, before: Self.time(9), serials: 0),
+                topic: TopicID("a"), app: nil, birth: 3, version: 1, displayHash: 7, before: Self.time(9), serials: 0),
             at: key, CompletionHead(position: 9, now: Self.time(9)))
         try store.append([Self.claims("a", through: 10, [1]), Self.claims("b", through: 11, [2])], changes)
         let found = try ClaimFolder.check(store: folder.path)

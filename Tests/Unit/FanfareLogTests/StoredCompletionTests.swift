@@ -15,8 +15,8 @@ import Testing
     private static func completion(_ birth: UInt64, version: UInt32 = 1, _ marks: [UInt32] = []) -> StoredCompletion {
         StoredCompletion(
             topic: TopicID("match/\(birth)"), app: AppID(bundleID: "com.example", environment: .development),
-            birth: birth,
-            version: version, display: version &* 99, before: FeedTime(milliseconds: 1_781_359_200_123), serials: 77,
+            birth: birth, version: version, displayHash: version &* 99,
+            before: FeedTime(milliseconds: 1_781_359_200_123), serials: 77,
             exceptions: marks.map(ActivityMark.init(rawValue:)))
     }
 
@@ -135,7 +135,7 @@ import Testing
         writer.write(UInt64(77))
         writer.write(all: [UInt32(5)]) { $0.write(fixed: $1) }
         let found = try StoredCompletion(LogEntry.sealed(writer.bytes[...], at: key.packed), key: key)
-        #expect(found.version == 4 && found.display == nil && found.exceptions == [ActivityMark(rawValue: 5)])
+        #expect(found.version == 4 && found.displayHash == nil && found.exceptions == [ActivityMark(rawValue: 5)])
         #expect(found.before == FeedTime(milliseconds: 1_781_359_200_123) && found.serials == 77)
     }
 

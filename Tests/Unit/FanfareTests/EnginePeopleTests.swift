@@ -343,7 +343,7 @@ import Testing
     private static func completions(through position: LogPosition) -> CompletionChanges {
         var changes = CompletionChanges()
         let completion = StoredCompletion(
-            topic: match, app: nil, birth: 1, version: 1, display: nil, before: FeedTime(seconds: 1), serials: 0)
+            topic: match, app: nil, birth: 1, version: 1, displayHash: nil, before: FeedTime(seconds: 1), serials: 0)
         changes.note(
             completion, at: CompletionKey(birth: 1, app: 0),
             CompletionHead(position: position, now: FeedTime(seconds: 1)))
