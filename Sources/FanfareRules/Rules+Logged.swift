@@ -23,7 +23,7 @@ extension Rules {
         // `toml` writes every kind, and people write only the kinds that differ from the built-in ones.
         kinds = kinds.filter { written.contains($0.key.rawValue) }
         limits = own.limits
-        for (table, name) in Rules.reducersBrought(in: text) {
+        for (table, name) in Rules.programReducers(in: text) {
             let kind = TopicKind(table)
             let rules = kind == .generic ? own.other : own.kinds[kind]
             guard let reducer = rules?.reducer, "\(type(of: reducer))" == name else {
@@ -33,8 +33,8 @@ extension Rules {
         }
     }
 
-    /// Returns the tables whose reducers a program brings along, with the names of the reducers' types.
-    private static func reducersBrought(in text: String) -> [(table: String, name: String)] {
+    /// Returns the tables whose reducers are a program's own, with the names of the reducers' types.
+    private static func programReducers(in text: String) -> [(table: String, name: String)] {
         var table = ""
         return text.split(separator: "\n").compactMap { line in
             if line.hasPrefix("["), line.hasSuffix("]") {

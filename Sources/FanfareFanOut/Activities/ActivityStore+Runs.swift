@@ -21,7 +21,7 @@ extension ActivityStore {
         func effect(_ index: Int) -> Preferences.Effect {
             preferences.isEmpty ? Preferences.Effect() : preferences[index].effect(atMinute: push.minute)
         }
-        // Equal spending as of the same second and an equal request lead to an equal decision and an equal remainder: the case of nearly all.
+        // Equal use as of the same second and an equal request lead to an equal decision and an equal remainder: the case of nearly all.
         var areEqual = true
         let alike = slots.prefix {
             let index = Int($0.rawValue)

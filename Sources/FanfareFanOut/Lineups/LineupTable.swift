@@ -252,8 +252,8 @@ final class LineupTable {
         lone[row] = Lone(
             member: audience.order.members[0], number: audience.target, displayHash: displayHash,
             displayHashBefore: displayHash, publishedAt: lineup.publishedAt, rotation: lineup.rotation.resting,
-            wakeUp: lineup.wakeUp,
-            spotlight: lineup.publishedSpotlight.map(UInt8.init) ?? .max, priority: audience.priority,
+            wakeUp: lineup.wakeUp, spotlight: lineup.publishedSpotlight.map(UInt8.init) ?? .max,
+            priority: audience.priority,
             alertCounts: audience.alerts.resting)
         let place = rows[row].audience.place
         while rowOfAudience.count <= place { rowOfAudience.append(LineupTable.noRow) }

@@ -284,7 +284,7 @@ import Testing
     }
 
     /// An alert that was carried along by a move to a lineup still counts as missed.
-    @Test func anEndForItsAgeTellsOfWhatWasBroughtAlong() {
+    @Test func anEndForItsAgeTellsOfCarriedAlerts() {
         beginOld()
         stage.publish(2, alert: "goal")
         stage.shard.apply(
