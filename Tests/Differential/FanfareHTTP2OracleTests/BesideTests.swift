@@ -6,7 +6,7 @@ import Testing
 @Suite struct BesideTests {
     static let seeds: [UInt64] = Array(1...6)
 
-    @Test(arguments: seeds) func theyAgree(_ seed: UInt64) {
+    @Test(arguments: seeds) func sessionAndNghttp2AgreeOnRandomFrames(_ seed: UInt64) {
         var random = SplitMix64(seed: seed)
         for round in 0..<2500 {
             let frames = BesideTests.conversation(&random)

@@ -122,7 +122,7 @@ import Testing
     }
 
     /// Damaged blocks: both refuse, or both read the same.
-    @Test(arguments: seeds) func bothRefuseTheSameDamage(_ seed: UInt64) {
+    @Test(arguments: seeds) func decoderAndNghttp2RefuseTheSameDamage(_ seed: UInt64) {
         var random = SplitMix64(seed: seed &+ 200)
         var refused = 0
         for step in 0..<2500 {

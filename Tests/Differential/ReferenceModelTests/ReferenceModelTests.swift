@@ -5,14 +5,14 @@ import Testing
 /// still fails; `fanfare-model 1 SEED` plays the same.
 @Suite struct ReferenceModelTests {
     /// 10,000 feeds, in as many pieces as there may be cores.
-    @Test(arguments: 0..<4) func theyAgree(piece: Int) {
+    @Test(arguments: 0..<4) func coreAndReferenceModelAgreeOnGameFeeds(piece: Int) {
         let first = UInt64(piece) * 2500 + 1
         let fault = Judgement.firstFault(seeds: first..<first + 2500)
         #expect(fault == nil)
     }
 
     /// A feed that shows everything, so that agreement means something.
-    @Test func theFeedsAreRich() {
+    @Test func gameFeedsHaveAlertsEndsAndForgottenTopics() {
         var versions = 0
         var alerts = 0
         var ends = 0

@@ -89,7 +89,7 @@ struct FootballTruthTests {
         #expect((object["awayScore"] as? NSNumber)?.int64Value == score[1])
     }
 
-    @Test func tenSimultaneousMatches() throws {
+    @Test func tenSimultaneousMatchesEndAtTheirRecordedScores() throws {
         let (replay, matches) = try wyscout { $0.kickoffUtc == FootballTruthTests.simultaneous }
         #expect(matches.count == 10)
         #expect(replay.rejections.isEmpty)
@@ -103,7 +103,7 @@ struct FootballTruthTests {
         #expect(replay.records.filter { $0.origin == .event }.count == replay.events.count)
     }
 
-    @Test func theShootout() throws {
+    @Test func recordedShootoutHasItsKicksAndScore() throws {
         let (replay, matches) = try wyscout { $0.id == 1_694_436 }
         let match = try #require(matches.first)
         try check(replay, match, score: [1, 1])
@@ -127,7 +127,7 @@ struct FootballTruthTests {
     }
 
     /// The result was 0–1, but the stream has no goal: 0–0 is the right answer to it.
-    @Test func theMissingGoal() throws {
+    @Test func goalMissingFromTheStreamIsMissingFromTheScore() throws {
         let (replay, matches) = try wyscout { $0.id == 2_499_781 }
         try check(replay, try #require(matches.first), score: [0, 0])
     }
@@ -148,7 +148,7 @@ struct FootballTruthTests {
         }
     }
 
-    @Test func theDFLMatch() throws {
+    @Test func recordedDFLMatchEndsWithItsScoreAndCards() throws {
         let facts: DFL = try Recordings.facts("dfl-football/facts.json")
         let replay = try Replay([Recordings.path("dfl-football")])
         #expect(replay.rejections.isEmpty)

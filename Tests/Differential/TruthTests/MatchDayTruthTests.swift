@@ -6,7 +6,7 @@ import Testing
 /// The generated match day needs no recordings: what was put into it must come out.
 @Suite struct MatchDayTruthTests {
     @Test(arguments: [1, 42, 2026] as [UInt64])
-    func whatWasGeneratedIsShown(seed: UInt64) throws {
+    func generatedMatchDayIsShownAsItWasMade(seed: UInt64) throws {
         var decoder = NativeLineDecoder(name: "match day")
         var items: [FeedItem] = []
         MatchDay(seed: seed).write { decoder.feed($0, into: &items) }

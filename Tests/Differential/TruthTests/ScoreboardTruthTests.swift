@@ -23,7 +23,7 @@ struct ScoreboardTruthTests {
         struct Penalty: Decodable { let team: String }
     }
 
-    @Test func sixGames() throws {
+    @Test func sixHockeyGamesEndAtTheirRecordedScores() throws {
         let facts: Hockey = try Recordings.facts("pwhl-hockey/facts.json")
         #expect(facts.games.count == 6)
         for game in facts.games {
@@ -90,7 +90,7 @@ struct ScoreboardTruthTests {
         }
     }
 
-    @Test func threeMatches() throws {
+    @Test func threeVolleyballMatchesShowEachRecordedPoint() throws {
         let facts: Volleyball = try Recordings.facts("volleyball-dvw/facts.json")
         #expect(facts.matches.count == 3)
         for match in facts.matches {

@@ -35,7 +35,7 @@ struct TransitTruthTests {
         }
     }
 
-    @Test func fortyPolls() throws {
+    @Test func fortyRecordedPollsShowEachTripAsLastSeen() throws {
         let facts: NYCT = try Recordings.facts("nyct-gtfsrt/facts.json")
         let series = try #require(facts.series.first)
         let lastSeen = Dictionary(uniqueKeysWithValues: series.trips.map { ($0.topic, FeedTime(seconds: $0.lastSeen)) })

@@ -4,7 +4,7 @@ import Testing
 
 /// Replays what `make fuzz` has found worth keeping, and what once was a fault. A broken promise ends the process.
 @Suite(.serialized) struct CorpusTests {
-    @Test(arguments: FuzzSubject.allCases) func replay(_ subject: FuzzSubject) throws {
+    @Test(arguments: FuzzSubject.allCases) func fuzzCorpusBreaksNoPromise(_ subject: FuzzSubject) throws {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("../Corpus/\(subject.rawValue)").standardized
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()

@@ -178,7 +178,7 @@ import Testing
 
 @Suite struct DelayQueueTests {
     /// A plain list is the model; time advances in steps of any size.
-    @Test func everythingComesWhenItIsDue() {
+    @Test func delayQueueGivesEachStreamWhenItIsDue() {
         let seed = UInt64.random(in: 0...UInt64.max)
         var random = seed
         func draw(_ bound: Int) -> Int {

@@ -270,7 +270,7 @@ import Testing
         #expect(service.ledger.entryCount == counts[.accepted])
     }
 
-    @Test func whatDoesNotFitIsCountedAndAcceptedAllTheSame() {
+    @Test func pushBeyondTheLedgersRoomIsCountedAndAccepted() {
         var limits = Ledger.Limits()
         limits.tokensMax = 1
         limits.entriesMax = 2

@@ -194,7 +194,7 @@ struct BadInputTests {
     }
 
     /// A replay that cannot begin gives the usage line, and status 2.
-    @Test func whatCannotBeBegunIsUsage() throws {
+    @Test func aReplayThatCannotBeginGivesItsUsage() throws {
         let folder = try Folder()
         let feed = try folder.write("feed.ndjson", Self.good.joined())
         let empty = try folder.write("empty.ndjson", "")

@@ -15,7 +15,7 @@ struct DeliveryTests {
     /// The wait before kick-off is played in full: cut to 30 s it lasts a quarter of a second, in which not all phones get the state that
     /// the match is about to begin. On an idle machine the median of these matches has ten states; if two follow each other within
     /// hundredths of a second, a hiccup merges them.
-    @Test(arguments: [0, 4]) func aFewSeeTheMatchesHappen(lineups: Int) throws {
+    @Test(arguments: [0, 4]) func fiveHundredPhonesSeeTheMatchesHappen(lineups: Int) throws {
         try watch(lineups: lineups, subscribers: 500, statesEach: 5)
     }
 

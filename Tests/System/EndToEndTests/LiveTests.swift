@@ -217,7 +217,7 @@ struct LiveTests {
     }
 
     @Test(arguments: [["version"], ["help"], ["rules", "show"], ["explain", "FEED", "--topic", "board/1"]])
-    func whatCannotBeSaidIsAFailure(words: [String]) throws {
+    func aFullStandardOutputIsAFailure(words: [String]) throws {
         let folder = try Folder()
         let fanfare = try #require(Binary.fanfare.path)
         let feed = try folder.write("feed.ndjson", Self.score.joined())

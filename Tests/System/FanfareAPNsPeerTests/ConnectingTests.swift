@@ -42,18 +42,18 @@ import Testing
         return trouble?.text ?? ""
     }
 
-    @Test func refused() throws {
+    @Test func aRefusedConnectionIsReportedAndTriedAgain() throws {
         // Port 1: another process could take a port that is free now.
         let text = trouble(try pool(Loop(), Endpoint(host: "127.0.0.1", port: 1)))
         #expect(text == "127.0.0.1:1: connection refused (connect); trying again")
     }
 
-    @Test func unknownHost() throws {
+    @Test func anUnknownHostIsReported() throws {
         let text = trouble(try pool(Loop(), Endpoint(host: "no-such-host.invalid")))
         #expect(text.hasPrefix("no-such-host.invalid:443: "))
     }
 
-    @Test func untrustedCertificate() throws {
+    @Test func anUntrustedCertificateIsReported() throws {
         let loop = try Loop()
         let simulator = try simulator(loop)
         let other = try Scratch()
@@ -63,7 +63,7 @@ import Testing
         #expect(text.hasPrefix("localhost:\(simulator.port): ") && text.contains("certificate"), "\(text)")
     }
 
-    @Test func certificateForAnotherName() throws {
+    @Test func aCertificateForAnotherNameIsReported() throws {
         let loop = try Loop()
         let simulator = try simulator(loop)
         let text = trouble(
@@ -75,13 +75,13 @@ import Testing
         #expect(text.contains("certificate"), "\(text)")
     }
 
-    @Test func missingCAFile() throws {
+    @Test func aMissingCAFileIsAnError() throws {
         #expect(throws: LoopError.self) {
             try pool(Loop(), Endpoint(host: "localhost", port: 1, caFile: scratch.path("none.pem")))
         }
     }
 
-    @Test func silentServer() throws {
+    @Test func aServerThatIsSilentWhileConnectingIsReported() throws {
         let loop = try Loop()
         let relay = try Relay(loop: loop, to: nil)
         let text = trouble(
@@ -90,7 +90,7 @@ import Testing
     }
 
     /// The connection must not stay half alive: no request is sent on it, it is ended, and its replacement waits.
-    @Test func goAwayRightBehindTheSettings() throws {
+    @Test func aGoAwayRightBehindTheSettingsEndsTheConnection() throws {
         let loop = try Loop()
         let server = try ScriptedServer(
             loop: loop, scratch: scratch, says: ScriptedServer.emptySettings + ScriptedServer.goAway)
@@ -104,7 +104,7 @@ import Testing
         harness.close()
     }
 
-    @Test func aServerThatDoesNotSpeakHTTP2() throws {
+    @Test func aServerThatDoesNotSpeakHTTP2IsReported() throws {
         let loop = try Loop()
         let server = try ScriptedServer(loop: loop, scratch: scratch, says: Array("HTTP/1.1 400 Bad\r\n\r\n".utf8))
         let text = trouble(
@@ -112,7 +112,7 @@ import Testing
         #expect(text.hasPrefix("localhost:\(server.port): the server broke HTTP/2: "), "\(text)")
     }
 
-    @Test func aServerThatBreaksHTTP2Later() throws {
+    @Test func aServerThatBreaksHTTP2LaterLosesItsConnections() throws {
         let loop = try Loop()
         let server = try ScriptedServer(
             loop: loop, scratch: scratch, says: ScriptedServer.emptySettings + ScriptedServer.wrongPing)
@@ -125,7 +125,7 @@ import Testing
     }
 
     /// The owner forgot to close the pool: its connections end with it, and no callback is called.
-    @Test func droppedWithoutClosing() throws {
+    @Test func aPoolDroppedWithoutClosingEndsItsConnections() throws {
         let loop = try Loop()
         let simulator = try simulator(loop)
         let source = MemorySource(activities: 100_000, payload: examplePayload())
@@ -148,7 +148,7 @@ import Testing
         loop.close()
     }
 
-    @Test func goesOnWhenTheServerComes() throws {
+    @Test func aPoolGoesOnWhenItsServerComes() throws {
         let loop = try Loop()
         let port = try freePort()
         let harness = try pool(loop, Endpoint(host: "localhost", port: port, caFile: scratch.path("ca.pem")))
@@ -161,7 +161,7 @@ import Testing
     }
 
     /// A connection dies silently: a PING detects it before requests time out, and another connection takes over.
-    @Test func halfOpenConnection() throws {
+    @Test func aHalfOpenConnectionIsReplacedAfterAPing() throws {
         let loop = try Loop()
         let simulator = try simulator(loop)
         let relay = try Relay(loop: loop, to: SocketAddress(ip: "127.0.0.1", port: simulator.port))

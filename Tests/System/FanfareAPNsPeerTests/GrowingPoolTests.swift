@@ -193,7 +193,7 @@ import Testing
         harness.close()
     }
 
-    @Test func thereAreNoMoreThanTheMost() throws {
+    @Test func aPoolHasNoMoreConnectionsThanTheMost() throws {
         let (server, harness) = try scratch.growingWorld(activities: 1, demand: 10_000_000, connectionsMax: 5)
         harness.run("being ready") { harness.pool.isReady }
         #expect(server.connections == 5)
@@ -389,7 +389,7 @@ import Testing
     }
 
     /// A deployment ends all connections, and none is accepted for a second. A few handshakes are made at a time, and soon all are back.
-    @Test func afterAShortRefusalThereAreAsManyAsBefore() throws {
+    @Test func aPoolIsAsLargeAsBeforeAfterAShortRefusal() throws {
         let (server, harness) = try scratch.growingWorld(activities: 1, demand: 100_000)
         harness.run("being ready") { harness.pool.isReady }
         let before = harness.pool.figures.connections
@@ -436,7 +436,7 @@ import Testing
         for pool in pools { pool.close() }
     }
 
-    @Test func afterAnOutageEachShardHasAsManyAsBefore() throws {
+    @Test func eachShardHasAsManyConnectionsAfterAnOutage() throws {
         let loop = try Loop()
         let server = try AnsweringServer(loop: loop, scratch: scratch, answer: AnsweringServer.accepted)
         server.pongsAfter = .milliseconds(50)

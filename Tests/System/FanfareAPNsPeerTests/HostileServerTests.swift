@@ -98,7 +98,7 @@ import Testing
             code: enhanceYourCalm, bytesMax: 10_000 * 10),
     ]
 
-    @Test(arguments: floods) func flooded(_ flood: Flood) throws {
+    @Test(arguments: floods) func aServerThatFloodsLosesItsConnection(_ flood: Flood) throws {
         let (victim, harness) = try survive(.init(answer: flood.begins, flood: flood.goesOn))
         #expect(victim.goAwayCode == flood.code)
         #expect(victim.floodBytes <= flood.bytesMax + HostileServerTests.socketBytes, "\(victim.floodBytes) bytes")
@@ -109,7 +109,7 @@ import Testing
 
     /// A field of 4 KB goes into the table once, and 30 KB of one-byte references stand for 120 MB. Only the request fails; the
     /// connection's table stays valid.
-    @Test func headerBomb() throws {
+    @Test func aHeaderBombFailsItsRequestOnly() throws {
         let name: [UInt8] = [0x40, 1, 0x61]
         // 3,900 bytes: the length in HPACK's form is 127 and 3,773 (RFC 7541 §5.1).
         let field = name + [0x7f, 0xbd, 0x1d] + [UInt8](repeating: 0x62, count: 3900)
@@ -125,7 +125,7 @@ import Testing
     }
 
     /// The window has no room for the body: the answer ends a request that has not been sent completely.
-    @Test func earlyAnswers() throws {
+    @Test func anEarlyAnswerEndsARequestThatIsNotYetSent() throws {
         let dead: [UInt8] = [8, 3] + Array("410".utf8)
         let (victim, harness) = try survive(
             .init(
@@ -142,7 +142,7 @@ import Testing
     }
 
     /// One connection that refuses or breaks all streams does not keep pushes from arriving on another.
-    @Test(arguments: [7, 2, 8] as [UInt32]) func resetsOnOneConnection(_ code: UInt32) throws {
+    @Test(arguments: [7, 2, 8] as [UInt32]) func resetsOnOneConnectionKeepNoPushFromArriving(_ code: UInt32) throws {
         let (_, harness) = try survive(
             .init(answer: { frame(3, stream: $0, big(code)) }), until: { _ in true })
         #expect(harness.source.count(.accepted) == HostileServerTests.pushes)
@@ -150,7 +150,7 @@ import Testing
     }
 
     /// A server that resets everything is left alone, and operators are told.
-    @Test(arguments: [7, 2, 8] as [UInt32]) func resetsEverywhere(_ code: UInt32) throws {
+    @Test(arguments: [7, 2, 8] as [UInt32]) func aServerThatResetsEveryStreamIsLeftAlone(_ code: UInt32) throws {
         let (server, harness) = try world(.init(answer: { frame(3, stream: $0, big(code)) }), hostileConnections: .max)
         harness.run("trouble") { harness.pool.trouble != nil }
         #expect(server.requests < 20, "\(server.requests) requests to a server that resets them all")

@@ -29,22 +29,22 @@ struct NghttpdTests {
         return harness
     }
 
-    @Test func acceptsEveryPush() throws {
+    @Test func nghttpdAcceptsEveryPush() throws {
         let harness = try serve(pushes: 5000)
         #expect(harness.pool.statistics.connectionsOpened == 2)
         #expect(harness.pool.statistics.connectionsLost == 0)
     }
 
     /// Bodies are larger than the stream's window, so each needs WINDOW_UPDATEs.
-    @Test func copesWithSmallWindows() throws {
+    @Test func pushesPassTheSmallWindowsOfNghttpd() throws {
         _ = try serve("--window-bits=6", "--connection-window-bits=16", pushes: 2000)
     }
 
-    @Test func copesWithOneStreamAndPadding() throws {
+    @Test func pushesPassOneStreamAndPaddingOfNghttpd() throws {
         _ = try serve("--max-concurrent-streams=1", "--padding=200", pushes: 500, connections: 1)
     }
 
-    @Test func copesWithATinyHeaderTable() throws {
+    @Test func pushesPassTheTinyHeaderTableOfNghttpd() throws {
         _ = try serve("--header-table-size=0", pushes: 500)
     }
 }

@@ -13,7 +13,7 @@ import Testing
     }
 
     /// The first two connections were ended young so often that their slots wait for half a minute; then all others end at once.
-    @Test func whileNobodyIsOpenAnyPlaceMayDial() throws {
+    @Test func anySeatMayDialWhileNoConnectionIsOpen() throws {
         let (server, harness) = try scratch.growingWorld(activities: 1, demand: 10_000_000, connectionsMax: 4)
         harness.run("being as many as there may be") { harness.pool.figures.connections == 4 }
         // Connections that have lasted a minute are given up only after ten minutes.
@@ -130,7 +130,7 @@ import Testing
 
     /// A path breaks, and connections are found dead one after the other while no new one opens: many slots have tried by the time the
     /// last one is dead, and as few dial as when all end at once.
-    @Test func inAnOutageThatComesBitByBitAFewAsk() throws {
+    @Test func fewConnectionsAreDialledInAnOutageThatComesBitByBit() throws {
         let (server, harness) = try scratch.growingWorld(activities: 1, demand: 10_000_000, connectionsMax: 16)
         harness.run("being as many as there may be") { harness.pool.figures.connections == 16 }
         harness.time.leap(.seconds(61))

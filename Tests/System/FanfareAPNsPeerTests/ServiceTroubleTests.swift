@@ -133,7 +133,7 @@ import Testing
     }
 
     /// There is one card, and its connection is faulty: no other activity can show that the token is not the cause.
-    @Test func evenOneActivityGetsAnotherConnection() throws {
+    @Test func aLoneActivityIsTriedOnAnotherConnection() throws {
         let (server, harness) = try scratch.world(activities: 1, connections: 1) {
             $0.connection == 0 ? AnsweringServer.refused($0, 503, "ServiceUnavailable") : AnsweringServer.accepted($0)
         }

@@ -64,7 +64,7 @@ import Testing
         #expect(world.harness.reports.isEmpty)
     }
 
-    @Test func dead503AndThrottledInOneRun() throws {
+    @Test func deadTokens503sAnd429sInOneRunLoseNoPush() throws {
         let world = try World(activities: 20_000) {
             $0.deadShare = 0.05
             $0.errorShare = 0.02
@@ -83,7 +83,7 @@ import Testing
 
     /// Answers are lost with their connections: those outcomes are unknown, and no others.
     @Test(arguments: [1000, 97])
-    func lostConnections(every requests: Int) throws {
+    func answersLostWithConnectionsAreUnknown(every requests: Int) throws {
         let world = try World(activities: 5000) { $0.losesConnection = .requests(requests) }
         world.runUntilSettled()
         world.close()
@@ -98,7 +98,7 @@ import Testing
 
     /// Connections break again and again, and a fifth of the answers are 503. The clock stands still, so a push that had to wait for time
     /// would never leave: none does.
-    @Test func troubleCostsItsShareAndNothingElse() throws {
+    @Test func lossesAnd503sLetNoPushWaitForTime() throws {
         let world = try World(
             activities: 20_000,
             simulator: {
@@ -114,7 +114,7 @@ import Testing
     }
 
     /// A GOAWAY says which requests were processed, so no outcome is unknown and no push is sent twice.
-    @Test func goAway() throws {
+    @Test func aGoAwayLeavesNoOutcomeUnknown() throws {
         let world = try World(activities: 5000) { $0.goesAway = .requests(700) }
         world.runUntilSettled()
         world.close()
@@ -201,7 +201,7 @@ import Testing
     // MARK: Trouble with connections
 
     /// The limit changes between one and a thousand repeatedly: requests refused meanwhile were not processed, and none is lost.
-    @Test func streamLimitsThatShrinkAndGrow() throws {
+    @Test func streamLimitsThatShrinkAndGrowLoseNoPush() throws {
         let world = try World(activities: 20_000) {
             $0.streams = .init(1000, [.init(at: 20, value: 1), .init(at: 40, value: 1000)], round: 60)
             $0.windows = .init(65_535, [.init(at: 30, value: 300)], round: 50)
@@ -215,7 +215,7 @@ import Testing
     }
 
     /// The GOAWAYs come by the clock, so the load carried by then depends on the machine.
-    @Test func goAwayByTheClock() throws {
+    @Test func goAwaysByTheClockLeaveNoOutcomeUnknown() throws {
         let world = try World(
             activities: 5000, simulator: { $0.goesAway = .milliseconds(15) }, settles: { _ in false })
         world.harness.run("four farewells") { [simulator = world.simulator] in simulator.statistics.goAways > 3 }
@@ -227,7 +227,7 @@ import Testing
     }
 
     /// A refused stream is sent again; the outcome of a reset one is unknown.
-    @Test func streamsThatAreReset() throws {
+    @Test func refusedStreamsAreSentAgainAndResetOnesAreUnknown() throws {
         let world = try World(activities: 5000) {
             $0.refuseShare = 0.02
             $0.resetShare = 0.02
@@ -244,7 +244,7 @@ import Testing
         #expect(simulator[.accepted] == 5000 + simulator.unanswered)
     }
 
-    @Test func connectionsThatFallSilent() throws {
+    @Test func connectionsThatFallSilentAreReplaced() throws {
         let world = try World(activities: 400) {
             $0.silentAfterRequests = 100
         } pool: {
@@ -262,7 +262,7 @@ import Testing
     }
 
     /// The rate gives a lower bound of the duration; the test does not check an upper one.
-    @Test func aServerThatReadsSlowly() throws {
+    @Test func aServerThatReadsSlowlyGetsEveryPush() throws {
         let world = try World(activities: 1000) {
             $0.readBytesPerSecond = 400_000
         } pool: {
@@ -276,7 +276,7 @@ import Testing
         #expect(world.source.count(.accepted) == 1000)
     }
 
-    @Test func anOutageAndAnUnwillingServer() throws {
+    @Test func pushesOutlastAnOutageAndRefusedConnections() throws {
         let world = try World(activities: 20_000) {
             // An outage may be over before much has happened, or before anything has.
             $0.outageMilliseconds = 0..<50
@@ -296,7 +296,7 @@ import Testing
         #expect(world.simulator.statistics[.accepted] - 20_000 <= world.simulator.statistics.unanswered)
     }
 
-    @Test func answersByHowATokenBegins() throws {
+    @Test func outcomesFollowHowATokenBegins() throws {
         let world = try World(activities: 3200) {
             $0.mixes = [
                 .init(prefix: "0", answer: .badDeviceToken), .init(prefix: "1", answer: .tooManyRequests, share: 0.5),

@@ -20,7 +20,7 @@ import Testing
     private func token(_ kind: String, _ person: Int) -> [UInt8] { Array("\(kind) token of person \(person)".utf8) }
 
     /// - Parameter isTroubled: whether connections are lost, with their answers, and requests are refused.
-    @Test(arguments: [false, true]) func oneStartEachAndThenTheNewestState(isTroubled: Bool) throws {
+    @Test(arguments: [false, true]) func eachCardGetsOneStartAndThenTheNewestState(isTroubled: Bool) throws {
         let scratch = try Scratch()
         try scratch.makeCertificates()
         var options = scratch.simulatorOptions

@@ -41,36 +41,38 @@ import Testing
     }
 
     /// Example 1, with an event that no recording has: a goal that the video referee cancels.
-    @Test func aMatchWithACancelledGoal() throws { try check("match-cancelled-goal", "match/1002", in: .matchDay) }
+    @Test func storyboardOfACancelledGoalIsUnchanged() throws {
+        try check("match-cancelled-goal", "match/1002", in: .matchDay)
+    }
 
     /// Example 1.
     @Test(.enabled(if: recordings != nil, "SKIPPED: no recordings here; set FANFARE_FEEDS to their folder"))
-    func aRecordedMatch() throws {
+    func storyboardOfARecordedMatchIsUnchanged() throws {
         let match = try #require(Self.recordings) + "/wyscout-football/matches/2500089.json"
         try check("match-recorded", "match/2500089", in: [match])
     }
 
     /// Example 2.
-    @Test func aRoundOfMatches() throws {
+    @Test func storyboardOfARoundOfMatchesIsUnchanged() throws {
         try check("matches", "match/1001", "match/1002", "match/1003", in: .matchDay)
     }
 
     /// Example 3.
-    @Test func anOrder() throws { try check("order", "order/5001", in: .delivery) }
+    @Test func storyboardOfAnOrderIsUnchanged() throws { try check("order", "order/5001", in: .delivery) }
 
     /// Example 3.
     @Test(.enabled(if: recordings != nil, "SKIPPED: no recordings here; set FANFARE_FEEDS to their folder"))
-    func aTrain() throws {
+    func storyboardOfATrainIsUnchanged() throws {
         try check(
             "train", "trip/20240208/045613_E..S/1E%200736%20P-A%2FWTC",
             in: [try #require(Self.recordings) + "/nyct-gtfsrt"])
     }
 
     /// Example 4.
-    @Test func aRide() throws { try check("ride", "ride/7001", in: .ride) }
+    @Test func storyboardOfARideIsUnchanged() throws { try check("ride", "ride/7001", in: .ride) }
 
     /// Example 5.
-    @Test func aTable() throws { try check("queue", "queue/305", in: .queue) }
+    @Test func storyboardOfATableIsUnchanged() throws { try check("queue", "queue/305", in: .queue) }
 }
 
 extension StoryStage.Frame {

@@ -39,14 +39,14 @@ struct StrictServerTests {
         return findings
     }
 
-    @Test func acceptsEveryPush() throws {
+    @Test func strictServerAcceptsEveryPush() throws {
         let findings = try push(3000, .init(pingEvery: 100, hold: 20))
         #expect(findings.connections == 2)
         #expect(findings.pings >= 28)
     }
 
     /// Bodies cross in pieces of 37 bytes, many of them at once.
-    @Test func smallWindowsThatChangeMidway() throws {
+    @Test func pushesPassSmallWindowsThatChangeMidway() throws {
         let findings = try push(
             2000,
             .init(
@@ -54,7 +54,7 @@ struct StrictServerTests {
         #expect(findings.acknowledgements > 8)
     }
 
-    @Test func headerTablesThatShrinkAndGrow() throws {
+    @Test func pushesPassHeaderTablesThatShrinkAndGrow() throws {
         let findings = try push(
             3000,
             .init(
@@ -63,25 +63,25 @@ struct StrictServerTests {
     }
 
     /// Streams 100 → 1 → 1,000 → 2, with requests in flight above the new limit.
-    @Test func streamsThatShrinkAndGrow() throws {
+    @Test func pushesPassStreamLimitsThatShrinkAndGrow() throws {
         let findings = try push(
             3000, .init(settings: [[[3, 100]], [[3, 1]], [[3, 1000]], [[3, 2]]], settingsEvery: 60, hold: 8))
         #expect(findings.acknowledgements > 8)
     }
 
     /// Every response's header block in many frames, dead tokens with padded bodies and interim answers before them.
-    @Test func continuationPaddingAndInterimAnswers() throws {
+    @Test func answersInPiecesWithPaddingAndInterimOnesAreRead() throws {
         let findings = try push(3000, .init(pieceBytes: 9, deadBelow: 64, hold: 20))
         #expect(findings.dead > 600 && findings.dead < 900)
     }
 
     /// Requests that crossed a GOAWAY are sent again elsewhere, once; no stream is opened after the client has read it.
-    @Test func goAwayAgainAndAgain() throws {
+    @Test func requestsThatCrossAGoAwayAreSentAgainOnce() throws {
         let findings = try push(3000, .init(goAwayEvery: 170, hold: 10))
         #expect(findings.goAways >= 16)
     }
 
-    @Test func everythingAtOnce() throws {
+    @Test func pushesPassEverySettingAndGoAwayAtOnce() throws {
         let findings = try push(
             4000, connections: 3,
             .init(
@@ -103,7 +103,7 @@ struct StrictServerTests {
             // The same HEADERS after a dynamic table of 4,097 bytes.
             [0, 0, 4, 1, 5, 0, 0, 0, 1, 0x3f, 0xe2, 0x1f, 0x82],
         ] as [[UInt8]])
-    func theServerIsStrict(_ frame: [UInt8]) throws {
+    func strictServerFindsEachForbiddenFrame(_ frame: [UInt8]) throws {
         let server = try StrictServer(.init(), scratch: scratch)
         let loop = try Loop()
         defer { loop.close() }

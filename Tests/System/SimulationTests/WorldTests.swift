@@ -4,7 +4,7 @@ import Testing
 /// Runs of 100,000 steps, always the same ones; a failure names its seed, and `World(seed:)` replays it.
 @Suite struct WorldTests {
     @Test(arguments: UInt64(1)...50)
-    func invariantsHold(seed: UInt64) {
+    func simulatedWorldViolatesNoInvariant(seed: UInt64) {
         let world = World(seed: seed, options: World.Options(varying: seed))
         let violation = world.run(steps: 2000)
         #expect(violation == nil, "seed \(seed)")
@@ -41,7 +41,7 @@ import Testing
             ),
             (Set(World.Options.Extra.allCases).subtracting([.lanes, .schedule]), [1_795_385_866_078_679, 1043]),
         ] as [(Set<World.Options.Extra>, [UInt64])])
-    func whatWasFoundOnceStaysMended(having extras: Set<World.Options.Extra>, seeds: [UInt64]) {
+    func worldsInWhichAFaultWasFoundStayMended(having extras: Set<World.Options.Extra>, seeds: [UInt64]) {
         for seed in seeds {
             let world = World(seed: seed, options: World.Options(varying: seed, having: extras))
             #expect(world.run(steps: 2000) == nil, "seed \(seed)")

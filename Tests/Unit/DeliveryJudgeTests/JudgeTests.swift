@@ -224,7 +224,7 @@ private func match(_ home: String, _ score: Int, highlight: String = "homeScore"
         #expect(throws: InputError.self) { try TopicRecord(line: ["topic": "x"]) }
     }
 
-    @Test func onlyAFewExamplesAreKept() throws {
+    @Test func aVerdictKeepsAFewExamples() throws {
         var dump = good
         for index in 0..<20 { dump.tokens["s\(index)"] = (false, [.init(at: 1, state: "b0", stamp: 1)]) }
         let verdict = try dump.verdict(topics: topics)
@@ -291,7 +291,7 @@ private func match(_ home: String, _ score: Int, highlight: String = "homeScore"
         #expect(verdict.violations[.unknownState] == 1)
     }
 
-    @Test func theSpotlightMustBeTheNewestToo() throws {
+    @Test func theSpotlightOfALineupMustBeTheNewest() throws {
         var dump = good
         dump.states["new"] = lineup([(1, "Blues", 1), (0, "Reds", 1)])
         #expect(try dump.verdict(topics: topics, .init(lineups: 2)).isGood)
@@ -300,7 +300,7 @@ private func match(_ home: String, _ score: Int, highlight: String = "homeScore"
     }
 
     /// A topic that is over goes with its dismissal; one that is not must stay.
-    @Test func onlyWhatIsOverMayGo() throws {
+    @Test func aTopicMayLeaveALineupOnlyWhenItIsOver() throws {
         var dump = good
         dump.states["new"] = lineup([(1, "Blues", 1)])
         #expect(try dump.verdict(topics: topics, .init(lineups: 2)).violations == [.mixedTopics: 1])

@@ -40,7 +40,7 @@ import Testing
         #expect(try verdict(pushes, starts: 2).isGood)
     }
 
-    @Test func anUpdateToAStartToken() throws {
+    @Test func anUpdateToAStartTokenIsAViolation() throws {
         let pushes = [start(at: 10, stamp: 100), .init(at: 20, state: "two", stamp: 101)]
         #expect(try verdict(pushes).violations == [.startMixed: 1])
     }

@@ -157,7 +157,7 @@ import Testing
 }
 
 @Suite struct RelayOptionsTests {
-    @Test func optionsAreRead() throws {
+    @Test func relayOptionsAreRead() throws {
         let options = try RelayOptions(arguments: [
             "--to", "127.0.0.1:8443", "--listen", "[::1]:99", "--round-trip", "50", "--jitter", "2.5", "--rate",
             "1000000",
@@ -186,7 +186,7 @@ import Testing
             "--listen 0.0.0.0: not a loopback address, as 127.0.0.1 and ::1 are"
         ),
     ])
-    func whatMakesNoSenseIsSaid(arguments: [String], complaint: String) {
+    func relayOptionsThatMakeNoSenseAreNamed(arguments: [String], complaint: String) {
         #expect(throws: UsageError.self) { try RelayOptions(arguments: arguments) }
         do { _ = try RelayOptions(arguments: arguments) } catch { #expect(error.description == complaint) }
     }

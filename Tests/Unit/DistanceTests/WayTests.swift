@@ -95,7 +95,7 @@ import Testing
         #expect(width(at: 60_000 * Self.millisecond) == 16 * Way.initialWindow)
     }
 
-    @Test func isFullAtItsMostAndGoesOnWhenThatHasArrived() {
+    @Test func aWayIsFullAtItsMostUntilBytesHaveArrived() {
         var way = Way(Self.options(), seed: 1)
         way.enter(Array(repeating: 1, count: Way.bytesMax), at: 0)
         #expect(way.isFull)

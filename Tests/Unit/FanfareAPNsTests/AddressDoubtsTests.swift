@@ -10,7 +10,7 @@ import Testing
 
     init() throws { address = try #require(SocketAddress(ip: "192.0.2.1", port: 443)) }
 
-    @Test mutating func itTakesTwoConnectionsOneAfterTheOther() {
+    @Test mutating func anAddressIsDoubtedAfterTwoConnectionsInTurn() {
         doubts.note(address, openedAt: .after(.zero), at: .after(.seconds(10)))
         doubts.note(address, openedAt: .after(.seconds(9)), at: .after(.seconds(11)))
         #expect(!doubts.isInDoubt(address, at: .after(.seconds(11))), "the line was cut, and both with it")

@@ -3,7 +3,7 @@ import Testing
 @testable import FanfareAPNs
 
 @Suite struct BackoffTests {
-    @Test func doublesUpToTheCeilingAndStaysInItsUpperHalf() {
+    @Test func backoffDoublesUpToItsCeilingAndStaysInItsUpperHalf() {
         let seed = UInt64.random(in: .min ... .max)
         var random = SplitMix(state: seed)
         var backoff = Backoff(first: .milliseconds(100), most: .seconds(1))

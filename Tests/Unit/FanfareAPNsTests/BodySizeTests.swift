@@ -30,7 +30,7 @@ import Testing
         #expect(size.usual < before + 100, "\(before), then \(size.usual)")
     }
 
-    @Test func oneFollowerPerBodyCountsToo() {
+    @Test func bodiesOfOneFollowerCountForTheUsualSize() {
         var size = BodySize()
         for second in Int64(0)..<100 { for _ in 0..<1000 { size.note(1200, of: 1, at: .after(.seconds(second))) } }
         #expect((1190...1200).contains(size.usual), "\(size.usual)")

@@ -36,7 +36,7 @@ import Testing
         #expect(next(&candidates) === members[0])
     }
 
-    @Test func equalsHaveTheirTurnsOneAfterTheOther() {
+    @Test func equalConnectionsHaveTheirTurnsOneAfterTheOther() {
         let members = ["a", "b", "c"].map { Member($0, room: 9) }
         var candidates = Candidates<Member>()
         for member in members { candidates.add(member) }

@@ -16,7 +16,7 @@ import Testing
         return ledger
     }
 
-    @Test(arguments: [1, 3, 40, 64, 65, 100]) func theSharesOfAllAreTheWhole(pools: Int) {
+    @Test(arguments: [1, 3, 40, 64, 65, 100]) func sharesOfAllPoolsAddUpToTheMostConnections(pools: Int) {
         let ledger = ConnectionLedger(most: 64, pools: pools)
         let shares = (0..<pools).map(ledger.share)
         #expect(shares.reduce(0, +) == max(64, pools))
@@ -24,7 +24,7 @@ import Testing
     }
 
     /// A peer that takes no more from one pool takes no more from another, which does not ask.
-    @Test mutating func whatIsRefusedToOneIsRefusedToAll() {
+    @Test mutating func aRefusalToOnePoolStopsAllPools() {
         var ledger = Self.ledger([3, 2, 2, 1])
         #expect(!ledger.isStopped(at: .after(.zero)))
         ledger.refuse(at: .after(.zero), using: &random)

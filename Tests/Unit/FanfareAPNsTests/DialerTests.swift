@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func ofNoAddressNoneIsTried() {
+    @Test func aHostWithoutAddressesIsNotDialled() {
         var random = SplitMix64(seed: 5)
         #expect(Dialer.order([], using: &random).isEmpty)
     }

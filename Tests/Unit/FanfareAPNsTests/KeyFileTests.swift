@@ -22,7 +22,7 @@ import Testing
         try ProviderToken(keyFile: path, keyID: keyID, teamID: "T123456789") { $0() }
     }
 
-    @Test func signsWhatThePublicKeyVerifies() throws {
+    @Test func aKeyFileSignsWhatItsPublicKeyVerifies() throws {
         let key = try ES256PrivateKey.generate()
         try withKeyFile(key.pem(), mode: 0o600) { path in
             let issue = try load(path).current(at: moment(1_790_000_000))

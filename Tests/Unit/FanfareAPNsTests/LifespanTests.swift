@@ -8,12 +8,12 @@ import Testing
 
     private mutating func answer(_ count: Int) { for _ in 0..<count { lifespan.answered() } }
 
-    @Test mutating func whereNothingIsCutOffThereIsNoLimit() {
+    @Test mutating func connectionsNeverCutOffHaveNoLimitOfStreams() {
         answer(10_000)
         #expect(lifespan.streamsMost == .max)
     }
 
-    @Test mutating func anEighthOfWhatIsCarriedIsInFlight() {
+    @Test mutating func anEighthOfAConnectionsRequestsIsInFlight() {
         for _ in 0..<20 {
             answer(100)
             lifespan.cutOff(after: 100)
@@ -27,14 +27,14 @@ import Testing
     }
 
     /// One request may be in flight, however little was carried.
-    @Test mutating func oneMayAlwaysBeInFlight() {
+    @Test mutating func oneRequestMayAlwaysBeInFlight() {
         answer(1)
         lifespan.cutOff(after: 1)
         #expect(lifespan.streamsMost == 1)
     }
 
     /// A thousand round trips on connections of maximum width bring trust: quickly with many connections, later with one.
-    @Test(arguments: [(1, 60), (2, 30), (64, 5)]) mutating func whatLastsIsSoonTrusted(
+    @Test(arguments: [(1, 60), (2, 30), (64, 5)]) mutating func connectionsThatLastAreSoonTrusted(
         connections: Int, roundTrips: Int
     ) {
         answer(100)
@@ -48,7 +48,7 @@ import Testing
     }
 
     /// A router's failure ends all connections at once: that counts as one ending, after all requests that they have carried.
-    @Test mutating func whatEndsTogetherHasOneReason() {
+    @Test mutating func connectionsThatEndTogetherHaveOneReason() {
         answer(32_000)
         for _ in 0..<64 { lifespan.cutOff(after: 500) }
         #expect(lifespan.streamsMost >= 1000)

@@ -13,7 +13,7 @@ import Testing
         return next.index
     }
 
-    @Test func errorsComeBeforeSlownessAndThatBeforeWhatIsInFlight() {
+    @Test func aConnectionIsChosenByErrorsThenSlownessThenLoad() {
         #expect(chosen([]) == nil)
         #expect(chosen([(0, 0, false)]) == nil)
         #expect(chosen([(9, 1, false), (1, 0, true)]) == 1)

@@ -30,7 +30,7 @@ import Testing
         (1, 1_000_000, 2), (20, 1_000_000, 23), (50, 1_000_000, 64), (50, 100_000, 20), (50, 10_000, 2),
         (100, 10_000, 21), (101, 10_000, 21), (100, 100_000, 64), (200, 100, 2), (200, 1_000_000, 64),
     ])
-    func theFartherAndTheMoreTheWider(milliseconds: Int64, demand: Int, connections: Int) {
+    func aPoolIsLargerForDistanceAndDemand(milliseconds: Int64, demand: Int, connections: Int) {
         let needed = PoolSize.needed(for: demand, over: Self.path(milliseconds), PoolSize.Limits())
         #expect(needed == connections)
     }
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<20) func soManyCarryItInTimeAndOneLessDoesNot(seed: UInt64) {
+    @Test(arguments: 0..<20) func neededConnectionsCarryTheDemandAndOneLessDoesNot(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         for _ in 0..<200 {
             let path = PoolSize.Path(
@@ -64,7 +64,7 @@ import Testing
 
     /// A millisecond more of distance never takes many connections more: the number would rise with the distance's own changes, and fall
     /// again when they are over.
-    @Test(arguments: [10_000, 100_000, 1_000_000]) func aLittleFartherTakesALittleMore(demand: Int) {
+    @Test(arguments: [10_000, 100_000, 1_000_000]) func aLittleMoreDistanceTakesFewMoreConnections(demand: Int) {
         let limits = PoolSize.Limits(least: 1, most: 100_000)
         func needed(_ milliseconds: Int64) -> Int {
             PoolSize.needed(for: demand, over: Self.path(milliseconds), limits)
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func noNumberIsTooLargeOrTooSmall() {
+    @Test func poolSizeIsWithinItsLimitsForAnyNumbers() {
         for demand in [Int.min / 2, -1, 0, 1, 1 << 40] {
             for roundTrip in [Int64.min / 2, 0, 1, Int64.max] {
                 for width in [0, 1, Int.max / 4] {
@@ -98,7 +98,7 @@ import Testing
     }
 
     /// The audience has grown since the last goal, and the next goal shows that more connections bring nothing.
-    @Test mutating func whatIsPlannedIsNotClosedForHavingBroughtNothing() {
+    @Test mutating func plannedConnectionsAreNotClosedForBringingNothing() {
         var size = PoolSize(PoolSize.Limits())
         grow(&size, to: 250_000, over: Self.path(50), at: .after(.zero))
         let before = size.count
@@ -246,7 +246,7 @@ import Testing
         #expect(most <= before + 2 && last <= before + 1, "\(before), then \(most), and \(last) in the end")
     }
 
-    @Test(arguments: 0..<10) func whereConnectionsAreTheLimitThereAreMore(seed: UInt64) {
+    @Test(arguments: 0..<10) func aPoolGrowsWhereConnectionsAreTheLimit(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var size = PoolSize(PoolSize.Limits())
         size.note(demand: 10_000, at: .after(.zero))
@@ -316,7 +316,7 @@ import Testing
     }
 
     /// Connections that brought nothing under load say nothing about an audience that has grown since.
-    @Test mutating func whatWasInVainDoesNotHoldBackWhatIsPlanned() {
+    @Test mutating func connectionsInVainHoldBackNoPlannedOnes() {
         var size = PoolSize(PoolSize.Limits())
         for step in 1..<400 {
             let now = MonotonicTime.after(.milliseconds(250) * step)
@@ -329,7 +329,7 @@ import Testing
     }
 
     /// The plan is four connections, but the load needs twenty: none is closed while it lasts.
-    @Test mutating func nothingIsClosedInTheMidstOfLoad() {
+    @Test mutating func noConnectionIsClosedInTheMidstOfLoad() {
         var size = PoolSize(PoolSize.Limits())
         for step in 1..<(4 * 3600) {
             let now = MonotonicTime.after(.milliseconds(250) * step)
@@ -348,19 +348,19 @@ import Testing
     private static let second: Int64 = 1_000_000_000
     private var roundTrip = RoundTrip(memory: .seconds(10))
 
-    @Test mutating func theLeastOfLatelyCounts() {
+    @Test mutating func roundTripIsTheLeastOfLately() {
         for (time, now) in [(50, 0), (40, 1), (90, 2)] { roundTrip.note(Int64(time), at: .after(.seconds(now))) }
         #expect(roundTrip.least == 40)
     }
 
     /// A longer round trip is noticed after twenty seconds.
-    @Test mutating func whatWasLongAgoCountsNoMore() {
+    @Test mutating func roundTripsOfLongAgoCountNoMore() {
         roundTrip.note(40, at: .after(.zero))
         for now in 1...25 { roundTrip.note(90, at: .after(.seconds(now))) }
         #expect(roundTrip.least == 90)
     }
 
-    @Test mutating func afterASilenceTheLastKnownStays() {
+    @Test mutating func roundTripStaysTheLastKnownDuringASilence() {
         roundTrip.note(40, at: .after(.zero))
         #expect(roundTrip.least == 40)
         roundTrip.note(70, at: .after(.seconds(3600)))

@@ -30,7 +30,7 @@ import Testing
         #expect(Base64URL.encode([0xfb, 0xff, 0xfe]) == Array("-__-".utf8))
     }
 
-    @Test func sayWhoWeAre() throws {
+    @Test func providerTokenNamesItsKeyAndTeam() throws {
         let issue = try Signer().token().current(at: moment(Self.start))
         let text = String(decoding: issue.authorization, as: UTF8.self)
         let parts = text.dropFirst("bearer ".count).split(separator: ".").map(String.init)
@@ -46,7 +46,7 @@ import Testing
         #expect(parts[2].count == 86)
     }
 
-    @Test func isMintedEvery45Minutes() throws {
+    @Test func providerTokenIsMintedEvery45Minutes() throws {
         let signer = Signer()
         let token = try signer.token()
         let first = try token.current(at: moment(Self.start))
@@ -138,7 +138,7 @@ import Testing
 
     /// A key was revoked and a clock was set, and APNs does not say which of them it refuses for. The two times are tried in turn, each with
     /// its existing issue.
-    @Test func whereBothTimesAreRefusedTheyAreTriedInTurnAndNotMintedForEachTry() throws {
+    @Test func twoRefusedTimesAreTriedInTurnWithoutNewTokens() throws {
         let signer = Signer()
         let token = try signer.token()
         let first = try token.current(at: moment(Self.start))

@@ -8,13 +8,13 @@ import Testing
     private var random = SplitMix(state: 7)
     private var now = MonotonicTime.after(.seconds(1))
 
-    @Test mutating func isOpenAtFirst() {
+    @Test mutating func gateIsOpenAtFirst() {
         let room = gate.room(at: now)
         #expect(room == .max)
     }
 
     /// Each 503 costs its own push, which is sent again; a pause would cost the others, too. The order of the answers is random.
-    @Test(arguments: [0.05, 0.2, 0.25]) mutating func aShareOf503sDoesNotClose(_ share: Double) {
+    @Test(arguments: [0.05, 0.2, 0.25]) mutating func aShareOf503sDoesNotCloseTheGate(_ share: Double) {
         let seed = UInt64.random(in: .min ... .max)
         var draws = SplitMix(state: seed)
         for _ in 0..<100_000 {
@@ -28,7 +28,7 @@ import Testing
     }
 
     /// All answers of a connection come in one read, the refusals after the others.
-    @Test mutating func refusalsThatComeTogetherDoNotClose() {
+    @Test mutating func refusalsThatComeTogetherDoNotCloseTheGate() {
         for _ in 0..<100 {
             for _ in 0..<800 { gate.answered(sentAt: now) }
             for _ in 0..<200 {
@@ -39,7 +39,7 @@ import Testing
     }
 
     /// A connection's worth of pushes at most is sent in vain, however many were accepted before.
-    @Test mutating func aServiceThatFailsCloses() {
+    @Test mutating func aServiceThatFailsClosesTheGate() {
         for _ in 0..<100_000 { gate.answered(sentAt: now) }
         var sent = 0
         while gate.closedUntil == nil, sent < 5000 {
@@ -49,7 +49,7 @@ import Testing
         #expect(sent <= PullGate.creditMax + PullGate.troubleMax)
     }
 
-    @Test mutating func twoInThreeClose() {
+    @Test mutating func twoFailuresInThreeCloseTheGate() {
         var closed = false
         for _ in 0..<PullGate.troubleMax where !closed {
             for _ in 0..<2 where !closed {
@@ -60,7 +60,7 @@ import Testing
         #expect(closed)
     }
 
-    @Test mutating func opensByOnePush() throws {
+    @Test mutating func gateOpensByOnePush() throws {
         try close()
         #expect(gate.closedUntil != nil)
         let shut = gate.room(at: now)
@@ -158,7 +158,7 @@ import Testing
 
     // MARK: Activities that always fail
 
-    @Test mutating func activitiesThatHaveFailedBeforeNeverClose() {
+    @Test mutating func activitiesThatHaveFailedBeforeNeverCloseTheGate() {
         for _ in 0..<100_000 {
             let closed = gate.trouble(isEvidence: false, sentAt: now, at: now, using: &random)
             #expect(closed == nil)
@@ -168,7 +168,7 @@ import Testing
     }
 
     /// The gate is closed, and only activities that always fail are due: an activity that becomes due meanwhile is tried within a second.
-    @Test mutating func triesWithActivitiesThatHaveFailedBeforeDoNotProlong() throws {
+    @Test mutating func triesWithFailedActivitiesDoNotKeepTheGateClosed() throws {
         try close()
         for _ in 0..<100 {
             now = try #require(gate.closedUntil)
@@ -247,7 +247,7 @@ import Testing
     }
 
     /// 503s for pushes that were in flight when the gate closed belong to the same trouble.
-    @Test mutating func stragglersDoNotProlong() throws {
+    @Test mutating func stragglersDoNotKeepTheGateClosed() throws {
         try close()
         let until = gate.closedUntil
         for _ in 0..<1000 {
@@ -258,7 +258,7 @@ import Testing
         #expect(gate.closedUntil == until)
     }
 
-    @Test mutating func faultsInARowClose() {
+    @Test mutating func faultsInARowCloseTheGate() {
         for _ in 1..<PullGate.faultsInARowMax {
             let closed = gate.fault(isEvidence: true, on: 1, of: 1, sentAt: now, at: now, using: &random)
             #expect(!closed)
@@ -277,7 +277,7 @@ import Testing
     /// Faults of one connection do not count, however many come in one read: it may have reached a faulty server. Many connections may
     /// include a few such.
     @Test(arguments: [(2, 2), (8, 2), (24, 3), (64, 8), (1000, 10)])
-    mutating func faultsOfFewConnectionsDoNotClose(connections: Int, needed: Int) {
+    mutating func faultsOfFewConnectionsDoNotCloseTheGate(connections: Int, needed: Int) {
         gate.answered(sentAt: now)
         for connection in 1..<needed {
             for _ in 0..<1000 {
@@ -305,7 +305,7 @@ import Testing
     }
 
     /// The other connections may have no room, or hang.
-    @Test mutating func faultsOfOneConnectionCloseWhenTheOthersSayNothing() {
+    @Test mutating func faultsOfOneConnectionCloseTheGateIfOthersAreSilent() {
         gate.answered(sentAt: now)
         for _ in 0..<100 { _ = gate.fault(isEvidence: true, on: 1, of: 8, sentAt: now, at: now, using: &random) }
         now += .seconds(5)
@@ -313,7 +313,7 @@ import Testing
         #expect(closed)
     }
 
-    @Test mutating func aTryThatFailsClosesOnOneConnection() throws {
+    @Test mutating func aFailedTryOnOneConnectionClosesTheGate() throws {
         try closeAndTry()
         let closed = gate.fault(isEvidence: true, on: 1, of: 64, sentAt: now, at: now, using: &random)
         #expect(closed)

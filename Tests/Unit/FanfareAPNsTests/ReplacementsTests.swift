@@ -12,14 +12,14 @@ import Testing
     }
 
     /// A deployment of the peer ends all connections at once, and again soon after.
-    @Test mutating func twoForEachSlotWaitForNothing() {
+    @Test mutating func twoReplacementsOfEachSeatWaitForNothing() {
         for _ in 0..<16 { #expect(next(at: .seconds(1)) == .seconds(1)) }
         for count in 1...20 {
             #expect(next(at: .seconds(1)) == .seconds(1) + Replacements.interval * count)
         }
     }
 
-    @Test mutating func afterAQuietWhileTheyAreAsManyAgain() {
+    @Test mutating func replacementsAreAsManyAgainAfterAQuietWhile() {
         for _ in 0..<100 { _ = next(at: .zero) }
         for _ in 0..<16 { #expect(next(at: .seconds(100)) == .seconds(100)) }
         #expect(next(at: .seconds(100)) > .seconds(100))
@@ -31,7 +31,7 @@ import Testing
         #expect(next(after: .seconds(60), at: .zero) == .seconds(60))
     }
 
-    @Test mutating func whatIsNotNeededAfterAllDoesNotCount() {
+    @Test mutating func aReplacementThatIsGivenBackDoesNotCount() {
         for _ in 0..<1000 {
             _ = next(at: .seconds(1))
             replacements.giveBack(pools: 1)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct RequestBytesTests {
     /// The computed size of a push equals that of the bytes that a session writes once the peer has indexed the constant fields.
-    @Test func areThoseOfARequest() throws {
+    @Test func computedSizeOfAPushIsThatOfItsWrittenRequest() throws {
         let token = try ProviderToken(keyID: "ABC123DEFG", teamID: "TEAM123456") { _ in
             [UInt8](repeating: 0xff, count: 64)
         }

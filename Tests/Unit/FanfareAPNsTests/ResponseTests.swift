@@ -25,7 +25,7 @@ import Testing
         (503, "Shutdown", .reconnect),
     ]
 
-    @Test func everyRowOfTheTable() {
+    @Test func eachStatusAndReasonHasItsResponseClass() {
         for (status, reason, expected) in Self.rows {
             #expect(ResponseRule.rule(status: status, reason: reason).class == expected, "\(status) \(reason)")
         }

@@ -15,7 +15,7 @@ import Testing
         slowness.judge(pace, limit: limit, at: .after(.seconds(seconds)))
     }
 
-    @Test mutating func whatStaysSlowForTenSecondsMayGo() {
+    @Test mutating func aConnectionSlowForTenSecondsMayGo() {
         for second in 0..<10 as Range<Int64> {
             answer(in: 500, at: second)
             #expect(slowness.isSlow && !slowness.stays(at: .after(.seconds(second))))
@@ -24,7 +24,7 @@ import Testing
         #expect(slowness.stays(at: .after(.seconds(10))))
     }
 
-    @Test mutating func howManyTimesAsLateAsTheOthersIsKnownUntilItIsMeasuredAnew() {
+    @Test mutating func aConnectionsLagIsKnownUntilItIsMeasuredAnew() {
         pace.note(70 * Self.millisecond, at: .after(.zero))
         for (middle, lag) in [(20, 3), (40, 1), (70, 1), (700, 1), (0, 3)] as [(Int64, Int)] {
             slowness.compare(pace, to: middle * Self.millisecond, at: .after(.nanoseconds(1)))
@@ -50,7 +50,7 @@ import Testing
     }
 
     /// Pushes are rare, and one is late: that justifies no handshake, however long no other push follows.
-    @Test mutating func oneLateAnswerIsNoReason() {
+    @Test mutating func oneLateAnswerReplacesNoConnection() {
         answer(in: 500, at: 0)
         for second in 1..<3600 as Range<Int64> {
             let now = MonotonicTime.after(.seconds(second))

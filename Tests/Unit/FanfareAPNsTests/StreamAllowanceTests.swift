@@ -6,7 +6,7 @@ import Testing
 @Suite struct StreamAllowanceTests {
     private let later = StreamAllowance.cutTime
 
-    @Test func oneRequestIsNoNumberBeforeTheFirstPush() {
+    @Test func oneStreamBeforeTheFirstPushIsNoAllowance() {
         var allowance = StreamAllowance()
         #expect(allowance.normal(at: .after(.zero)) == nil)
         allowance.note(1, at: .after(.zero))
@@ -44,7 +44,7 @@ import Testing
         #expect(allowance.normal(at: .after(.seconds(30) + later)) == 2000)
     }
 
-    @Test func aPeerThatAllowsNoneHasItsFormerNumber() {
+    @Test func aPeerThatAllowsNoStreamsKeepsItsFormerNumber() {
         var allowance = StreamAllowance()
         allowance.note(1000, at: .after(.zero))
         allowance.note(0, at: .after(.seconds(10)))

@@ -17,7 +17,7 @@ import Testing
         #expect(evidence == [.service, .activity, .activity, .activity])
     }
 
-    @Test mutating func aGoodAnswerForgetsAllOfIt() {
+    @Test mutating func aGoodAnswerForgetsAllFailuresOfItsActivity() {
         _ = suspects.fail(slot, on: 1)
         _ = suspects.fail(slot, on: 2)
         let failure = suspects.clear(slot)

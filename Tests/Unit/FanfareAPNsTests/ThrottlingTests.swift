@@ -19,11 +19,11 @@ import Testing
         return told
     }
 
-    @Test func mostAnswersAreToldOncePerSpan() {
+    @Test func throttlingOfMostAnswersIsToldOncePerSpan() {
         #expect(told(seconds: 61, answersPerSecond: 30, every: 1) == 6)
     }
 
-    @Test func aMinorityAndAFewAreNotTold() {
+    @Test func throttlingOfAMinorityOrAFewIsNotTold() {
         #expect(told(seconds: 61, answersPerSecond: 300, every: 3) == 0)
         #expect(told(seconds: 61, answersPerSecond: 5, every: 1) == 0)
     }

@@ -79,22 +79,22 @@ import Testing
         return (2_500_089...2_500_098).map { "\(folder)\($0).json" }
     }
 
-    @Test(.enabled(if: recordings != nil, skipped)) func tenMatchesAtOnce() throws {
+    @Test(.enabled(if: recordings != nil, skipped)) func storyboardOfTenMatchesAtOnceIsUnchanged() throws {
         try check("ten-matches", Self.matches, in: Self.wyscout())
     }
 
-    @Test(.enabled(if: recordings != nil, skipped)) func fourMatchesAndAFavourite() throws {
+    @Test(.enabled(if: recordings != nil, skipped)) func storyboardOfFourMatchesAndAFavouriteIsUnchanged() throws {
         let four = [0, 1, 2, 8].map { Self.matches[$0] }
         try check("four-matches", four, favourite: "match/2500097", in: Self.wyscout())
     }
 
     @Test(.enabled(if: recordings != nil, skipped), arguments: [["304", "305", "306"], ["316", "317"]])
-    func anEveningOfHockey(games: [String]) throws {
+    func storyboardOfAnEveningOfHockeyIsUnchanged(games: [String]) throws {
         let folder = try #require(Self.recordings) + "/pwhl-hockey/games/"
         try check("hockey-\(games[0])", games.map { "game/\($0)" }, in: games.map { "\(folder)\($0).json" })
     }
 
-    @Test func threeMadeUpMatches() throws {
+    @Test func storyboardOfThreeMadeUpMatchesIsUnchanged() throws {
         let feed = NSTemporaryDirectory() + "match-day-\(UUID().uuidString).ndjson"
         defer { try? FileManager.default.removeItem(atPath: feed) }
         var bytes: [UInt8] = []

@@ -467,7 +467,7 @@ import Testing
         #expect(frames.contains { !$0.unsent.isEmpty })
     }
 
-    @Test func theStateIsThatOfTheMoment() throws {
+    @Test func aPreviewShowsTheStateOfItsMoment() throws {
         func spoken(_ time: String) throws -> String? {
             let source = PreviewSource(
                 paths: [Self.goal], feed: FeedOptions(), rules: .builtIn, until: FeedTime(rfc3339: time))

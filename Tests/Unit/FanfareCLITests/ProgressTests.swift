@@ -21,13 +21,13 @@ import Testing
     }
 
     /// A week of a log that is read along.
-    @Test func whatNobodyWaitedForIsNoProgress() {
+    @Test func progressThatNobodyWaitedForIsNotKept() {
         let progress = Progress()
         for _ in 0..<1000 { progress.made() }
         #expect(looks(at: progress) == 2)
     }
 
-    @Test func whatIsToldTooLateIsNotLeftForTheNextOne() {
+    @Test func progressToldTooLateIsNotLeftForTheNextWait() {
         let progress = Progress()
         func isDoneMeanwhile() -> Bool {
             progress.made()
@@ -37,7 +37,7 @@ import Testing
         #expect(looks(at: progress) == 2)
     }
 
-    @Test func whoeverWaitsIsToldEachTime() {
+    @Test func whoeverWaitsIsToldOfEachProgress() {
         let progress = Progress()
         let made = Count()
         func make() {

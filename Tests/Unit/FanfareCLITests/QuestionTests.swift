@@ -50,7 +50,7 @@ import Testing
         #expect(try ExplainCommand([try write("whole.ndjson", feed), "--topic", "match/1"]).run() == .done)
     }
 
-    @Test func explainsEachEvent() throws {
+    @Test func aTopicsStoryExplainsEachEvent() throws {
         let path = try write("feed.ndjson", feed)
         let story = try TopicStory(of: TopicID("match/1"), in: [path])
         let text = story.text(showsEverything: false, at: nil)
@@ -73,7 +73,7 @@ import Testing
     }
 
     /// Orders for a whole kind are part of the story of each of its topics, and of no other.
-    @Test func explainsOperators() throws {
+    @Test func aTopicsStoryExplainsOrdersOfOperators() throws {
         let orders = """
             {"topic":"*","topicKind":"hockey","at":1010,"kind":"mute","operator":"mute"}
             {"topic":"*","topicKind":"football","at":1010,"kind":"pause","operator":"pause"}
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func tellsHowThingsStoodAtAMoment() throws {
+    @Test func aTopicsStoryTellsHowThingsStoodAtAMoment() throws {
         let path = try write("feed.ndjson", feed)
         let moment = FeedTime(seconds: 1013)
         let story = try TopicStory(of: TopicID("match/1"), in: [path], until: moment)
@@ -107,7 +107,7 @@ import Testing
         #expect(story.end?.published?["awayYellow"] == 0)
     }
 
-    @Test func tellsTheStoryOfARotation() throws {
+    @Test func aLineupsStoryTellsItsRotation() throws {
         let path = try write("feed.ndjson", feed)
         let story = try LineupStory(of: [TopicID("match/2"), TopicID("match/1")], in: [path])
         #expect(
@@ -134,7 +134,7 @@ import Testing
         #expect(story.text.hasSuffix("; \(sizes)"), "\(story.text)")
     }
 
-    @Test func aTopicThatIsNotInTheFeed() throws {
+    @Test func aTopicThatIsNotInTheFeedIsNotExplained() throws {
         let path = try write("feed.ndjson", feed)
         #expect { try ExplainCommand([path, "--topic", "match/9"]).run() } throws: {
             "\($0)".contains("match/9: the feed does not speak of it")
@@ -194,7 +194,7 @@ import Testing
         #expect(throws: UsageError.self) { try LogComparison(a, write("c", "hello\n")) }
     }
 
-    @Test func whatCannotBeReadIsEqualToNothing() {
+    @Test func aLogThatCannotBeReadIsComparedWithNothing() {
         #expect { try LogComparison("/", "/") } throws: { "\($0)" == "/: cannot be read: Is a directory" }
     }
 

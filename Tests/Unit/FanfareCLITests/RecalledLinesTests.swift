@@ -21,28 +21,28 @@ import Testing
         return (try Data(contentsOf: URL(fileURLWithPath: path)), fault)
     }
 
-    @Test func aFileThatHasThemStaysAsItIs() throws {
+    @Test func aFileThatHasTheRecalledLinesStaysAsItIs() throws {
         let result = try recall(Self.whole, Self.lines)
         #expect(result.content == Self.whole && result.fault == nil)
     }
 
-    @Test func anEmptyFileGetsThemAll() throws {
+    @Test func anEmptyFileGetsAllRecalledLines() throws {
         #expect(try recall(Data(), Self.lines).content == Self.whole)
     }
 
-    @Test func whatFollowsThemIsCutOff() throws {
+    @Test func whateverFollowsTheRecalledLinesIsCutOff() throws {
         for rest in ["x", "another line\n", String(repeating: "\0", count: 100_000)] {
             #expect(try recall(Self.whole + Data(rest.utf8), Self.lines).content == Self.whole)
         }
     }
 
-    @Test func aFileThatEndsAnywhereIsCompleted() throws {
+    @Test func aFileThatEndsAnywhereGetsTheOtherRecalledLines() throws {
         for length in stride(from: 0, to: Self.whole.count, by: 4999) {
             #expect(try recall(Self.whole.prefix(length), Self.lines).content == Self.whole, "\(length) bytes")
         }
     }
 
-    @Test func fromADifferenceOnTheLinesAreWrittenAnew() throws {
+    @Test func recalledLinesAreWrittenAnewFromADifferenceOn() throws {
         for place in stride(from: 0, to: Self.whole.count, by: 4999) {
             var content = Self.whole
             content[place] ^= 1
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func nothingRecalledEmptiesTheFile() throws {
+    @Test func aFileIsEmptiedWhenNoLinesAreRecalled() throws {
         #expect(try recall(Self.whole, []).content == Data())
     }
 

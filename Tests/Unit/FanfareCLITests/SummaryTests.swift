@@ -46,7 +46,7 @@ import Testing
         #expect(summary.json.contains(#""lineups":{"activities":20000,"distinct":712}"#))
     }
 
-    @Test func peopleReadEverythingOnce() {
+    @Test func summaryTextHasEachFigureOnce() {
         #expect(
             summary.text == """
                 events in          16,426
@@ -140,7 +140,7 @@ import Testing
             ])
     }
 
-    @Test func programsReadOneObject() throws {
+    @Test func summaryJSONIsOneObjectWithAllFigures() throws {
         #expect(summary.json.hasSuffix("}\n"))
         let object = try #require(try JSONSerialization.jsonObject(with: Data(summary.json.utf8)) as? [String: Any])
         let pushes = try #require(object["pushes"] as? [String: Int])
@@ -179,7 +179,7 @@ import Testing
         return report
     }
 
-    @Test func peopleReadHowFreshItIs() {
+    @Test func summaryTextTellsHowFreshStatesAre() {
         var summary = summary
         summary.freshness = freshness
         #expect(
@@ -193,7 +193,7 @@ import Testing
                 """), "\(summary.text)")
     }
 
-    @Test func programsReadHowFreshItIs() throws {
+    @Test func summaryJSONTellsHowFreshStatesAre() throws {
         var summary = summary
         summary.freshness = freshness
         let object = try #require(try JSONSerialization.jsonObject(with: Data(summary.json.utf8)) as? [String: Any])
@@ -210,7 +210,7 @@ import Testing
         #expect(lanes["alerts"]?["max"] is NSNull)
     }
 
-    @Test func nothingPushedIsNull() {
+    @Test func costPerPushIsNullWhenNothingWasPushed() {
         #expect(ReplaySummary().json.contains("\"cpu_us_per_push\":null"))
     }
 

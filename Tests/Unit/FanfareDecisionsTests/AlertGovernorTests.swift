@@ -116,7 +116,7 @@ import Testing
             ])
     }
 
-    @Test func whatIsWrittenIsReadAsItWas() throws {
+    @Test func alertGovernorIsReadAsItWasWritten() throws {
         var stage = Stage()
         for drawn in 0..<4 {
             var writer = SerialWriter()

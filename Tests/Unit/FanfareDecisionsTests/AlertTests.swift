@@ -48,7 +48,7 @@ import Testing
         #expect(story.publications.last?.alert?.highlight == "homeScore")
     }
 
-    @Test func ownGoalsAndPenaltiesAreCalledThat() {
+    @Test func alertsNameOwnGoalsAndPenalties() {
         var story = started()
         story.apply(feed.fact(60, "goal", "g1", ["side": "home", "player": "Fuchs", "ownGoal": true]))
         story.apply(feed.fact(90, "goal", "g2", ["side": "away", "player": "Vardy", "penalty": true]))
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test(arguments: ["yellow", "substitution", "kick", "halfTime", "secondHalf", "pass"])
-    func isSilent(_ what: String) {
+    func ordinaryFootballEventIsSilent(_ what: String) {
         var story = started()
         let event =
             switch what {
@@ -79,7 +79,7 @@ import Testing
         ("1H", "Kick-off"), ("PEN", "Penalty shoot-out"), ("FT", "Full time"), ("SUSP", "Suspended"),
         ("ABD", "Abandoned"),
     ])
-    func periodsThatAlert(period: String, title: String) {
+    func periodOfAMatchAlertsWithItsTitle(period: String, title: String) {
         var story = started()
         #expect(story.apply(feed.period(60, period)).alert == .granted)
         #expect(story.publications.last?.alert?.text.title == .text(title))
@@ -98,7 +98,7 @@ import Testing
         #expect(story.state("match/1", "homeScore") == 1)
     }
 
-    @Test func aLateAlertOfItsOwnWordsIsSilentToo() {
+    @Test func aLateAlertInTheFeedsOwnWordsIsSilent() {
         var story = started()
         story.apply(feed.pass(700))
         var event = feed.goal(100, "g1")
@@ -260,7 +260,7 @@ import Testing
         #expect(story.publications.last?.priority == .conserving)
     }
 
-    @Test func withoutAVisibleChangeThereIsNothingToRideOn() {
+    @Test func anAlertWithoutAVisibleChangeIsDemoted() {
         let orders = PatchFeed()
         var story = Scripted()
         story.apply(orders.set(0, ["status": "placed"]))

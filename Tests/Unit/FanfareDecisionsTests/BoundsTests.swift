@@ -14,7 +14,7 @@ import Testing
     }
 
     /// An event is copied on its way from its line to its topic; a million topics take this size each, besides facts and ids.
-    @Test func whatThereIsManyOfIsSmall() {
+    @Test func eventsAndTopicsAreSmallInMemory() {
         #expect(MemoryLayout<FeedEvent>.size <= 104)
         #expect(MemoryLayout<Topic>.size <= 700)
     }
@@ -46,7 +46,7 @@ import Testing
         #expect(first.outcome != .rejected && second.outcome == .rejected, "\(second.reason)")
     }
 
-    @Test func names() {
+    @Test func namesThatAreEmptyOrTooLongAreRejected() {
         var story = Scripted()
         let long = String(repeating: "x", count: 600)
         #expect(story.apply(FeedEvent(topic: TopicID(long), at: at(0), kind: "a")).topic == nil)
@@ -65,7 +65,7 @@ import Testing
         #expect(story.log.utf8.count < 4000)
     }
 
-    @Test func topics() {
+    @Test func topicsBeyondTheLimitAreRejected() {
         var story = limited { $0.topicsMax = 2 }
         let outcomes = (0..<3).map { number in
             story.apply(FootballFeed(topic: TopicID("match/\(number)")).start(0)).outcome
@@ -75,7 +75,7 @@ import Testing
         #expect(story.apply(FootballFeed(topic: TopicID("match/1")).goal(5, "g")).outcome == .published)
     }
 
-    @Test func eventIDs() {
+    @Test func eventIDsBeyondTheLimitAreForgotten() {
         var story = limited { $0.eventIDsMax = 3 }
         for number in 0..<4 { story.apply(feed.pass(Double(number), "e\(number)")) }
         #expect(story.apply(feed.pass(4, "e1")).outcome == .duplicate)
@@ -101,7 +101,7 @@ import Testing
         #expect(story.state("match/1", "homeScore") == 35)
     }
 
-    @Test func factsThatAreTooLarge() {
+    @Test func factsThatAreTooLargeAreRejected() {
         var story = Scripted()
         story.apply(feed.start(0))
         let record = story.apply(feed.goal(10, "g1", player: String(repeating: "x", count: 1100)))
@@ -109,7 +109,7 @@ import Testing
         #expect(record.reason.contains("at most 1024"))
     }
 
-    @Test func earlyRetractions() {
+    @Test func earlyRetractionsBeyondTheLimitAreRejected() {
         var story = limited { $0.earlyRetractionsMax = 2 }
         story.apply(feed.start(0))
         let outcomes = (0..<3).map { story.apply(feed.cancel(1, "g\($0)")).outcome }
@@ -138,7 +138,7 @@ import Testing
         #expect(story.apply(feed.goal(501, "h50")).outcome == .retracted, "what has not been settled is awaited")
     }
 
-    @Test func causes() {
+    @Test func causesBeyondTheLimitAreCounted() {
         var story = limited { $0.causesMax = 3 }
         let orders = PatchFeed()
         story.apply(orders.set(0, ["n": 0]))
@@ -157,7 +157,7 @@ import Testing
             ("teams", ["home": "A"]),
             ("substitution", ["playerIn": "A"]),
         ] as [(String, JSONObject)])
-    func footballFactsThatMeanNothing(kind: String, values: JSONObject) {
+    func footballFactsThatMeanNothingAreRejected(kind: String, values: JSONObject) {
         var story = Scripted()
         story.apply(feed.start(0))
         let record = story.apply(feed.fact(10, kind, "f1", values))
@@ -178,7 +178,7 @@ import Testing
         #expect(generic.reason == "generic topics know no fact goal")
     }
 
-    @Test func unreadableLines() {
+    @Test func unreadableLinesAreRecordedWithTheirPlace() {
         var story = Scripted()
         story.core.reject(
             FeedRejection(place: "feed.ndjson:7", reason: "not a JSON object"), now: at(5), into: &story.decisions)

@@ -133,8 +133,8 @@ import Testing
         #expect(other.apply(FootballFeed().goal(1, "g")).alert == .demoted)
     }
 
-    /// The world of the test above has what checkpoints are made of.
-    @Test func theMixedFeedReachesEveryPart() {
+    /// The mixed feeds of `aRestoredCoreDecidesAlike` have what checkpoints are made of.
+    @Test func mixedFeedHasWhatCheckpointsAreMadeOf() {
         var outcomes: [Outcome: Int] = [:]
         var (versions, ends, forgotten, alerts, kinds) = (0, 0, 0, 0, Set<String>())
         for seed in UInt64(1)...60 {

@@ -7,7 +7,7 @@ import Testing
     let orders = PatchFeed()
     let match = FootballFeed()
 
-    @Test func U5_theNewestOfSeveralGoesOutWhenTheIntervalHasPassed() {
+    @Test func U5_theNewestOfSeveralChangesGoesOutAfterTheInterval() {
         var story = Scripted()
         story.apply(orders.set(0, ["eta": 10], id: "a"))
         let held = story.apply(orders.set(0.5, ["eta": 9], id: "b"))
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(arguments: ["goal", "cancellation", "red", "secondYellow", "period", "kick"])
-    func isEssential(_ what: String) {
+    func essentialFootballEventIsPublishedAtOnce(_ what: String) {
         var story = Scripted()
         story.apply(match.start(0))
         story.apply(match.goal(5, "g0"))

@@ -10,7 +10,7 @@ import Testing
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    @Test func everyField() {
+    @Test func aRecordsLineHasEveryField() {
         let record = DecisionRecord(
             origin: .event, topic: TopicID("match/1"), at: at(60.25), now: at(61), id: "g\"1",
             seq: 18_446_744_073_709_551_615,
@@ -25,7 +25,7 @@ import Testing
                 """#)
     }
 
-    @Test func whatIsAbsentIsLeftOut() {
+    @Test func aRecordsLineLeavesOutAbsentFields() {
         let record = DecisionRecord(
             origin: .timer, topic: nil, at: nil, now: at(0), kind: "flush", outcome: .unchanged, reason: "")
         #expect(
@@ -35,7 +35,7 @@ import Testing
                 """)
     }
 
-    @Test func aStory() {
+    @Test func recordsOfAStoryAreWrittenAsLines() {
         let orders = PatchFeed()
         var story = Scripted()
         story.apply(orders.set(0, ["n": 1], seq: 1))
@@ -59,7 +59,7 @@ import Testing
             ])
     }
 
-    @Test func states() {
+    @Test func topicStatesAreWrittenAsLines() {
         let orders = PatchFeed()
         var story = Scripted()
         story.apply(orders.start(0))

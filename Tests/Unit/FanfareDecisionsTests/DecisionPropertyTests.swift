@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test func whatAlwaysHolds() {
+    @Test func decisionsOnRandomFeedsKeepTheirInvariants() {
         for seed in Self.seeds.prefix(500) {
             let feed = RandomFeed(seed: seed)
             var story = Scripted()

@@ -3,14 +3,14 @@ import Testing
 @testable import FanfareDecisions
 
 @Suite struct FeedLagTests {
-    @Test func whatLagsAlwaysIsNotCatchingUp() {
+    @Test func aFeedThatAlwaysLagsIsNotCatchingUp() {
         var lag = FeedLag()
         #expect(!lag.hasShrunk(to: 0))
         lag.note(7_290_000, at: 0)
         #expect(!lag.hasShrunk(to: 7_200_000) && lag.hasShrunk(to: 7_199_999))
     }
 
-    @Test func aMinuteLaterItIsComparedWithWhatCameThen() {
+    @Test func lagIsComparedAfterAMinuteWithTheLagOfThen() {
         var lag = FeedLag()
         lag.note(1_000_000, at: 0)
         lag.note(600_000, at: 59_999)
@@ -19,7 +19,7 @@ import Testing
         #expect(!lag.hasShrunk(to: 600_000) && lag.hasShrunk(to: 509_999))
     }
 
-    @Test func whatLagsMoreIsWhatLaterOnesAreComparedWith() {
+    @Test func lagsAreComparedWithTheGreatestBefore() {
         var lag = FeedLag()
         lag.note(0, at: 0)
         lag.note(3_600_000, at: 1000)

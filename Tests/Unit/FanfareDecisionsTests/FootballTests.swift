@@ -6,7 +6,7 @@ import Testing
 @Suite struct FootballTests {
     let feed = FootballFeed()
 
-    @Test func aMatchFromStartToEnd() {
+    @Test func aMatchIsDecidedFromStartToEnd() {
         var story = Scripted()
         #expect(story.apply(feed.start()).reason == "start")
         #expect(story.apply(feed.period(0, "1H")).outcome == .published)
@@ -95,7 +95,7 @@ import Testing
         #expect(story.state("match/1", "highlight") == "awayShootout")
     }
 
-    @Test func whatJustHappenedIsTold() {
+    @Test func lastEventTellsWhatJustHappened() {
         var story = Scripted()
         story.apply(feed.start(0))
         var told: [JSONValue?] = []
@@ -131,7 +131,7 @@ import Testing
 
     // MARK: - Retraction
 
-    @Test func aRetractionBeforeItsFact() {
+    @Test func aFactWithdrawnBeforeItComesCountsAsRetracted() {
         var story = Scripted()
         story.apply(feed.start(0))
         let early = story.apply(feed.cancel(90, "g1", id: "d1"))
@@ -163,7 +163,7 @@ import Testing
         #expect(story.state("match/1", "lastEvent") == "Corrected: Kick-off")
     }
 
-    @Test func oneOfTwoGoalsOfASecond() {
+    @Test func oneOfTwoGoalsOfASecondCanBeWithdrawn() {
         var story = Scripted()
         story.apply(feed.start(0))
         story.apply(feed.goal(10, "b"))

@@ -144,7 +144,7 @@ import Testing
 
     // MARK: - Topics that never were
 
-    @Test func whatIsRefusedBeginsNothing() {
+    @Test func aRefusedEventBeginsNoTopic() {
         var story = Scripted(rules: rules { $0.limits.topicsMax = 2 })
         for number in 0..<10 {
             let large = JSONValue.string(String(repeating: "x", count: 4000))
@@ -155,7 +155,7 @@ import Testing
         #expect(story.apply(order(3).set(1, ["text": "short"])).outcome == .published)
     }
 
-    @Test func whatWasNeverShownIsForgottenWithoutAnEnd() {
+    @Test func aTopicNeverShownIsForgottenWithoutAnEnd() {
         var story = Scripted()
         story.apply(FootballFeed().pass(0))
         story.advance(to: at(7 * 24 * 3600))
@@ -181,7 +181,7 @@ import Testing
         #expect(story.forgotten == ["match/1"])
     }
 
-    @Test func usuallyAnEndIsAnEnd() {
+    @Test func anEndedTopicUsuallyDoesNotBeginAgain() {
         var story = Scripted()
         story.apply(order(1).set(0, ["eta": 5]))
         story.apply(order(1).end(10))
@@ -252,7 +252,7 @@ import Testing
     }
 
     /// The feed delivers at least once, and gives its events no ids.
-    @Test(arguments: [1, nil] as [UInt64?]) func theStartOfATurnThatIsOverBeginsNoOther(seq: UInt64?) {
+    @Test(arguments: [1, nil] as [UInt64?]) func theStartOfATurnThatIsOverBeginsNoOtherTurn(seq: UInt64?) {
         var story = Scripted()
         let first = start(0, ["position": 2], seq: seq)
         story.apply(first)

@@ -17,7 +17,7 @@ import Testing
         #expect(story.apply(orders.start(10)).reason == "has started already")
     }
 
-    @Test func withoutOneTheFirstVisibleStateStarts() {
+    @Test func theFirstVisibleStateStartsATopicWithoutAStart() {
         var story = Scripted()
         #expect(story.apply(feed.pass(0)).outcome == .unchanged)
         #expect(story.topic("match/1")?.version == 0)
@@ -59,7 +59,7 @@ import Testing
         #expect(story.topic("match/1")?.ended == false)
     }
 
-    @Test func fullTimeAndEndInOneEvent() {
+    @Test func fullTimeAndEndInOneEventAlertAndDismiss() {
         var story = Scripted()
         story.apply(feed.start(0))
         var whistle = feed.period(5400, "FT")
@@ -80,7 +80,7 @@ import Testing
 
     // MARK: - After the end
 
-    @Test func L4_factsStillFoldAndNothingIsSent() {
+    @Test func L4_factsAfterTheEndFoldAndNothingIsSent() {
         var story = Scripted()
         story.apply(feed.start(0))
         story.apply(feed.end(5400))
@@ -99,7 +99,7 @@ import Testing
         #expect(story.topic("match/1")?.published?["homeYellow"] == 0)
     }
 
-    @Test func duplicatesAndRefusalsAreStillCalledThat() {
+    @Test func duplicatesAndRefusalsAfterTheEndAreNotCalledLate() {
         var story = Scripted()
         story.apply(feed.start(0))
         story.apply(feed.goal(10, "g1"))
@@ -124,7 +124,7 @@ import Testing
 
     // MARK: - An end always goes out
 
-    @Test func evenForATopicThatNeverStarted() {
+    @Test func anEndOfATopicThatNeverStartedIsPublished() {
         var story = Scripted()
         story.apply(feed.pass(0))
         let record = story.apply(feed.end(10))
@@ -132,7 +132,7 @@ import Testing
         #expect(story.publications.map(\.event) == [.end])
     }
 
-    @Test func evenWithAStalePatch() {
+    @Test func anEndWithAStalePatchIsPublished() {
         var story = Scripted()
         story.apply(orders.set(0, ["status": "out"], seq: 5))
         let record = story.apply(orders.end(10, ["status": "placed"], seq: 4))
@@ -142,7 +142,7 @@ import Testing
         #expect(story.topic("order/1")?.ended == true)
     }
 
-    @Test func evenWithAStateThatDoesNotFit() {
+    @Test func anEndWithAStateThatDoesNotFitIsPublished() {
         var story = Scripted()
         story.apply(orders.set(0, ["status": "out"]))
         let record = story.apply(orders.end(10, ["status": .string(String(repeating: "x", count: 4000))]))
@@ -198,7 +198,7 @@ import Testing
     }
 
     /// A fixture is known for days; the rules define when it has begun.
-    @Test func whatHasNotBegunIsAwaitedForLonger() {
+    @Test func aMatchThatHasNotBegunIsAwaitedForLonger() {
         var story = Scripted()
         story.apply(feed.start(0))
         story.advance(to: at(7 * Self.day - 1))
@@ -209,7 +209,7 @@ import Testing
     }
 
     /// Cards of a feed that has died must not stay for ever, renewed or not.
-    @Test func L1_alsoATopicWhoseCardsAreRenewedEndsWithItsFeed() {
+    @Test func L1_aTopicWhoseCardsAreRenewedEndsWithItsFeed() {
         var rules = TopicRules.generic
         rules.renews = true
         rules.dismissal = .after(.seconds(61))

@@ -73,7 +73,7 @@ import Testing
         #expect(story.publications.count == 2)
     }
 
-    @Test func anAlertInTheFeedsOwnWordsIsHeldToo() {
+    @Test func aPauseHoldsAnAlertInTheFeedsOwnWords() {
         var story = Scripted()
         story.apply(match.start())
         story.apply(operate(0, .pause))
@@ -255,7 +255,7 @@ import Testing
         #expect(story.topic("match/1")?.published?["homeScore"] == 1)
     }
 
-    @Test func everythingIsRepublished() {
+    @Test func anOrderForAllRepublishesEachRunningTopic() {
         var story = Scripted()
         for number in 1...3 { story.apply(FootballFeed(topic: TopicID("match/\(number)")).start()) }
         story.apply(FootballFeed(topic: TopicID("match/2")).end(-1))

@@ -156,7 +156,7 @@ import Testing
         #expect([4, 5, 6, nil].map { order.isNewer(seq: $0) } == [false, false, true, nil])
     }
 
-    @Test func whatIsWrittenIsReadAsItWas() throws {
+    @Test func patchOrderIsReadAsItWasWritten() throws {
         let patches =
             [(0, 900), (10, 1), (11, 2), (20, 1), (-5, 950), (21, 2), (22, 3), (23, 4)] as [(Double, UInt64?)]
         for count in 0...patches.count {

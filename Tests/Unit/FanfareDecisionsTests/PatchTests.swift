@@ -16,7 +16,7 @@ import Testing
         #expect(story.topic("order/1")?.version == 3)
     }
 
-    @Test func U1_theSameAgainIsUnchanged() {
+    @Test func U1_aPatchOfTheSameValuesIsUnchanged() {
         var story = Scripted()
         story.apply(feed.set(0, ["a": 1, "list": [1, 2], "deep": ["x": 1]]))
         let record = story.apply(feed.set(10, ["a": 1.0, "list": [1.0, 2], "deep": ["x": 1.0]]))
@@ -54,7 +54,7 @@ import Testing
         return (story, records)
     }
 
-    @Test func ofNumbersThatBeginAnewTheFirstPatchCountsToo() {
+    @Test func theFirstPatchOfNumbersThatBeginAnewCounts() {
         let (story, records) = restarted([(1, ["status": "arrived"]), (2, ["eta": 0])])
         #expect(records.map(\.outcome) == [.late, .published])
         #expect(story.topic("order/1")?.published == ["status": "arrived", "eta": 0])
@@ -90,7 +90,7 @@ import Testing
     }
 
     /// Neither an old patch sent again with a new time nor one that is too large belongs to the new numbers.
-    @Test func whatWasDoubtedAndIsOfNoNewNumbersDoesNotCount() {
+    @Test func aDoubtedPatchOfNoNewNumbersDoesNotCount() {
         let (sentAgain, _) = restarted([(7, ["status": "placed"]), (901, ["eta": 8])])
         #expect(sentAgain.topic("order/1")?.state == ["status": "out", "eta": 8])
         let (before, _) = restarted([(7, ["status": "placed"]), (1, ["a": 1]), (2, ["eta": 0])])
@@ -102,7 +102,7 @@ import Testing
     }
 
     /// A patch of the old numbers came late, and its time is within milliseconds of the newest one's.
-    @Test func whatWasLateBeforeTheNumbersBeganAnewIsNotOfThem() {
+    @Test func aPatchLateBeforeNumbersBeganAnewIsNotOfTheNewOnes() {
         let (story, _) = restarted(after: 1, [(500, ["status": "placed"])])
         var later = story
         later.apply(feed.set(100, ["a": 1], seq: 1))
@@ -129,7 +129,7 @@ import Testing
         #expect(record.reason.contains("late by 50 s"))
     }
 
-    @Test func withoutNumbersOlderTimesAreDropped() {
+    @Test func patchesWithoutNumbersAreDroppedIfTheirTimeIsOlder() {
         var story = Scripted()
         story.apply(feed.set(100, ["n": 5]))
         let record = story.apply(feed.set(40, ["n": 4]), now: at(101))
@@ -162,7 +162,7 @@ import Testing
         #expect(story.topic("match/1")?.state == ["home": "Other"])
     }
 
-    @Test func duplicatesByEventID() {
+    @Test func aPatchWithAKnownEventIDIsADuplicate() {
         var story = Scripted()
         story.apply(feed.set(0, ["n": 1], id: "e1"))
         #expect(story.apply(feed.set(10, ["n": 2], id: "e1")).outcome == .duplicate)

@@ -5,11 +5,11 @@ import Testing
 @Suite struct QuantiserTests {
     @Test(
         arguments: [(0, 0), (29, 0), (30, 60), (31, 60), (89, 60), (90, 120), (-29, 0), (-31, -60)] as [(Int64, Int64)])
-    func theFirstIsTheNearestStep(value: Int64, shown: Int64) {
+    func theFirstQuantisedValueIsTheNearestStep(value: Int64, shown: Int64) {
         #expect(Quantiser.minute.quantise(value, shown: nil) == shown)
     }
 
-    @Test(arguments: [Int64.min, -1, 0, 1, .max / 3, .max - 1, .max]) func anyStepIsTaken(step: Int64) {
+    @Test(arguments: [Int64.min, -1, 0, 1, .max / 3, .max - 1, .max]) func anyStepOfAQuantiserIsTaken(step: Int64) {
         for quantiser in [Quantiser(step: step, hysteresis: step), .percent(step)] {
             for value in [Int64.min, -1, 0, 1, .max] {
                 _ = quantiser.quantise(value, shown: quantiser.quantise(value, shown: nil))
@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    @Test func movesOnlyWhenTheValueHasMoved() {
+    @Test func aQuantisedValueMovesOnlyBeyondItsHysteresis() {
         #expect(Quantiser.minute.quantise(104, shown: 60) == 60)
         #expect(Quantiser.minute.quantise(105, shown: 60) == 120)
         #expect(Quantiser.minute.quantise(16, shown: 60) == 60)
@@ -26,7 +26,7 @@ import Testing
         #expect(Quantiser.minute.quantise(500, shown: 60) == 480)
     }
 
-    @Test func isNeverWrongByMoreThanTheHysteresis() {
+    @Test func aQuantisedValueIsNeverWrongByMoreThanItsHysteresis() {
         var random = SplitMix64(seed: 7)
         var shown: Int64?
         var value: Int64 = 1000
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func extremesDoNotOverflow() {
+    @Test func extremeValuesDoNotOverflowAQuantiser() {
         for value in [Int64.min, Int64.min + 1, Int64.max - 1, Int64.max] {
             for shown in [nil, Int64.min, 0, Int64.max] {
                 let result = Quantiser.minute.quantise(value, shown: shown)

@@ -6,7 +6,7 @@ import Testing
 @Suite struct RecentIDsTests {
     /// An array searched from end to end is the model; capacities are small, so that places are freed and filled all the time.
     @Test(arguments: [1, 2, 3, 5, 8, 60])
-    func knowsTheNewest(capacity: Int) {
+    func recentIDsKnowTheNewestIDs(capacity: Int) {
         let seed = UInt64(capacity)
         var random = SplitMix64(seed: seed)
         var ids = RecentIDs(capacity: capacity)

@@ -74,7 +74,7 @@ import Testing
     }
 
     /// A field that people see no longer, or see anew, is one silent version; topics that look as before get none.
-    @Test func whatLooksOtherwiseIsOneSilentVersion() {
+    @Test func aTopicThatLooksOtherwiseGetsOneSilentVersion() {
         var story = Scripted()
         story.apply(match.start(0))
         story.apply(match.goal(10, "g1"))
@@ -126,7 +126,7 @@ import Testing
     }
 
     /// A field that was ignored and is seen now has the value that cards lack.
-    @Test func whatWasIgnoredIsShownOnceItCounts() {
+    @Test func aFieldThatWasIgnoredIsShownOnceItCounts() {
         var story = Scripted(rules: rules { $0.fields["gate"] = .ignored })
         story.apply(orders.set(0, ["eta": 10, "gate": "B"], id: "a"))
         #expect(story.apply(orders.set(10, ["gate": "C"], id: "b")).version == nil)

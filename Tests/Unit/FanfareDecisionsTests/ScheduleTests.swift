@@ -16,7 +16,7 @@ import Testing
     private func date(_ seconds: Double) -> JSONValue { .double(at(seconds).activityKitSeconds) }
 
     /// Rules that name no field take the time of the first version, which later ones do not change.
-    @Test func withoutAFieldItIsTheTimeOfTheFirstVersion() {
+    @Test func scheduleWithoutAFieldIsTheTimeOfTheFirstVersion() {
         var story = Scripted()
         let match = FootballFeed()
         story.apply(match.start(-600))
@@ -27,7 +27,7 @@ import Testing
         #expect(story.publications.last?.event == .end)
     }
 
-    @Test func aFieldSaysItOnceItIsKnownAndWhenItChanges() {
+    @Test func aFieldSaysTheScheduleOnceKnownAndWhenItChanges() {
         var story = Scripted(rules: rules)
         let values: [(JSONValue, FeedTime?)] = [
             ("tomorrow", nil), (date(3600.9), at(3600)), (date(7200), at(7200)), (.null, nil),
@@ -44,7 +44,7 @@ import Testing
     }
 
     /// What people do not see of a field, other people do not see by the order of rows.
-    @Test func aHiddenFieldSaysNothing() {
+    @Test func aHiddenFieldSaysNothingOfTheSchedule() {
         var rules = rules
         rules.other.fields["departs"] = .redacted(Redaction(.removed))
         var story = Scripted(rules: rules)
@@ -53,7 +53,7 @@ import Testing
     }
 
     /// Copies that go out once more are scheduled as the publication was.
-    @Test func copiesKeepIt() throws {
+    @Test func copiesOfAPublicationKeepItsSchedule() throws {
         var story = Scripted(rules: rules)
         story.apply(trips.set(0, ["departs": date(60)]))
         let publication = try #require(story.publications.first)

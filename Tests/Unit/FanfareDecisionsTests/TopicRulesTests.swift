@@ -67,7 +67,7 @@ import Testing
         #expect(story.state("order/1", "plate") == nil)
     }
 
-    @Test func whatIsHiddenIsBoundedToo() {
+    @Test func aHiddenFieldIsBoundedLikeOthers() {
         var story = story { $0.fields["secret"] = .redacted(Redaction(.removed)) }
         story.apply(feed.set(0, ["n": 1]))
         let record = story.apply(feed.set(10, ["secret": .string(String(repeating: "x", count: 4000))]))

@@ -57,7 +57,7 @@ import Testing
     }
 
     /// A cancelled train that people wait for on a platform must not be shown as on its way.
-    @Test func whatIsCancelledIsOver() {
+    @Test func aCancelledTripIsOver() {
         var story = Scripted()
         story.apply(position(0, stopsLeft: 9, arrives: 30))
         let record = story.apply(position(1, stopsLeft: 9, arrives: 30, status: "cancelled"))
@@ -66,7 +66,7 @@ import Testing
         #expect(story.publications.last?.event == .end)
     }
 
-    @Test func goneNearTheLastStopIsArrived() {
+    @Test func aTripGoneNearItsLastStopHasArrived() {
         var story = Scripted()
         story.apply(position(0, stopsLeft: 3, arrives: 5))
         story.apply(position(1, stopsLeft: 2, arrives: 5, next: "A03N"))
@@ -83,7 +83,7 @@ import Testing
         #expect(story.apply(absent(4)).reason == "after end")
     }
 
-    @Test func aPollInBetweenCountsFromAnew() {
+    @Test func absencesCountAnewAfterAPollWithTheTrip() {
         var story = Scripted()
         story.apply(position(0, stopsLeft: 2, arrives: 5))
         story.apply(absent(1))
@@ -93,7 +93,7 @@ import Testing
     }
 
     /// One recorded train was missing from eight polls and came back.
-    @Test func goneElsewhereMayComeBack() {
+    @Test func aTripGoneElsewhereMayComeBack() {
         var story = Scripted()
         story.apply(position(0, stopsLeft: 9, arrives: 30))
         for minute in 1...8 { #expect(story.apply(absent(Double(minute))).outcome == .unchanged) }
@@ -101,7 +101,7 @@ import Testing
         #expect(state(story, "status") == "enRoute")
     }
 
-    @Test func goneForTenMinutesIsWithdrawn() {
+    @Test func aTripGoneForTenMinutesIsWithdrawn() {
         var story = Scripted()
         story.apply(position(0, stopsLeft: 9, arrives: 30))
         for minute in 1...10 { story.apply(absent(Double(minute))) }
@@ -151,7 +151,7 @@ import Testing
             ["status": "enRoute", "arrivesAt": 1_526_220_000_000], ["status": "enRoute", "arrivesAt": "soon"],
             ["status": "enRoute", "stopsLeft": 1.5],
         ] as [JSONObject])
-    func positionsThatMeanNothing(values: JSONObject) {
+    func positionsThatMeanNothingAreRejected(values: JSONObject) {
         var story = Scripted()
         #expect(story.apply(event(0, "position", values)).outcome == .rejected)
         #expect(story.publications.isEmpty)

@@ -9,7 +9,7 @@ import Testing
     private static func mark(_ number: Int) -> ActivityMark { ActivityMark(rawValue: UInt32(number)) }
 
     /// Compared with a plain list, in random order.
-    @Test(arguments: UInt64(1)...20) func eachIsAnExceptionFromTheTopicThatWasNotedLast(seed: UInt64) {
+    @Test(arguments: UInt64(1)...20) func anAbsenteeIsAnExceptionFromTheTopicNotedLast(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var absentees = Absentees()
         var expected: [ActivityMark: TopicID] = [:]
@@ -49,7 +49,7 @@ import Testing
         #expect(absentees.exceptions(from: Self.topics[0]) != nil)
     }
 
-    @Test func nothingIsCompleteOnceThereWereTooMany() {
+    @Test func noTopicIsCompleteOnceThereWereTooManyAbsentees() {
         var absentees = Absentees()
         for number in 0...Absentees.countMax {
             absentees.note(Self.mark(number), absentFrom: .topic(TopicID("topic/\(number)")))

@@ -22,7 +22,7 @@ import Testing
         return alerts.indices.map { classifier.outcome(of: $0, ofSelection: .accepted) }
     }
 
-    @Test func newestLeadsAndOlderOnesOfItsTopicAreSuperseded() {
+    @Test func newestAlertLeadsAndOlderOnesOfItsTopicAreSuperseded() {
         #expect(outcomes([alert(1), alert(2), alert(3)], led: 2) == [.superseded, .superseded, .accepted])
     }
 
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test func nothingIsNotedBeforeAnybodyAsks() {
+    @Test func noAlertIsNotedBeforeAnybodyAsks() {
         var memory = AlertMemory()
         AlertClassifier([alert(2)][...], led: 0, at: moment)
             .note(outcome: .accepted, of: [ActivitySlot(0)], in: &memory)

@@ -72,7 +72,7 @@ import Testing
     }
 
     /// Restored alerts have their former numbers, and no member counts as having missed them.
-    @Test func whatIsRestoredHasTheNumbersThatItHad() {
+    @Test func restoredAlertsHaveTheirFormerNumbers() {
         let whole = history([.essential, .ordinary, .essential, .essential])
         var short = AlertHistory(resting: whole.resting)
         short.restore(whole.pending.map(\.issue), in: 4)

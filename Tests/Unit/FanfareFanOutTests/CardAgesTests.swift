@@ -43,7 +43,8 @@ import Testing
         #expect(seconds(ages, unborn, moment(0, 15, .assumed)) == 10)
     }
 
-    @Test(arguments: [Int64.min, -1, 0, 1, 1 << 31, 1 << 32, .max]) func noTimeTraps(_ time: Int64) {
+    @Test(arguments: [Int64.min, -1, 0, 1, 1 << 31, 1 << 32, .max])
+    func cardAgesTakeAnyTimeWithoutATrap(_ time: Int64) {
         let start = CardStart(monotonic: time)
         #expect(start.seconds(until: time) == 0)
         #expect(start.seconds(until: time &+ 8 * 3600) == 8 * 3600)

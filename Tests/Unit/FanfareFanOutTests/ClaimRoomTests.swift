@@ -78,7 +78,7 @@ import Testing
         #expect(service.shard.violatedInvariant() == nil)
     }
 
-    /// The same while a sweep without alerts goes on.
+    /// A sweep without alerts goes on meanwhile.
     @Test func whoWaitsForRoomGoesOnBesideASilentSweep() {
         let service = Self.service(orders: 0..<20, namedMax: 2)
         for member in 20..<1020 { service.follow(member) }
@@ -197,7 +197,7 @@ import Testing
         }
     }
 
-    /// The same for a lineup of one member.
+    /// A lineup of one member is visited by chance, and finds no room.
     @Test func theLineupThatChanceVisitsWithoutRoomGoesOn() {
         for random in 0..<64 {
             let service = ClaimTests.service(members: 1, of: .lineups, namedMax: 1)

@@ -254,7 +254,7 @@ import Testing
     }
 
     /// A member whose turn is over, and who has no claim, because the alert that it lacks left without one.
-    @Test func whoseClaimIsMissingGetsOneOfItsOwn() {
+    @Test func aMemberWhoseClaimIsMissingGetsOneOfItsOwn() {
         let service = Self.service(members: 3)
         service.answer = { member, _ in member == 0 ? .notProcessed : .accepted }
         service.publish(alert: "goal")

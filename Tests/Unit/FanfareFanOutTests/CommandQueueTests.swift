@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    /// Otherwise a version that may wait for minutes would take the place of one that may not.
+    /// A version that may wait for minutes must not take the place of one that may not.
     @Test func whatIsNotUrgentOvertakesNothingUrgent() {
         let kinds = (0..<100).map { Kind(priority: $0.isMultiple(of: 2) ? .immediate : .conserving) }
         #expect(CommandQueueTests.pass(kinds).taken == [98, 99])

@@ -181,7 +181,7 @@ import Testing
     }
 
     /// An outage fills no pass with audiences of one.
-    @Test func notAllAudiencesOfOneAreNotedWhilePushesFail() {
+    @Test func fewAudiencesOfOneAreNotedWhilePushesFail() {
         var book = CompletionBook()
         var places = Array(repeating: CompletionBook.Place(), count: CompletionBook.notesMax)
         #expect(!book.takesLoneFailures)
@@ -483,7 +483,7 @@ import Testing
         #expect(service.accepted.count == 2)
     }
 
-    @Test func whatIsSentOnceMoreIsToldBefore() {
+    @Test func aRepublishedStateIsToldOfBeforehand() {
         let service = Self.service(members: 2)
         service.apply(.publish(Self.publication(1)))
         service.run()
@@ -504,7 +504,7 @@ import Testing
         #expect(Self.completions(service, after: 15).isEmpty)
     }
 
-    @Test func withoutAStoreNothingIsTold() {
+    @Test func noCompletionIsToldWithoutAStore() {
         let service = ScriptedService(members: 0..<3)
         service.apply(.followed(before: Self.time(10), sent: Self.time(10) + .milliseconds(-1)))
         service.apply(.publish(Self.publication(1)))
@@ -556,7 +556,7 @@ import Testing
         }
     }
 
-    @Test func anotherVersionGoesToAll() {
+    @Test func anotherVersionAfterARestartGoesToAll() {
         let service = Self.restart([true, false, true], isComplete: false)
         #expect(service.accepted.count == 3)
     }

@@ -91,7 +91,7 @@ import Testing
         #expect(shard.violatedInvariant() == nil)
     }
 
-    @Test mutating func whatDidDieIsRemovedWhenToldSo() {
+    @Test mutating func deadActivitiesAreRemovedOnceDeadAnswersAreTrusted() {
         _ = answer { _ in .deadToken }
         shard.apply(.trustDeadAnswers, at: moment)
         for _ in 0..<2 {

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct DeliveryBatchTests {
     /// The largest byte values, in lengths around those of the parts in which the sum is computed.
-    @Test(arguments: [0, 1, 80, 255, 256, 257, 512, 1000]) func theSumIsThatOfEachByte(count: Int) {
+    @Test(arguments: [0, 1, 80, 255, 256, 257, 512, 1000]) func tokenSumOfABatchIsThatOfEachByte(count: Int) {
         let payload = Payload(
             event: .update, logLabel: "match/1", state: [], stamp: 0, staleDate: nil, dismissalDate: nil, alert: nil,
             priority: .immediate)

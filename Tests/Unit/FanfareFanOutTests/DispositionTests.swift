@@ -15,7 +15,7 @@ import Testing
         #expect(stage.disposition(of: "goal") == .silenced(.unknown))
     }
 
-    @Test func plannedUntilItIsAccepted() {
+    @Test func anAlertIsPlannedUntilItIsAccepted() {
         stage.publish(2, alert: "goal")
         #expect(stage.disposition(of: "goal") == .planned)
         let pushes = stage.pull()
@@ -30,7 +30,7 @@ import Testing
         #expect(stage.disposition(of: "goal") == .accepted, "it has been told")
     }
 
-    @Test func uncertainWithoutAnAnswer() {
+    @Test func anAlertWithoutAnAnswerIsUncertain() {
         stage.publish(2, alert: "goal")
         stage.answer(stage.pull(), .unknown)
         #expect(stage.disposition(of: "goal") == .uncertain)
@@ -38,7 +38,7 @@ import Testing
         #expect(stage.disposition(of: "goal") == .uncertain)
     }
 
-    @Test func plannedAgainAfterARefusalThatTimeMends() {
+    @Test func anAlertIsPlannedAgainAfterARefusalThatTimeMends() {
         stage.publish(2, alert: "goal")
         stage.answer(stage.pull(), .notProcessed)
         #expect(stage.disposition(of: "goal") == .planned)
@@ -46,13 +46,13 @@ import Testing
         #expect(stage.disposition(of: "goal") == .accepted)
     }
 
-    @Test func refusedForGood() {
+    @Test func anAlertRefusedForGoodIsSilenced() {
         stage.publish(2, alert: "goal")
         stage.answer(stage.pull(), .refused)
         #expect(stage.disposition(of: "goal") == .silenced(.refused))
     }
 
-    @Test func silencedByThePerson() {
+    @Test func anAlertIsSilencedByThePersonsPreferences() {
         stage.prefer(Preferences(alerts: AlertMask.none))
         stage.publish(2, alert: "goal")
         #expect(stage.disposition(of: "goal") == .silenced(.preferences(.masked)))
@@ -60,7 +60,7 @@ import Testing
         #expect(stage.disposition(of: "goal") == .silenced(.preferences(.masked)))
     }
 
-    @Test func supersededByANewerOne() {
+    @Test func anAlertIsSupersededByANewerOne() {
         stage.publish(2, alert: "first")
         stage.publish(3, alert: "second")
         #expect(stage.disposition(of: "first") == .silenced(.superseded))
@@ -71,7 +71,7 @@ import Testing
     }
 
     /// The state returns to the one shown, so no push is made for it.
-    @Test func revokedAndSettledWithoutAPush() {
+    @Test func aRevokedAlertIsSettledWithoutAPush() {
         stage.publish(2, alert: "goal")
         stage.revoke("goal")
         #expect(stage.disposition(of: "goal") == .silenced(.revoked))
@@ -80,7 +80,7 @@ import Testing
         #expect(stage.disposition(of: "goal") == .silenced(.revoked))
     }
 
-    @Test func staleWhenItCannotBeBroughtInTime() {
+    @Test func anAlertIsStaleWhenItCannotBeBroughtInTime() {
         stage.publish(2, alert: "goal")
         stage.pass(seconds: 301)
         #expect(stage.disposition(of: "goal") == .silenced(.stale))
@@ -118,7 +118,7 @@ import Testing
         #expect(stage.disposition(of: "goal") == .silenced(.cameLater), "the slot's next tenant knows nothing")
     }
 
-    @Test func eightAreRemembered() {
+    @Test func dispositionsOfEightAlertsAreRemembered() {
         for number in Int64(0)..<9 {
             stage.publish(10 + number, alert: "goal \(number)")
             stage.answer(stage.pull(), number % 2 == 0 ? .accepted : .refused)
@@ -130,7 +130,7 @@ import Testing
         }
     }
 
-    @Test func whatWasSettledBeforeTheFirstQuestionIsUncertain() {
+    @Test func anAlertSettledBeforeTheFirstQuestionIsUncertain() {
         let stage = StartStage()
         stage.publish(1)
         stage.follow()
@@ -140,7 +140,7 @@ import Testing
         #expect(stage.disposition(of: "goal") == .uncertain)
     }
 
-    @Test func manyAlike() {
+    @Test func dispositionsOfAHundredMembersAreKnown() {
         for member in 0..<100 { stage.follow("member \(member)", token: UInt8(member)) }
         _ = stage.settle()
         stage.publish(2, alert: "goal")

@@ -64,7 +64,7 @@ import Testing
     }
 
     /// An age beyond the lifetime, and a negative one.
-    @Test func L1_agesThatCannotBe() {
+    @Test func L1_anAgeThatCannotBeCountsAsTheNearestThatCan() {
         stage.publish(1)
         stage.follow("over", token: 1, age: .seconds(1000 * hour))
         stage.follow("unborn", token: 2, age: .seconds(-1000 * hour))
@@ -125,7 +125,7 @@ import Testing
     }
 
     /// A shard's thread was stalled while the cards of one kick-off became due.
-    @Test func L1_manyAtOnceAreEndedInTurnsOfBoundedLength() {
+    @Test func L1_manyOldCardsAreEndedInTurnsOfBoundedLength() {
         stage.publish(1)
         for card in 0..<20_000 { stage.follow("card \(card)", age: .seconds(8 * hour - 700)) }
         stage.pass(seconds: 300)
@@ -246,7 +246,7 @@ import Testing
         #expect(stage.shard.isQuiet && stage.shard.violatedInvariant() == nil)
     }
 
-    /// Otherwise the app's backend would alert the person, too.
+    /// If it did not count as planned, the app's backend would alert the person, too.
     @Test func A3_whatAnEndForItsAgeTellsOfIsPlanned() {
         beginOld()
         stage.publish(2, alert: "goal")
@@ -267,7 +267,7 @@ import Testing
         _ = stage.passUntilPush(seconds: 5)
     }
 
-    @Test func A3_ofWhoHasLeftNothingIsPlanned() {
+    @Test func A3_noAlertIsPlannedForACardThatHasLeft() {
         beginOld()
         stage.publish(2, alert: "goal")
         stage.unfollow()

@@ -20,7 +20,7 @@ import Testing
         #expect(stage.shard.violatedInvariant() == nil)
     }
 
-    @Test func L1_theNameMeansTheCardThatIsToCome() {
+    @Test func L1_aCardsNameMeansItsSuccessorThatIsToCome() {
         beginAndExpire()
         #expect(stage.fates() == [.renewed(as: ActivityID(hashing: "card~2"))])
         stage.prefer(silent)
@@ -211,7 +211,7 @@ import Testing
     }
 
     /// A card that has been renewed twice has three names.
-    @Test func L1_everyNameItHadMeansIt() {
+    @Test func L1_everyNameThatACardHadMeansIt() {
         stage.beginRenewable()
         stage.answer(stage.passUntilPush(seconds: 8 * hour).pushes, .accepted)
         stage.follow("card~2", token: 2)
@@ -261,7 +261,7 @@ import Testing
         #expect(stage.shard.violatedInvariant() == nil)
     }
 
-    @Test func L1_orWhenItsTokenIsFasterThanTheAnswer() {
+    @Test func L1_aRenewalIsToldWhenItsTokenIsFasterThanTheAnswer() {
         beginAndOutlive()
         let (_, start) = stage.passUntilPush(seconds: 100)
         stage.follow("card~2", token: 2)
@@ -300,7 +300,7 @@ import Testing
         #expect(!stage.shard.lifecycle.renewals.hasNames)
     }
 
-    @Test func L1_theNameMeansTheCardWhoseStartIsToLeave() {
+    @Test func L1_aCardsNameMeansASuccessorWhoseStartIsToLeave() {
         beginAndOutlive()
         stage.prefer(silent)
         let other = TopicID("other")

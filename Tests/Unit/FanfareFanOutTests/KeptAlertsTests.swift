@@ -63,7 +63,7 @@ import Testing
         #expect(alerts.superseded + alerts.stale == 9)
     }
 
-    @Test func ofEachClassTheNewestAreKept() {
+    @Test func theNewestAlertsOfEachClassAreKept() {
         func pending(_ number: Int, _ alertClass: AlertClass) -> PendingAlert {
             PendingAlert(
                 version: UInt32(number), number: 0,
@@ -79,7 +79,7 @@ import Testing
     }
 
     /// The outcome of an old alert is not taken for that of a newer one of the other class.
-    @Test func eachOfThemHasAPlaceOfItsOwnInTheNotes() {
+    @Test func eachKeptAlertHasAPlaceOfItsOwnInTheNotes() {
         var memory = AlertMemory()
         memory.begin(1)
         let slot = ActivitySlot(0)

@@ -66,7 +66,7 @@ import Testing
     }
 
     /// A feed by names, by numbers, and by both in turn: each topic has one row.
-    @Test(arguments: UInt64(1)...20) mutating func numbersSayWhatNamesSay(seed: UInt64) {
+    @Test(arguments: UInt64(1)...20) mutating func topicNumbersFindWhatTopicNamesFind(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var numbers: [Int: TopicNumber] = [:]
         var free: [UInt32] = Array(0..<30)

@@ -13,7 +13,7 @@ import Testing
     private static func number(_ member: LaneMember?) -> Int? { (member as? Job)?.number }
 
     /// The queue grows and shrinks over several blocks.
-    @Test(arguments: 0..<20 as Range<UInt64>) func itIsAQueueFromWhichChanceDraws(seed: UInt64) {
+    @Test(arguments: 0..<20 as Range<UInt64>) func laneQueueIsAQueueFromWhichChanceDraws(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var queue = LaneQueue()
         var array: [Int] = []

@@ -49,7 +49,7 @@ import Testing
     }
 
     /// Lineups are added and removed in random order, and the table agrees with a dictionary on each choice.
-    @Test(arguments: UInt64(1)...5) func agreesWithADictionary(seed: UInt64) {
+    @Test(arguments: UInt64(1)...5) func lineupTableAgreesWithADictionary(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         let table = LineupTable()
         var known: [Lineup.Choice: Int] = [:]
@@ -183,7 +183,7 @@ import Testing
         }
     }
 
-    @Test func whatRestsComesBackAsItWas() throws {
+    @Test func aLineupComesBackFromItsRestAsItWas() throws {
         let rules = LineupRules()
         let table = LineupTable()
         var rotation = Rotation(rules, pinned: 1, at: 5_000_000)

@@ -9,7 +9,7 @@ import Testing
     }
 
     /// The core is told of each once, and of few before it asks.
-    @Test(arguments: [0, 1, 1023, 1024, 1025, 50_000]) func eachIsToldOnce(count: Int) {
+    @Test(arguments: [0, 1, 1023, 1024, 1025, 50_000]) func eachRemovedActivityIsToldOnce(count: Int) {
         var removed = RemovedActivities()
         for number in 0..<count { removed.append(Self.entry(number)) }
         #expect(removed.count == count)
@@ -31,7 +31,7 @@ import Testing
     }
 
     /// More come while the core asks.
-    @Test func noneIsForgottenWhileMoreCome() {
+    @Test func noRemovedActivityIsForgottenWhileMoreCome() {
         var random = SplitMix64(seed: 1)
         var removed = RemovedActivities()
         var (next, open) = (0, 0)

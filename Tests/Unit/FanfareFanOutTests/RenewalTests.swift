@@ -9,7 +9,7 @@ import Testing
     private let hour: Int64 = 3600
     private let silent = Preferences(alerts: .none)
 
-    @Test func theOldOneEndsWhenTheNewOnesTokenHasRegistered() throws {
+    @Test func theOldCardEndsWhenTheNewCardsTokenHasRegistered() throws {
         stage.beginRenewable()
         let (after, pushes) = stage.passUntilPush(seconds: 8 * hour)
         #expect((6 * hour + 1800...6 * hour + 2101).contains(after), "\(after) s")
@@ -29,7 +29,7 @@ import Testing
         #expect(stage.shard.violatedInvariant() == nil)
     }
 
-    @Test func withoutATokenTheOldOneStaysToTheLast() {
+    @Test func theOldCardStaysToTheLastWithoutTheNewCardsToken() {
         stage.beginRenewable()
         stage.answer(stage.passUntilPush(seconds: 8 * hour).pushes, .accepted)
         stage.pass(seconds: 1500)
@@ -41,7 +41,7 @@ import Testing
         #expect(stage.shard.statistics.activities == 1)
     }
 
-    @Test func withoutASuccessorItEnds() {
+    @Test func anOldCardWithoutASuccessorEnds() {
         stage.beginRenewable()
         stage.answer(stage.passUntilPush(seconds: 8 * hour).pushes, .deadToken)
         let (after, pushes) = stage.passUntilPush(seconds: hour)
@@ -50,7 +50,7 @@ import Testing
         #expect(pushes.map(\.state) == [#"{"score":1}"#])
     }
 
-    @Test func theFirstNameMeansTheNewOne() {
+    @Test func theFirstNameOfARenewedCardMeansTheNewCard() {
         stage.beginRenewable()
         stage.answer(stage.passUntilPush(seconds: 8 * hour).pushes, .accepted)
         stage.follow("card~2", token: 2)
@@ -154,7 +154,7 @@ import Testing
         #expect(stage.shard.statistics.activities == 0)
     }
 
-    @Test func andItIsRenewedInItsTurn() {
+    @Test func aRenewedCardIsRenewedInItsTurn() {
         stage.beginRenewable()
         stage.answer(stage.passUntilPush(seconds: 8 * hour).pushes, .accepted)
         stage.follow("card~2", token: 2)
@@ -170,7 +170,7 @@ import Testing
     }
 
     /// A topic that never ends is renewed three times a day.
-    @Test func ofManyNamesTheFirstAndTheLatestGoOn() {
+    @Test func theFirstAndTheLatestNamesOfACardGoOn() {
         stage.beginRenewable()
         for edition in 2...20 {
             stage.answer(stage.passUntilPush(seconds: 8 * hour).pushes, .accepted)
@@ -259,7 +259,7 @@ import Testing
     // MARK: - Ends during a renewal
 
     /// A person who ends the card while its successor starts wants neither.
-    @Test func unfollowedInBetweenBothEnd() {
+    @Test func anUnfollowDuringARenewalEndsBothCards() {
         stage.beginRenewable()
         stage.answer(stage.passUntilPush(seconds: 8 * hour).pushes, .accepted)
         stage.unfollow()
@@ -281,7 +281,7 @@ import Testing
     }
 
     /// An activity that the app started can be renewed after a `start` command for it.
-    @Test func theAppsOwnActivity() {
+    @Test func anActivityThatTheAppStartedIsRenewed() {
         stage.publish(1, renews: true)
         stage.follow()
         stage.start()

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct RowOrderTests {
     /// Equal times keep the order of the positions, as in the person's own order all are.
-    @Test(arguments: UInt64(1)...50) func isAStableSort(seed: UInt64) {
+    @Test(arguments: UInt64(1)...50) func rowOrderIsAStableSort(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var order = RowOrder()
         for count in 0...Lineup.topicsMax {

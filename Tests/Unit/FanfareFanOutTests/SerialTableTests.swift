@@ -16,7 +16,7 @@ import Testing
     }
 
     /// The table agrees with a dictionary: some serials are left out, one stays for ever, a shard's own are far above, and sometimes all go.
-    @Test(arguments: UInt64(1)...10) func whatIsKnownIsFound(seed: UInt64) {
+    @Test(arguments: UInt64(1)...10) func serialTableAgreesWithADictionary(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var table = SerialTable<Int>()
         var known: [UInt64: Int] = [:]
@@ -61,7 +61,7 @@ import Testing
     }
 
     /// One value stays, like a publication whose state was refused for good.
-    @Test func oneThatStaysHoldsNoRows() {
+    @Test func aSerialThatStaysHoldsNoRows() {
         var table = SerialTable<Int>()
         for serial in UInt64(1)...100_000 {
             table.insert(1, at: serial)

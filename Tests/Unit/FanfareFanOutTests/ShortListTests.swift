@@ -4,7 +4,7 @@ import Testing
 @testable import FanfareFanOut
 
 @Suite struct ShortListTests {
-    @Test(arguments: UInt64(1)...20) func itIsAList(seed: UInt64) {
+    @Test(arguments: UInt64(1)...20) func shortListAgreesWithAnArray(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var list = ShortList<Int>()
         var array: [Int] = []

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct SlotTableTests {
     /// The table agrees with a dictionary after random inserts and removals of ids that are chosen to collide often.
-    @Test(arguments: UInt64(1)...20) func agreesWithADictionary(seed: UInt64) {
+    @Test(arguments: UInt64(1)...20) func slotTableAgreesWithADictionary(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var activities: [Activity] = []
         var table = SlotTable()

@@ -46,7 +46,7 @@ import Testing
         #expect(stage.shard.violatedInvariant() == nil)
     }
 
-    @Test func whatTheStartCarriedIsNotSentAgain() {
+    @Test func aStateThatTheStartCarriedIsNotSentAgain() {
         stage.publish(1)
         stage.start()
         _ = stage.settle()
@@ -59,7 +59,7 @@ import Testing
         #expect(stage.settle().map(\.state) == [#"{"score":3}"#])
     }
 
-    @Test func norWhenItComesBackBeforeThePush() {
+    @Test func aStartsStateThatRevertsBeforeThePushIsNotSentAgain() {
         stage.publish(1)
         stage.start()
         _ = stage.settle()
@@ -70,7 +70,7 @@ import Testing
         #expect(stage.shard.isQuiet)
     }
 
-    @Test func norWithAnAlertThatWasRevokedMeanwhile() {
+    @Test func aStartsStateIsNotSentAgainAfterARevokedAlert() {
         stage.publish(1)
         stage.start()
         _ = stage.settle()
@@ -94,7 +94,7 @@ import Testing
     @Test(arguments: [
         DeliveryOutcome.accepted, .unknown, .deadToken, .throttled, .serviceError, .notProcessed, .refused,
     ])
-    func aTokenBeforeTheAnswer(outcome: DeliveryOutcome) {
+    func aCardWhoseTokenPrecedesTheStartsAnswerIsUpdated(outcome: DeliveryOutcome) {
         stage.publish(1)
         stage.start()
         let start = stage.pull()
@@ -210,7 +210,7 @@ import Testing
     }
 
     /// A start that was not accepted is given back to the budget of the device it was meant for.
-    @Test func L7_aStartTokenThatIsReplacedCostsNoOther() {
+    @Test func L7_aStartTokenThatIsReplacedHasItsBudgetBack() {
         stage.publish(1)
         stage.start()
         let start = stage.pull()
@@ -370,7 +370,7 @@ import Testing
         #expect(stage.shard.statistics.activities == 0)
     }
 
-    @Test func whatHasNotStartedDoesNotStart() {
+    @Test func aStartUnfollowedBeforeItsTopicNeverLeaves() {
         stage.start()
         stage.unfollow()
         stage.publish(1)
@@ -379,7 +379,7 @@ import Testing
     }
 
     @Test(arguments: [DeliveryOutcome.accepted, .unknown])
-    func theEndOfAStartedOneWaitsForItsToken(outcome: DeliveryOutcome) {
+    func theEndOfAStartedCardWaitsForItsToken(outcome: DeliveryOutcome) {
         stage.publish(1)
         stage.start()
         let start = stage.pull()
@@ -396,7 +396,7 @@ import Testing
     }
 
     /// The next token that is reported could belong to either card.
-    @Test func theNameOfOneThatIsBeingEndedIsTaken() {
+    @Test func theNameOfACardThatIsBeingEndedIsTaken() {
         stage.publish(1)
         stage.start()
         _ = stage.settle()

@@ -25,7 +25,7 @@ import Testing
 
     /// The wheel agrees with a list after random inserts, cancellations and pauses of nanoseconds to hours, some right before or after a due
     /// time.
-    @Test(arguments: UInt64(1)...40) func agreesWithASortedList(seed: UInt64) throws {
+    @Test(arguments: UInt64(1)...40) func timingWheelAgreesWithASortedList(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         // Lists move whole, or in pieces between which entries come and go.
         var wheel = TimingWheel(movesMax: [1, 3, 4096][Int(seed % 3)])
@@ -161,7 +161,7 @@ import Testing
         #expect(wheel.nextDue == nil)
     }
 
-    @Test func whatIsOverdueExpiresNext() {
+    @Test func anOverdueTimerExpiresNext() {
         var wheel = TimingWheel()
         wheel.insert(.lineup(1), due: TimingWheelTests.hour)
         #expect(wheel.popDue(TimingWheelTests.hour) == .lineup(1))

@@ -21,7 +21,7 @@ import Testing
     }
 
     /// A transport opens enough connections for a goal in advance.
-    @Test func howManyTheNextChangeMayBeForIsKnownBefore() {
+    @Test func demandOfTheNextChangeIsKnownBefore() {
         for number in 0..<100 { stage.follow("card \(number)", in: other) }
         stage.follow("alone")
         #expect(stage.shard.demand == 100)

@@ -245,7 +245,7 @@ import Testing
     }
 
     @Test(arguments: 0..<60 as Range<UInt64>)
-    func noBytesCrashIt(seed: UInt64) throws {
+    func noBytesCrashTheDFLDecoder(seed: UInt64) throws {
         var dice = SplitMix64(seed: seed)
         var bytes = Array(document((0..<4).map { row("\($0)", "13:10:00.000", "<Play><Pass/></Play>") }).utf8)
         for _ in 0..<Int.random(in: 1...4, using: &dice) {

@@ -21,7 +21,7 @@ import Testing
     private static let year = 365 * 86_400
 
     /// Nanoseconds mistaken for seconds are the last moment there is, and no feed may end the process with it.
-    @Test func afterTheLastMomentThereIsNothingIsLater() {
+    @Test func noTimeIsLaterThanTheLastMomentThereIs() {
         var timeline = FeedTimeline()
         let last = FeedTime(milliseconds: .max)
         timeline.pass(last, before: nil)

@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test(arguments: seeds)
-    func hasTheRatesOfRealMatches(seed: UInt64) throws {
+    func aMatchDayHasTheRatesOfRealMatches(seed: UInt64) throws {
         let events = try events(seed: seed)
         let topics = Dictionary(grouping: events, by: \.topic)
         #expect(topics.count == 10)
@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test(arguments: seeds)
-    func hasWhatMakesRealFeedsHard(seed: UInt64) throws {
+    func aMatchDayHasWhatMakesRealFeedsHard(seed: UInt64) throws {
         let events = try events(seed: seed)
         let topics = Dictionary(grouping: events, by: \.topic)
 

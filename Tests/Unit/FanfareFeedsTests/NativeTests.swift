@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct NativeTests {
     @Test(arguments: [("mute", FeedEvent.Operation.mute), ("resume", .resume), ("republish", .republish)])
-    func operatorsStepIn(name: String, operation: FeedEvent.Operation) throws {
+    func ordersOfOperatorsAreRead(name: String, operation: FeedEvent.Operation) throws {
         let event = try #require(decode(#"{"topic":"t","at":1,"id":"o1","operator":"\#(name)"}"#).first?.event)
         #expect(event.change == .operation(operation))
         #expect(event.kind == name)
@@ -38,7 +38,7 @@ import Testing
         #expect((1...256).contains(decode(many).count { $0.notice != nil }))
     }
 
-    @Test func ordersThatMeanNothing() {
+    @Test func ordersThatMeanNothingAreRejected() {
         #expect(
             decode(#"{"topic":"t","at":1,"operator":"stop"}"#).first?.rejection?.reason.contains("none of mute, unmute")
                 == true)
@@ -47,7 +47,7 @@ import Testing
                 == true)
     }
 
-    @Test func ordersForAll() throws {
+    @Test func ordersForAllTopicsOfAKindOrAppAreRead() throws {
         let all = try #require(decode(#"{"topic":"*","at":1,"operator":"pause"}"#).first?.event)
         #expect(all.topic == .every && all.topicKind == nil && all.change == .operation(.pause))
         let kind = try #require(decode(#"{"topic":"*","topicKind":"ride","at":1,"operator":"mute"}"#).first?.event)
@@ -67,7 +67,7 @@ import Testing
         #expect(decode(line).first?.rejection?.reason.contains("BUNDLE/development") == true)
     }
 
-    @Test func corrections() throws {
+    @Test func correctionsOfOperatorsAreRead() throws {
         let patch = try #require(decode(#"{"topic":"t","at":1,"operator":"correct","set":{"a":1}}"#).first?.event)
         #expect(patch.isCorrection && patch.change == .patch(["a": 1]) && patch.kind == "correct")
         let goal = #"{"topic":"t","at":1,"kind":"goal","operator":"correct","fact":{"id":"g","side":"home"}}"#

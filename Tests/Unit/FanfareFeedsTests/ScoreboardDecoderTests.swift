@@ -73,7 +73,7 @@ import Testing
         (#"{"event":"goal","details":{"period":{"id":"1"},"time":"1:00","team":{"id":5}}}"#, "neither side"),
         (#"{"event":"shootout","details":{}}"#, "neither side"), (#"{"event":3}"#, "no `event`"), ("7", "no `event`"),
     ])
-    func rowsThatMeanNothing(row: String, says: String) throws {
+    func rowsThatMeanNothingAreRejected(row: String, says: String) throws {
         let items = try items("g.json", game(row))
         #expect(items.compactMap(\.rejection).contains { $0.reason.contains(says) && $0.place.hasSuffix("event 1") })
     }
@@ -152,7 +152,7 @@ import Testing
         #expect(items.compactMap(\.rejection?.reason) == ["*p12:1: the row is cut short"])
     }
 
-    @Test func aPointWithoutAScore() throws {
+    @Test func aPointWithoutAScoreIsRejected() throws {
         let rejections = try items("m.dvw", match(row("*pxx"))).compactMap(\.rejection)
         #expect(rejections.first?.reason.contains("*p08:05") == true)
     }

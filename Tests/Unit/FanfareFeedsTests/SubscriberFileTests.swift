@@ -63,7 +63,7 @@ import Testing
         #expect(error?.reason.contains("can be read only once") == true)
     }
 
-    @Test func everythingThatALineMaySay() throws {
+    @Test func everyFieldOfASubscribersLineIsRead() throws {
         let text = """
             # a comment, and a blank line
 
@@ -155,7 +155,7 @@ import Testing
         #expect(!lines.joined().contains("00ff"), "it may be a token")
     }
 
-    @Test func whatIsNoTextIsTold() throws {
+    @Test func subscriberLinesThatAreNoTextAreBroken() throws {
         let told = Told()
         let (all, file) = try read(
             Array("a\u{20}".utf8) + [0x30, 0x31, 0x20, 0xff, 0x0a, 0xff, 0x20, 0x30, 0x31], told)
@@ -171,7 +171,7 @@ import Testing
         #expect(told.lines.withLock(\.count) == SubscriberFile.faultsToldMax + 1)
     }
 
-    @Test func whatIsMadeCanBeRead() throws {
+    @Test func aGeneratedSubscriberFileCanBeRead() throws {
         var text: [UInt8] = []
         SubscriberFile.generate(5000, following: [TopicID("a"), TopicID("b")], seed: 3) { text += $0 }
         let told = Told()

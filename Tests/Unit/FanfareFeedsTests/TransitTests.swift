@@ -327,7 +327,7 @@ private func poll(_ time: UInt64?, _ trains: [Train]) -> [UInt8] {
         #expect(items.compactMap(\.event).map(\.kind) == ["position", "position"])
     }
 
-    @Test func memoryIsBounded() throws {
+    @Test func memoryOfAPollIsBounded() throws {
         // Two bytes on the wire, a structure each in memory.
         var many = poll(start, [])
         for _ in 0..<50_000 { many += [0x12, 0x02, 0x0A, 0x00] }
@@ -345,7 +345,7 @@ private func poll(_ time: UInt64?, _ trains: [Train]) -> [UInt8] {
     }
 
     @Test(arguments: 0..<200 as Range<UInt64>)
-    func noBytesCrashIt(seed: UInt64) throws {
+    func noBytesCrashTheTransitDecoder(seed: UInt64) throws {
         var dice = SplitMix64(seed: seed)
         let stops = [("A03N", start + 60), ("A02N", start + 120)]
         var bytes = poll(start, [Train(stops: stops, vehicle: ("A03N", 1)), Train(train: "two", stops: stops)])

@@ -162,7 +162,7 @@ import Testing
     }
 
     @Test(arguments: 0..<60 as Range<UInt64>)
-    func noBytesCrashIt(seed: UInt64) throws {
+    func noBytesCrashTheWyscoutDecoder(seed: UInt64) throws {
         var dice = SplitMix64(seed: seed)
         var bytes = Array(document([event(1, "1H", 1), event(2, "2H", 3, "Shot", tags: [101])]).utf8)
         for _ in 0..<Int.random(in: 1...4, using: &dice) {

@@ -81,7 +81,7 @@ import Testing
             bytes: frame(1, stream: 1, block) + frame(9, flags: 4, stream: 3, block), code: .protocolError),
     ]
 
-    @Test(arguments: offences) func endsTheConnectionWithItsCode(_ offence: Offence) {
+    @Test(arguments: offences) func aPeersOffenceEndsTheConnectionWithItsCode(_ offence: Offence) {
         for chunk in [offence.bytes.count, 1] {
             let c = Connection()
             c.request(1)
@@ -150,7 +150,7 @@ import Testing
         .init(what: "WINDOW_UPDATE that overflows", bytes: windowUpdate(1, 0x7fff_ffff), code: .flowControlError),
     ]
 
-    @Test(arguments: malformed) func costsOneStream(_ offence: Offence) {
+    @Test(arguments: malformed) func aMalformedAnswerCostsOneStream(_ offence: Offence) {
         let c = Connection()
         c.request(1)
         c.request(2)

@@ -415,7 +415,7 @@ func windowUpdate(_ stream: UInt32, _ increment: UInt32) -> [UInt8] {
         #expect(c.responses().map(\.tag) == [1])
     }
 
-    @Test func pingsBothWays() {
+    @Test func pingsAreAnsweredBothWays() {
         let c = Connection()
         c.receive(frame(FrameType.ping, [1, 2, 3, 4, 5, 6, 7, 8]))
         #expect(c.frames() == [Sent(type: 6, flags: 1, stream: 0, payload: [1, 2, 3, 4, 5, 6, 7, 8])])

@@ -59,7 +59,7 @@ typealias Content = LineupContentState<AnyState>
     }
 
     /// Where room is short the least important goes first: what is over, what has not begun, the end of the list.
-    @Test func leavesOutTheLeastImportant() throws {
+    @Test func aLineupLeavesOutItsLeastImportantTopics() throws {
         var random = SplitMix64(seed: 1)
         func topic(_ number: Int, _ event: Publication.Event, hasBegun: Bool = true) -> LineupTopic {
             LineupTopic(

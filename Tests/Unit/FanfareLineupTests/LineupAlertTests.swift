@@ -79,7 +79,7 @@ import Testing
         #expect(stage.shard.statistics.alerts.accepted == 2 && stage.shard.statistics.alerts.superseded == 1)
     }
 
-    @Test func revokingOneOfTwoLeavesTheOther() {
+    @Test func revokingOneOfTwoGoalsLeavesTheOther() {
         for (revoked, left) in [("b", "c"), ("c", "b")] {
             let stage = stage(three)
             stage.goal("b")
@@ -92,7 +92,7 @@ import Testing
     }
 
     /// A push on its way when the goal is cancelled may come back unprocessed: then it goes without.
-    @Test func whatWasRevokedOnTheWayIsNotToldAgain() {
+    @Test func anAlertRevokedOnItsWayIsNotToldAgain() {
         let stage = stage(three)
         stage.goal("b")
         stage.goal("c")
@@ -102,7 +102,7 @@ import Testing
         #expect(stage.pushes().map(\.payload.alert?.body) == ["by somebody"])
     }
 
-    @Test func namesAsManyAsThereIsRoomFor() {
+    @Test func anAlertNamesAsManyGoalsAsThereIsRoomFor() {
         let topics = (0..<8).map { "match/\($0)" }
         let stage = stage(topics)
         let long = String(repeating: "x", count: 150)
@@ -220,7 +220,7 @@ import Testing
         #expect(pushes.count == 2 && stage.shard.statistics.alerts.accepted == 8)
     }
 
-    /// Also while a sweep brings an older alert, as a slow service makes it last.
+    /// A sweep still brings an older alert, as a slow service makes it last.
     @Test func twoGoalsDuringASweepAreOnePushForEverybody() {
         let stage = stage(three, LineupRules())
         stage.follow(three, activity: 2)
@@ -284,7 +284,7 @@ import Testing
     }
 
     /// A score outweighs whatever else is told of with it, before it or after it.
-    @Test(arguments: [false, true]) func theWeightierHasTheSpotlight(goalIsFirst: Bool) {
+    @Test(arguments: [false, true]) func theWeightierTopicOfAPushHasTheSpotlight(goalIsFirst: Bool) {
         let stage = stage(three, LineupRules())
         if goalIsFirst { stage.goal("b") }
         stage.publish("c", priority: .immediate, alert: "kick-off", news: 60)
@@ -295,7 +295,7 @@ import Testing
     }
 
     /// What comes while goals are gathered leaves with them, and the interval begins then.
-    @Test func theirPushTakesAlongWhatComesMeanwhile() {
+    @Test func aPushOfGatheredGoalsTakesAlongOtherNews() {
         let stage = stage(three, LineupRules())
         let start = stage.time
         stage.goal("b")
@@ -309,7 +309,7 @@ import Testing
     }
 
     /// Who wants no alert waits like all others for the state that it is of, and has it as fast.
-    @Test func itLeavesAtPriority10WhateverComesMeanwhile() {
+    @Test func aGatheredGoalLeavesAtPriority10WithOtherNews() {
         let stage = Stage(lineups: LineupRules())
         stage.follow(three, Preferences(alerts: .none))
         for topic in three { stage.publish(topic) }
@@ -335,7 +335,7 @@ import Testing
         #expect(stage.pushes().isEmpty && stage.pass(seconds: 1).map(\.spotlight) == ["b"], "now there is another")
     }
 
-    @Test func theEndWaitsForNothing() {
+    @Test func theEndOfALineupWaitsForNothing() {
         let stage = stage(["a", "b"], LineupRules())
         stage.end("b", dismissAfter: .seconds(60))
         stage.end("a", dismissAfter: .seconds(60))
@@ -352,7 +352,7 @@ import Testing
 
     /// A goal comes in every second, just when the wait of the one before is over: no push waits for longer than two seconds. Two members share an
     /// audience; one has a row.
-    @Test(arguments: [1, 2] as [UInt64]) func aGoalASecondIsTold(members: UInt64) {
+    @Test(arguments: [1, 2] as [UInt64]) func aGoalInEachSecondIsToldWithinTwoSeconds(members: UInt64) {
         let stage = stage(three, LineupRules())
         if members == 2 { stage.follow(three, activity: 2) }
         _ = stage.pass(seconds: 60)

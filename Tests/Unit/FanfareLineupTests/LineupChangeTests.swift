@@ -19,7 +19,7 @@ import Testing
     @Test(
         "add, remove, reorder, pin: one silent push",
         arguments: [(["a", "b", "c", "d"], nil), (["a", "c"], nil), (["c", "b", "a"], nil), (["a", "b", "c"], "b")])
-    func anyChangeIsOneSilentPush(topics: [String], favourite: String?) {
+    func anyChangeOfALineupIsOneSilentPush(topics: [String], favourite: String?) {
         let stage = stage()
         stage.goal("b")
         let before = stage.pass(seconds: 0.1)
@@ -33,7 +33,7 @@ import Testing
         #expect(stage.shard.violatedInvariant() == nil)
     }
 
-    @Test func anAlertThatItMissedComesAlong() {
+    @Test func anAlertThatALineupMissedComesAlongWithItsChange() {
         let stage = stage()
         stage.goal("b")
         stage.move(["b", "d"])
@@ -43,14 +43,14 @@ import Testing
         #expect(stage.shard.statistics.alerts.accepted == 1)
     }
 
-    @Test func anAlertOfWhatItShowsNoMoreDoesNot() {
+    @Test func anAlertOfATopicNoLongerShownDoesNotComeAlong() {
         let stage = stage()
         stage.goal("b")
         stage.move(["c", "d"])
         #expect(stage.pass(seconds: 10).map(\.payload.alert) == [nil])
     }
 
-    @Test func anAlertThatItHasHadDoesNotComeAgain() {
+    @Test func anAlertThatALineupHasHadDoesNotComeAgain() {
         let stage = stage()
         stage.goal("b")
         #expect(stage.pushes().count == 1)
@@ -75,7 +75,7 @@ import Testing
         #expect(alerts.accepted + alerts.uncertain == 1, "counted once: \(alerts)")
     }
 
-    @Test func whatItBringsIsNamedWithWhatHappensNext() {
+    @Test func anAlertBroughtAlongIsNamedWithTheNextGoal() {
         let stage = stage()
         stage.goal("b")
         stage.move(["b", "d"])
@@ -86,7 +86,7 @@ import Testing
         #expect(stage.shard.statistics.alerts.accepted == 2)
     }
 
-    @Test func whatItBringsMayBeRevokedOrBroughtFurther() {
+    @Test func anAlertBroughtAlongMayBeRevokedOrBroughtFurther() {
         let stage = stage()
         stage.goal("b")
         stage.move(["b", "d"])

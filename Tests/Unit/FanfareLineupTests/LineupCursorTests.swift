@@ -68,7 +68,7 @@ import Testing
         #expect(resting(stage) == 2 && stage.shard.isQuiet)
     }
 
-    @Test func aSecondMemberWakesItAndTheLastOneLetsItRest() {
+    @Test func aSecondMemberWakesALineupAndTheLastLetsItRest() {
         let stage = stage()
         stage.goal("b")
         _ = stage.pass(seconds: 1)
@@ -150,7 +150,7 @@ import Testing
     }
 
     /// What has become of an alert is asked when its lineup rests.
-    @Test func anAlertOfBeforeItRestedIsNotForgotten() {
+    @Test func anAlertFromBeforeALineupsRestIsNotForgotten() {
         let stage = stage()
         func disposition() -> AlertDisposition {
             stage.shard.disposition(of: "goal 2 in a", in: TopicID("a"), for: ActivityID(1), at: stage.moment)
@@ -178,7 +178,7 @@ import Testing
     private func stage(_ rules: LineupRules) -> Stage { stage(lineups: 1, rules) }
 
     /// What no cursor has brought yet is owed, too: who stops the engine now leaves five people without the goal.
-    @Test func whatTheCursorHasNotBroughtIsOwed() {
+    @Test func newsThatTheCursorHasNotBroughtAreOwed() {
         let stage = stage(lineups: 5)
         #expect(stage.shard.statistics.owed == 0)
         stage.goal("a")

@@ -105,7 +105,7 @@ import Testing
         #expect(seen.allSatisfy { $0.payload.priority == .conserving && $0.payload.alert == nil })
     }
 
-    @Test func whatFindsNoRoomIsNoPush() {
+    @Test func aTopicThatFindsNoRoomInALineupIsNoPush() {
         let topics = (0..<60).map { "match/\($0)" }
         let stage = stage(topics)
         stage.goal("match/0")

@@ -27,7 +27,7 @@ import Testing
     }
 
     /// The checksum is right here, as a hostile writer would make it: nothing may trap, and what is read means the same when written.
-    @Test(arguments: [UInt64(1), 2, 3]) func strangeContentIsRefused(seed: UInt64) {
+    @Test(arguments: [UInt64(1), 2, 3]) func strangeContentOfACardIsRefused(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         for _ in 0..<10_000 {
             var bytes = CardSamples.random(using: &random).bytes(serial: 1)
@@ -51,11 +51,11 @@ import Testing
     }
 
     /// Stores of this release must stay readable: these bytes never change. A new form gets a golden list of its own beside them.
-    @Test func theFirstFormIsAsItWas() throws {
+    @Test func theFirstFormOfCardsIsAsItWas() throws {
         #expect(CardFormTests.hex(CardSamples.all) == GoldenCards.form1)
     }
 
-    @Test func theFormWithARequestIsAsItWas() throws {
+    @Test func theFormOfCardsWithARequestIsAsItWas() throws {
         #expect(CardFormTests.hex(CardSamples.starting) == GoldenCards.form2)
     }
 
@@ -79,7 +79,7 @@ import Testing
     }
 
     /// The slice of a subscriber is part of the stored form: another one would not find the subscriber's cards.
-    @Test func slicesAreAsTheyWere() {
+    @Test func slicesOfSubscribersAreAsTheyWere() {
         let slices = ["anna", "", "ä"].map { Card.slice(ofSubscriber: $0, token: [1]) }
         #expect(slices == GoldenCards.slices)
         #expect(Card.slice(ofSubscriber: nil, token: [1]) == GoldenCards.tokenSlice)

@@ -68,7 +68,7 @@ import Testing
     }
 
     /// The list stays a few times as long as what is merged at a time, however many changes there are.
-    @Test func theListDoesNotGrow() {
+    @Test func theListOfChangedCardsDoesNotGrow() {
         var random = SplitMix64(seed: 1)
         var file = File()
         for number in 0..<100_000 { file.slices[Self.key(number)] = 0 }
@@ -98,7 +98,7 @@ import Testing
     }
 
     /// The same few cards change again and again, or each card changes once and goes.
-    @Test(arguments: [false, true]) func theListDoesNotGrowWithChangesOfFew(theyGo: Bool) {
+    @Test(arguments: [false, true]) func theListDoesNotGrowWithChangesOfFewCards(theyGo: Bool) {
         var file = File()
         var buffer = ChangeBuffer(from: 1, mergeMin: 32)
         var longest = 0
@@ -115,7 +115,7 @@ import Testing
     }
 
     /// A row as this release writes it, and what any other bytes in its place are.
-    @Test func rowsHaveTheirForm() {
+    @Test func rowsOfChangedCardsHaveTheirForm() {
         let change = ChangedCard(key: CardKey(slice: 63, serial: 0x0102_0304), card: [7, 8, 9])
         let row = change.row(number: 5)
         let hex = row.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()

@@ -111,7 +111,7 @@ import Testing
     }
 
     /// A checkpoint as this release writes it. It never changes.
-    @Test func theFormStaysReadable() throws {
+    @Test func theFormOfCheckpointsStaysReadable() throws {
         let folder = Folder()
         let store = CheckpointFolder(folder: folder.path)
         let rows = "06000000010225535dfb" + "0500000003926df651" + "060000000003cf82b491"

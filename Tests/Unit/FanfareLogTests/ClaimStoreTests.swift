@@ -232,7 +232,7 @@ import Testing
         #expect(try ClaimFolder(store: folder.path).stampMark == 1_790_000_000)
     }
 
-    @Test func aFolderServesOneAtATime() throws {
+    @Test func aClaimFolderServesOneProcessAtATime() throws {
         let folder = try Folder()
         let store = try ClaimFolder(store: folder.path)
         let error = #expect(throws: LogError.self) { try ClaimFolder(store: folder.path) }
@@ -303,7 +303,7 @@ import Testing
     }
 
     /// Claims as this release writes them. They never change.
-    @Test func theFormStaysReadable() throws {
+    @Test func theFormOfClaimsStaysReadable() throws {
         let stored = Self.claims("m/1", through: 1, [1, 0x0102_0304], now: 2, app: AppID(bundleID: "one"))
         let hex = stored.bytes(key: 7).map { String(format: "%02x", $0) }.joined()
         #expect(hex == "0101036f6e6500a01f01036d2f31d00f90b907020100000004030201" + "e0c31aee")

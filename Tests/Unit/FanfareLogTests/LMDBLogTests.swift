@@ -73,7 +73,7 @@ import Testing
     }
 
     /// Address space of one page more than LMDB needs is full at once, and is doubled until everything fits.
-    @Test func theMapGrows() throws {
+    @Test func theMapOfALogGrowsWithItsEntries() throws {
         let folder = Folder()
         let log = try LMDBLog(folder: folder.path, mapBytes: 32_768)
         for batch in 0..<20 { try log.append(entries(batch * 1000..<(batch + 1) * 1000)) }
@@ -242,7 +242,7 @@ import Testing
         #expect(found.suffix(2).map(\.skippedAt) == [3, nil])
     }
 
-    @Test func whatCannotBeSetAsideIsSaid() throws {
+    @Test func anEntryThatCannotBeSetAsideIsSaid() throws {
         let folder = Folder()
         #expect(throws: LogError.self) { try LMDBLog.skip(1, in: folder.path) }
         #expect(!FileManager.default.fileExists(atPath: folder.path))

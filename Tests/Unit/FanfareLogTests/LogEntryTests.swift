@@ -29,7 +29,7 @@ import Testing
     }
 
     /// Whatever a disk makes of an entry, it is read as it was or not at all.
-    @Test(arguments: [UInt64(1), 2, 3]) func damageIsSeen(seed: UInt64) throws {
+    @Test(arguments: [UInt64(1), 2, 3]) func damageOfAnEntryIsSeen(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         for _ in 0..<2000 {
             let entry = EntrySamples.random(using: &random)
@@ -49,7 +49,7 @@ import Testing
     }
 
     /// The checksum is right here, as a hostile writer would make it: nothing may trap or take more memory than the bytes.
-    @Test(arguments: [UInt64(1), 2, 3]) func strangeContentIsRefused(seed: UInt64) {
+    @Test(arguments: [UInt64(1), 2, 3]) func strangeContentOfAnEntryIsRefused(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         for _ in 0..<20_000 {
             var bytes = EntrySamples.random(using: &random).bytes(at: 1)
@@ -77,13 +77,13 @@ import Testing
     }
 
     /// Logs of this release must stay readable: these bytes never change. A new form gets a golden list of its own beside them.
-    @Test func theFirstFormIsAsItWas() throws {
+    @Test func theFirstFormOfEntriesIsAsItWas() throws {
         #expect(Self.hex(EntrySamples.all) == Golden.form1)
         #expect(Golden.form1.count == EntrySamples.all.count)
     }
 
     /// Calls with keys make entries of the second form, and only they: a release from before keys reads a folder without keys.
-    @Test func theSecondFormIsAsItWas() throws {
+    @Test func theSecondFormOfEntriesIsAsItWas() throws {
         #expect(Self.hex(EntrySamples.keyed) == Golden.form2)
         #expect(EntrySamples.keyed.allSatisfy { $0.bytes(at: 1)[0] == 2 })
         #expect(EntrySamples.all.allSatisfy { $0.bytes(at: 1)[0] == 1 })

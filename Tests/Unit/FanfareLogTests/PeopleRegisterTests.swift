@@ -23,7 +23,7 @@ import Testing
     }
 
     /// A start shows what its topic did then, and others have got more meanwhile.
-    @Test func aStartThatIsConfirmedJoinsOnlyThen() throws {
+    @Test func aStartedCardJoinsWhenItIsConfirmed() throws {
         func at(_ second: Int64) -> FeedTime { FeedTime(seconds: second) }
         var card = Self.card("card", [1])
         card.phase = .starting

@@ -163,7 +163,7 @@ import Testing
     }
 
     /// The closure may remove what it is given, and the rest is read all the same.
-    @Test func whatIsReadMayBeRemoved() throws {
+    @Test func aCardMayBeRemovedWhileItIsRead() throws {
         let folder = Folder()
         let store = try LMDBPeopleStore(store: folder.path)
         try store.apply((0..<3000).map { .insert(CardSamples.card($0)) })

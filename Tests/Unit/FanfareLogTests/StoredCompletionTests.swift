@@ -44,7 +44,7 @@ import Testing
         inMemory ? MemoryClaims() : try ClaimFolder(store: folder.path)
     }
 
-    @Test(arguments: [true, false]) func theNewestOfATopicIsKept(inMemory: Bool) throws {
+    @Test(arguments: [true, false]) func theNewestCompletionOfATopicIsKept(inMemory: Bool) throws {
         let folder = try Folder()
         let store = try Self.store(inMemory: inMemory, folder)
         #expect(try Self.read(store).head == nil)
@@ -66,7 +66,7 @@ import Testing
         #expect(found.rows.isEmpty && found.head == nil)
     }
 
-    @Test func aFolderHasThemAgainBesideItsClaims() throws {
+    @Test func aFolderHasItsCompletionsAgainBesideItsClaims() throws {
         let folder = try Folder()
         let first = try ClaimFolder(store: folder.path)
         try first.begin(at: FeedTime(milliseconds: 5))
@@ -124,7 +124,7 @@ import Testing
     }
 
     /// Bytes of a completion of form 1, which said nothing of what its version shows.
-    @Test func aRowOfTheFormBeforeIsRead() throws {
+    @Test func aCompletionOfTheFormBeforeIsRead() throws {
         let key = Self.key(7, app: 3)
         var writer = SerialWriter()
         writer.write(byte: 1)

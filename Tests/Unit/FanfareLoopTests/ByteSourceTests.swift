@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test func pausingLosesNothing() throws {
+    @Test func pausingAByteSourceLosesNothing() throws {
         let text = String(repeating: "0123456789\n", count: 50_000)
         let file = try TemporaryFile(text)
         var bytes: [UInt8] = []
@@ -100,7 +100,7 @@ import Testing
         #expect(bytes == Array(text.utf8))
     }
 
-    @Test func closesInItsCallbackAndWithTheLoop() throws {
+    @Test func aByteSourceClosesInItsCallbackAndWithTheLoop() throws {
         let file = try TemporaryFile("some bytes")
         let loop = try Loop()
         var calls = 0

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct FileLimitTests {
     /// In a process of its own: the limit is everybody's.
-    @Test func isRaisedAsFarAsTheSystemLets() async {
+    @Test func fileLimitIsRaisedAsFarAsTheSystemLets() async {
         await #expect(processExitsWith: .success) {
             let files = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
             var limit = rlimit()

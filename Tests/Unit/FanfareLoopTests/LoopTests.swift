@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func closingInCallbacksEndsThem() throws {
+    @Test func closingTimersInCallbacksEndsThem() throws {
         var fired: [String] = []
         try withLoop { loop in
             let later = LoopTimer(loop: loop) { fired.append("closed by another timer") }

@@ -32,7 +32,7 @@ import Testing
         server.mayAnswer.signal()
     }
 
-    /// So a name server that does not answer holds one thread, however often it is asked.
+    /// A name server that does not answer holds one thread, however often it is asked.
     @Test func thoseWhoAskForANameMeanwhileShareItsAnswer() throws {
         let server = SlowServer()
         let resolver = server.resolver
@@ -57,7 +57,7 @@ import Testing
     }
 
     /// Whoever asks again and again, and has given up before, is one who waits.
-    @Test func thoseWhoHaveGivenUpAreForgotten() throws {
+    @Test func lookUpsThatWereGivenUpAreForgotten() throws {
         let server = SlowServer()
         let resolver = server.resolver
         try withLoop { loop in
@@ -73,7 +73,7 @@ import Testing
         #expect(server.asked.load(ordering: .relaxed) == 1)
     }
 
-    @Test func oneNameDoesNotWaitForAnother() throws {
+    @Test func lookUpOfOneNameDoesNotWaitForAnother() throws {
         let server = SlowServer()
         let slow = server.resolver
         let resolver = Resolver { (host, port) throws(LoopError) in

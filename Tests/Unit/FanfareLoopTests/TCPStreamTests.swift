@@ -4,7 +4,7 @@ import Glibc
 import Testing
 
 @Suite struct TCPStreamTests {
-    @Test func echoes() throws {
+    @Test func aTCPStreamCarriesBytesThereAndBack() throws {
         var echoed: [UInt8] = []
         try withLoop { loop in
             let address = try listen(loop) { stream in

@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test(arguments: ["localhost", "127.0.0.1"])
-    func echoesAndAgreesOnHTTP2(host: String) throws {
+    func aTLSStreamEchoesAndAgreesOnHTTP2(host: String) throws {
         let pair = try TLSPair()
         var agreed: String?
         var echoed: [UInt8] = []
@@ -233,7 +233,7 @@ import Testing
         #expect(failure.kind == .connectionLost)
     }
 
-    @Test func endsInOrderBothWays() throws {
+    @Test func aTLSStreamEndsInOrderBothWays() throws {
         let pair = try TLSPair()
         var endings: [LoopError?] = []
         var received = 0
@@ -261,7 +261,7 @@ import Testing
     }
 
     /// The peer does not read, and then the stream is closed: what the peer can read after that is what has left, to the byte.
-    @Test(arguments: [1000, 16_384, 100_000]) func tellsWhatHasNotLeft(size: Int) throws {
+    @Test(arguments: [1000, 16_384, 100_000]) func aTLSStreamTellsWhatHasNotLeft(size: Int) throws {
         let pair = try TLSPair()
         var (written, received, unsent) = (0, 0, 0)
         try withLoop { loop in
@@ -292,7 +292,7 @@ import Testing
         #expect(received == written - unsent)
     }
 
-    @Test func tellsACutOffFromACloseNotify() throws {
+    @Test func aTLSStreamTellsACutOffFromAFarewell() throws {
         let pair = try TLSPair()
         var ending: LoopError??
         try withLoop { loop in
@@ -313,7 +313,7 @@ import Testing
 
     /// Both ends send more than the buffers between them hold, and each stops writing when its queue is long and reading
     /// now and then: every byte must arrive, in order, and the queues stay short.
-    @Test func carriesMuchBothWaysWithBackpressure() throws {
+    @Test func aTLSStreamCarriesMuchBothWaysWithBackpressure() throws {
         let pair = try TLSPair()
         let total = 8 << 20
         let queueMax = 256 << 10
@@ -368,7 +368,7 @@ import Testing
         #expect(longestQueue < queueMax + 64 << 10)
     }
 
-    @Test func closesFromWithinItsCallbacks() throws {
+    @Test func aTLSStreamClosesFromWithinItsCallbacks() throws {
         let pair = try TLSPair()
         var calls: [String] = []
         try withLoop { loop in

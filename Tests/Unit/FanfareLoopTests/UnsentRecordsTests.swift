@@ -12,7 +12,7 @@ import Testing
     }
 
     /// Records of any size, of which bytes leave in pieces of any size, against a list of all.
-    @Test(arguments: 1...20 as ClosedRange<UInt64>) func tellsWhatAListOfAllTells(_ seed: UInt64) {
+    @Test(arguments: 1...20 as ClosedRange<UInt64>) func unsentRecordsTellWhatAListOfAllTells(_ seed: UInt64) {
         var state = seed
         func draw(_ range: ClosedRange<Int>) -> Int {
             state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407

@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func twinsAreToldApart() {
+    @Test func abbreviationsTellNamesThatBeginAlikeApart() {
         #expect("Manchester City".abbreviated(to: 3, besides: "Manchester United") == "MCI")
         #expect("Manchester United".abbreviated(to: 3, besides: "Manchester City") == "MUN")
         #expect("Leeds United".abbreviated(to: 3, besides: "Manchester City") == "LEE")
@@ -43,7 +43,7 @@ import Testing
         ("Northspire", "Northsgate", "NOP", "NOG"), ("Team XYZ", "Team ABC", "TXY", "TAB"),
         ("Åsgård", "Åshammar", "ÅSG", "ÅSH"), ("Team North One", "Team North Two", "TON", "TTW"),
         ("Same", "Same", "SAM", "SAM"),
-    ]) func twinsAreToldApartByTheirLetters(one: String, other: String, first: String, second: String) {
+    ]) func abbreviationsTellNamesApartByTheirLetters(one: String, other: String, first: String, second: String) {
         #expect(one.abbreviated(to: 3, besides: other) == first)
         #expect(other.abbreviated(to: 3, besides: one) == second)
     }

@@ -11,13 +11,13 @@ import Testing
     }
 
     @Test(arguments: [Int64(0), 951_782_400_000, 1_709_164_800_000, 4_102_444_799_999])
-    func roundTrips(milliseconds: Int64) {
+    func feedTimesComeBackFromTheirText(milliseconds: Int64) {
         let time = FeedTime(milliseconds: milliseconds)
         #expect(FeedTime(rfc3339: time.description) == time)
     }
 
     /// Units mistaken for others make times that nobody lives to see; even so they can be told.
-    @Test func theFirstAndTheLast() {
+    @Test func theFirstAndTheLastFeedTimeHaveText() {
         #expect(FeedTime(milliseconds: .min).description == "-292275055-05-16T16:47:04.192Z")
         #expect(FeedTime(milliseconds: .max).description == "292278994-08-17T07:12:55.807Z")
         #expect(FeedTime(seconds: .max).milliseconds == .max)

@@ -168,7 +168,7 @@ import Testing
         (0, false, CardTimer.Unit.clock, "0:00"), (61, false, .clock, "1:01"), (5405, false, .clock, "90:05"),
         (-61, true, .clock, "1:01"), (-3725, true, .clock, "1:02:05"), (-61, true, .minutes, "2 min"),
         (30, true, .minutes, "0 min"),
-    ]) func timersCount(passed: Int64, countsDown: Bool, unit: CardTimer.Unit, text: String) {
+    ]) func aTimersTextCountsUpOrDown(passed: Int64, countsDown: Bool, unit: CardTimer.Unit, text: String) {
         let now = FeedTime(seconds: 1_781_359_200)
         let timer = CardTimer(field: "at", countsDown: countsDown, plus: .zero, unit: unit)
         let date = (now + .seconds(-passed)).activityKitSeconds

@@ -76,7 +76,7 @@ import Testing
     }
 
     /// Nothing stands behind the camera, and nothing outside the card.
-    @Test(arguments: Device.phones) func nothingIsHidden(device: Device) throws {
+    @Test(arguments: Device.phones) func noElementIsBehindTheCameraOrOutsideTheCard(device: Device) throws {
         let studio = try Studio(builtIn: "football")
         let state: JSONObject = [
             "home": "Borussia Mönchengladbach", "homeScore": 2, "away": "Wolverhampton Wanderers", "awayScore": 10,

@@ -76,7 +76,7 @@ import Testing
         #expect(html.contains(">2026-06-14 14:00:00</time>"))
     }
 
-    @Test func aPageNeedsNothingElse() {
+    @Test func aStoryPageNeedsNoOtherFile() {
         let html = StoryPage(title: "t", frames: [frame(0, "a")], fontFace: "@font-face{font-family:Inter}").html()
         #expect(html.components(separatedBy: "@font-face").count == 2)
         for outside in ["http:", "https:", "src=", "@import", "<link"] {

@@ -39,7 +39,7 @@ import Testing
         #expect(tally.figures[.football]?.events == 2)
     }
 
-    @Test func countsWhatWaitedAndForHowLong() {
+    @Test func aTallyCountsWhatWaitedAndForHowLong() {
         var tally = DecisionTally(essentialIn: [.builtIn])
         tally.note(record(0, .published), publication(1))
         tally.note(record(1, .unchanged), nil)
@@ -93,7 +93,7 @@ import Testing
     }
 
     /// Weeks of a live feed.
-    @Test func itDoesNotGrow() {
+    @Test func aTallyOfWaitsDoesNotGrow() {
         var tally = WaitTally()
         for wait in Int64(0)..<200_000 { tally.note(.milliseconds(wait * 997)) }
         #expect(tally.remembered < 66_000 && tally.count == 200_000)

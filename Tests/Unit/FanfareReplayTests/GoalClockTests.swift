@@ -51,7 +51,7 @@ import Testing
         #expect(clock.all.map(\.secondsToLast) == [5, 4, 5, 2])
     }
 
-    @Test func theNewestOfAllIsTimedByTheEnd() {
+    @Test func anOvertakenGoalWithoutANextOneIsTimedByTheEnd() {
         var clock = clock(1)
         clock.overtaken(1, of: topic)
         clock.settled(at: MonotonicTime(nanoseconds: 9_000_000_000))
@@ -61,7 +61,7 @@ import Testing
     }
 
     /// Of a live feed, whose goals may wait for ever in each way there is.
-    @Test func noMoreIsRememberedThanIsToldOf() {
+    @Test func noMoreGoalsAreRememberedThanAreToldOf() {
         var clock = GoalClock(goalsMax: 100)
         for serial in UInt64(1)...10_000 {
             let topic = TopicID("match/\(serial)")

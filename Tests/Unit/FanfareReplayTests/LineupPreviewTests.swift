@@ -36,7 +36,7 @@ import Testing
 
     private var goals: [FeedTime] { displays.filter { $0.alert?.title == "Goal! A 1–0 B" }.map(\.at) }
 
-    @Test func saysWhenThereIsMoreToSee() throws {
+    @Test func aLineupPreviewSaysWhenThereIsMoreToSee() throws {
         let preview = try preview()
         #expect(preview.nextDue == goal + .milliseconds(1), "what was said of a moment is seen when it is over")
         preview.pass(to: goal + .milliseconds(1)) { displays.append($0) }
@@ -61,14 +61,14 @@ import Testing
         }
     }
 
-    @Test func showsWhatWaitsWhenTheFeedIsOver() throws {
+    @Test func aLineupPreviewShowsWhatWaitsWhenTheFeedIsOver() throws {
         let preview = try preview()
         preview.finish { displays.append($0) }
         #expect(goals == [goal + .seconds(1)])
     }
 
     /// A topic that comes later has no row yet; one that never comes is a slip of the pen.
-    @Test func showsWhatIsKnownSoFar() throws {
+    @Test func aLineupPreviewShowsWhatIsKnownSoFar() throws {
         let feed = """
             {"topic":"a","topicKind":"game","at":1000,"set":{"score":1}}
             {"topic":"b","topicKind":"game","at":2000,"set":{"score":2}}
@@ -84,7 +84,7 @@ import Testing
         #expect(throws: ReplayError.self) { try story(["a", "b"], until: 500) }
     }
 
-    @Test func keepsToTheRulesOfLineups() throws {
+    @Test func aLineupPreviewKeepsToTheRulesOfLineups() throws {
         let rules = Rules(kinds: [:], other: .football, lineups: LineupRules(gather: .zero))
         displays = try LineupStory(of: topics, in: [path], rules: rules).displays
         #expect(goals == [goal])

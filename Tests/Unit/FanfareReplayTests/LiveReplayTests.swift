@@ -166,7 +166,7 @@ import Testing
     }
 
     /// Ten seconds, or less where people have less patience.
-    @Test(arguments: [nil, 3600, 3, 0]) func whatCannotBeSentIsSaidInTime(patience: Int?) throws {
+    @Test(arguments: [nil, 3600, 3, 0]) func pushesThatCannotBeSentAreToldInTime(patience: Int?) throws {
         let stage = Stage()
         stage.options.subscribers = 3
         stage.options.patience = patience.map { .seconds($0) }

@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test(arguments: [1e-9, 1e-300, .leastNonzeroMagnitude, 0.003, 1e300])
-    func anySpeedIsOne(speed: Double) {
+    func waitsAreBoundedAtAnySpeed(speed: Double) {
         var pace = Pace(speed: .times(speed), gapMax: .seconds(31_536_000), from: nil)
         #expect(pace.wait(until: start, now: Self.now) == .zero)
         for year in 1...100 {

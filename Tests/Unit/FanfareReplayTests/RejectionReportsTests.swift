@@ -14,7 +14,7 @@ import Testing
         #expect(reports.finish() == nil)
     }
 
-    @Test func eachMinuteHasTenOfItsOwn() {
+    @Test func eachMinuteHasTenReportedRejectionsOfItsOwn() {
         var reports = RejectionReports()
         let minute: Int64 = 60_000_000_000
         for line in 0..<11 { _ = reports.admit("\(line)", at: MonotonicTime(nanoseconds: 0)) }

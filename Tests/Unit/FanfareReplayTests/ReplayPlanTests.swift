@@ -36,7 +36,7 @@ import Testing
         #expect(plan.goalsMax == .max)
     }
 
-    @Test func liveFeedIsNot() throws {
+    @Test func liveFeedIsNotKnownBeforehand() throws {
         let plan = try live { $0.subscribers = 4 }
         #expect(plan.isLive && plan.eventsExpected == nil && plan.skippedFiles == [])
         #expect(plan.subscribers.topics == [] && plan.liveAudience != nil)

@@ -64,7 +64,7 @@ import Testing
         #expect(counts[1].distinct <= 120 && counts[0].distinct > 3 * counts[1].distinct)
     }
 
-    @Test func lineupsToo() throws {
+    @Test func everyLineupHasTheLastState() throws {
         let result = try replay {
             $0.subscribers = 5000
             $0.lineups = 3...5
@@ -102,7 +102,7 @@ import Testing
         #expect(error?.description.hasPrefix("match/1o02: ") == true)
     }
 
-    @Test func untilStopsThere() throws {
+    @Test func aReplayStopsAtTheTimeOfUntil() throws {
         let half = try #require(FeedTime(rfc3339: "1970-01-01T00:00:00Z"))
         let result = try replay { $0.until = half }
         #expect(result.summary.events == 0)

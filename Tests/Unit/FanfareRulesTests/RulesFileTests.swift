@@ -32,7 +32,7 @@ import Testing
     }
 
     /// What is written is read as the same, the rarest things too.
-    @Test func whatIsShownIsReadTheSame() throws {
+    @Test func shownRulesAreReadAsTheSame() throws {
         var made = TopicRules(
             reducer: CountingReducer(
                 counters: [
@@ -243,7 +243,7 @@ import Testing
         #expect(lines.first?.contains(says) == true, "\(lines)")
     }
 
-    @Test func thirtyAndMore() { #expect(Self.broken.count >= 30) }
+    @Test func brokenRulesFilesAreThirtyAndMore() { #expect(Self.broken.count >= 30) }
 
     @Test func allFaultsOfAFileAreTold() {
         let error = #expect(throws: TOMLError.self) {
@@ -255,7 +255,7 @@ import Testing
             ])
     }
 
-    @Test func aFileThatIsNotThere() {
+    @Test func aRulesFileThatIsNotThereIsAnError() {
         #expect { try Rules(file: "/nowhere/rules.toml") } throws: {
             "\($0)".hasPrefix("/nowhere/rules.toml: cannot be read")
         }

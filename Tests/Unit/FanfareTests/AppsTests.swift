@@ -9,7 +9,7 @@ import Testing
 /// One engine with several apps and environments.
 @Suite struct AppsTests {
     /// Each app's pushes use its own transport, for any number of shards; a publication completes when all apps have it.
-    @Test(arguments: [1, 2]) func eachAppHasItsOwnWay(shards: Int) throws {
+    @Test(arguments: [1, 2]) func eachAppHasItsOwnTransport(shards: Int) throws {
         let loop = try Loop()
         // Filled on the shards' threads, which start at the same time.
         let recordings = Locked<[[RecordingSource]]>([[], []])

@@ -56,7 +56,7 @@ import Testing
 
     // MARK: The buffer
 
-    @Test(arguments: [1, 3, 16, 20, 100]) func theOldestGiveWayAndAreCounted(capacity: Int) async {
+    @Test(arguments: [1, 3, 16, 20, 100]) func theOldestElementsThatNobodyTakesGiveWay(capacity: Int) async {
         let broadcast = Broadcast<Int>()
         var speaker = Broadcast.Speaker(broadcast)
         let sequence = EngineSequence(broadcast, buffering: capacity)

@@ -39,7 +39,7 @@ import Testing
     }
 
     /// A start is repeated while the former one is being given up, as all are after a restart.
-    @Test func aCallThatHasComeBeforeOrAfterItKeepsTheRow() {
+    @Test func aCallBeforeOrAfterARemovalKeepsTheRow() {
         let ends = Ends()
         ends.noteCall(1)
         ends.shardRemoved(1, token: 7)
@@ -96,7 +96,7 @@ import Testing
 
     /// The shard is asked, and answers before or after the call has gone to it.
     @Test(arguments: [false, true], [false, true])
-    func aCallWhileTheShardIsAskedKeepsTheRowIfItIsItsOwn(isKept: Bool, answersFirst: Bool) {
+    func aCallWhileTheShardIsAskedKeepsItsOwnRow(isKept: Bool, answersFirst: Bool) {
         let ends = Ends()
         ends.shardRemoved(1, token: 7)
         #expect(ends.noteCall(1) == nil)

@@ -8,7 +8,7 @@ import Testing
         MonotonicTime(nanoseconds: second * 1_000_000_000 - nanoseconds)
     }
 
-    @Test func aSlowCommitIsToldOnceAndItsAnswer() {
+    @Test func aSlowCommitAndItsEndAreToldOnce() {
         var watch = CommitWatch()
         #expect(watch.deadline == .never)
         watch.since = Self.second(1)
@@ -24,7 +24,7 @@ import Testing
     }
 
     /// The next commit may begin in the turn in which the slow one ends.
-    @Test func theCommitBehindASlowOneIsAnotherOne() {
+    @Test func aCommitBehindASlowOneIsWatchedAnew() {
         var watch = CommitWatch()
         watch.since = Self.second(0)
         _ = watch.news(at: Self.second(5))

@@ -160,7 +160,7 @@ import Testing
         enum CodingKeys: CodingKey { case score }
     }
 
-    @Test func isEncodedOncePerUpdateHoweverManyFollow() throws {
+    @Test func aStateIsEncodedOncePerUpdateHoweverManyFollow() throws {
         let records = Locked<[DecisionRecord]>([])
         var observer = Engine.Observer()
         observer.decided = { record in records.withLock { $0.append(record) } }

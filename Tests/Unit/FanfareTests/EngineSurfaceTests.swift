@@ -176,7 +176,7 @@ import Testing
 
     // MARK: Questions
 
-    @Test func questionsAreAnswered() async throws {
+    @Test func questionsToAnEngineAreAnswered() async throws {
         let engine = try Engine(Engine.Options(transport: .discard))
         #expect(try await engine.topicState(topic) == nil)
         _ = try await engine.follow(.topic(topic), activity: "card", subscriber: "anna", token: [1])

@@ -167,7 +167,7 @@ import Testing
         engine.stop()
     }
 
-    @Test func decidesInTheOrderOfEachThread() throws {
+    @Test func anEngineDecidesInTheOrderOfEachThread() throws {
         let decided = Decided()
         var observer = Engine.Observer()
         observer.decided = { decided.note($0) }
@@ -178,7 +178,7 @@ import Testing
         #expect(decided.sequences == Array(1...500))
     }
 
-    @Test func fullIsAnAnswer() throws {
+    @Test func aFullMailboxIsAnAnswer() throws {
         let gate = Gate()
         var options = Engine.Options(transport: .discard)
         options.mailboxCapacity = 4
@@ -195,7 +195,7 @@ import Testing
     }
 
     /// All orders of an operator work, and each is in the log.
-    @Test func operatorsStepIn() throws {
+    @Test func everyOrderOfAnOperatorWorksAndIsLogged() throws {
         let topic = TopicID("match/1")
         let log = Records()
         var observer = Engine.Observer()
@@ -222,7 +222,7 @@ import Testing
         #expect(log.versions == [1, 2, 3])
     }
 
-    @Test func saysWhatIsWrongWithTheKey() {
+    @Test func anEngineSaysWhatIsWrongWithItsKey() {
         let options = APNsOptions(
             host: "localhost", port: 1, keyFile: "/nonexistent/key.p8", keyID: "ABCDEFGHIJ", teamID: "ABCDEFGHIJ",
             bundleID: "com.example.app")

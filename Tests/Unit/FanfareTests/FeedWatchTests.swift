@@ -52,7 +52,7 @@ import Testing
         #expect((30...85).filter { room.notice(of: $0) != nil } == [80], "and again when it was free in between")
     }
 
-    @Test func anEnginesOperatorsAreToldOfBoth() {
+    @Test func operatorsAreToldOfUnknownWordsAndUsedUpRoom() {
         var rules = Rules.builtIn
         rules.limits.topicsMax = 5
         let one = OneThread(rules: rules)

@@ -67,7 +67,7 @@ import Testing
         #expect(Self.causes(alerts, now: 14) == ["full time"])
     }
 
-    @Test func theyAreBoundedAndOldOnesGoFirst() {
+    @Test func recentAlertsAreBoundedAndOldOnesGoFirst() {
         var alerts = RecentAlerts()
         for number in 0..<100_000 {
             alerts.note(Self.publication("\(number)", at: Int64(number / 10_000)), withheldFrom: [])
@@ -80,7 +80,7 @@ import Testing
         #expect(alerts.kept(at: Self.time(1000)).count == 1000)
     }
 
-    @Test func aCheckpointKeepsThem() throws {
+    @Test func aCheckpointKeepsRecentAlerts() throws {
         var alerts = RecentAlerts()
         let apps = [AppID(bundleID: "one"), AppID(bundleID: "two", environment: .development)]
         alerts.note(Self.publication("goal", at: 10, wall: 12), withheldFrom: apps)
@@ -104,7 +104,7 @@ import Testing
     }
 
     /// Which of them go on does not depend on where a restart began to read.
-    @Test func aRestartFromACheckpointKnowsTheSameOnes() {
+    @Test func aRestartFromACheckpointKnowsTheSameAlerts() {
         var random = SplitMix64(seed: 1)
         for _ in 0..<20 {
             var whole = RecentAlerts()

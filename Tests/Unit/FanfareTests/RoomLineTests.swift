@@ -143,7 +143,7 @@ import Testing
         #expect(await task.value == 3)
     }
 
-    @Test func whoIsCancelledGetsNothing() async {
+    @Test func whoIsCancelledGetsNoReply() async {
         let reply = Reply<Int>()
         let task = Task { await reply.value() }
         task.cancel()

@@ -20,7 +20,7 @@ import Testing
         #expect(queue.count == 0)
     }
 
-    @Test func oneShardInWhichSomebodyWasRefusedMakesItRefused() {
+    @Test func aRefusalInOneShardMakesASettleRefused() {
         let answers = Answers()
         var queue = SettleQueue(shards: 2)
         let first = queue.ask(until: .never) { answers.given.append($0) }

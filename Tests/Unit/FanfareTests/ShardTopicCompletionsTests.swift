@@ -23,7 +23,7 @@ import Testing
         #expect(whole?.before == FeedTime(milliseconds: 10_000))
     }
 
-    @Test func whatHasBeenToldIsNotToldOnceMore() {
+    @Test func aCompletionThatHasBeenToldIsNotToldOnceMore() {
         var completions = ShardTopicCompletions(perApp: 2)
         for shard in 0..<2 { _ = completions.take(Self.report(1, before: 10), app: 0, shard: shard) }
         #expect(completions.take(Self.report(1, before: 20), app: 0, shard: 0) == nil)

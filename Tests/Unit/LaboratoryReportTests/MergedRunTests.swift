@@ -154,7 +154,7 @@ struct MergedRunTests {
         #expect(whole.figures["lateness.p99"] == 0.5 && whole.figures["lateness.max"] == 1)
     }
 
-    @Test func oneFailureFailsAll() throws {
+    @Test func oneFailedRunFailsTheMergedRun() throws {
         var good = exampleRun()
         good.verdict = Verdict(faults: [], thresholds: [])
         var late = good

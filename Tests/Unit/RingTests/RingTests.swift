@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct RingTests {
     /// The ring agrees with an array for all small capacities, starting positions and counts.
-    @Test(arguments: [1, 2, 4, 8]) func behavesLikeAQueue(capacity: Int) {
+    @Test(arguments: [1, 2, 4, 8]) func ringBehavesLikeAQueue(capacity: Int) {
         for start in 0..<capacity * 2 {
             for count in 0...capacity {
                 let ring = OneToOneRing<Int>(capacity: capacity)
@@ -37,7 +37,7 @@ import Testing
     }
 
     /// Batches agree with an array: elements that do not fit stay with the caller, and a batch may wrap around.
-    @Test(arguments: [1, 2, 4, 8]) func movesBatches(capacity: Int) {
+    @Test(arguments: [1, 2, 4, 8]) func ringMovesBatches(capacity: Int) {
         for start in 0..<capacity * 2 {
             for count in 0...capacity + 2 {
                 for limit in 0...capacity + 1 {
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func releasesWhatABatchMoves() async {
+    @Test func ringReleasesWhatABatchMoves() async {
         await confirmation(expectedCount: 3) { released in
             let ring = OneToOneRing<Counted>(capacity: 4)
             var producer = ring.takeProducer()
@@ -84,7 +84,7 @@ import Testing
         deinit { onRelease() }
     }
 
-    @Test func releasesWhatIsLeftInside() async {
+    @Test func ringReleasesWhatIsLeftInside() async {
         await confirmation(expectedCount: 2) { released in
             let ring = OneToOneRing<Counted>(capacity: 4)
             var producer = ring.takeProducer()
@@ -94,7 +94,7 @@ import Testing
     }
 
     /// Two threads exchange elements, each of which is checked. The thread sanitizer runs this test, too.
-    @Test(arguments: [1, 8, 1024]) func keepsOrderAcrossThreads(capacity: Int) {
+    @Test(arguments: [1, 8, 1024]) func ringKeepsOrderAcrossThreads(capacity: Int) {
         let count = 200_000
         let ring = OneToOneRing<Int>(capacity: capacity)
         let thread = Thread {
@@ -120,7 +120,7 @@ import Testing
 
 extension RingTests {
     /// Both sides use batches of all sizes, and each element is checked.
-    @Test(arguments: [1, 8, 1024]) func keepsOrderOfBatchesAcrossThreads(capacity: Int) {
+    @Test(arguments: [1, 8, 1024]) func ringKeepsOrderOfBatchesAcrossThreads(capacity: Int) {
         let count = 200_000
         let ring = OneToOneRing<Int>(capacity: capacity)
         Thread {
@@ -148,7 +148,7 @@ extension RingTests {
 }
 
 @Suite struct MailboxTests {
-    @Test(arguments: [2, 4, 8]) func behavesLikeAQueue(capacity: Int) {
+    @Test(arguments: [2, 4, 8]) func mailboxBehavesLikeAQueue(capacity: Int) {
         let mailbox = ManyToOneMailbox<Int>(capacity: capacity)
         for lap in 0..<5 {
             for value in 0..<capacity { #expect(mailbox.tryPush(lap * 100 + value)) }
@@ -158,7 +158,7 @@ extension RingTests {
         }
     }
 
-    @Test func releasesWhatIsLeftInside() async {
+    @Test func mailboxReleasesWhatIsLeftInside() async {
         await confirmation(expectedCount: 2) { released in
             let mailbox = ManyToOneMailbox<RingTests.Counted>(capacity: 4)
             #expect(mailbox.tryPush(RingTests.Counted { released() }))
@@ -209,7 +209,7 @@ extension RingTests {
     }
 
     /// All elements of three producers arrive, each producer's in order.
-    @Test(arguments: [2, 64]) func losesNothingFromManyThreads(capacity: Int) {
+    @Test(arguments: [2, 64]) func mailboxLosesNothingFromManyThreads(capacity: Int) {
         let producers = 3
         let each = 50_000
         let mailbox = ManyToOneMailbox<(producer: Int, value: Int)>(capacity: capacity)

@@ -15,7 +15,7 @@ import Testing
             kind: lifecycle == nil ? "patch" : "end", lifecycle: lifecycle, change: .patch(patch))
     }
 
-    @Test func decideAndPublish() {
+    @Test func rulesWithBoundlessDurationsDecideAndPublish() {
         let ever = Duration.seconds(Int64.max)
         var rules = TopicRules(
             requestedAlerts: AlertRule(.ordinary, burst: 1, refill: ever, freshFor: ever), minimumInterval: ever,

@@ -11,7 +11,7 @@ import Testing
 
     private static let shares = [0, 0.001, 0.25, 0.5, 0.9, 0.99, 0.999, 1]
 
-    @Test func anyShareIsAnswered() {
+    @Test func aQuantileOfAnyShareIsAnswered() {
         var histogram = Histogram()
         for value in Int64(1)...10 { histogram.record(value) }
         for share in [-1, -Double.infinity, .nan, 0] { #expect(histogram.quantile(share) == 1) }
@@ -33,7 +33,7 @@ import Testing
         #expect(histogram.count == UInt64(values.count))
     }
 
-    @Test(arguments: UInt64(1)...10) func mergingIsRecordingTogether(seed: UInt64) {
+    @Test(arguments: UInt64(1)...10) func mergedHistogramsEqualOneOfAllValues(seed: UInt64) {
         let values = HistogramTests.values(1000, seed: seed)
         var all = Histogram()
         var parts = Array(repeating: Histogram(), count: 3)
@@ -47,7 +47,7 @@ import Testing
         #expect(merged == all, "seed \(seed)")
     }
 
-    @Test func countsSeveralAtOnce() {
+    @Test func aHistogramCountsSeveralValuesAtOnce() {
         var one = Histogram()
         var several = Histogram()
         for _ in 0..<5 { one.record(1000) }
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func hasAPlaceForEverything() {
+    @Test func aHistogramHasAPlaceForEveryValue() {
         var histogram = Histogram()
         #expect(histogram.quantile(0.5) == nil)
         histogram.record(-7)

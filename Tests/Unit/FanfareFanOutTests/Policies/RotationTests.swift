@@ -20,7 +20,7 @@ import Testing
 
     private func after(_ seconds: Int64) -> MonotonicTime { start + .seconds(seconds) }
 
-    @Test func whatJustHappenedIsHeldThenTheMostImportantComesBack() {
+    @Test func spotlightHoldsNewsThenTheMostImportantTopic() {
         var rotation = Rotation(rules(), at: start)
         let topics = live([10, 50, 50])
         #expect(rotation.wanted(topics, now: start) == 1, "of equals the first row")
@@ -34,7 +34,7 @@ import Testing
     }
 
     /// Rows by the schedule: the earliest is the first, of equal ones that of the first position, and the unknown one is last.
-    @Test func amongEqualsTheEarliestIsTheFirst() {
+    @Test func theEarliestOfEqualTopicsHasTheSpotlight() {
         func topics(_ life: Rotation.Topic.Life, _ times: [UInt32]) -> [Rotation.Topic] {
             times.map { Rotation.Topic(life, importance: 50, scheduledAt: $0) }
         }
@@ -57,7 +57,7 @@ import Testing
         #expect(seen == [2, 3, 1, 0, 2])
     }
 
-    @Test func weightierNewsTakesOverAndLighterWaitsForNothing() {
+    @Test func weightierNewsTakesTheSpotlightAndLighterDoesNot() {
         var rotation = Rotation(rules(), at: start)
         rotation.happened(at: 0, weight: card, rules(), now: start)
         rotation.happened(at: 1, weight: goal, rules(), now: after(1))
@@ -70,7 +70,7 @@ import Testing
         #expect(rotation.position == 0, "the dwell of the goal is over")
     }
 
-    @Test func moreOfTheSameTopicHoldsItLonger() {
+    @Test func moreNewsOfATopicHoldsTheSpotlightLonger() {
         var rotation = Rotation(rules(), at: start)
         rotation.happened(at: 0, weight: goal, rules(), now: start)
         rotation.happened(at: 0, weight: card, rules(), now: after(10))
@@ -96,7 +96,7 @@ import Testing
         #expect(rotation.wanted(topics, now: after(20)) == 1)
     }
 
-    @Test func nothingMovesWhileNothingIsLive() {
+    @Test func spotlightStaysWhileNoTopicIsLive() {
         var rotation = Rotation(rules(), at: start)
         rotation.happened(at: 1, weight: goal, rules(), now: start)
         let topics: [Rotation.Topic] = [.init(.waiting), .init(.ended)]
@@ -106,7 +106,7 @@ import Testing
         #expect(!mayPush)
     }
 
-    @Test func theFavouriteHasItBackWhileItIsLive() {
+    @Test func theFavouriteHasTheSpotlightBackWhileItIsLive() {
         var rotation = Rotation(rules(), pinned: 2, at: start)
         #expect(rotation.wanted(live([90, 80, 0]), now: start) == 2)
         rotation.happened(at: 0, weight: card, rules(), now: start)
@@ -133,7 +133,7 @@ import Testing
         #expect(now == after(20 + 40))
     }
 
-    @Test func aRoundIsOfSeveralAndNotWhileTheFavouriteIsLive() {
+    @Test func aRoundNeedsSeveralLiveTopicsAndNoLiveFavourite() {
         let rules = rules { $0.round = .seconds(10) }
         var alone = Rotation(rules, at: start)
         alone.move(to: 0, rules, now: start)
@@ -146,7 +146,7 @@ import Testing
         #expect(pinned.wanted([.init(.live), .init(.waiting), .init(.live)], now: after(60)) == 0)
     }
 
-    @Test func pushesOfItsOwnAreBudgeted() {
+    @Test func aRotationsOwnPushesAreBudgeted() {
         let rules = rules { $0.rotationPushes = .init(burst: 2, refill: .seconds(60)) }
         var rotation = Rotation(rules, at: start)
         let topics = live([10, 0])

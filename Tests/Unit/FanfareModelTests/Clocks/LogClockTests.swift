@@ -28,7 +28,7 @@ import Testing
 
     /// A restart after a pause, and after the machine's clock was set.
     @Test(arguments: restarts)
-    func goesOnWithTheLogTimeOfAnEarlierRun(pause: Int64, step: Int64) {
+    func logClockGoesOnWithTheLogTimeOfAnEarlierRun(pause: Int64, step: Int64) {
         let moment = Moment(wallMilliseconds: LogClockTests.start + pause, monotonicNanoseconds: 0)
         let log = LogClock(at: moment, continuing: FeedTime(milliseconds: LogClockTests.start))
         #expect(log.now.milliseconds == LogClockTests.start + step)
@@ -40,7 +40,7 @@ import Testing
         #expect(run.now == run.wall)
     }
 
-    /// So an interval of two seconds lasts two seconds, and what lasts eight hours is not over.
+    /// However the wall is set, an interval of two seconds lasts two seconds, and what lasts eight hours is not over.
     @Test(arguments: [-400 * 24 * hour, -hour, hour, 8 * hour, 400 * 24 * hour]) func aStepOfTheWallIsNoStep(
         step: Int64
     ) {
@@ -52,7 +52,7 @@ import Testing
         #expect((1875...2125).contains(run.now - before), "\(run.now - before) ms")
     }
 
-    @Test func catchesUpWithTheWallASixteenthFaster() {
+    @Test func logClockCatchesUpWithTheWallASixteenthFaster() {
         var run = Run()
         run.wall += LogClockTests.hour
         run.pass(16 * LogClockTests.hour - 1600, every: 1600)
@@ -63,7 +63,7 @@ import Testing
         #expect(run.now == run.wall)
     }
 
-    @Test func lingersUntilTheWallHasCaughtUp() {
+    @Test func logClockLingersUntilTheWallHasCaughtUp() {
         var run = Run()
         run.wall -= 1000
         run.pass(15_900)
@@ -72,7 +72,7 @@ import Testing
         #expect(run.now == run.wall)
     }
 
-    @Test(arguments: UInt64(1)...50) func neverGoesBackNorFarFromTheMonotonicClocksPace(seed: UInt64) {
+    @Test(arguments: UInt64(1)...50) func logClockNeverGoesBackNorFarFromTheMonotonicPace(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var run = Run()
         for _ in 0..<5000 {

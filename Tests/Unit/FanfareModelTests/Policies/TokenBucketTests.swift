@@ -6,7 +6,7 @@ import Testing
 
     private func at(_ seconds: Double) -> FeedTime { start + .milliseconds(Int64(seconds * 1000)) }
 
-    @Test func burstThenOnePerRefill() {
+    @Test func aBucketGivesItsBurstAndThenOnePerRefill() {
         var bucket = TokenBucket(.init(burst: 2, refill: .seconds(10)), at: at(0))
         let atOnce = (0..<3).map { _ in bucket.take(at: at(0)) }
         #expect(atOnce == [true, true, false])
@@ -17,7 +17,7 @@ import Testing
         #expect(bucket.wait(at: at(10)) == .seconds(10))
     }
 
-    @Test func neverHoldsMoreThanItsBurst() {
+    @Test func aBucketNeverHoldsMoreThanItsBurst() {
         var bucket = TokenBucket(.init(burst: 2, refill: .seconds(1)), at: at(0))
         let taken = (0..<4).map { _ in bucket.take(at: at(1_000_000)) }
         #expect(taken == [true, true, false, false])
