@@ -7,7 +7,7 @@ extension ClientSession {
             try unsafe receive(Span(_unsafeElements: bytes.bindMemory(to: UInt8.self)))
             // Stalled bodies are resumed once for all frames that arrived together: otherwise a peer that opens windows byte
             // by byte could make us walk over all stalled bodies for each frame.
-            if windowsHaveGrown { sendStalled() }
+            if stalled.windowsHaveGrown { sendStalled() }
         } catch {
             fail(error)
         }
@@ -59,13 +59,13 @@ extension ClientSession {
                 code: .frameSizeError,
                 text: "frame of \(header.length) bytes, at most \(FlowControl.defaultFrameSize) are allowed")
         }
-        if headerBlockStream != 0,
-            header.type != FrameType.continuation || header.stream != headerBlockStream
+        if headerBlock.stream != 0,
+            header.type != FrameType.continuation || header.stream != headerBlock.stream
         {
             throw ConnectionError(
                 code: .protocolError,
                 text: "frame of type \(header.type) on stream \(header.stream) inside the header block of stream "
-                    + "\(headerBlockStream)")
+                    + "\(headerBlock.stream)")
         }
     }
 
@@ -82,7 +82,7 @@ extension ClientSession {
         case FrameType.ping: try receivePing(header, payload)
         case FrameType.goAway: try receiveGoAway(header, payload)
         case FrameType.windowUpdate: try receiveWindowUpdate(header, payload)
-        default: try countIdleFrame()
+        default: try flood.countIdleFrame()
         }
     }
 
@@ -91,7 +91,7 @@ extension ClientSession {
     /// Returns the open stream of a frame, or nil when it is closed; the frame is then ignored, because it may have crossed
     /// our RST_STREAM. A stream that was never open is an error (RFC 9113 §5.1).
     func openStream(_ header: FrameHeader, _ name: StaticString) throws(ConnectionError) -> Int? {
-        guard header.stream % 2 == 1, header.stream < nextStream else {
+        guard header.stream % 2 == 1, header.stream < streams.next else {
             throw ConnectionError(code: .protocolError, text: "\(name) on stream \(header.stream), which is not open")
         }
         return streams.position(of: header.stream)
@@ -113,22 +113,6 @@ extension ClientSession {
         }
     }
 
-    mutating func countIdleFrame() throws(ConnectionError) {
-        idleFrames += 1
-        guard idleFrames <= ClientSession.idleFramesMax else {
-            throw ConnectionError(
-                code: .enhanceYourCalm, text: "\(idleFrames) frames without purpose since the last answer")
-        }
-    }
-
-    private mutating func countReply() throws(ConnectionError) {
-        repliesQueued += 1
-        guard repliesQueued <= ClientSession.repliesQueuedMax else {
-            throw ConnectionError(
-                code: .enhanceYourCalm, text: "\(repliesQueued) PING and SETTINGS frames whose answers nobody reads")
-        }
-    }
-
     // MARK: Frames about the connection
 
     private mutating func receivePriority(_ header: FrameHeader) throws(ConnectionError) {
@@ -137,7 +121,7 @@ extension ClientSession {
         }
         // RFC 9113 makes a wrong length a stream error (§6.3), but no server has a reason to send PRIORITY to a client.
         try require(header, length: 5, "PRIORITY")
-        try countIdleFrame()
+        try flood.countIdleFrame()
     }
 
     private mutating func receivePing(_ header: FrameHeader, _ payload: Span<UInt8>) throws(ConnectionError) {
@@ -145,14 +129,13 @@ extension ClientSession {
         try require(header, length: 8, "PING")
         let opaque = UInt64(payload.bigEndian32(at: 0)) << 32 | UInt64(payload.bigEndian32(at: 4))
         if !header.has(FrameFlag.acknowledgement) {
-            try countIdleFrame()
-            try countReply()
+            try flood.countIdleFrame()
+            try flood.countReply()
             output.appendPing(opaque, acknowledges: true)
-        } else if awaitsPong, opaque == pingsSent {
-            awaitsPong = false
+        } else if pings.acknowledge(opaque) {
             events.events.append(.pong)
         } else {
-            try countIdleFrame()
+            try flood.countIdleFrame()
         }
     }
 
@@ -172,17 +155,14 @@ extension ClientSession {
             events.events.append(.notProcessed(tag: streams[position].tag))
             streams.close(position)
         }
-        try countIdleFrame()
+        try flood.countIdleFrame()
     }
 
     private mutating func receiveSettings(_ header: FrameHeader, _ payload: Span<UInt8>) throws(ConnectionError) {
         try requireConnection(header, "SETTINGS")
         if header.has(FrameFlag.acknowledgement) {
             try require(header, length: 0, "acknowledgement of SETTINGS")
-            guard !settingsAcknowledged else {
-                throw ConnectionError(code: .protocolError, text: "SETTINGS acknowledged twice")
-            }
-            settingsAcknowledged = true
+            try own.acknowledge()
             decoder.setTableLimit(configuration.decoderTableSize)
             return
         }
@@ -190,52 +170,27 @@ extension ClientSession {
             throw ConnectionError(
                 code: .frameSizeError, text: "SETTINGS of \(header.length) bytes, must be a multiple of 6")
         }
-        try countIdleFrame()
-        let windowBefore = peerInitialWindow
+        try flood.countIdleFrame()
+        let windowBefore = peer.streamWindow
         for index in stride(from: 0, to: payload.count, by: 6) {
-            try apply(setting: payload.bigEndian16(at: index), value: payload.bigEndian32(at: index + 2))
+            let (setting, value) = (payload.bigEndian16(at: index), payload.bigEndian32(at: index + 2))
+            if setting == SettingID.headerTableSize { shapes.setTableLimit(Int(value)) }
+            try peer.apply(setting: setting, value: value)
         }
         // Open streams gain or lose the difference, and their windows may become negative (§6.9.2). The walk happens once
         // per frame, because a walk for each of a frame's 2,730 values would help an attacker.
-        if peerInitialWindow != windowBefore,
-            let stream = streams.moveSendWindows(by: peerInitialWindow - windowBefore)
+        if peer.streamWindow != windowBefore,
+            let stream = streams.moveSendWindows(by: peer.streamWindow - windowBefore)
         {
             throw ConnectionError(
                 code: .flowControlError,
-                text: "initial window of \(peerInitialWindow) bytes overflows that of stream \(stream)")
+                text: "initial window of \(peer.streamWindow) bytes overflows that of stream \(stream)")
         }
-        try countReply()
+        try flood.countReply()
         output.appendSettingsAcknowledgement()
-        settingsReceived = true
-        windowsHaveGrown = true
+        peer.settingsArrived()
+        stalled.windowGrew()
         events.events.append(.settingsChanged)
-    }
-
-    private mutating func apply(setting: UInt16, value: UInt32) throws(ConnectionError) {
-        switch setting {
-        case SettingID.headerTableSize:
-            encoder.setTableLimit(Int(value))
-        case SettingID.enablePush:
-            guard value == 0 else {
-                throw ConnectionError(code: .protocolError, text: "a server enables push: ENABLE_PUSH \(value)")
-            }
-        case SettingID.maxConcurrentStreams:
-            peerStreamsMax = Int(value)
-        case SettingID.initialWindowSize:
-            guard value <= FlowControl.windowMax else {
-                throw ConnectionError(code: .flowControlError, text: "initial window of \(value) bytes")
-            }
-            peerInitialWindow = Int(value)
-        case SettingID.maxFrameSize:
-            guard FlowControl.defaultFrameSize...FlowControl.frameSizeMax ~= Int(value) else {
-                throw ConnectionError(code: .protocolError, text: "maximum frame size of \(value) bytes")
-            }
-            peerFrameSizeMax = Int(value)
-        default:
-            // RFC 9113 requires that unknown settings are ignored. MAX_HEADER_LIST_SIZE is advisory (§6.5.2): a peer that
-            // enforces it answers the request with an error, and our lists are a tenth of the usual limits.
-            break
-        }
     }
 
     private mutating func receiveWindowUpdate(
@@ -244,27 +199,19 @@ extension ClientSession {
         try require(header, length: 4, "WINDOW_UPDATE")
         let increment = Int(payload.bigEndian32(at: 0) & UInt32(FlowControl.windowMax))
         if header.stream == 0 {
-            guard increment > 0 else {
-                throw ConnectionError(code: .protocolError, text: "WINDOW_UPDATE of 0 bytes")
-            }
-            sendWindow += increment
-            guard sendWindow <= FlowControl.windowMax else {
-                throw ConnectionError(
-                    code: .flowControlError, text: "WINDOW_UPDATE of \(increment) bytes overflows the window")
-            }
-            windowsHaveGrown = true
-            return
+            try peer.widenConnection(by: increment)
+            return stalled.windowGrew()
         }
-        guard let position = try openStream(header, "WINDOW_UPDATE") else { return try countIdleFrame() }
+        guard let position = try openStream(header, "WINDOW_UPDATE") else { return try flood.countIdleFrame() }
         guard increment > 0 else { return reset(position, .protocolError) }
         streams[position].sendWindow += increment
         guard streams[position].sendWindow <= FlowControl.windowMax else { return reset(position, .flowControlError) }
-        windowsHaveGrown = true
+        stalled.windowGrew()
     }
 
     private mutating func receiveReset(_ header: FrameHeader, _ payload: Span<UInt8>) throws(ConnectionError) {
         try require(header, length: 4, "RST_STREAM")
-        guard let position = try openStream(header, "RST_STREAM") else { return try countIdleFrame() }
+        guard let position = try openStream(header, "RST_STREAM") else { return try flood.countIdleFrame() }
         wasReset(position, ErrorCode(rawValue: payload.bigEndian32(at: 0)))
     }
 }

@@ -39,7 +39,7 @@ extension ClientSession {
         let (authorization, fields) = literals
         guard freeStreams > 0 else { return false }
         let start = output.position
-        let encoded = shapes.prepare(shape, with: &encoder)
+        let encoded = shapes.prepare(shape)
         let pathCount = form == .token ? shape.pathPrefix.count + 2 * path.count : path.count
         let pathFieldCount = unsafe 1 + OutputCursor.bytes(ofInteger: pathCount, prefix: 7) + pathCount
         let blockCount =
@@ -47,12 +47,11 @@ extension ClientSession {
             + authorization.bytes.count + fields.bytes.count
         // Nearly every request is whole: one frame of fields and one of body, with no limit in the way.
         let isWhole =
-            blockCount <= peerFrameSizeMax
-            && body.count <= min(peerFrameSizeMax, sendWindow, peerInitialWindow)
+            blockCount <= peer.frameSizeMax && body.count <= peer.wholeBodyMax
         var cursor = unsafe output.cursor(room: 2 * FrameHeader.count + blockCount + (isWhole ? body.count : 0))
         unsafe cursor.putHeader(
             length: blockCount, type: FrameType.headers,
-            flags: FrameFlag.endHeaders | (body.isEmpty ? FrameFlag.endStream : 0), stream: nextStream)
+            flags: FrameFlag.endHeaders | (body.isEmpty ? FrameFlag.endStream : 0), stream: streams.next)
         unsafe cursor.put(shapes.entries[encoded].pseudoFields)
         // `:path` (4 in the static table) is a literal that is never indexed and not Huffman-coded.
         unsafe cursor.put(0x14 as UInt8)
@@ -66,18 +65,18 @@ extension ClientSession {
         unsafe cursor.put(shapes.entries[encoded].fields)
         unsafe cursor.put(authorization.bytes)
         unsafe cursor.put(fields.bytes)
-        var window = peerInitialWindow
+        var window = peer.streamWindow
         if isWhole, !body.isEmpty {
             unsafe cursor.putHeader(
-                length: body.count, type: FrameType.data, flags: FrameFlag.endStream, stream: nextStream)
+                length: body.count, type: FrameType.data, flags: FrameFlag.endStream, stream: streams.next)
             unsafe cursor.put(body)
-            sendWindow -= body.count
+            peer.connectionWindow -= body.count
             window -= body.count
         }
         unsafe output.commit(cursor)
-        if blockCount > peerFrameSizeMax { splitBlock(from: start, endStream: body.isEmpty) }
+        if blockCount > peer.frameSizeMax { splitBlock(from: start, endStream: body.isEmpty) }
         let end = isWhole || body.isEmpty ? output.position : .max
-        let position = streams.open(Stream(id: nextStream, tag: tag, endsAt: end, sendWindow: window))
+        let position = streams.open(Stream(id: streams.next, tag: tag, endsAt: end, sendWindow: window))
         advanceStreamID()
         if !isWhole, !body.isEmpty { beginBody(body, position) }
         return true
@@ -88,21 +87,20 @@ extension ClientSession {
         let block = Array(output.cut(from: start).dropFirst(FrameHeader.count))
         var sent = 0
         while sent < block.count {
-            let piece = block[sent..<min(sent + peerFrameSizeMax, block.count)]
+            let piece = block[sent..<min(sent + peer.frameSizeMax, block.count)]
             let isLast = piece.endIndex == block.count
             output.appendHeader(
                 length: piece.count, type: sent == 0 ? FrameType.headers : FrameType.continuation,
                 flags: (sent == 0 && endStream ? FrameFlag.endStream : 0) | (isLast ? FrameFlag.endHeaders : 0),
-                stream: nextStream)
+                stream: streams.next)
             output.append(Array(piece))
             sent = piece.endIndex
         }
     }
 
-    /// Advances to the next ID whose place is free. There always is one, because at most half of the places are taken.
     private mutating func advanceStreamID() {
-        repeat { nextStream += 2 } while nextStream <= StreamID.max && !streams.isFree(for: nextStream)
-        guard nextStream > StreamID.max, state == .open else { return }
+        streams.advance()
+        guard streams.next > StreamID.max, state == .open else { return }
         state = .draining
         events.events.append(.exhausted)
     }
@@ -114,8 +112,8 @@ extension ClientSession {
         streams[partial: position].unsent = body
         guard !sendBody(position) else { return }
         // The list stays bounded even if the peer opens no window and resets every request.
-        if stalled.count > 2 * configuration.streamsMax {
-            stalled.removeAll(where: { streams.position(of: $0) == nil })
+        if stalled.streams.count > 2 * configuration.streamsMax {
+            stalled.prune { streams.position(of: $0) != nil }
         }
         stalled.append(streams[position].id)
     }
@@ -126,14 +124,14 @@ extension ClientSession {
         let body = streams[partial: position].unsent
         var from = streams[partial: position].unsentFrom
         while from < body.count {
-            let count = min(body.count - from, peerFrameSizeMax, sendWindow, streams[position].sendWindow)
+            let count = min(body.count - from, peer.frameSizeMax, peer.connectionWindow, streams[position].sendWindow)
             guard count > 0 else { break }
             let ends = from + count == body.count
             output.appendHeader(
                 length: count, type: FrameType.data, flags: ends ? FrameFlag.endStream : 0, stream: id)
             output.append(body.span.extracting(from..<from + count))
             from += count
-            sendWindow -= count
+            peer.connectionWindow -= count
             streams[position].sendWindow -= count
         }
         let isDone = from == body.count
@@ -145,15 +143,16 @@ extension ClientSession {
 
     /// Resumes stalled bodies, oldest request first.
     mutating func sendStalled() {
-        windowsHaveGrown = false
+        var waiting = stalled.take()
         var kept = 0
-        for index in stalled.indices {
-            let id = stalled[index]
+        for index in waiting.indices {
+            let id = waiting[index]
             guard let position = streams.position(of: id) else { continue }
-            if sendWindow > 0, sendBody(position) { continue }
-            stalled[kept] = id
+            if peer.connectionWindow > 0, sendBody(position) { continue }
+            waiting[kept] = id
             kept += 1
         }
-        stalled.removeLast(stalled.count - kept)
+        waiting.removeLast(waiting.count - kept)
+        stalled.giveBack(waiting)
     }
 }

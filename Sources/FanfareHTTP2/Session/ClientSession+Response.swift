@@ -15,32 +15,16 @@ extension ClientSession {
         if header.has(FrameFlag.endHeaders) {
             return try receiveBlock(payload.extracting(content), stream: header.stream, endsStream: endsStream)
         }
-        headerBlock.removeAll(keepingCapacity: true)
-        headerBlock.append(payload.extracting(content))
-        headerBlockStream = header.stream
-        headerBlockEndsStream = endsStream
-        continuations = 0
+        headerBlock.begin(payload.extracting(content), stream: header.stream, endsStream: endsStream)
     }
 
     mutating func receiveContinuation(_ header: FrameHeader, _ payload: Span<UInt8>) throws(ConnectionError) {
-        guard headerBlockStream != 0 else {
-            throw ConnectionError(code: .protocolError, text: "CONTINUATION without HEADERS before it")
-        }
-        continuations += 1
         // The encoded form of a list within its limit is hardly longer than the list, even if Huffman expands odd bytes.
-        let blockMax = 2 * configuration.headerListMax
-        guard continuations <= ClientSession.continuationsMax, headerBlock.count + payload.count <= blockMax else {
-            throw ConnectionError(
-                code: .enhanceYourCalm,
-                text: "header block of \(headerBlock.count + payload.count) bytes in \(continuations + 1) frames")
-        }
-        headerBlock.append(payload)
+        try headerBlock.append(payload, bytesMax: 2 * configuration.headerListMax)
         guard header.has(FrameFlag.endHeaders) else { return }
-        headerBlockStream = 0
-        var block: [UInt8] = []
-        swap(&block, &headerBlock)
-        try receiveBlock(block.span, stream: header.stream, endsStream: headerBlockEndsStream)
-        swap(&block, &headerBlock)
+        let block = headerBlock.take()
+        try receiveBlock(block.span, stream: header.stream, endsStream: headerBlock.endsStream)
+        headerBlock.giveBack(block)
     }
 
     private mutating func receiveBlock(
@@ -52,7 +36,7 @@ extension ClientSession {
         } catch {
             throw ConnectionError(code: .compressionError, text: error.text)
         }
-        guard let position = streams.position(of: id) else { return try countIdleFrame() }
+        guard let position = streams.position(of: id) else { return try flood.countIdleFrame() }
         guard !decoder.list.isOverLimit else { return reset(position, .enhanceYourCalm) }
         let hasHead = streams.isPartial(position) && streams[partial: position].status != 0
         guard !hasHead else {
@@ -67,7 +51,7 @@ extension ClientSession {
         }
         if head.isInterim {
             guard !endsStream else { return reset(position, .protocolError) }
-            return try countIdleFrame()
+            return try flood.countIdleFrame()
         }
         let fields = decoder.list.bytes
         let apnsID = head.apnsID?.value ?? 0..<0
@@ -91,20 +75,13 @@ extension ClientSession {
 
     mutating func receiveData(_ header: FrameHeader, _ payload: Span<UInt8>) throws(ConnectionError) {
         let open = try openStream(header, "DATA")
-        // Padding counts towards the window, and so does DATA for closed streams (RFC 9113 §6.9).
-        receiveWindow -= payload.count
-        guard receiveWindow >= 0 else {
-            throw ConnectionError(
-                code: .flowControlError, text: "\(-receiveWindow) bytes of DATA beyond the connection's window")
-        }
+        try own.receive(payload.count)
         let content = try unpadded(header, payload)
-        if receiveWindow < configuration.receiveWindow / 2 {
-            output.appendWindowUpdate(configuration.receiveWindow - receiveWindow, stream: 0)
-            receiveWindow = configuration.receiveWindow
-        }
+        let renewal = own.renewal()
+        if renewal > 0 { output.appendWindowUpdate(renewal, stream: 0) }
         let endsStream = header.has(FrameFlag.endStream)
-        guard let position = open else { return try countIdleFrame() }
-        if content.isEmpty, !endsStream { try countIdleFrame() }
+        guard let position = open else { return try flood.countIdleFrame() }
+        if content.isEmpty, !endsStream { try flood.countIdleFrame() }
         guard streams.isPartial(position), streams[partial: position].status != 0 else {
             return reset(position, .protocolError)
         }
@@ -149,7 +126,7 @@ extension ClientSession {
     private mutating func report(_ response: Response, _ position: Int) {
         events.events.append(.response(response))
         streams.close(position)
-        idleFrames = 0
+        flood.answerArrived()
     }
 
     /// Returns the range of a payload's content without padding (RFC 9113 §6.1).

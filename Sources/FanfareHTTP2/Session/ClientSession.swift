@@ -27,56 +27,30 @@
     /// The caller's own limit of requests in flight, in addition to the peer's. APNs allows one request with token
     /// authentication until the first has succeeded (spec §10). Lowering the limit cancels nothing.
     package var streamLimit: Int
-    /// `true` once the peer's SETTINGS have arrived; the peer's limits are the protocol's defaults before.
-    package internal(set) var settingsReceived = false
 
     var output: OutputBuffer
     var events = EventBatch()
     var streams: StreamTable
-    var nextStream: UInt32
-    var encoder: HeaderEncoder
-    var shapes = ShapeCache()
+    var shapes: ShapeCache
     var decoder: HeaderDecoder
-
-    // Limits that the peer sets.
-    var peerStreamsMax = Int.max
-    var peerInitialWindow = FlowControl.defaultWindow
-    var peerFrameSizeMax = FlowControl.defaultFrameSize
-    /// Send window of the connection, in bytes.
-    var sendWindow = FlowControl.defaultWindow
-    /// Streams whose bodies wait for a window, in the order of their requests. May contain closed streams.
-    var stalled: [UInt32] = []
-    /// `true` when a window has grown since the last attempt to send the stalled bodies.
-    var windowsHaveGrown = false
-
-    // Limits that we set for the peer.
-    var receiveWindow: Int
-    var settingsAcknowledged = false
-
+    var peer = PeerLimits()
+    var own: OwnLimits
+    var stalled = StalledBodies()
     /// Beginning of a frame whose rest has not arrived. At most 9 + 16,384 bytes.
     var partialFrame: [UInt8] = []
-    /// Bytes of the incomplete header block.
-    var headerBlock: [UInt8] = []
-    /// Stream of the incomplete header block; 0 when there is none.
-    var headerBlockStream: UInt32 = 0
-    var headerBlockEndsStream = false
-    var continuations = 0
-
-    var pingsSent: UInt64 = 0
-    var awaitsPong = false
-    var repliesQueued = 0
-    var idleFrames = 0
+    var headerBlock = HeaderBlock()
+    var pings = Pings()
+    var flood = FloodGuard()
 
     /// Creates a session whose output begins with the connection preface and our SETTINGS.
     package init(configuration: Configuration) {
         configuration.check()
         self.configuration = configuration
         streamLimit = configuration.streamsMax
-        streams = StreamTable(streamsMax: configuration.streamsMax)
-        nextStream = configuration.firstStream
-        encoder = HeaderEncoder(tableCapacity: configuration.encoderTableSize)
+        streams = StreamTable(streamsMax: configuration.streamsMax, first: configuration.firstStream)
+        shapes = ShapeCache(encoder: HeaderEncoder(tableCapacity: configuration.encoderTableSize))
         decoder = HeaderDecoder(tableCapacity: configuration.decoderTableSize, listLimit: configuration.headerListMax)
-        receiveWindow = configuration.receiveWindow
+        own = OwnLimits(window: configuration.receiveWindow)
         output = OutputBuffer(capacity: 4096)
         output.append(Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8))
         output.appendSettings([
@@ -84,10 +58,13 @@
             (SettingID.enablePush, 0),
             (SettingID.maxHeaderListSize, UInt32(configuration.headerListMax)),
         ])
-        if receiveWindow > FlowControl.defaultWindow {
-            output.appendWindowUpdate(receiveWindow - FlowControl.defaultWindow, stream: 0)
+        if own.window > FlowControl.defaultWindow {
+            output.appendWindowUpdate(own.window - FlowControl.defaultWindow, stream: 0)
         }
     }
+
+    /// `true` once the peer's SETTINGS have arrived; the peer's limits are the protocol's defaults before.
+    package var settingsReceived: Bool { peer.areKnown }
 
     // MARK: Room
 
@@ -97,18 +74,18 @@
     /// Requests that the session would accept now.
     package var freeStreams: Int {
         guard state == .open else { return 0 }
-        return max(0, min(streamLimit, configuration.streamsMax, peerStreamsMax) - streams.count)
+        return max(0, min(streamLimit, configuration.streamsMax, peer.streamsMax) - streams.count)
     }
 
     /// Requests in flight that the configuration and the peer allow, without the caller's own `streamLimit`.
-    @usableFromInline package var streamsAllowed: Int { min(configuration.streamsMax, peerStreamsMax) }
+    @usableFromInline package var streamsAllowed: Int { min(configuration.streamsMax, peer.streamsMax) }
 
     /// `true` while the peer allows requests at all: its MAX_CONCURRENT_STREAMS is not 0.
-    @usableFromInline package var allowsStreams: Bool { peerStreamsMax > 0 }
+    @usableFromInline package var allowsStreams: Bool { peer.streamsMax > 0 }
 
     /// Bytes of bodies that the connection's window lets out now. The session still accepts a request beyond it, but its
     /// body waits; so a caller that wants to send the newest state takes no more work than this window holds.
-    @usableFromInline package var freeWindow: Int { max(0, sendWindow) }
+    @usableFromInline package var freeWindow: Int { peer.connectionWindow }
 
     // MARK: Output
 
@@ -125,7 +102,7 @@
     /// Removes the first `count` bytes of the output, which are on their way: the peer may process requests that end in them from now on.
     package mutating func take(_ count: Int) {
         output.take(count)
-        if output.count == 0 { repliesQueued = 0 }
+        if output.count == 0 { flood.outputLeft() }
     }
 
     /// Swaps the output's memory with that of `buffer`, so that sessions that write one after the other share one memory.
@@ -147,10 +124,8 @@
     /// session is closed.
     @discardableResult
     package mutating func ping() -> Bool {
-        guard state != .closed, !awaitsPong else { return false }
-        awaitsPong = true
-        pingsSent &+= 1
-        output.appendPing(pingsSent, acknowledges: false)
+        guard state != .closed, let content = pings.next() else { return false }
+        output.appendPing(content, acknowledges: false)
         return true
     }
 

@@ -29,13 +29,6 @@ extension ClientSession {
         }
     }
 
-    /// Maximum number of CONTINUATION frames in one header block. A block of `headerListMax` needs two.
-    static let continuationsMax = 32
-    /// Maximum number of replies to PING and SETTINGS in the output while the peer reads nothing.
-    static let repliesQueuedMax = 1000
-    /// Maximum number of frames without effect (PING, PRIORITY, empty DATA, unknown types, closed streams) between two
-    /// answers. An idle connection that gets a PING every minute lives for a week.
-    static let idleFramesMax = 10_000
     /// Maximum number of bytes that are kept of GOAWAY's debug data.
     package static let debugTextMax = 1024
 }

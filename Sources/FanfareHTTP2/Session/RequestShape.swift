@@ -20,7 +20,7 @@ package final class RequestShape: Sendable {
     }
 }
 
-/// A connection's shapes, encoded by its encoder.
+/// A connection's encoder, and the shapes that it has encoded.
 struct ShapeCache {
     struct Encoded {
         let shape: RequestShape
@@ -32,6 +32,7 @@ struct ShapeCache {
         fileprivate var generation: UInt64?
     }
 
+    private var encoder: HeaderEncoder
     private(set) var entries: [Encoded] = []
     /// Maximum number of encoded shapes. Kinds of requests are few; beyond it the oldest is discarded, and encoded again on its next use.
     private static let entriesMax = 16
@@ -39,16 +40,21 @@ struct ShapeCache {
     /// Index of the most recently used shape: a sweep uses one shape again and again.
     private var latest = 0
 
+    init(encoder: HeaderEncoder) { self.encoder = encoder }
+
+    /// Takes the peer's SETTINGS_HEADER_TABLE_SIZE.
+    mutating func setTableLimit(_ limit: Int) { encoder.setTableLimit(limit) }
+
     /// Returns the index of the shape's bytes, after encoding them if necessary. They must go out before the next call.
     @inline(__always)
-    mutating func prepare(_ shape: RequestShape, with encoder: inout HeaderEncoder) -> Int {
+    mutating func prepare(_ shape: RequestShape) -> Int {
         if latest < entries.count, entries[latest].shape === shape,
             entries[latest].generation == encoder.table.generation, !encoder.owesSizeUpdate
         {
             return latest
         }
         latest = find(shape)
-        encode(latest, with: &encoder)
+        encode(latest)
         return latest
     }
 
@@ -63,7 +69,7 @@ struct ShapeCache {
         return oldest
     }
 
-    private mutating func encode(_ index: Int, with encoder: inout HeaderEncoder) {
+    private mutating func encode(_ index: Int) {
         guard entries[index].generation != encoder.table.generation || encoder.owesSizeUpdate else { return }
         let before = encoder.table.generation
         let isOwing = encoder.owesSizeUpdate

@@ -47,11 +47,14 @@ struct PartialExchange {
 struct StreamTable {
     private var slots: [Stream]
     private(set) var count = 0
+    /// ID of the next stream; beyond `StreamID.max` once none is left.
+    private(set) var next: UInt32
     /// Partial exchanges, reused: the array grows to the largest number that were needed at once.
     private var partial: [PartialExchange] = []
     private var partialFree: [Int32] = []
 
-    init(streamsMax: Int) {
+    init(streamsMax: Int, first: UInt32) {
+        next = first
         var capacity = 2
         while capacity < 2 * streamsMax { capacity *= 2 }
         slots = [Stream](repeating: Stream(), count: capacity)
@@ -59,7 +62,10 @@ struct StreamTable {
 
     private func place(_ id: UInt32) -> Int { Int(id >> 1) & (slots.count - 1) }
 
-    func isFree(for id: UInt32) -> Bool { slots[place(id)].id == 0 }
+    /// Advances to the next ID whose place is free. There always is one, because at most half of the places are taken.
+    mutating func advance() {
+        repeat { next += 2 } while next <= StreamID.max && slots[place(next)].id != 0
+    }
 
     /// Returns the position of an open stream; nil when no such stream is open.
     func position(of id: UInt32) -> Int? {
@@ -75,7 +81,7 @@ struct StreamTable {
         _modify { yield &slots[position] }
     }
 
-    /// - Precondition: the ID's place is free.
+    /// - Precondition: the ID's place is free, as it is for `next`.
     mutating func open(_ stream: Stream) -> Int {
         let place = place(stream.id)
         precondition(slots[place].id == 0)

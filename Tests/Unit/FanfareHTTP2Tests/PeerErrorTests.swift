@@ -218,7 +218,7 @@ import Testing
 
     @Test func continuationFloodsEndTheConnection() {
         for (piece, frames) in [
-            ([UInt8](), ClientSession.continuationsMax + 1), ([UInt8](repeating: 0x88, count: 16_000), 3),
+            ([UInt8](), HeaderBlock.continuationsMax + 1), ([UInt8](repeating: 0x88, count: 16_000), 3),
         ] {
             let c = Connection()
             c.request(1)
@@ -233,10 +233,10 @@ import Testing
     @Test(arguments: [frame(6, ping), settings(), settings([(4, 0), (4, 65_535), (1, 0), (1, 4096)])])
     func repliesThatNobodyReadsAreBounded(_ bytes: [UInt8]) {
         let c = Connection()
-        for _ in 0..<ClientSession.repliesQueuedMax { c.receive(bytes) }
+        for _ in 0..<FloodGuard.repliesQueuedMax { c.receive(bytes) }
         #expect(c.state == .open)
         _ = c.output()
-        for _ in 0..<ClientSession.repliesQueuedMax { c.receive(bytes) }
+        for _ in 0..<FloodGuard.repliesQueuedMax { c.receive(bytes) }
         #expect(c.state == .open)
         c.receive(bytes)
         #expect(c.failure() == .enhanceYourCalm)
@@ -252,7 +252,7 @@ import Testing
         for tag in 1...3 as ClosedRange<UInt64> { c.request(tag) }
         c.receive(headers(1, end: false), frame(3, stream: 3, big(8)))
         func repeatToTheLimit(counted: Int) {
-            for _ in counted..<ClientSession.idleFramesMax {
+            for _ in counted..<FloodGuard.idleFramesMax {
                 c.receive(bytes)
                 _ = c.output()
             }
@@ -272,7 +272,7 @@ import Testing
     @Test func interimAnswersAreBounded() {
         let c = Connection()
         c.request(1)
-        for _ in 0...ClientSession.idleFramesMax { c.receive(headers(1, status: "103", end: false)) }
+        for _ in 0...FloodGuard.idleFramesMax { c.receive(headers(1, status: "103", end: false)) }
         #expect(c.failure() == .enhanceYourCalm)
     }
 

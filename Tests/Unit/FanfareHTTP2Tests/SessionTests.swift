@@ -50,7 +50,7 @@ final class Connection {
     var openStreams: Int { session.openStreams }
     var freeWindow: Int { session.freeWindow }
     var settingsReceived: Bool { session.settingsReceived }
-    var stalled: [UInt32] { session.stalled }
+    var stalled: [UInt32] { session.stalled.streams }
     var receiveWindow: Int { session.receiveWindow }
     func events() -> [Event] { session.takeEvents() }
     func frames() -> [Sent] { session.drainFrames() }
