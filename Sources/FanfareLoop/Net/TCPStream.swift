@@ -32,25 +32,21 @@ internal import Glibc
     private enum Phase { case idle, connecting, open }
     private var phase = Phase.idle
     private var isPaused = false
+    /// How far the end in order is that `finish` asks for.
+    private enum Finish { case notAsked, asked, shutDown }
+    private var finishing = Finish.notAsked
     /// Error that occurred where no callback may be called; reported at the end of the turn.
-    private var failure: LoopError?
-    /// `true` if `failure` is that of a write, so that the system may still hold bytes that the peer sent before it went.
-    private var hasFailedToWrite = false
-    private var isFinishing = false
-    private var isShutDown = false
-    private var owesDrain = false
+    private var failure: Failure?
 
-    /// Buffer that `write` appends to.
-    private var filling = OutputBuffer()
-    /// Buffer of the write request in flight; libuv reads it until the request has completed.
-    private var sending = OutputBuffer()
-    private var isSending = false
-    /// Bytes of `sending` that the system has already accepted.
-    private var sentBytes = 0
+    private struct Failure {
+        let error: LoopError
+        /// `true` for the error of a write: the system may still hold bytes that the peer sent before it went.
+        let isOfWrite: Bool
+    }
+
+    private var queue = WriteQueue()
     private var unsentAtEnd: Int?
-    private let connectRequest = UnsafeMutablePointer<uv_connect_t>.allocate(capacity: 1)
-    private let writeRequest = UnsafeMutablePointer<uv_write_t>.allocate(capacity: 1)
-    private let shutdownRequest = UnsafeMutablePointer<uv_shutdown_t>.allocate(capacity: 1)
+    private let requests = Requests()
 
     /// Idle time after which the system probes the peer, on a connection that we made. It is shorter than the time after
     /// which routers forget an idle connection, four minutes for some.
@@ -65,15 +61,21 @@ internal import Glibc
         adopt()
         // The requests complete before the handle's close callback, so the handle's retain covers them.
         let unretained = unsafe Unmanaged.passUnretained(self as Handle).toOpaque()
-        unsafe connectRequest.pointee.data = unretained
-        unsafe writeRequest.pointee.data = unretained
-        unsafe shutdownRequest.pointee.data = unretained
+        unsafe requests.connect.pointee.data = unretained
+        unsafe requests.write.pointee.data = unretained
     }
 
-    deinit {
-        unsafe connectRequest.deallocate()
-        unsafe writeRequest.deallocate()
-        unsafe shutdownRequest.deallocate()
+    /// Memory of libuv's requests, each of which is in flight at most once.
+    @safe private struct Requests: ~Copyable {
+        let connect = UnsafeMutablePointer<uv_connect_t>.allocate(capacity: 1)
+        let write = UnsafeMutablePointer<uv_write_t>.allocate(capacity: 1)
+        let shutdown = UnsafeMutablePointer<uv_shutdown_t>.allocate(capacity: 1)
+
+        deinit {
+            unsafe connect.deallocate()
+            unsafe write.deallocate()
+            unsafe shutdown.deallocate()
+        }
     }
 
     // MARK: Beginning
@@ -86,7 +88,7 @@ internal import Glibc
         peer = name.map { "\($0):\(address.port)" } ?? address.description
         unsafe uv_tcp_nodelay(pointer(), 1)
         let code = unsafe address.withSocketAddress {
-            unsafe uv_tcp_connect(connectRequest, pointer(), $0, streamConnected)
+            unsafe uv_tcp_connect(requests.connect, pointer(), $0, streamConnected)
         }
         if code < 0 { failLater(LoopError(code: code, call: "connect", place: peer)) }
     }
@@ -139,7 +141,7 @@ internal import Glibc
         if uv_errno_t(code) == UV_EOF {
             let failure = self.failure
             transmit()
-            return end(failure)
+            return end(failure?.error)
         }
         end(LoopError(code: code, call: "read", place: peer))
     }
@@ -147,29 +149,28 @@ internal import Glibc
     // MARK: Writing
 
     /// Bytes written that the system has not yet accepted.
-    package var writeQueueBytes: Int { filling.count + sending.count - sentBytes }
+    package var writeQueueBytes: Int { queue.count }
 
     /// Bytes written that the system has not accepted, exact to the byte for the write in flight; for a closed stream, the
     /// bytes that never left.
     var unsentBytes: Int {
-        unsafe unsentAtEnd ?? filling.count + (isSending ? uv_stream_get_write_queue_size(pointer()) : sending.count)
+        unsafe unsentAtEnd
+            ?? queue.unsentBytes(inFlight: queue.isSending ? uv_stream_get_write_queue_size(pointer()) : 0)
     }
 
     /// Queues bytes; never blocks and never refuses. A program that writes without limit checks `writeQueueBytes` and waits
     /// for `onDrain`.
     package func write(_ bytes: UnsafeRawBufferPointer) {
-        guard !isClosed, !isFinishing, failure == nil, unsafe !bytes.isEmpty else { return }
+        guard !isClosed, finishing == .notAsked, failure == nil, unsafe !bytes.isEmpty else { return }
         guard writeQueueBytes + bytes.count <= writeQueueBytesMax else {
             return failLater(
                 LoopError(
                     .tooLarge, call: "write", place: peer,
                     reason: "the peer does not read: \(writeQueueBytes) bytes wait, \(writeQueueBytesMax) may"))
         }
-        if filling.isEmpty { loop?.spareMemory.lend(to: &filling) }
-        unsafe filling.append(bytes)
-        owesDrain = true
+        unsafe queue.append(bytes) { loop?.spareMemory.lend(to: &$0) }
         atTurnEnd()
-        if filling.count >= TCPStream.gatheredBytesMax { transmit() }
+        if queue.gatheredBytes >= TCPStream.gatheredBytesMax { transmit() }
     }
 
     package func write(_ bytes: [UInt8]) { unsafe bytes.withUnsafeBytes { unsafe write($0) } }
@@ -177,31 +178,26 @@ internal import Glibc
     /// Ends in order: the queued bytes leave, then the peer learns that no more follow. Reading goes on, unless paused, and
     /// `onClose` is called when the peer has ended too. `close` ends the wait.
     package func finish() {
-        guard !isClosed, !isFinishing else { return }
-        isFinishing = true
+        guard !isClosed, finishing == .notAsked else { return }
+        finishing = .asked
         atTurnEnd()
     }
 
     /// Hands the gathered bytes to the system as one write; the rest goes to libuv, one request at a time.
     func transmit() {
-        guard !isClosed, phase == .open, !isSending, failure == nil else { return }
-        guard !filling.isEmpty else { return }
-        swap(&filling, &sending)
-        var buffer = unsafe TCPStream.buffer(sending.bytes)
+        guard !isClosed, phase == .open, failure == nil else { return }
+        guard let bytes = unsafe queue.beginWrite() else { return }
+        var buffer = unsafe TCPStream.buffer(bytes)
         let taken = unsafe uv_try_write(pointer(), &buffer, 1)
         if taken < 0, uv_errno_t(taken) != UV_EAGAIN {
             return failToWrite(taken)
         }
-        sentBytes = Int(max(0, taken))
-        guard sentBytes < sending.count else {
-            loop?.spareMemory.takeBack(&sending)
-            sentBytes = 0
-            return
-        }
-        var rest = unsafe TCPStream.buffer(UnsafeRawBufferPointer(rebasing: sending.bytes[sentBytes...]))
-        let code = unsafe uv_write(writeRequest, pointer(), &rest, 1, streamWritten)
+        let left = unsafe queue.accepted(Int(max(0, taken))) { loop?.spareMemory.takeBack(&$0) }
+        guard let left = unsafe left else { return }
+        var rest = unsafe TCPStream.buffer(left)
+        let code = unsafe uv_write(requests.write, pointer(), &rest, 1, streamWritten)
         guard code >= 0 else { return failToWrite(code) }
-        isSending = true
+        queue.requested()
     }
 
     private static func buffer(_ bytes: UnsafeRawBufferPointer) -> uv_buf_t {
@@ -212,9 +208,7 @@ internal import Glibc
     }
 
     fileprivate func written(_ code: CInt) {
-        isSending = false
-        loop?.spareMemory.takeBack(&sending)
-        sentBytes = 0
+        queue.written { loop?.spareMemory.takeBack(&$0) }
         guard !isClosed else { return }
         guard code >= 0 else { return failToWrite(code) }
         atTurnEnd()
@@ -226,10 +220,9 @@ internal import Glibc
         onTurnEnd?()
         transmit()
         if let failure { return end(after: failure) }
-        guard !isClosed, !isSending else { return }
-        if isFinishing { return shutDown() }
-        if owesDrain, let onDrain {
-            owesDrain = false
+        guard !isClosed, !queue.isSending else { return }
+        guard finishing == .notAsked else { return shutDown() }
+        if let onDrain, queue.takeDrain() {
             // The work of the callback must not wait for the next event.
             loop?.turnAgain()
             onDrain()
@@ -237,31 +230,32 @@ internal import Glibc
     }
 
     private func shutDown() {
-        guard !isShutDown else { return }
-        isShutDown = true
+        guard finishing == .asked else { return }
+        finishing = .shutDown
         // A failure here means that the connection has already ended; a read reports that.
-        unsafe uv_shutdown(shutdownRequest, pointer(), streamShutDown)
+        unsafe uv_shutdown(requests.shutdown, pointer(), streamShutDown)
     }
 
     // MARK: End
 
-    func failLater(_ error: LoopError) {
-        guard failure == nil else { return }
-        failure = error
-        atTurnEnd()
-    }
+    func failLater(_ error: LoopError) { failLater(Failure(error: error, isOfWrite: false)) }
 
     private func failToWrite(_ code: CInt) {
-        hasFailedToWrite = true
-        failLater(LoopError(code: code, call: "write", place: peer))
+        failLater(Failure(error: LoopError(code: code, call: "write", place: peer), isOfWrite: true))
+    }
+
+    private func failLater(_ first: Failure) {
+        guard failure == nil else { return }
+        failure = first
+        atTurnEnd()
     }
 
     /// Ends the stream after it has passed on what the peer sent before the write failed: a peer that resets the connection may have
     /// answered, and have said why it goes.
-    private func end(after failure: LoopError) {
-        if hasFailedToWrite, phase == .open, !isPaused { readRest() }
+    private func end(after failure: Failure) {
+        if failure.isOfWrite, phase == .open, !isPaused { readRest() }
         guard !isClosed else { return }
-        end(failure)
+        end(failure.error)
     }
 
     /// Most bytes that are read after a write has failed; a connection that is gone brings no more than the system's buffer holds.

@@ -13,7 +13,7 @@ internal import CFanfareOpenSSL
     let caFile: String?
 
     private init(isServer: Bool, caFile: String? = nil) throws(LoopError) {
-        guard OpenSSLLibrary.isReady, let raw = unsafe SSL_CTX_new(isServer ? TLS_server_method() : TLS_client_method()) else {
+        guard let raw = unsafe SSL_CTX_new(isServer ? TLS_server_method() : TLS_client_method()) else {
             throw .openSSL(.tls, call: "SSL_CTX_new")
         }
         unsafe self.raw = raw

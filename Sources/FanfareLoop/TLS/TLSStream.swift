@@ -27,20 +27,20 @@ internal import CFanfareUV
     private var isReady = false
     /// Bytes written and not yet encrypted: less than a record, or the writes before the handshake.
     private var plain = OutputBuffer()
-    private var isPaused = false
-    private var isResuming = false
+    private enum Reading {
+        case on, paused
+        /// Bytes that were left over are still to be delivered, at the end of the turn.
+        case resuming
+    }
+    private var reading = Reading.on
     private var isFinishing = false
     private var hasSentCloseNotify = false
 
     /// Largest plaintext of one record, in bytes (RFC 8446 §5.1).
     package static let recordBytesMax = 16 * 1024
 
-    /// Records that we encrypt with one key of TLS 1.3. AES-GCM is safe for 2^24.5 full records (RFC 8446 §5.5), some hours
-    /// of the fastest sender; the peer answers with a new key of its own. A variable for tests.
-    var recordsPerKeyMax = 1 << 24
-    private var recordsOfKey = 0
+    var keyUse = KeyUse()
     private var records = UnsentRecords()
-    private(set) var keyUpdates = 0
 
     /// Creates a TLS stream that owns the TCP connection and its callbacks.
     /// - Parameters:
@@ -161,8 +161,7 @@ internal import CFanfareUV
     /// written or TLS is broken.
     private func encrypt(_ bytes: UnsafeRawBufferPointer) {
         guard let ssl = unsafe ssl else { return }
-        recordsOfKey += 1
-        if recordsOfKey > recordsPerKeyMax { unsafe updateKey(ssl) }
+        if keyUse.noteRecord() { unsafe updateKey(ssl) }
         var written = 0
         guard unsafe SSL_write_ex(ssl, bytes.baseAddress, bytes.count, &written) != 1 else {
             records.append(plain: bytes.count, recordBytes: bio.writtenBytes, unsent: tcp.unsentBytes)
@@ -173,10 +172,9 @@ internal import CFanfareUV
     }
 
     private func updateKey(_ ssl: OpaquePointer) {
-        recordsOfKey = 0
         // TLS 1.2 has no key update, only the renegotiation that HTTP/2 forbids.
         guard unsafe SSL_version(ssl) == TLS1_3_VERSION else { return }
-        if unsafe SSL_key_update(ssl, SSL_KEY_UPDATE_REQUESTED) == 1 { keyUpdates += 1 } else { ERR_clear_error() }
+        if unsafe SSL_key_update(ssl, SSL_KEY_UPDATE_REQUESTED) == 1 { keyUse.noteUpdate() } else { ERR_clear_error() }
     }
 
     /// Ends in order: the queued bytes leave, then TLS's close_notify and TCP's end. Reading goes on, unless paused, and
@@ -197,12 +195,12 @@ internal import CFanfareUV
 
     /// Does the work that writes and `resumeReading` have deferred.
     private func turnEnded() {
-        if isResuming, !isPaused {
-            isResuming = false
+        if reading == .resuming {
+            reading = .on
             bio.lendKept()
             advance()
             bio.takeBack()
-            if !isPaused { tcp.resumeReading() }
+            if reading != .paused { tcp.resumeReading() }
         }
         encryptGathered()
         if isFinishing, isReady {
@@ -216,14 +214,13 @@ internal import CFanfareUV
     /// Stops `onRead` until `resumeReading`; a pause before `onReady` also holds back the handshake.
     package func pauseReading() {
         guard !isClosed else { return }
-        isPaused = true
+        reading = .paused
         tcp.pauseReading()
     }
 
     package func resumeReading() {
-        guard isPaused, !isClosed else { return }
-        isPaused = false
-        isResuming = true
+        guard reading == .paused, !isClosed else { return }
+        reading = .resuming
         // Bytes that were left over are delivered first, and not before this returns.
         tcp.atTurnEnd()
     }
@@ -238,7 +235,7 @@ internal import CFanfareUV
     private func advance() {
         ERR_clear_error()  // `SSL_get_error` would attribute earlier errors of the queue to this call
         if !isReady { shakeHands() }
-        while isReady, !isPaused, readOnce() {}
+        while isReady, reading != .paused, readOnce() {}
     }
 
     private func shakeHands() {

@@ -121,11 +121,11 @@ import Testing
         var keyUpdates = 0
         try withLoop { loop in
             let tls = try connect(loop, try echoServer(loop, pair.server), pair.client, host: "localhost")
-            tls.recordsPerKeyMax = 3
+            tls.keyUse.recordsMax = 3
             tls.onReady = { _ in for round in 0..<20 { tls.write(sent.bytes(at: round * size, count: size)) } }
             tls.onRead = { bytes in
                 echoed += bytes
-                keyUpdates = tls.keyUpdates
+                keyUpdates = tls.keyUse.updates
                 if echoed.count == 20 * size { loop.stop() }
             }
             tls.onClose = { Issue.record("closed: \(String(describing: $0))") }
@@ -292,7 +292,7 @@ import Testing
         #expect(received == written - unsent)
     }
 
-    @Test func aTLSStreamTellsACutOffFromAFarewell() throws {
+    @Test func aTLSStreamTellsACutOffFromCloseNotify() throws {
         let pair = try TLSPair()
         var ending: LoopError??
         try withLoop { loop in
