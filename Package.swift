@@ -44,6 +44,9 @@ var targets: [Target] = [
     .systemLibrary(name: "CFanfareZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .systemLibrary(name: "CFanfareHarfBuzz", pkgConfig: "harfbuzz-subset", providers: [.apt(["libharfbuzz-dev"])]),
 
+    // What has to hold before the program's first line.
+    .target(name: "CFanfareStart", dependencies: ["CFanfareOpenSSL"]),
+
     // The engine, in the order data flows through it. What one stage hands to the next is the model's; decisions and fan-out
     // know nothing of each other.
     .target(name: "FanfareModel", swiftSettings: swift),
@@ -64,7 +67,8 @@ var targets: [Target] = [
         name: "FanfareFanOut", dependencies: ["FanfareModel"], swiftSettings: swift,
         linkerSettings: [.linkedLibrary("m")]),
     .target(name: "FanfareHTTP2", swiftSettings: swift),
-    .target(name: "FanfareLoop", dependencies: ["CFanfareUV", "CFanfareOpenSSL"], swiftSettings: swift),
+    .target(
+        name: "FanfareLoop", dependencies: ["CFanfareUV", "CFanfareOpenSSL", "CFanfareStart"], swiftSettings: swift),
     .target(
         name: "FanfareAPNs", dependencies: ["FanfareModel", "FanfareFanOut", "FanfareHTTP2", "FanfareLoop"],
         swiftSettings: swift),
@@ -174,7 +178,7 @@ var targets: [Target] = [
         path: "Tests/Unit/FanfareHTTP2Tests",
         swiftSettings: swiftOfTests),
     .testTarget(
-        name: "FanfareLoopTests", dependencies: ["FanfareLoop"], path: "Tests/Unit/FanfareLoopTests",
+        name: "FanfareLoopTests", dependencies: ["FanfareLoop", "CFanfareOpenSSL"], path: "Tests/Unit/FanfareLoopTests",
         swiftSettings: swiftOfTests),
     .testTarget(
         name: "FanfareCLITests",

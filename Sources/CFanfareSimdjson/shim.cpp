@@ -1,5 +1,7 @@
 #include "CFanfareSimdjson.h"
 
+#include <cstdlib>
+#include <mutex>
 #include <new>
 #include <simdjson.h>
 
@@ -9,12 +11,50 @@ struct fanfare_json_parser {
 
 const size_t fanfare_json_padding = simdjson::SIMDJSON_PADDING;
 
-fanfare_json_parser *fanfare_json_parser_create(size_t depth_max) {
+// simdjson makes parsers with a static object, which `exit` destroys under the threads that still parse; existing parsers
+// do not need it. This gate closes before that: `exit` calls what was registered last first, and the object exists already.
+class Gate {
+public:
+    Gate() {
+        simdjson::get_active_implementation()->name();
+        simdjson::dom::parser first;
+        (void)first.allocate(1, 1);
+        std::atexit([] { Gate::shared().close(); });
+    }
+    static Gate &shared() {
+        static Gate &gate = *new Gate;  // never destroyed
+        return gate;
+    }
+    void close() {
+        std::lock_guard<std::mutex> guard(mutex);
+        is_closed = true;
+    }
+    // Nobody closes the gate while `body` runs.
+    template <typename Body> bool pass(Body body) {
+        std::lock_guard<std::mutex> guard(mutex);
+        return !is_closed && body();
+    }
+
+private:
+    std::mutex mutex;
+    bool is_closed = false;
+};
+
+static fanfare_json_parser *create(size_t depth_max) {
     fanfare_json_parser *parser = new (std::nothrow) fanfare_json_parser;
     if (parser != nullptr && parser->dom.allocate(4096, depth_max) != simdjson::SUCCESS) {
         delete parser;
         return nullptr;
     }
+    return parser;
+}
+
+fanfare_json_parser *fanfare_json_parser_create(size_t depth_max, bool *is_exiting) {
+    fanfare_json_parser *parser = nullptr;
+    *is_exiting = !Gate::shared().pass([&] {
+        parser = create(depth_max);
+        return true;
+    });
     return parser;
 }
 

@@ -11,22 +11,23 @@ import CFanfareSimdjson
         package let reason: String
     }
 
-    private let parser: OpaquePointer
+    /// Owned. `nil` if the parser was made while the process exited, when simdjson makes none any more.
+    private let parser: OpaquePointer?
 
     package init() {
-        guard let parser = unsafe fanfare_json_parser_create(JSONParser.depthMax) else {
-            fatalError("no memory for a JSON parser (a few kilobytes)")
-        }
-        unsafe self.parser = parser
+        var isExiting = false
+        unsafe parser = unsafe fanfare_json_parser_create(JSONParser.depthMax, &isExiting)
+        guard unsafe parser != nil || isExiting else { fatalError("no memory for a JSON parser (a few kilobytes)") }
     }
 
-    deinit { unsafe fanfare_json_parser_release(parser) }
+    deinit { if let parser = unsafe parser { unsafe fanfare_json_parser_release(parser) } }
 
     /// Parses one document. `bytes` must be followed by `padding` readable bytes; the root is valid until the next document.
     package func parse(_ bytes: UnsafeRawBufferPointer) throws(Failure) -> JSONElement {
         guard let start = bytes.baseAddress, unsafe !bytes.isEmpty else {
             throw Failure(reason: "nothing but white space")
         }
+        guard let parser = unsafe parser else { throw Failure(reason: "not read, because the process exits") }
         var tape = unsafe fanfare_json_tape()
         let error = unsafe fanfare_json_parse(parser, start.assumingMemoryBound(to: UInt8.self), bytes.count, &tape)
         if let error = unsafe error {

@@ -40,8 +40,10 @@ let package = Package(
             swiftSettings: swiftOfTests),
         .systemLibrary(name: "CFanfareUV", pkgConfig: "libuv"),
         .systemLibrary(name: "CFanfareOpenSSL", pkgConfig: "openssl"),
+        .target(name: "CFanfareStart", dependencies: ["CFanfareOpenSSL"]),
         .target(name: "FanfareHTTP2", swiftSettings: swift),
-        .target(name: "FanfareLoop", dependencies: ["CFanfareUV", "CFanfareOpenSSL"], swiftSettings: swift),
+        .target(
+            name: "FanfareLoop", dependencies: ["CFanfareUV", "CFanfareOpenSSL", "CFanfareStart"], swiftSettings: swift),
         .target(
             name: "FanfareAPNs", dependencies: ["FanfareModel", "FanfareFanOut", "FanfareHTTP2", "FanfareLoop"],
             swiftSettings: swift),

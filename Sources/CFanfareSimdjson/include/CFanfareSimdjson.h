@@ -5,6 +5,7 @@
 // cost one call per value.
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,8 +25,8 @@ typedef struct {
 // Bytes that must be readable behind every document; their values do not matter.
 extern const size_t fanfare_json_padding;
 
-// Objects and arrays nested deeper than `depth_max` are an error. NULL when there is no memory.
-fanfare_json_parser *fanfare_json_parser_create(size_t depth_max);
+// Objects and arrays nested deeper than `depth_max` are an error. NULL when there is no memory, or when the process exits.
+fanfare_json_parser *fanfare_json_parser_create(size_t depth_max, bool *is_exiting);
 void fanfare_json_parser_release(fanfare_json_parser *parser);
 
 // Parses exactly one JSON value. Returns NULL when it is well formed and UTF-8; otherwise what is wrong, as a string that

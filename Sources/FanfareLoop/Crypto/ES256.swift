@@ -100,7 +100,7 @@ package struct ES256PublicKey: Sendable {
     private init(owning raw: OpaquePointer) { unsafe self.raw = unsafe raw }
 
     static func generate() throws(LoopError) -> P256Key {
-        guard OpenSSLLibrary.isReady, let context = unsafe EVP_PKEY_CTX_new_from_name(nil, "EC", nil) else {
+        guard let context = unsafe EVP_PKEY_CTX_new_from_name(nil, "EC", nil) else {
             throw .openSSL(.badKey, call: "EVP_PKEY_CTX_new_from_name")
         }
         defer { unsafe EVP_PKEY_CTX_free(context) }
@@ -114,7 +114,6 @@ package struct ES256PublicKey: Sendable {
     fileprivate init(
         _ pem: UnsafeRawBufferPointer, _ place: String, call: String, read: (OpaquePointer) -> OpaquePointer?
     ) throws(LoopError) {
-        guard OpenSSLLibrary.isReady else { throw .openSSL(.other, call: "OPENSSL_init_crypto", place: place) }
         // OpenSSL reads from `pem` itself, so the BIO must not outlive this call.
         let found = unsafe BIO_new_mem_buf(pem.baseAddress, CInt(clamping: pem.count)).flatMap { bio in
             defer { unsafe BIO_free(bio) }

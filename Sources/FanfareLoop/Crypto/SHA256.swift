@@ -12,5 +12,5 @@ package func sha256(_ bytes: some Collection<UInt8>) -> [UInt8] {
 }
 
 /// SHA-256, fetched once: OpenSSL's one-call functions fetch it under a lock each time, which costs more than a short hash.
-/// OpenSSL only reads it. `nil` would fail above, and is impossible while there are memory and a default provider.
-nonisolated(unsafe) private let algorithm = unsafe OpenSSLLibrary.isReady ? EVP_MD_fetch(nil, "SHA256", nil) : nil
+/// OpenSSL only reads it. `nil` would fail above, and is impossible while there is a default provider.
+nonisolated(unsafe) private let algorithm = unsafe EVP_MD_fetch(nil, "SHA256", nil)

@@ -1,3 +1,4 @@
+import CFanfareOpenSSL
 import FanfareLoop
 import Foundation
 import Testing
@@ -38,6 +39,8 @@ import Testing
         await #expect(processExitsWith: .success) {
             // `exit` calls the last handler first, so OpenSSL's has run before this one.
             atexit { _exit((try? ES256PrivateKey.generate()) == nil ? EXIT_FAILURE : EXIT_SUCCESS) }
+            // As another library of the program does it, before Fanfare's first use.
+            OPENSSL_init_ssl(0, nil)
             _ = try ES256PrivateKey.generate()
             exit(EXIT_FAILURE)
         }

@@ -1,7 +1,18 @@
 import Fanfare
+import Glibc
 import Testing
 
 @Suite struct JSONTextTests {
+    /// Threads of a program may hand in states while the program exits.
+    @Test func jsonIsRefusedOnceTheProcessExits() async {
+        await #expect(processExitsWith: .success) {
+            // `exit` calls the last handler first, so simdjson's destructors have run before this one.
+            atexit { _exit((try? JSONObject(json: "{}")) == nil ? EXIT_SUCCESS : EXIT_FAILURE) }
+            _ = try JSONObject(json: "{}")
+            exit(EXIT_FAILURE)
+        }
+    }
+
     @Test func anObjectIsReadAndWritten() throws {
         let object = try JSONObject(json: #" {"b": [1, 2.50, null], "a": {"ü": true}, "a": "last"} "#)
         #expect(object == ["a": "last", "b": [1, 2.5, .null]])

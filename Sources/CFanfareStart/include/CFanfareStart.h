@@ -1,0 +1,2 @@
+// Has no interface: linking it is its use.
+#pragma once
