@@ -1,4 +1,3 @@
-import Fanfare
 import FanfareModel
 
 /// The end of an interrupted live replay. Its feed cannot be read again, so the events taken
@@ -9,11 +8,14 @@ struct LiveEnding {
     private var limit = Duration.zero
     private var isHurried = false
 
+    /// Supervisors grant ten seconds, Docker for example; the store and the outputs need some of them.
+    static let limitMax = Duration.seconds(8)
+
     /// - Returns: `true` at the first interruption: the replay goes on until everything is sent. `false` at the second one.
     mutating func begin(at now: MonotonicTime, patience: Duration?) -> Bool {
         isHurried = stopsBy != nil
         if stopsBy == nil {
-            limit = min(Engine.stopTimeout, patience ?? Engine.stopTimeout)
+            limit = min(LiveEnding.limitMax, patience ?? LiveEnding.limitMax)
             stopsBy = now + limit
         }
         return !isHurried

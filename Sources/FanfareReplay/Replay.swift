@@ -18,8 +18,6 @@ package final class Replay {
     private var source: any ReplaySource
     private let pacing: ReplayPacing
     private let interruptions: Interruptions
-    /// Timer for progress and deadlines, several times a second.
-    private var watch: LoopTimer?
     private var course = ReplayCourse()
     private var stall: StallWatch
     private var figures: ReplayFigures
@@ -110,11 +108,11 @@ package final class Replay {
         source.onItems = { [unowned self] in step() }
         store?.commits.onDurable = { [unowned self] entries, _ in decide(entries) }
         store?.commits.onReport = { [unowned self] in journal.reportOnce($0) }
-        watch = LoopTimer(loop: loop) { [unowned self] in look() }
+        pacing.onLook = { [unowned self] in look() }
     }
 
     /// Interrupts the replay; callable from any thread. `run` returns with the figures so far. A live feed cannot
-    /// be read again, so the events taken are decided and sent first, within ten seconds or the options' `patience`
+    /// be read again, so the events taken are decided and sent first, within eight seconds or the options' `patience`
     /// if that is less. The second call stops at once.
     package var interrupt: @Sendable () -> Void { interruptions.interrupt }
 
@@ -160,7 +158,7 @@ package final class Replay {
         guard course.begin() else { return }
         figures.begin(with: engine.counts, at: now)
         engine.endRecall()
-        watch?.start(after: .milliseconds(200), repeating: .milliseconds(200))
+        pacing.beginLooking()
         source.start()
         step()
     }
@@ -322,9 +320,11 @@ package final class Replay {
     /// Handles a request to stop.
     private func interrupted() {
         figures.noteInterruption()
-        guard plan.isLive, course.hasBegun, course.interrupt(at: now, patience: plan.options.patience) else {
-            return halt()
+        guard plan.isLive, course.hasBegun else {
+            course.haltAtOnce()
+            return loop.stop()
         }
+        guard course.interrupt(at: now, patience: plan.options.patience) else { return halt() }
         source.stop()
         step()
     }

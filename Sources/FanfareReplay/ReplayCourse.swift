@@ -19,6 +19,7 @@ struct ReplayCourse {
     private(set) var isFeedOver = false
     private(set) var settlement = Settlement.unknown
     private var ending = LiveEnding()
+    private var stopsAtOnce = false
 
     var isFeeding: Bool { stage == .feeding }
     var everybodyHasAll: Bool { settlement == .complete }
@@ -46,6 +47,12 @@ struct ReplayCourse {
 
     mutating func halt() { stage = .halted }
 
+    /// Halts without a wait for answers: recorded files can be read again.
+    mutating func haltAtOnce() {
+        halt()
+        stopsAtOnce = true
+    }
+
     // MARK: Interruption
 
     /// - Returns: `true` at the first interruption: the replay goes on until every event taken is sent. `false` at the second one.
@@ -57,7 +64,7 @@ struct ReplayCourse {
     func isLate(at now: MonotonicTime) -> Bool? { ending.isLate(at: now) }
 
     /// Time left for pushes in flight to be answered; `nil` without an interruption.
-    func timeLeft(at now: MonotonicTime) -> Duration? { ending.timeLeft(at: now) }
+    func timeLeft(at now: MonotonicTime) -> Duration? { stopsAtOnce ? .zero : ending.timeLeft(at: now) }
 
     /// Events or pushes left undone by an interruption, in one line for people.
     func unsent(undelivered: Int) -> String? {

@@ -1,18 +1,26 @@
 import FanfareLoop
 import FanfareModel
 
-/// Schedules the replay's next step: after other callbacks, at a moment of the feed, or after a delay. Confined to the replay's loop.
+/// Schedules the replay's next step, after other callbacks, at a moment of the feed or after a delay, and its looks at progress and deadlines.
+/// Confined to the replay's loop.
 final class ReplayPacing {
     private var pace: Pace
     private var timer: LoopTimer?
     /// A wake-up instead of a timer of zero, which would fire in the same turn of the loop, before other callbacks.
     private var nextTurn: Wakeup?
+    /// Timer of `onLook`.
+    private var looks: LoopTimer?
     var onDue: () -> Void = {}
+    /// Called every `lookInterval` from `beginLooking` on.
+    var onLook: () -> Void = {}
+
+    private static let lookInterval = Duration.milliseconds(200)
 
     init(_ pace: Pace, loop: Loop) throws(LoopError) {
         self.pace = pace
         nextTurn = try Wakeup(loop: loop) { [unowned self] in onDue() }
         timer = LoopTimer(loop: loop) { [unowned self] in onDue() }
+        looks = LoopTimer(loop: loop) { [unowned self] in onLook() }
     }
 
     /// - Returns: `true` if the moment has come; otherwise `onDue` is called when it comes.
@@ -22,6 +30,8 @@ final class ReplayPacing {
         self.wait(wait)
         return false
     }
+
+    func beginLooking() { looks?.start(after: ReplayPacing.lookInterval, repeating: ReplayPacing.lookInterval) }
 
     /// Schedules `onDue` after the duration, in place of a pending wait.
     func wait(_ duration: Duration) { timer?.start(after: duration) }

@@ -25,7 +25,7 @@ import Synchronization
 ///
 /// The engine runs a core thread and one thread per shard. Log time is the moment at which the core takes an event, by a clock that starts
 /// with the wall clock and follows it without jumps, so setting the machine's clock does no harm. An engine that is released stops as if by
-/// `stop(within:)`, but without blocking.
+/// `stop(within:)`, but without blocking: a program that ends before that loses what has not left, and so does one that calls `exit`.
 public final class Engine: Sendable {
     /// Settings of an engine; fixed once it runs.
     public struct Options: Sendable {

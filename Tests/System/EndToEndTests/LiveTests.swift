@@ -82,6 +82,29 @@ struct LiveTests {
         #expect((1..<16_000).contains(summary.events))
     }
 
+    /// APNs answers after a minute. A recorded feed can be read again, so the replay waits for no answer.
+    @Test func signalEndsARecordedReplayWhilePushesAreUnanswered() throws {
+        let folder = try Folder()
+        let simulator = try Simulator(["--latency", "60000"], folder: folder)
+        defer { _ = try? simulator.dump() }
+        let decisions = folder("decisions.ndjson")
+        let fanfare = try Program(
+            .fanfare,
+            ["replay"] + TestFeed.matchDay.paths(in: folder)
+                + ["--speed", "60", "--subscribers", "100", "--decisions", decisions, "--json"]
+                + simulator.options(), folder: folder)
+        try fanfare.waitUntil("the first decision") { _, _ in
+            (try? String(contentsOfFile: decisions, encoding: .utf8))?.contains("published") == true
+        }
+        let signalled = ContinuousClock.now
+        fanfare.send(SIGINT)
+        let end = try fanfare.wait()
+        #expect(
+            ContinuousClock.now - signalled < .seconds(8), "an unanswered push is awaited for ten seconds elsewhere")
+        #expect(end.status == 1, "\(end.errors)")
+        #expect(try Summary(end).interrupted)
+    }
+
     @Test func aSignalEndsALiveFeedToo() throws {
         let folder = try Folder()
         let fanfare = try Program(.fanfare, ["replay", "-", "--decisions", "-"], folder: folder, hasInput: true)

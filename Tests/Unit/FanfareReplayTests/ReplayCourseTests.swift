@@ -46,10 +46,21 @@ import Testing
         #expect(!second && course.timeLeft(at: Self.time(1)) == .zero)
     }
 
-    @Test func nobodyIsGivenMoreTimeThanAnEngineTakesToStop() {
+    /// A supervisor that grants ten seconds sees the summary.
+    @Test func liveReplayEndsBeforeASupervisorKillsIt() {
+        for patience in [nil, Duration.seconds(60)] {
+            var course = ReplayCourse()
+            _ = course.interrupt(at: Self.time(0), patience: patience)
+            #expect(course.timeLeft(at: Self.time(0)) == .seconds(8))
+        }
+    }
+
+    @Test func recordedReplayWaitsForNoAnswersAfterAnInterruption() {
         var course = ReplayCourse()
-        _ = course.interrupt(at: Self.time(0), patience: nil)
-        #expect(course.timeLeft(at: Self.time(0)) == Engine.stopTimeout)
+        _ = course.begin()
+        course.haltAtOnce()
+        #expect(course.timeLeft(at: Self.time(0)) == .zero && !course.isFeeding)
+        #expect(course.unsent(undelivered: 2) == nil, "the feed can be read again")
     }
 
     @Test func whatCouldNotBeSentIsToldAfterAnInterruptionOnly() {
