@@ -24,7 +24,7 @@ extension CoreTurn {
             guard let item = intake.take() else { break }
             switch item {
             case .durable(let entry, let position):
-                core.joins.pending = intake.joining
+                core.pendingJoin = intake.joining
                 decide(entry, at: position)
             case .kept(let request, _, _):
                 inbox.noteChanged()
@@ -43,7 +43,7 @@ extension CoreTurn {
         reportSlowness(of: intake, clock)
         intake.send(at: clock, now: core.now)
         askOfRemovals()
-        core.joins.pending = intake.joining
+        core.pendingJoin = intake.joining
         // Requests that wait for the loading of cards wait for no commit.
         let isGivenUp = intake.isCommitting ? clock >= stopsBy + CoreTurn.storePatience : intake.awaitsCards
         if isLate, isGivenUp, !intake.hasReady {
@@ -59,7 +59,7 @@ extension CoreTurn {
     ///
     /// - Returns: `false` if it is on a phone, as a later call has said.
     func tellUncertain(_ card: UInt64) -> Bool {
-        intake?.uncertain.tell(card, lastCall: inbox.hasCallers ? nil : lastCall) ?? false
+        intake?.uncertain.tell(card, lastCall: lastCall, callers: inbox.hasCallers ? inbox.arrivals : nil) ?? false
     }
 
     /// Number of the last call in the mailbox.

@@ -100,11 +100,9 @@ final class CoreTurn {
         let moment = clock.now()
         let next = run(at: moment)
         let patience = inbox.withdraw(at: moment.monotonic)
-        guard inbox.hasCallers else {
-            intake?.uncertain.noteNoCaller(lastCall: lastCall)
-            return next
-        }
-        if inbox.admit() { return .again }
+        let hasAdmitted = inbox.hasCallers && inbox.admit()
+        intake?.uncertain.noteAdmitted(lastCall: lastCall, isWaiting: inbox.holds)
+        if hasAdmitted { return .again }
         guard let patience, case .after(let wait) = next else { return next }
         let left = max(.zero, patience - moment.monotonic)
         return .after(min(wait ?? left, left))

@@ -112,6 +112,18 @@ extension CoreTurn {
         /// Is `true` if callers wait for room.
         var hasCallers: Bool { line.count > 0 || lineOfChanges.count > 0 || watchers.count > 0 }
 
+        /// Numbers of callers with a request that have begun to wait so far.
+        struct Arrivals: Equatable {
+            let requests, changes: UInt64
+        }
+
+        var arrivals: Arrivals { Arrivals(requests: line.arrivals, changes: lineOfChanges.arrivals) }
+
+        /// Returns whether one of these callers still waits.
+        func holds(_ arrivals: Arrivals) -> Bool {
+            line.holds(ofFirst: arrivals.requests) || lineOfChanges.holds(ofFirst: arrivals.changes)
+        }
+
         /// Admits callers in order while there is room.
         ///
         /// - Returns: `true` if any caller was admitted.

@@ -17,6 +17,8 @@ final class RoomLine<Element: Sendable>: Sendable {
     private struct Caller {
         /// Element to push; `nil` for a caller that only waits for room.
         let element: Element?
+        /// Number of callers in order of arrival, from 1 on.
+        let arrival: UInt64
         let until: MonotonicTime
         let continuation: CheckedContinuation<Answer, Never>
     }
@@ -25,6 +27,7 @@ final class RoomLine<Element: Sendable>: Sendable {
         var callers: [UInt64: Caller] = [:]
         /// Numbers of callers in order of arrival, including some that are gone.
         var order: [UInt64] = []
+        var arrivals: UInt64 = 0
         var isClosed = false
         /// Lower bound of all callers' deadlines.
         var earliest = MonotonicTime.never
@@ -38,6 +41,20 @@ final class RoomLine<Element: Sendable>: Sendable {
 
     /// Callers that wait. Any thread; a caller that arrives in the meantime wakes the core.
     var count: Int { waiting.load(ordering: .acquiring) }
+
+    /// Number of callers that have begun to wait so far.
+    var arrivals: UInt64 { state.withLock { $0.arrivals } }
+
+    /// Returns whether one of the first callers still waits.
+    ///
+    /// - Parameter arrivals: number of these callers.
+    func holds(ofFirst arrivals: UInt64) -> Bool {
+        guard count > 0 else { return false }
+        return state.withLock { state in
+            guard let first = state.order.first(where: { state.callers[$0] != nil }) else { return false }
+            return state.callers[first].map { $0.arrival <= arrivals } ?? false
+        }
+    }
 
     /// Numbers kept, including those of callers that are gone. For tests.
     var numbersKept: Int { state.withLock { $0.order.count + $0.cancelled.count } }
@@ -54,11 +71,12 @@ final class RoomLine<Element: Sendable>: Sendable {
         defer { state.withLock { _ = $0.cancelled.remove(number) } }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let caller = Caller(element: element, until: until, continuation: continuation)
                 let refusal = state.withLock { state -> Answer? in
                     if state.cancelled.remove(number) != nil { return .cancelled }
                     if state.isClosed { return .stopped }
-                    state.callers[number] = caller
+                    state.arrivals += 1
+                    state.callers[number] = Caller(
+                        element: element, arrival: state.arrivals, until: until, continuation: continuation)
                     state.order.append(number)
                     state.earliest = min(state.earliest, until)
                     waiting.store(state.callers.count, ordering: .releasing)

@@ -1,10 +1,10 @@
 /// Cards that the process before this one may have started, and the calls that were handed in before people could know. None of these calls starts an
 /// uncertain card, or confirms its start.
 struct UncertainStarts {
-    /// Number of the last call that must not start the card, by the bits of its id; `.max` until people are told, and while earlier callers wait.
+    /// Number of the last call that must not start the card, by the bits of its id; `.max` until people are told, and while callers from before that wait.
     private var cards: [UInt64: UInt64] = [:]
-    /// Ids of cards that people were told of while callers waited for room.
-    private var open: [UInt64] = []
+    /// Cards that people were told of while callers waited for room, by the callers until then, in their order.
+    private var open: [(callers: CoreTurn.Inbox.Arrivals, cards: [UInt64])] = []
     private var last: UInt64 = 0
     private var areTold = false
 
@@ -14,11 +14,18 @@ struct UncertainStarts {
 
     /// Notes that people are about to be told of a card.
     ///
-    /// - Parameter lastCall: number of the last call in the mailbox; `nil` if callers wait for room there.
+    /// - Parameters:
+    ///   - lastCall: number of the last call in the mailbox.
+    ///   - callers: callers that have begun to wait for room there so far; `nil` if none waits.
     /// - Returns: `false` if the card is certain now.
-    mutating func tell(_ card: UInt64, lastCall: UInt64?) -> Bool {
+    mutating func tell(_ card: UInt64, lastCall: UInt64, callers: CoreTurn.Inbox.Arrivals?) -> Bool {
         guard cards[card] != nil else { return false }
-        if let lastCall { settle(card, lastCall) } else { open.append(card) }
+        guard let callers else {
+            settle(card, lastCall)
+            return true
+        }
+        if open.last?.callers != callers { open.append((callers, [])) }
+        open[open.count - 1].cards.append(card)
         return true
     }
 
@@ -30,12 +37,16 @@ struct UncertainStarts {
     /// Notes that people have been told of all.
     mutating func endTelling() { areTold = true }
 
-    /// Notes that no caller waits for room any more.
+    /// Notes that callers may have been admitted, or have given up.
     ///
-    /// - Parameter lastCall: number of the last call in the mailbox.
-    mutating func noteNoCaller(lastCall: UInt64) {
-        for card in open { settle(card, lastCall) }
-        open = []
+    /// - Parameters:
+    ///   - lastCall: number of the last call in the mailbox.
+    ///   - isWaiting: returns whether one of these callers waits for room.
+    mutating func noteAdmitted(lastCall: UInt64, isWaiting: (CoreTurn.Inbox.Arrivals) -> Bool) {
+        while let first = open.first, !isWaiting(first.callers) {
+            for card in first.cards { settle(card, lastCall) }
+            open.removeFirst()
+        }
     }
 
     /// Notes that a card is on a phone: it has followed.

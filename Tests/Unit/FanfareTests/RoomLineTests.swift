@@ -105,6 +105,24 @@ import Testing
         #expect(line.count == 0)
     }
 
+    @Test func firstCallersAreHeldUntilTheLastOfThemIsGone() async {
+        let line = Line()
+        #expect(line.arrivals == 0 && !line.holds(ofFirst: 5))
+        let first = await caller(of: line, bringing: 1)
+        let second = await caller(of: line, bringing: 2)
+        let arrivals = line.arrivals
+        let third = await caller(of: line, bringing: 3)
+        #expect(arrivals == 2 && line.arrivals == 3 && line.holds(ofFirst: arrivals) && !line.holds(ofFirst: 0))
+        #expect(line.admit(room: 1) { _ in 0 })
+        #expect(line.holds(ofFirst: arrivals), "the second one waits")
+        second.cancel()
+        #expect(await second.value == .cancelled)
+        #expect(!line.holds(ofFirst: arrivals) && line.holds(ofFirst: 3), "one who came later is no reason to wait")
+        #expect(line.admit(room: 1) { _ in 0 })
+        #expect(!line.holds(ofFirst: 3))
+        _ = (await first.value, await third.value)
+    }
+
     @Test func nobodyWaitsInAClosedLine() async {
         let line = Line()
         var callers: [Task<Line.Answer, Never>] = []

@@ -13,7 +13,7 @@ import Testing
         var starts = Self.starts(1, 2)
         let before = [(1, 7), (3, 1)].map { starts.covers($0.0, $0.1) }
         #expect(before == [true, false])
-        let isTold = starts.tell(1, lastCall: 9)
+        let isTold = starts.tell(1, lastCall: 9, callers: nil)
         #expect(isTold)
         let covered = [9, 10].map { starts.covers(1, $0) }
         #expect(covered == [true, false])
@@ -22,28 +22,43 @@ import Testing
         #expect(other)
     }
 
-    /// Callers who wait for room came before the news.
-    @Test func callersInLineAreCovered() {
-        var starts = Self.starts(1)
-        _ = starts.tell(1, lastCall: nil)
-        let inLine = starts.covers(1, 100)
-        starts.noteNoCaller(lastCall: 120)
-        let later = [120, 121].map { starts.covers(1, $0) }
-        #expect(inLine && later == [true, false])
+    /// Callers who waited for room at the news came before it; those behind them did not.
+    @Test func callersInLineAtTheNewsAreCovered() {
+        var starts = Self.starts(1, 2)
+        var served: UInt64 = 0
+        func note(lastCall: UInt64) {
+            starts.noteAdmitted(lastCall: lastCall) { $0.changes > served }
+        }
+        _ = starts.tell(1, lastCall: 90, callers: .init(requests: 0, changes: 4))
+        _ = starts.tell(2, lastCall: 90, callers: .init(requests: 0, changes: 6))
+        served = 3
+        note(lastCall: 100)
+        let inLine = [starts.covers(1, 100), starts.covers(2, 100)]
+        #expect(inLine == [true, true])
+        // The fourth caller is in the mailbox as call 103. A line that never empties keeps no card any longer.
+        served = 4
+        note(lastCall: 103)
+        let first = [103, 104].map { starts.covers(1, $0) }
+        let other = starts.covers(2, 104)
+        #expect(first == [true, false] && other)
+        served = 9
+        note(lastCall: 120)
+        let second = [120, 121].map { starts.covers(2, $0) }
+        #expect(second == [true, false])
     }
 
     @Test func aCardThatHasFollowedIsCertain() {
         var starts = Self.starts(1)
         starts.resolve(1)
-        let isTold = starts.tell(1, lastCall: 5)
+        let isTold = starts.tell(1, lastCall: 5, callers: nil)
         let isCovered = starts.covers(1, 1)
         #expect(!isTold && !isCovered)
     }
 
     @Test func afterTheNewsNothingIsCovered() {
         var starts = Self.starts(1, 2)
-        _ = starts.tell(1, lastCall: 5)
-        _ = starts.tell(2, lastCall: 6)
+        _ = starts.tell(1, lastCall: 5, callers: nil)
+        _ = starts.tell(2, lastCall: 6, callers: nil)
         starts.endTelling()
         let covered = [(1, 6), (2, 6), (1, 5), (2, 7), (2, 3)].map { starts.covers($0.0, $0.1) }
         #expect(covered == [false, true, true, false, false], "the last call has come")
