@@ -5,10 +5,6 @@ package import FanfareModel
 extension EngineCore {
     /// First byte of the core's own row; no row of the decision core begins with it.
     private static let ownRow: UInt8 = 64
-    /// First byte of a row of alerts.
-    private static let alertRow: UInt8 = 65
-    /// Alerts in a row, some 20 KB.
-    private static let alertsPerRow = 128
 
     var topicCount: Int { decisionCore.topicCount }
 
@@ -16,46 +12,31 @@ extension EngineCore {
     func beginCheckpoint() -> [UInt8] {
         keys.beginRows(at: decisionCore.now)
         decisionCore.beginCheckpoint()
-        alertsToWrite = recentAlerts.map { $0.kept(at: decisionCore.now)[...] } ?? []
+        recentAlerts?.beginRows(at: decisionCore.now)
         var writer = SerialWriter()
         writer.write(byte: EngineCore.ownRow)
         writer.write(records.all)
         writer.write(records.rejected)
-        let known = zip(apps, appOrders).map { (app: $0, orders: $1) }
-        writer.write(all: known + absentApps.sorted()) { writer, app in
-            writer.write(app.app)
-            writer.write(app.orders.isMuted)
-            writer.write(app.orders.isPaused)
-        }
+        writer.write(apps)
         return writer.bytes
     }
 
     func continueCheckpoint(bytes: Int) { decisionCore.continueCheckpoint(bytes: bytes) }
 
     func takeCheckpointRows() -> [[UInt8]] {
-        [takeAlertRow(), keys.takeRow()].compactMap(\.self) + decisionCore.takeCheckpointRows()
-    }
-
-    private func takeAlertRow() -> [UInt8]? {
-        guard !alertsToWrite.isEmpty else { return nil }
-        let part = alertsToWrite.prefix(EngineCore.alertsPerRow)
-        alertsToWrite.removeFirst(part.count)
-        var writer = SerialWriter()
-        writer.write(byte: EngineCore.alertRow)
-        writer.write(all: part) { $0.write($1) }
-        return writer.bytes
+        [recentAlerts?.takeRow(), keys.takeRow()].compactMap(\.self) + decisionCore.takeCheckpointRows()
     }
 
     func endCheckpoint() {
         decisionCore.endCheckpoint()
-        alertsToWrite = []
+        recentAlerts?.endRows()
         keys.endRows()
     }
 
     var hasGivenUpCheckpoint: Bool { decisionCore.hasGivenUpCheckpoint }
     /// Is `true` once the rows taken next complete the checkpoint.
     var isCheckpointWhole: Bool {
-        decisionCore.isCheckpointWhole && alertsToWrite.count <= EngineCore.alertsPerRow && keys.rowsLeft <= 1
+        decisionCore.isCheckpointWhole && recentAlerts?.rowsLeft ?? 0 <= 1 && keys.rowsLeft <= 1
     }
     var unwritableTopic: TopicID? { decisionCore.unwritableTopic }
 
@@ -64,7 +45,7 @@ extension EngineCore {
         var reader = SerialReader(row.dropFirst())
         switch row.first {
         case EngineCore.ownRow: break
-        case EngineCore.alertRow:
+        case RecentAlerts.row:
             let entries = try reader.all { (reader) throws(SerialError) in try reader.recentAlert() }
             for entry in entries { recentAlerts?.restore(entry) }
             guard reader.isAtEnd else { throw .malformed("length") }
@@ -76,15 +57,7 @@ extension EngineCore {
         default: return try decisionCore.restore(row)
         }
         records = RecordCounts(all: try reader.unsigned(), rejected: try reader.unsigned())
-        for _ in 0..<(try reader.count()) {
-            let app = try reader.app()
-            let (isMuted, isPaused) = (try reader.flag("mute"), try reader.flag("pause"))
-            if let index = apps.firstIndex(of: app) {
-                appOrders[index].restore(isMuted: isMuted, isPaused: isPaused)
-            } else {
-                absentApps.restore(app, isMuted: isMuted, isPaused: isPaused)
-            }
-        }
+        try apps.restore(&reader)
     }
 
     /// Ends the restoring, after the last row.

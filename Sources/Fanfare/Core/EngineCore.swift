@@ -14,33 +14,21 @@ package final class EngineCore {
     @safe @exclusivity(unchecked) var decisionCore: DecisionCore
     @safe @exclusivity(unchecked) private var decisions: [Decision] = []
     @safe @exclusivity(unchecked) private var feedWatch: FeedWatch
-    /// Apps in the order of their shards; empty if nothing is sent to APNs.
-    let apps: [AppID]
-    @safe @exclusivity(unchecked) var appOrders: [AppOrders]
-    @safe @exclusivity(unchecked) var absentApps = AbsentApps()
+    @safe @exclusivity(unchecked) var apps: AppTable
     /// Calls with idempotency keys.
     @safe @exclusivity(unchecked) var keys = KnownKeys()
-    private let shards: ShardLinks
-    private var unreadyShards: Int
-    /// Queues of the shards for the store's cards, by app, for a thread that reads them; empty without a store.
-    private(set) var loading: [[LoadingQueue]] = []
-    @safe @exclusivity(unchecked) private var shardLoading = ShardLoading()
-    /// Waits until the stopping shards have ended, and hands over their remaining feedback.
-    private let join: ((ShardFeedback, _ shard: Int) -> Void) -> Void
+    @safe @exclusivity(unchecked) private var shards: ShardLinks
+    @safe @exclusivity(unchecked) private var loading = ShardLoading()
     private var figures: ShardFigures
     @safe @exclusivity(unchecked) private var publications = ShardCompletions()
-    private var questions = DispositionQuestions()
+    private var questions: PendingQuestions
     /// `nil` outside a recall.
     @safe @exclusivity(unchecked) var recalling: Recall?
     /// Number of records since the beginning of the log.
     @safe @exclusivity(unchecked) var records = RecordCounts()
-    private var settling: SettleQueue
     /// `nil` if alerts of an earlier process do not go on.
     @safe @exclusivity(unchecked) var recentAlerts: RecentAlerts?
     @safe @exclusivity(unchecked) private var completions: PeopleCompletions
-    @safe @exclusivity(unchecked) var joins = JoinTimes()
-    /// Alerts that the checkpoint which is being written still lacks.
-    @safe @exclusivity(unchecked) var alertsToWrite: ArraySlice<RecentAlerts.Entry> = []
 
     /// - Parameters:
     ///   - links: links to the shards, grouped by app, equally many for each.
@@ -52,14 +40,11 @@ package final class EngineCore {
     ) {
         decisionCore = DecisionCore(rules: rules)
         feedWatch = FeedWatch(rules: rules)
-        self.apps = apps
-        appOrders = Array(repeating: AppOrders(), count: links.count / perApp)
-        unreadyShards = links.count
-        self.join = join
+        self.apps = AppTable(apps, count: links.count / perApp)
         figures = ShardFigures(shards: links.count)
-        settling = SettleQueue(shards: links.count)
+        questions = PendingQuestions(shards: links.count)
         completions = PeopleCompletions(perApp: perApp)
-        shards = ShardLinks(links, perApp: perApp)
+        shards = ShardLinks(links, perApp: perApp, join: join)
         for link in links { link.onOvertaken = { [unowned self] in overtake($0) } }
     }
 
@@ -97,7 +82,7 @@ package final class EngineCore {
             wakeup.close()
             loop.onTurn = nil
         }
-        loading = threads.loading
+        loading.queues = threads.loading
         takeFeedback = { [unowned self] in self.takeFeedback() }
         loop.onTurn = { [unowned self] in turnIsOver() }
     }
@@ -226,7 +211,7 @@ package final class EngineCore {
         publish(Resumption(publications, found))
         completions.noteShown(publications)
         if completions.areKept {
-            shardLoading.begin(shards: shards.count)
+            loading.begin(shards: shards.count)
             shards.send(.load)
         }
         return found.map(\.entry)
@@ -236,7 +221,7 @@ package final class EngineCore {
     ///
     /// - Parameter forgotten: topics forgotten during the loading.
     private func endLoading(_ forgotten: Set<TopicID>) {
-        joins.noteSent(at: now)
+        completions.joins.noteSent(at: now)
         tellJoined()
         shards.send(.endLoading)
         for topic in forgotten { shards.send(.forget(topic)) }
@@ -266,13 +251,8 @@ package final class EngineCore {
             case .revokeAlert(let topic, let cause): recentAlerts?.revoke(cause: cause, of: topic)
             case .forget(let topic):
                 recentAlerts?.forget(topic)
-                for app in appOrders.indices { appOrders[app].forget(topic) }
-            case .order(let operation, let id):
-                if let app = apps.firstIndex(of: id) {
-                    _ = appOrders[app].apply(operation)
-                } else {
-                    absentApps.apply(operation, for: id)
-                }
+                apps.forget(topic)
+            case .order(let operation, let id): _ = apps.apply(operation, for: id)
             case .record(let record):
                 records.note(record)
                 delegate?.coreDidRecord(record, of: nil)
@@ -297,8 +277,8 @@ package final class EngineCore {
                 shards.send(.revokeAlert(topic: topic, cause: cause))
             case .forget(let topic):
                 recentAlerts?.forget(topic)
-                for app in appOrders.indices { appOrders[app].forget(topic) }
-                if !shardLoading.keeps(topic) { shards.send(.forget(topic)) }
+                apps.forget(topic)
+                if !loading.keeps(topic) { shards.send(.forget(topic)) }
             case .order(let operation, let app): order(operation, for: app)
             case .record(let record):
                 records.note(record)
@@ -309,25 +289,21 @@ package final class EngineCore {
     }
 
     private func noteAlert(of publication: Publication) {
-        guard recentAlerts != nil else { return }
-        recentAlerts?.note(
-            publication,
-            withheldFrom: zip(apps, appOrders).filter { $0.1.withholdsAlert(of: publication) }.map(\.0)
-                + absentApps.withholding(publication))
+        recentAlerts?.note(publication, withheldFrom: apps.withholding(publication))
     }
 
     private func publish(_ publication: Publication) {
         // The id means another topic from here on.
-        if shardLoading.begins(publication.topicID) { shards.send(.forget(publication.topicID)) }
+        if loading.begins(publication.topicID) { shards.send(.forget(publication.topicID)) }
         var told = 0
-        for app in appOrders.indices where publish(publication, toApp: app) { told += shards.perApp }
+        for app in apps.indices where publish(publication, toApp: app) { told += shards.perApp }
         if told > 0 { publications.open(publication.serial, of: publication.topicID, shards: told) }
     }
 
     /// - Returns: `false` if the app's orders keep the publication from it.
     private func publish(_ publication: Publication, _ alerts: [UnfinishedAlert] = [], toApp app: Int) -> Bool {
-        guard let admitted = appOrders[app].admit(publication) else { return false }
-        let isComplete = completions.areOf(admitted, app: apps.isEmpty ? nil : apps[app])
+        guard let admitted = apps.admit(publication, app: app) else { return false }
+        let isComplete = completions.areOf(admitted, app: apps.id(of: app))
         shards.send(
             alerts.isEmpty && !isComplete
                 ? .publish(admitted)
@@ -339,10 +315,9 @@ package final class EngineCore {
     private func publish(_ resumption: Resumption) {
         for publication in resumption.publications { delegate?.coreWillPublish(publication) }
         var told: [UInt64: Int] = [:]
-        for app in appOrders.indices {
-            let hearsNothing = appOrders[app].isMuted || appOrders[app].isPaused
-            for (publication, alerts) in resumption.publications(forApp: apps.isEmpty ? nil : apps[app])
-            where publish(publication, hearsNothing ? [] : alerts, toApp: app) {
+        for app in apps.indices {
+            for (publication, alerts) in resumption.publications(forApp: apps.id(of: app))
+            where publish(publication, apps.isQuieted(app) ? [] : alerts, toApp: app) {
                 told[publication.serial, default: 0] += shards.perApp
             }
         }
@@ -358,12 +333,11 @@ package final class EngineCore {
     }
 
     private func order(_ operation: FeedEvent.Operation, for id: AppID) {
-        guard let app = apps.firstIndex(of: id) else {
-            absentApps.apply(operation, for: id)
+        guard let (app, commands) = apps.apply(operation, for: id) else {
             delegate?.coreDidReport("\(operation) for app \(id): there is no such app here")
             return
         }
-        for command in appOrders[app].apply(operation) {
+        for command in commands {
             // A completion that is still open for other shards waits for these shards too, which get the publication only now.
             if case .publish(let publication) = command {
                 publications.addShards(shards.perApp, to: publication.serial)
@@ -388,7 +362,7 @@ package final class EngineCore {
 
     /// Tells the shards the log time before which all joiners have been sent.
     private func tellJoined() {
-        guard let (before, sent) = joins.next(at: now) else { return }
+        guard let (before, sent) = completions.joins.next(at: now) else { return }
         shards.send(.followed(before: before, sent: sent))
     }
 
@@ -396,8 +370,17 @@ package final class EngineCore {
 
     /// Sends a command to the subscriber's shard. Commands for one subscriber of an app go to one shard, in order.
     package func send(_ command: ShardCommand, forSubscriber key: UInt64, app: Int = 0) {
-        if completions.areKept, command.joins { joins.noteSent(at: now) }
+        if completions.areKept, command.joins { completions.joins.noteSent(at: now) }
         shards.send(command, forSubscriber: key, app: app)
+    }
+
+    /// Queues of the shards for the store's cards, by app, for a thread that reads them; empty without a store.
+    var loadingQueues: [[LoadingQueue]] { loading.queues }
+
+    /// Log time of the earliest joiner that is still to be sent; `nil` if none are on their way.
+    var pendingJoin: FeedTime? {
+        get { completions.joins.pending }
+        set { completions.joins.pending = newValue }
     }
 
     /// Commands that wait for the shards.
@@ -410,24 +393,26 @@ package final class EngineCore {
         _ activity: ActivityID, ofSubscriber key: UInt64, app: Int, about cause: String, in topic: TopicID,
         answer: @escaping (AlertDisposition?) -> Void
     ) {
-        send(.tellDisposition(questions.ask(answer), activity, topic, cause: cause), forSubscriber: key, app: app)
+        send(
+            .tellDisposition(questions.dispositions.ask(answer), activity, topic, cause: cause), forSubscriber: key,
+            app: app)
     }
 
     /// - Parameters:
     ///   - until: deadline, compared with the argument of `withdrawSettles`.
     ///   - settled: called once nothing that the shards were given before is in flight, or once the time is over.
     package func settle(until: MonotonicTime = .never, _ settled: @escaping (Settlement) -> Void) {
-        broadcast(.reportQuiet(settling.ask(until: until, settled)))
+        broadcast(.reportQuiet(questions.settles.ask(until: until, settled)))
     }
 
     /// Answers callers of `settle` whose time is over.
-    func withdrawSettles(at now: MonotonicTime) { settling.withdraw(at: now) }
+    func withdrawSettles(at now: MonotonicTime) { questions.settles.withdraw(at: now) }
 
     /// Time for the next call of `withdrawSettles`; `nil` if no settle has a deadline.
-    var nextSettleDeadline: MonotonicTime? { settling.nextDeadline }
+    var nextSettleDeadline: MonotonicTime? { questions.settles.nextDeadline }
 
     /// Pending calls of `settle`.
-    var settlesWaiting: Int { settling.count }
+    var settlesWaiting: Int { questions.settles.count }
 
     /// Takes the shards' feedback and sends commands that waited for room. Called whenever a shard wakes the core.
     func takeFeedback() {
@@ -452,21 +437,21 @@ package final class EngineCore {
         case .removalChecked(let id, let token, let isOver):
             delegate?.coreDidCheckRemoval(id, token: token, isOver: isOver)
         case .fate(let id, let fate): delegate?.coreDidLearn(fate, of: id)
-        case .disposition(let number, let disposition): questions.close(number)?(disposition)
-        case .quiet(let question, let isComplete): settling.answer(question, isComplete: isComplete, from: index)
+        case .disposition(let number, let disposition): questions.dispositions.close(number)?(disposition)
+        case .quiet(let question, let isComplete):
+            questions.settles.answer(question, isComplete: isComplete, from: index)
         case .counted(let counts): figures.update(counts, of: index)
         case .fresh(let report): figures.update(report, of: index)
         case .ready:
-            unreadyShards -= 1
-            if unreadyShards == 0 { delegate?.coreDidBecomeReady() }
+            if shards.noteReady() { delegate?.coreDidBecomeReady() }
         case .loaded:
-            if let forgotten = shardLoading.noteLoaded() { endLoading(forgotten) }
+            if let forgotten = loading.noteLoaded() { endLoading(forgotten) }
         case .topicsCompleted(let reports): take(reports, from: index)
         case .showsAgain:
             completions.removeReports()
             delegate?.coreWillShowAgain()
         case .claims(let request):
-            let app = apps.isEmpty ? nil : apps[index / shards.perApp]
+            let app = apps.id(of: index / shards.perApp)
             let claims = StoredClaims(request.claims, starts: request.starts, app: app, now: now)
             delegate?.coreDidClaim(claims, request.ticket, shard: index)
         case .stampsReach(let mark): delegate?.coreDidReach(stamp: mark)
@@ -497,11 +482,10 @@ package final class EngineCore {
     /// - Parameter timeout: time for pending answers of APNs and for closing the connections. `nil`: the transport's own.
     package func stop(within timeout: Duration? = nil) {
         shards.stop(within: timeout)
-        join { take($0, from: $1) }
-        for answer in questions.closeAll() { answer(nil) }
-        settling.withdrawAll()
+        shards.join { take($0, from: $1) }
+        questions.closeAll()
     }
 
     /// Returns a description of an invariant that is violated between two calls; `nil` if all hold.
-    func violation() -> String? { publications.violation(shards: shards.count) ?? questions.violation() }
+    func violation() -> String? { publications.violation(shards: shards.count) ?? questions.dispositions.violation() }
 }

@@ -9,6 +9,7 @@ struct PeopleCompletions {
     private var earlier: EarlierCompletions?
     private var outdated: [CompletionKey] = []
     private var shards: ShardTopicCompletions
+    var joins = JoinTimes()
 
     /// - Parameter perApp: number of shards of each app.
     init(perApp: Int) { shards = ShardTopicCompletions(perApp: perApp) }

@@ -242,7 +242,7 @@ extension Engine {
         }
         func coreWillShowAgain() { if loading?.areStartsUnknown == false { voidAllCompletions() } }
         func coreDidForget(_ topic: DecisionCore.TopicView) {
-            let apps = max(1, core.apps.count)
+            let apps = max(1, core.apps.ids.count)
             store?.claims.change(isPressing: false) {
                 for app in 0..<apps { $0.forget(CompletionKey(birth: topic.birth, app: app)) }
             }
@@ -280,7 +280,7 @@ extension Engine.Driver {
             let commits = try CommitQueue(log, loop: loop)
             self.commits = commits
             let people: PeopleQueue
-            let (queues, apps, limits) = (core.loading, core.apps, options.rules.limits)
+            let (queues, apps, limits) = (core.loadingQueues, core.apps.ids, options.rules.limits)
             do {
                 people = try PeopleQueue(cards.register, loop: loop) { retry in
                     let distribution = LoadingDistribution(to: queues, apps: apps, limits: limits, now: wall)
@@ -328,7 +328,7 @@ extension Engine.Driver {
         }
 
         func note(_ completions: [TopicCompletion], app: Int, of core: EngineCore) {
-            let id = core.apps.isEmpty ? nil : core.apps[app]
+            let id = core.apps.id(of: app)
             let head = CompletionHead(position: checkpointer.decided, now: checkpointer.decidedAt)
             claims.change { changes in
                 for completion in completions {

@@ -15,6 +15,8 @@ struct RecentAlerts {
     private var number: UInt64 = 0
     /// Number of entries at which old ones are dropped next.
     private var pruneAt = RecentAlerts.countMin
+    /// Entries that the checkpoint which is being written still lacks.
+    private var unwritten: ArraySlice<Entry> = []
 
     /// Greatest number of entries, of which three quarters are kept: the deliveries of half a minute.
     static let countMax = 1 << 14
@@ -78,6 +80,34 @@ struct RecentAlerts {
 extension Alert {
     /// Time for which the alert may go on.
     fileprivate var keptFor: Duration { min(freshFor, AlertClaim.ageMax) }
+}
+
+// MARK: - Checkpoints
+
+extension RecentAlerts {
+    /// First byte of a checkpoint's row of alerts; no other row begins with it.
+    static let row: UInt8 = 65
+    /// Alerts in a row, some 20 KB.
+    private static let alertsPerRow = 128
+
+    /// Begins to write the alerts of this moment.
+    mutating func beginRows(at now: FeedTime) { unwritten = kept(at: now)[...] }
+
+    /// Number of rows that are left to write.
+    var rowsLeft: Int { (unwritten.count + RecentAlerts.alertsPerRow - 1) / RecentAlerts.alertsPerRow }
+
+    /// Returns the next row; `nil` if there is none.
+    mutating func takeRow() -> [UInt8]? {
+        guard !unwritten.isEmpty else { return nil }
+        let part = unwritten.prefix(RecentAlerts.alertsPerRow)
+        unwritten.removeFirst(part.count)
+        var writer = SerialWriter()
+        writer.write(byte: RecentAlerts.row)
+        writer.write(all: part) { $0.write($1) }
+        return writer.bytes
+    }
+
+    mutating func endRows() { unwritten = [] }
 }
 
 // MARK: - Serial form

@@ -34,7 +34,7 @@ final class StartResumption {
     }
 
     private func resume(_ card: Card, in core: EngineCore) {
-        let app = core.apps.isEmpty ? nil : card.app ?? core.apps[0]
+        let app = core.apps.id(of: 0).map { card.app ?? $0 }
         guard let request = card.request else { return giveUp(card, .uncertain) }
         let mark = StartMark(ActivityMark(card.id, token: card.token), number: request.number)
         let isClaimed = earlier.isClaimed(mark, app: app)
@@ -43,7 +43,7 @@ final class StartResumption {
             return giveUp(card, .uncertain)
         }
         // A start for an app that this engine lacks stays for another engine.
-        if let app, !core.apps.contains(app) { return }
+        if let app, !core.apps.ids.contains(app) { return }
         let isOver =
             areOver[card.audience] ?? card.audience.topics.allSatisfy { core.state(of: $0)?.isEnded ?? false }
         areOver[card.audience] = isOver
@@ -84,7 +84,7 @@ final class StartResumption {
     private func start(_ card: Card, in core: EngineCore) {
         guard let request = card.request else { return }
         due += 1
-        let app = card.app.flatMap { core.apps.firstIndex(of: $0) } ?? 0
+        let app = card.app.flatMap { core.apps.ids.firstIndex(of: $0) } ?? 0
         let subscriber = card.subscription().subscriber
         core.send(.start(request, card.audience), forSubscriber: subscriber, app: app)
         guard let preferences = card.preferences else { return }

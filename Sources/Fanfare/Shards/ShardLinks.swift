@@ -5,11 +5,22 @@ import FanfareModel
 struct ShardLinks {
     private let links: [ShardLink]
     let perApp: Int
+    /// Number of shards whose transports are not ready.
+    private var unready: Int
+    /// Waits until the stopping shards have ended, and hands over their remaining feedback.
+    let join: ((ShardFeedback, _ shard: Int) -> Void) -> Void
 
-    /// - Parameter links: links to the shards, grouped by app, equally many for each.
-    init(_ links: [ShardLink], perApp: Int) {
+    /// - Parameters:
+    ///   - links: links to the shards, grouped by app, equally many for each.
+    ///   - join: waits until the stopping shards have ended, and hands over their remaining feedback.
+    init(
+        _ links: [ShardLink], perApp: Int,
+        join: @escaping ((ShardFeedback, _ shard: Int) -> Void) -> Void = { _ in }
+    ) {
         self.links = links
         self.perApp = perApp
+        self.join = join
+        unready = links.count
         for link in links { link.waitingMax = appCount > 1 ? ShardLink.waitingBesideOthersMax : 0 }
     }
 
@@ -33,6 +44,14 @@ struct ShardLinks {
     /// Sends a command to the subscriber's shard. Commands for one subscriber of an app go to one shard, in order.
     func send(_ command: ShardCommand, forSubscriber key: UInt64, app: Int) {
         links[app * perApp + ShardPlace.index(ofSubscriber: key, of: perApp)].send(command)
+    }
+
+    /// Notes that one more shard is ready.
+    ///
+    /// - Returns: `true` if it was the last.
+    mutating func noteReady() -> Bool {
+        unready -= 1
+        return unready == 0
     }
 
     /// Makes the shards take the commands sent to them.

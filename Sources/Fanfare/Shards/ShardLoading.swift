@@ -2,6 +2,8 @@ import FanfareModel
 
 /// Shards that serve while they load the store's cards, and the topics forgotten during that: cards to be loaded may lack the topics' ends.
 struct ShardLoading {
+    /// Queues of the shards for the store's cards, by app; empty without a store.
+    var queues: [[LoadingQueue]] = []
     /// Number of shards that have not loaded all of their cards.
     private var left = 0
     private var forgotten: Set<TopicID> = []

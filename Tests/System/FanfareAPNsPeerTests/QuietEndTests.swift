@@ -13,7 +13,7 @@ import Testing
     }
 
     /// The first two connections were ended young so often that their slots wait for half a minute; then all others end at once.
-    @Test func anySeatMayDialWhileNoConnectionIsOpen() throws {
+    @Test func anySlotMayDialWhileNoConnectionIsOpen() throws {
         let (server, harness) = try scratch.growingWorld(activities: 1, demand: 10_000_000, connectionsMax: 4)
         harness.run("being as many as there may be") { harness.pool.figures.connections == 4 }
         // Connections that have lasted a minute are given up only after ten minutes.

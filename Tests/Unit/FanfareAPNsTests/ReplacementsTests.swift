@@ -12,7 +12,7 @@ import Testing
     }
 
     /// A deployment of the peer ends all connections at once, and again soon after.
-    @Test mutating func twoReplacementsOfEachSeatWaitForNothing() {
+    @Test mutating func twoReplacementsOfEachSlotWaitForNothing() {
         for _ in 0..<16 { #expect(next(at: .seconds(1)) == .seconds(1)) }
         for count in 1...20 {
             #expect(next(at: .seconds(1)) == .seconds(1) + Replacements.interval * count)

@@ -65,7 +65,7 @@ final class CrashLife: EngineCoreDelegate {
         _ = try core.recall(
             disk.log, under: rules, logged,
             within: earlier.horizon(since: disk.claims.start) { clock.truth }, report: { _ in })
-        isMuted = core.appOrders[0].isMuted
+        isMuted = core.apps.isQuieted(0)
         if !earlier.knowsStarts, cards.expectedCount > 0 { disk.claims.append([], .ofNoLog) }
         if disk.claims.start == nil { disk.claims.begin(at: core.now) }
         let counting = core.takeEarlierCompletions()

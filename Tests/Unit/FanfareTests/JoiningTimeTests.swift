@@ -23,7 +23,7 @@ import Testing
             core.apply(Self.event(at: 1_790_000_000), now: FeedTime(seconds: 1_790_000_000))
             core.send(.follow(ActivityID(1), .topic(TopicID("order")), token: [1]), forSubscriber: 1)
             core.turnIsOver()
-            core.joins.pending = joining
+            core.pendingJoin = joining
             core.apply(Self.event(at: 1_790_000_060), now: FeedTime(seconds: 1_790_000_060))
             core.turnIsOver()
             for ring in rings {
