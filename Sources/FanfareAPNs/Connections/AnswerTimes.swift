@@ -9,6 +9,8 @@ struct AnswerTimes {
     private(set) var pace = RoundTrip(memory: .seconds(1))
     /// Answers to pushes that were alone on the connection: the distance and the peer's own work, without a queue of ours.
     private(set) var service = RoundTrip(memory: .seconds(10))
+    /// The answers' times compared with those of the other connections.
+    private(set) var slowness = Slowness()
     /// Number of pushes sent since the connection last had none in flight.
     private var sentTogether = 0
     /// Time at which the newest PING was sent.
@@ -33,6 +35,14 @@ struct AnswerTimes {
 
     /// Notes the quickest of the answers to pushes that were read together.
     mutating func noteAnswers(after nanoseconds: Int64, at now: MonotonicTime) { pace.note(nanoseconds, at: now) }
+
+    /// Compares the answers with those of the other connections.
+    ///
+    /// - Parameter median: answer time of the connection in the middle; `nil` if too few are known.
+    mutating func compare(to median: Int64?, at now: MonotonicTime) { slowness.compare(pace, to: median, at: now) }
+
+    /// - Parameter limit: time above which answers are slow; `nil` if too few connections are known.
+    mutating func judge(limit: Int64?, at now: MonotonicTime) { slowness.judge(pace, limit: limit, at: now) }
 
     /// - Parameter isClear: `true` if no more requests were in flight than TCP sends at once, and no bytes waited.
     mutating func notePing(isClear: Bool, at now: MonotonicTime) {

@@ -19,14 +19,14 @@ final class Connection: Candidate {
         case drained
     }
 
-    private enum Phase {
+    private enum Phase: Equatable {
         /// Waits for the peer's first SETTINGS from one of the addresses.
         case dialing
         case open
         /// Takes no new requests; requests in flight continue.
         case draining
-        /// Has sent GOAWAY and waits for the peer to close.
-        case leaving
+        /// Has sent GOAWAY and waits until then for the peer to close.
+        case leaving(until: MonotonicTime)
         case ended
     }
 
@@ -37,13 +37,19 @@ final class Connection: Candidate {
     /// pushes are sent by then; a pull adds half a megabyte at most.
     static let unreadBytesMax = 2 * 1024 * 1024
 
-    /// Errors without a good answer between them, after which another connection may do better.
-    static let errorsInARowMax = 8
-
     private unowned let pool: ConnectionPool
     private var phase = Phase.dialing
-    private var dialer: Dialer?
-    private var stream: TLSStream?
+    private var link = Link.none
+
+    private enum Link {
+        case none
+        case dialing(Dialer)
+        case connected(TLSStream)
+    }
+
+    private var dialer: Dialer? { if case .dialing(let dialer) = link { dialer } else { nil } }
+    private var stream: TLSStream? { if case .connected(let stream) = link { stream } else { nil } }
+
     // Calls into these never re-enter this object, so run-time exclusivity checks, several per push, could never fail.
     @safe @exclusivity(unchecked) private var session: ClientSession
     @safe @exclusivity(unchecked) private var events = EventBatch()
@@ -52,72 +58,35 @@ final class Connection: Candidate {
     /// `true` while the session writes in its pool's memory, until the output is flushed.
     private var writesInPoolMemory = false
 
-    /// Deadline of the goodbye.
-    private var phaseEnds = MonotonicTime.never
-    private(set) var lastHeard = MonotonicTime.always
-    /// Start of the current period with requests in flight. Silence counts from then on.
-    private var busySince = MonotonicTime.always
-    /// Silence after which the peer may be gone. The four spans are nanoseconds, because each turn adds them to each connection's times.
-    private let silenceMax: Int64
-    private let pongMax: Int64
-    private let idleMax: Int64
-    private let answerMax: Int64
-    /// Time at which a sign of life was last requested; `nil` once any bytes have arrived.
-    private var pingedAt: MonotonicTime?
-    /// Deadline of the oldest request; may be early after that request was answered, and the check then finds nothing.
-    private var requestsDue = MonotonicTime.never
-
-    /// Limit of an answer's time, as a multiple of the quickest answer's time.
-    private static let queueFactor: Int64 = 4
-    /// Limit of an answer's time, as a multiple of the request timeout, however slow the peer is, because the activity gets
-    /// nothing newer meanwhile.
-    private static let patienceFactor: Int64 = 3
+    @safe @exclusivity(unchecked) private var silence: Silence
+    @safe @exclusivity(unchecked) private var deadline: AnswerDeadline
 
     @safe @exclusivity(unchecked) var isCandidate = false
     /// Number of this connection, unique for the life of its pool.
     let serial: UInt64
-    /// 5xx answers, resets and timeouts since the last good answer, except those that are evidence about their activity alone.
-    private(set) var errorsInARow = 0
-    var isInDoubt: Bool { errorsInARow >= Connection.errorsInARowMax }
-    /// Deadline of a peer that allows no streams; `.never` while it allows some.
-    private var noStreamsEnds = MonotonicTime.never
-    private(set) var times: AnswerTimes
+    @safe @exclusivity(unchecked) var record = AnswerRecord()
+    var times: AnswerTimes
     private var allowance = StreamAllowance()
-    /// Answer times of this connection, compared with the others'.
-    var slowness = Slowness()
-    var isSlow: Bool { slowness.isSlow }
-    /// `true` once the peer has refused a JWT as too old and there was no other one.
-    var hasSeenExpiredJWT = false
-    /// `true` once a push with our JWT has been processed.
-    private(set) var hasSucceeded = false
-    /// Number of processed pushes.
-    private(set) var answers = 0
-    /// Answers of this connection, and how many of them were final for their activities.
-    @safe @exclusivity(unchecked) var finalAnswers = FinalAnswers()
-    /// Time of the last processed push.
-    private var lastSuccess = MonotonicTime.always
-    /// Answers after which a lost connection is replaced at once: a connection that breaks again and again then costs at
-    /// most one handshake per hundred pushes, and throughput falls by no more than that.
-    private static let trafficAnswersMin = 100
-    /// Answers after which the slot's next wait is short again. One would not do: a server that takes one push from each
-    /// connection and ends it would be dialled as fast as it answers, which APNs considers an attack (spec §10).
-    private static let successAnswersMin = 16
-    var carriedTraffic: Bool { answers >= Connection.trafficAnswersMin }
     /// Returns `true` if requests are in flight or pushes were processed in the last ten seconds.
-    func isBusy(at now: MonotonicTime) -> Bool { inFlight > 0 || now - lastSuccess < .seconds(10) }
-    var hasEarnedAnother: Bool { answers >= Replacements.earnedBy }
-    private(set) var openedAt: MonotonicTime?
-    /// Address of the peer, once the connection is open.
-    private(set) var address: SocketAddress?
+    func isBusy(at now: MonotonicTime) -> Bool { inFlight > 0 || now - record.lastSuccess < .seconds(10) }
+    var lastHeard: MonotonicTime { silence.lastHeard }
+    /// `nil` before the connection opened.
+    private(set) var opening: Opening?
+
+    struct Opening {
+        let at: MonotonicTime
+        /// Address of the peer.
+        let address: SocketAddress
+    }
 
     init(pool: ConnectionPool, serial: UInt64) {
         self.pool = pool
         self.serial = serial
-        silenceMax = pool.configuration.pingAfter.nanoseconds
-        pongMax = pool.configuration.pingTimeout.nanoseconds
-        idleMax = pool.configuration.idlePingAfter.nanoseconds
-        answerMax = pool.configuration.requestTimeout.nanoseconds
-        times = AnswerTimes(pingInterval: pool.configuration.idlePingAfter)
+        let configuration = pool.configuration
+        silence = Silence(
+            busy: configuration.pingAfter, idle: configuration.idlePingAfter, pong: configuration.pingTimeout)
+        deadline = AnswerDeadline(usual: configuration.requestTimeout)
+        times = AnswerTimes(pingInterval: configuration.idlePingAfter)
         // Placeholder, never written to: the dialer's session replaces it.
         session = ClientSession(configuration: ClientSession.Configuration())
     }
@@ -128,28 +97,22 @@ final class Connection: Candidate {
         stream?.close()
     }
 
-    /// `true` if the peer or the network ended this connection while it was healthy and idle, after it had been open for
-    /// longer than a peer takes to refuse one.
-    private(set) var wasEndedAtRest = false
-
-    /// `true` once bytes have arrived since the connection opened.
-    private var hasBeenHeard = false
-
     /// - Parameter isSilent: `true` if the peer has answered no PING. A peer that sent nothing after its SETTINGS was never healthy.
     private func noteEnd(at now: MonotonicTime, isSilent: Bool = false) {
-        wasEndedAtRest =
-            phase == .open && (hasBeenHeard || !isSilent) && inFlight == 0 && !isInDoubt && session.allowsStreams
+        record.wasEndedAtRest =
+            phase == .open && (silence.hasBeenBroken || !isSilent) && inFlight == 0 && !record.isInDoubt
+            && session.allowsStreams
             && isEstablished(at: now)
     }
 
     private func isEstablished(at now: MonotonicTime) -> Bool {
-        openedAt.map { now.nanoseconds(since: $0) >= silenceMax } ?? false
+        opening.map { now.nanoseconds(since: $0.at) >= silence.mostWhileBusy } ?? false
     }
 
     /// Returns `true` if the connection has been open for longer than the longest wait for a connection: its end is
     /// unrelated to earlier ends, whatever it carried.
     func hasLasted(at now: MonotonicTime) -> Bool {
-        openedAt.map { now - $0 >= ConnectionPool.slotWaitMax } ?? false
+        opening.map { now - $0.at >= ConnectionPool.slotWaitMax } ?? false
     }
 
     var inFlight: Int { requests.count }
@@ -162,24 +125,22 @@ final class Connection: Candidate {
         let dialer = Dialer(pool: pool)
         dialer.onOpened = { [unowned self] in self.opened($0) }
         dialer.onFailed = { [unowned self] in self.endOnLoop($0) }
-        self.dialer = dialer
+        link = .dialing(dialer)
         dialer.start(at: now)
     }
 
     private func opened(_ attempt: Dialer.Attempt) {
         let moment = pool.now()
-        dialer = nil
         phase = .open
-        openedAt = moment.monotonic
-        address = attempt.address
-        lastHeard = moment.monotonic
+        opening = Opening(at: moment.monotonic, address: attempt.address)
+        silence.opened(at: moment.monotonic)
         swap(&session, &attempt.session)
         let stream = attempt.stream
         stream.onReady = nil
         unsafe stream.onRead = { [unowned self] in unsafe self.received($0) }
         stream.onClose = { [unowned self] in self.streamClosed($0) }
         stream.onDrain = { [unowned self] in self.pool.drained(self) }
-        self.stream = stream
+        link = .connected(stream)
         pool.opened(self)
         // The PING measures the peer's round trip before the connection is needed.
         if pool.choosesSize { askForSignOfLife(at: moment.monotonic) }
@@ -202,8 +163,8 @@ final class Connection: Candidate {
         let room = min(session.freeStreams, inFlight == 0 ? max(1, inWindow) : inWindow)
         guard room > 0, room >= pullMin(room: room, inWindow: inWindow) else { return 0 }
         guard let stream, stream.writeQueueBytes + session.outputCount < Connection.unsentBytesMax else { return 0 }
-        guard now.nanoseconds(since: lastHeard) < silenceMax else {
-            if pingedAt == nil { pool.awaitSigns(at: now) }
+        guard !silence.isLong(at: now) else {
+            if !silence.isAsking { pool.awaitSigns(at: now) }
             askForSignOfLife(at: now)
             return 0
         }
@@ -211,7 +172,7 @@ final class Connection: Candidate {
     }
 
     /// `true` from the question to the first byte of any answer.
-    var awaitsSignOfLife: Bool { phase == .open && pingedAt != nil }
+    var awaitsSignOfLife: Bool { phase == .open && silence.isAsking }
 
     /// Returns the minimum number of requests for which a pull is made. Each pull costs its own records, writes and reads, however
     /// small it is, so a full connection waits until a sixteenth of its capacity is free. A wide connection waits only until a few
@@ -253,8 +214,8 @@ final class Connection: Candidate {
         guard phase == .open else { return 0 }
         borrowMemory()
         if requests.count == 0 {
-            requestsDue = now.advanced(byNanoseconds: answerMax)
-            busySince = now
+            deadline.begin(at: now)
+            silence.becameBusy(at: now)
             times.noteRest()
         }
         let tokens = batch.tokens
@@ -293,10 +254,7 @@ final class Connection: Candidate {
 
     private func received(_ bytes: UnsafeRawBufferPointer) {
         let moment = pool.now()
-        lastHeard = moment.monotonic
-        hasBeenHeard = true
-        // Any received bytes are a sign of life, not the PING's answer alone.
-        pingedAt = nil
+        silence.heard(at: moment.monotonic)
         unsafe session.receive(bytes)
         takeEvents(at: moment)
         pool.turn(at: moment)
@@ -314,7 +272,7 @@ final class Connection: Candidate {
         let batch = events
         // Held once for all events, because each use of an unowned reference costs two atomic operations.
         let pool = self.pool
-        let answersBefore = answers
+        let answersBefore = record.answers
         var soonest = Int64.max
         var failure: String?
         for event in batch.events {
@@ -325,7 +283,7 @@ final class Connection: Candidate {
                 if response.status == 200 {
                     noteAccepted(request, in: pool, at: moment)
                     didSucceed(in: pool)
-                    finalAnswers.note(isFinal: false)
+                    record.finalAnswers.note(isFinal: false)
                     pool.accepted(request, at: moment)
                 } else {
                     let body = ErrorBody(Array(batch[response.body]))
@@ -356,7 +314,7 @@ final class Connection: Candidate {
             case .failed(_, let text): failure = batch.text(text)
             }
         }
-        if answers != answersBefore { lastSuccess = moment.monotonic }
+        if record.answers != answersBefore { record.noteSuccesses(at: moment.monotonic) }
         if soonest < .max { times.noteAnswers(after: soonest, at: moment.monotonic) }
         if let failure {
             let text = "\(pool.configuration.endpoint): the server broke HTTP/2: \(failure)"
@@ -380,53 +338,34 @@ final class Connection: Candidate {
     func didSucceed(in pool: ConnectionPool) {
         let most = min(session.configuration.streamsMax, pool.lifespan.streamsMost)
         if session.streamLimit < most {
-            session.streamLimit = answers == 0 ? min(most, pool.widthAtFirst) : session.streamLimit + 1
+            session.streamLimit = record.hasSucceeded ? session.streamLimit + 1 : min(most, pool.widthAtFirst)
         }
         pool.lifespan.answered()
-        answers += 1
-        hasSucceeded = true
-        disbelievedInARow = 0
-        if errorsInARow > 0 {
-            if isInDoubt { pool.trust(self) }
-            errorsInARow = 0
-        }
-        if answers == Connection.successAnswersMin { pool.connectionDidSucceed(self) }
+        if record.noteSuccess() { pool.trust(self) }
+        if record.hasJustSucceeded { pool.connectionDidSucceed(self) }
     }
 
-    /// Number of answers in a row that called a token dead or a request wrong, and that another connection must confirm. The
-    /// connection may be right, so it is not replaced; but others are preferred, or the same connection would be asked again.
-    private(set) var disbelievedInARow = 0
-
-    func disbelieved() { disbelievedInARow += 1 }
-
-    /// Counts a request that was answered 5xx, was reset, or timed out.
-    func erred(_ evidence: Suspects.Evidence) { if evidence != .activity { errorsInARow += 1 } }
-
     /// Records a request whose outcome is unknown; its alert, if any, is not sent again. A connection in doubt therefore
-    /// risks one outcome at a time, however wide it was. A timed-out request, with no push processed since it was sent, puts
-    /// the connection in doubt at once: the peer may answer PINGs forever while the service behind it answers nothing.
+    /// risks one outcome at a time, however wide it was.
     func lost(_ request: RequestTable.Request, _ evidence: Suspects.Evidence, isOverdue: Bool) {
-        if isOverdue, evidence != .activity, lastSuccess < request.sentAt {
-            errorsInARow = max(errorsInARow, Connection.errorsInARowMax)
-        }
-        guard isInDoubt, session.streamLimit > 1 else { return }
+        if isOverdue { record.noteOverdue(sentAt: request.sentAt, evidence) }
+        guard record.isInDoubt, session.streamLimit > 1 else { return }
         session.streamLimit = 1
         // Requests that are still in flight are as good as lost.
-        pool.lifespan.cutOff(after: answers)
+        pool.lifespan.cutOff(after: record.answers)
     }
 
     /// Records a refusal that affects all pushes alike or is this connection's fault. A connection in doubt gets one request
     /// at a time until the cause is known.
     func refused(_ evidence: Suspects.Evidence) {
-        erred(evidence)
-        if isInDoubt { session.streamLimit = 1 }
+        record.noteError(evidence)
+        if record.isInDoubt { session.streamLimit = 1 }
     }
 
     private func noteStreams(at moment: Moment) {
         if session.settingsReceived { allowance.note(session.streamsAllowed, at: moment.monotonic) }
-        guard !session.allowsStreams else { return noStreamsEnds = .never }
-        guard noStreamsEnds == .never else { return }
-        noStreamsEnds = moment.monotonic + pool.configuration.noStreamsTimeout
+        allowance.note(
+            allowsAny: session.allowsStreams, patience: pool.configuration.noStreamsTimeout, at: moment.monotonic)
     }
 
     // MARK: Time
@@ -434,18 +373,14 @@ final class Connection: Candidate {
     var nextDeadline: MonotonicTime {
         switch phase {
         case .dialing: dialer?.nextDeadline ?? .never
-        case .leaving: phaseEnds
-        case .open: min(requestsDue, silenceEnds, noStreamsEnds)
-        case .draining: min(requestsDue, silenceEnds)
+        case .leaving(let until): until
+        case .open: min(deadline.next, silenceEnds, allowance.noneEnds)
+        case .draining: min(deadline.next, silenceEnds)
         case .ended: .never
         }
     }
 
-    private var silenceEnds: MonotonicTime {
-        if let pingedAt { return pingedAt.advanced(byNanoseconds: pongMax) }
-        return inFlight > 0
-            ? max(lastHeard, busySince).advanced(byNanoseconds: silenceMax) : lastHeard.advanced(byNanoseconds: idleMax)
-    }
+    private var silenceEnds: MonotonicTime { silence.ends(isBusy: inFlight > 0) }
 
     func tick(at moment: Moment) {
         let now = moment.monotonic
@@ -453,44 +388,20 @@ final class Connection: Candidate {
         switch phase {
         case .dialing: dialer?.tick(at: now)
         case .open, .draining:
-            if phase == .open, now >= noStreamsEnds { return pool.connectionAllowsNothing(self, at: moment) }
+            if phase == .open, now >= allowance.noneEnds { return pool.connectionAllowsNothing(self, at: moment) }
             if now >= silenceEnds { return endSilence(at: moment) }
-            let overdue = now.advanced(byNanoseconds: -patience(at: now))
+            let overdue = now.advanced(byNanoseconds: -deadline.patience(times.pace, at: now))
             for tag in requests.sent(until: overdue) { session.cancel(tag: tag) }
             takeEvents(at: moment)
             flush()
-            let latest = queueEnds(at: now) ?? .never
-            requestsDue = requests.oldest.map { min($0.advanced(byNanoseconds: patience(at: now)), latest) } ?? .never
+            deadline.renew(oldest: requests.oldest, times.pace, at: now)
         case .leaving: end(.drained, at: moment)
         case .ended: break
         }
     }
 
-    /// Returns the time limit of an answer, in nanoseconds. It grows when even the quickest answers take a good part of the usual
-    /// time: the peer then has a queue, and requests in the queue are not lost.
-    private func patience(at now: MonotonicTime) -> Int64 {
-        guard queueEnds(at: now) != nil, let least = times.pace.least else { return answerMax }
-        return Connection.patience(usual: answerMax, least: least)
-    }
-
-    /// Returns the time limit at a peer with a queue, in nanoseconds.
-    ///
-    /// - Parameter least: time of the quickest answers.
-    static func patience(usual: Int64, least: Int64) -> Int64 {
-        max(usual, min(Connection.queueFactor * least, Connection.patienceFactor * usual))
-    }
-
-    /// Returns the time until which the last answer shows that others will come, or `nil`: a connection that falls silent has no queue.
-    private func queueEnds(at now: MonotonicTime) -> MonotonicTime? {
-        guard let notedAt = times.pace.notedAt, let least = times.pace.least,
-            least > answerMax / Connection.queueFactor
-        else { return nil }
-        let end = notedAt.advanced(byNanoseconds: answerMax / 2)
-        return now < end ? end : nil
-    }
-
     private func endSilence(at moment: Moment) {
-        guard pingedAt == nil else {
+        guard !silence.isAsking else {
             noteEnd(at: moment.monotonic, isSilent: true)
             if inFlight > 0 { pool.doubtAddress(of: self, at: moment.monotonic) }
             return end(.lost("\(pool.configuration.endpoint): the server went silent"), at: moment)
@@ -499,8 +410,7 @@ final class Connection: Candidate {
     }
 
     func askForSignOfLife(at now: MonotonicTime) {
-        guard pingedAt == nil else { return }
-        pingedAt = now
+        guard silence.ask(at: now) else { return }
         let isClear = isClear
         if session.ping() { times.notePing(isClear: isClear, at: now) }
         flush()
@@ -513,7 +423,9 @@ final class Connection: Candidate {
 
     /// Sends a PING if the last one was long ago: a connection that is never silent would not measure the distance otherwise.
     func renewDistance(at now: MonotonicTime) {
-        guard phase == .open, isClear, times.lastPing.map({ now.nanoseconds(since: $0) >= idleMax }) ?? true else {
+        guard phase == .open, isClear,
+            times.lastPing.map({ now.nanoseconds(since: $0) >= silence.mostWhileIdle }) ?? true
+        else {
             return
         }
         askForSignOfLife(at: now)
@@ -539,8 +451,7 @@ final class Connection: Candidate {
     }
 
     private func leave(at now: MonotonicTime) {
-        phase = .leaving
-        phaseEnds = now + pool.configuration.lingerTimeout
+        phase = .leaving(until: now + pool.configuration.lingerTimeout)
         session.goAway()
         flush()
         stream?.finish()
@@ -550,8 +461,7 @@ final class Connection: Candidate {
     /// discard the GOAWAY that gives the peer the reason, so the peer gets a moment to read it.
     private func breakOff(_ ending: Ending, at moment: Moment) {
         flush()
-        phase = .leaving
-        phaseEnds = moment.monotonic + pool.configuration.lingerTimeout
+        phase = .leaving(until: moment.monotonic + pool.configuration.lingerTimeout)
         stream?.finish()
         stream?.pauseReading()
         // Written bytes may still leave.
@@ -583,15 +493,14 @@ final class Connection: Candidate {
         guard phase != .ended else { return }
         phase = .ended
         dialer?.close()
-        dialer = nil
         stream?.close()
         endSession(unsent: stream?.plainBytesUnsent ?? 0, at: moment)
-        stream = nil
+        link = .none
         pool.ended(self, ending, at: moment)
     }
 
     private func endSession(unsent: Int, at moment: Moment) {
-        if inFlight > 0, !pool.isClosing { pool.lifespan.cutOff(after: answers) }
+        if inFlight > 0, !pool.isClosing { pool.lifespan.cutOff(after: record.answers) }
         session.connectionLost(unsent: unsent)
         takeEvents(at: moment)
     }

@@ -10,6 +10,8 @@ struct StreamAllowance {
     private var most = 0
     /// Time at which the peer last lowered the number.
     private var cutAt: MonotonicTime?
+    /// Deadline of a peer that allows no request at all; `.never` while it allows some.
+    private(set) var noneEnds = MonotonicTime.never
     /// Time after which a lowered number counts as normal.
     static let cutTime = Duration.seconds(60)
 
@@ -18,6 +20,13 @@ struct StreamAllowance {
         if allowed < present { cutAt = now }
         present = allowed
         most = max(normal, allowed)
+    }
+
+    /// Notes whether the peer allows any request.
+    ///
+    /// - Parameter patience: time that it has until it does.
+    mutating func note(allowsAny: Bool, patience: Duration, at now: MonotonicTime) {
+        if allowsAny { noneEnds = .never } else if noneEnds == .never { noneEnds = now + patience }
     }
 
     /// Returns the number that the peer normally allows; `nil` before it is known. APNs allows one request with token authentication until it has

@@ -70,7 +70,7 @@ extension ConnectionPool {
         var evidence = suspects.fail(request.slot, on: connection.serial)
         // While no push is answered well, the remaining activities may all have met two broken connections, and this may be the third.
         if evidence == .activity, isOverdue, servesNobody(at: now) { evidence = .connection }
-        connection.erred(evidence)
+        connection.record.noteError(evidence)
         if code == .refusedStream {
             notProcessed(request, evidence == .service ? .notProcessed : .serviceError)
         } else {
@@ -108,10 +108,10 @@ extension ConnectionPool {
         switch rule.class {
         case .accepted: accepted(request, at: moment)  // 200 does not reach this method
         case .deadToken, .requestFault:
-            connection.finalAnswers.note(isFinal: true)
+            connection.record.finalAnswers.note(isFinal: true)
             if isAlone(connection), !isConfirmed(request, on: connection) {
                 // The connection is broken only if another one accepts the push: all tokens of one topic may really be dead.
-                connection.disbelieved()
+                connection.record.disbelieve()
                 notProcessed(request, .serviceError)
             } else {
                 end(request, rule, on: connection)
@@ -130,7 +130,7 @@ extension ConnectionPool {
         case .retryLater:
             notProcessed(request, .serviceError)
             let evidence = suspects.fail(request.slot, on: connection.serial)
-            connection.erred(evidence)
+            connection.record.noteError(evidence)
             noteTrouble(evidence, answer, of: request, at: now)
             doubt(connection, "answers every request \(status) \(rule.reason)", at: now)
         case .reconnect:
@@ -172,7 +172,7 @@ extension ConnectionPool {
         }
         // One connection alone may have reached a stranger, or a server that does not know us.
         if rule.class == .stranger {
-            connection.erred(evidence)
+            connection.record.noteError(evidence)
             doubt(connection, "answers every request \(status)", at: now)
         } else {
             connection.refused(evidence)
@@ -207,12 +207,12 @@ extension ConnectionPool {
     /// Returns `true` if the connection has far more final answers than the others. Another connection is then asked before
     /// an activity gets nothing more.
     private func isAlone(_ connection: Connection) -> Bool {
-        guard !connection.finalAnswers.areFew else { return false }
+        guard !connection.record.finalAnswers.areFew else { return false }
         var others = FinalAnswers()
         for slot in slots {
-            if let other = slot.connection, other !== connection { others.add(other.finalAnswers) }
+            if let other = slot.connection, other !== connection { others.add(other.record.finalAnswers) }
         }
-        return connection.finalAnswers.areTooMany(beside: others)
+        return connection.record.finalAnswers.areTooMany(beside: others)
     }
 
     /// - Returns: `true` if the fault stops all pushes.
@@ -241,7 +241,7 @@ extension ConnectionPool {
         do {
             switch try credentials.refused(serial: request.tokenSerial, as: refusal, at: moment) {
             case .none:
-                if refusal == .expired { connection.hasSeenExpiredJWT = true }
+                if refusal == .expired { connection.record.hasSeenExpiredJWT = true }
                 return false
             case .newIssue: break
             case .anotherTime:
@@ -262,7 +262,7 @@ extension ConnectionPool {
     ///
     /// - Returns: `true` if there was such a connection.
     func replaceThoseThatSawExpiredJWT(at moment: Moment) -> Bool {
-        let old = slots.compactMap(\.connection).filter(\.hasSeenExpiredJWT)
+        let old = slots.compactMap(\.connection).filter(\.record.hasSeenExpiredJWT)
         for connection in old { replace(connection, at: moment) }
         return !old.isEmpty
     }
@@ -272,15 +272,15 @@ extension ConnectionPool {
     /// Replaces a connection that brings nothing but errors, because another one may reach a healthier server. It stays
     /// until the other one may open: a push may still be tried on it.
     private func doubt(_ connection: Connection, _ what: String, at now: MonotonicTime) {
-        guard connection.isInDoubt, replaceLater(connection, at: now) else { return }
+        guard connection.record.isInDoubt, replaceLater(connection, at: now) else { return }
         report("\(configuration.endpoint) \(what) on a connection; it is replaced", at: now)
     }
 
     /// Handles a push that failed on one connection and was accepted on another.
     private func refute(_ failure: Suspects.Failure, at now: MonotonicTime) {
         guard let connection = connection(failure.connection) else { return }
-        if failure.isDisbelief { connection.erred(.connection) }
-        guard connection.isInDoubt, replaceLater(connection, at: now) else { return }
+        if failure.isDisbelief { connection.record.noteError(.connection) }
+        guard connection.record.isInDoubt, replaceLater(connection, at: now) else { return }
         report("\(configuration.endpoint) refuses on a connection what it accepts on others; it is replaced", at: now)
     }
 

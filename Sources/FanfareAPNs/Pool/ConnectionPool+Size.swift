@@ -153,9 +153,9 @@ extension ConnectionPool {
         let middle = paces.count > 1 ? paces[(paces.count - 1) / 2] : nil
         let limit = middle.map { max($0 * ConnectionPool.slowFactor, $0 + ConnectionPool.slowMargin) }
         for connection in open {
-            connection.slowness.compare(connection.times.pace, to: middle, at: now)
-            connection.slowness.judge(connection.times.pace, limit: limit, at: now)
-            guard connection.slowness.stays(at: now), replaceLater(connection, at: now) else { continue }
+            connection.times.compare(to: middle, at: now)
+            connection.times.judge(limit: limit, at: now)
+            guard connection.times.slowness.stays(at: now), replaceLater(connection, at: now) else { continue }
             report(
                 "\(configuration.endpoint) answers far more slowly on a connection than on others; it is replaced",
                 at: now)
@@ -213,7 +213,7 @@ extension ConnectionPool {
     private func removeSlot(at moment: Moment) {
         let index =
             slots.firstIndex { $0.connection == nil } ?? slots.firstIndex { $0.isInDoubt }
-            ?? slots.firstIndex { $0.connection?.isSlow == true } ?? slots.count - 1
+            ?? slots.firstIndex { $0.connection?.times.slowness.isSlow == true } ?? slots.count - 1
         if let connection = remove(index) { leave(connection, at: moment) }
     }
 
@@ -224,7 +224,8 @@ extension ConnectionPool {
     func giveUp(_ index: Int, at moment: Moment) -> Bool {
         let now = moment.monotonic
         // The end of a connection that has lasted, or was idle, says nothing about the permitted number of connections.
-        guard choosesSize, slots[index].connection.map({ $0.hasLasted(at: now) || $0.wasEndedAtRest }) != true else {
+        guard choosesSize, slots[index].connection.map({ $0.hasLasted(at: now) || $0.record.wasEndedAtRest }) != true
+        else {
             return false
         }
         let others = slots.indices.filter { $0 != index }.compactMap { slots[$0].connection }.filter(\.isOpen)

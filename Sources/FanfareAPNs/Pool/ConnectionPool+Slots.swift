@@ -84,7 +84,7 @@ extension ConnectionPool {
 
     /// Clears the trouble of the slot, whose connection has processed so many pushes that a later failure is unrelated.
     func connectionDidSucceed(_ connection: Connection) {
-        if let address = connection.address { addressDoubts.forget(address) }
+        if let address = connection.opening?.address { addressDoubts.forget(address) }
         guard let index = slots.firstIndex(where: { $0.connection === connection }) else { return }
         slots[index].forgetTrouble()
         share.isStale = true
@@ -99,7 +99,8 @@ extension ConnectionPool {
             share.refuse(at: now, using: &random)
         }
         let what = "\(configuration.endpoint) ends a connection: \(reason ?? "no reason given")"
-        let wasOfUse = connection.hasSucceeded || connection.hasLasted(at: now) || connection.wasEndedAtRest
+        let wasOfUse =
+            connection.record.hasSucceeded || connection.hasLasted(at: now) || connection.record.wasEndedAtRest
         if reason != nil || !wasOfUse { report("\(what); it is replaced", at: now) }
         if wasOfUse {
             replace(connection, at: moment)
@@ -120,7 +121,7 @@ extension ConnectionPool {
     /// Drains a connection and frees its slot for another one, which opens soon if the old one was of use.
     func replace(_ connection: Connection, at moment: Moment) {
         guard let index = slots.firstIndex(where: { $0.connection === connection }) else { return }
-        if connection.carriedTraffic || connection.hasLasted(at: moment.monotonic) {
+        if connection.record.carriedTraffic || connection.hasLasted(at: moment.monotonic) {
             // A server that shuts down notifies all its clients, and each of them on all its connections.
             vacate(index, for: .nanoseconds(Int64.random(in: 0...spread(of: index), using: &random)), at: moment)
         } else {
@@ -162,7 +163,9 @@ extension ConnectionPool {
             slots[index].forgetTrouble()
             share.isStale = true
         }
-        if slots[index].connection?.wasEndedAtRest == true { return slots[index].restBackoff.next(using: &random) }
+        if slots[index].connection?.record.wasEndedAtRest == true {
+            return slots[index].restBackoff.next(using: &random)
+        }
         return slots[index].backoff.next(using: &random)
     }
 
@@ -172,8 +175,8 @@ extension ConnectionPool {
     }
 
     func doubtAddress(of connection: Connection, at now: MonotonicTime) {
-        guard let address = connection.address, let openedAt = connection.openedAt else { return }
-        addressDoubts.note(address, openedAt: openedAt, at: now)
+        guard let opening = connection.opening else { return }
+        addressDoubts.note(opening.address, openedAt: opening.at, at: now)
     }
 
     /// Clears the doubt about a connection that has answered well after all.
@@ -187,7 +190,7 @@ extension ConnectionPool {
 
     /// Gives back the counted replacement of a connection in doubt, which is no longer to be replaced for that.
     func giveBackReplacement(of connection: Connection) {
-        if !connection.hasEarnedAnother { replacements.giveBack(pools: share.pools) }
+        if !connection.record.hasEarnedAnother { replacements.giveBack(pools: share.pools) }
     }
 
     /// - Parameter lingers: the connection carries nothing any more but is not closed yet; `ended` is called once more when it is.
@@ -200,13 +203,13 @@ extension ConnectionPool {
             let wait: Duration =
                 switch ending {
                 case .notOpened, .outOfFiles: slots[index].dialBackoff.next(using: &random)
-                case .drained, .lost: connection.carriedTraffic ? .zero : nextWait(index, at: now)
+                case .drained, .lost: connection.record.carriedTraffic ? .zero : nextWait(index, at: now)
                 }
             let isGone =
                 switch ending {
                 case .outOfFiles: !isClosing && doWithout(index, at: moment)
                 case .notOpened where !isClosing && takeBack(index): true
-                default: !connection.carriedTraffic && !isClosing && giveUp(index, at: moment)
+                default: !connection.record.carriedTraffic && !isClosing && giveUp(index, at: moment)
                 }
             // Other slots may have been removed with it.
             if !isGone, let index = slots.firstIndex(where: { $0.connection === connection }) {
@@ -228,7 +231,7 @@ extension ConnectionPool {
 
     /// Records whether a connection that leaves its slot was of use.
     func noteUse(of connection: Connection, at index: Int, now: MonotonicTime) {
-        if connection.carriedTraffic || connection.hasLasted(at: now) { slots[index].hasCarried = true }
+        if connection.record.carriedTraffic || connection.hasLasted(at: now) { slots[index].hasCarried = true }
     }
 
     func vacate(_ index: Int, for wait: Duration, at moment: Moment) {
@@ -248,7 +251,7 @@ extension ConnectionPool {
     ///
     /// - Parameter index: index of the slot, which still holds the connection to be replaced.
     func replacementOpens(_ index: Int, after wait: Duration, at now: MonotonicTime) -> MonotonicTime {
-        guard choosesSize, slots[index].connection?.hasEarnedAnother != true else { return now + wait }
+        guard choosesSize, slots[index].connection?.record.hasEarnedAnother != true else { return now + wait }
         return replacements.next(after: wait, slots: slots.count, pools: share.pools, at: now)
     }
 }

@@ -303,13 +303,14 @@ package final class ConnectionPool: Transport {
                 // The connection takes more as soon as the others can.
                 guard room > 0 else { return true }
             }
-            let disbelieved = connection.disbelievedInARow
+            let disbelieved = connection.record.disbelievedInARow
             let errors =
                 countsEachError
-                ? connection.errorsInARow + disbelieved : connection.isInDoubt || disbelieved > 1 ? 1 : 0
+                ? connection.record.errorsInARow + disbelieved : connection.record.isInDoubt || disbelieved > 1 ? 1 : 0
             next.offer(
-                index, room: room, inFlight: connection.inFlight, errors: errors, isSlow: connection.isSlow,
-                lag: connection.slowness.lag)
+                index, room: room, inFlight: connection.inFlight, errors: errors,
+                isSlow: connection.times.slowness.isSlow,
+                lag: connection.times.slowness.lag)
             return true
         }
     }

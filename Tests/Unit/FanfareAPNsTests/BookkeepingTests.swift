@@ -21,7 +21,7 @@ import Testing
     /// three times that.
     @Test func anAnswerIsWaitedForThreeTimesTheUsualTimeAtMost() {
         for (least, seconds) in [(0, 10), (2, 10), (3, 12), (7, 28), (8, 30), (1000, 30)] as [(Int64, Int64)] {
-            let patience = Connection.patience(usual: 10 * Self.second, least: least * Self.second)
+            let patience = AnswerDeadline.patience(usual: 10 * Self.second, least: least * Self.second)
             #expect(patience == seconds * Self.second, "\(least)")
         }
     }

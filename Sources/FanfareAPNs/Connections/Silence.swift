@@ -1,0 +1,58 @@
+import FanfareModel
+
+/// Silence of a connection's peer: when it counts as gone, and when it is asked for a sign of life.
+struct Silence {
+    /// Silence after which the peer may be gone. The three spans are nanoseconds, because each turn adds them to each connection's times.
+    let mostWhileBusy: Int64
+    /// Silence after which an idle peer is asked for a sign of life.
+    let mostWhileIdle: Int64
+    /// Time for which the answer to a PING is awaited.
+    private let pongMax: Int64
+
+    private(set) var lastHeard = MonotonicTime.always
+    /// Start of the current period with requests in flight. Silence counts from then on.
+    private var busySince = MonotonicTime.always
+    /// Time at which a sign of life was last requested; `nil` once any bytes have arrived.
+    private var askedAt: MonotonicTime?
+    /// `true` once bytes have arrived since the connection opened.
+    private(set) var hasBeenBroken = false
+
+    init(busy: Duration, idle: Duration, pong: Duration) {
+        mostWhileBusy = busy.nanoseconds
+        mostWhileIdle = idle.nanoseconds
+        pongMax = pong.nanoseconds
+    }
+
+    mutating func opened(at now: MonotonicTime) { lastHeard = now }
+
+    /// Any received bytes are a sign of life, not a PING's answer alone.
+    mutating func heard(at now: MonotonicTime) {
+        lastHeard = now
+        hasBeenBroken = true
+        askedAt = nil
+    }
+
+    /// Notes the first request of a period with requests in flight.
+    mutating func becameBusy(at now: MonotonicTime) { busySince = now }
+
+    /// `true` from the question to the first byte of any answer.
+    var isAsking: Bool { askedAt != nil }
+
+    /// Returns `false` if the peer has been asked already.
+    mutating func ask(at now: MonotonicTime) -> Bool {
+        guard askedAt == nil else { return false }
+        askedAt = now
+        return true
+    }
+
+    /// Returns `true` if the peer, or a router on the way, may have forgotten the connection, and with it all that would be sent.
+    func isLong(at now: MonotonicTime) -> Bool { now.nanoseconds(since: lastHeard) >= mostWhileBusy }
+
+    /// Returns the time at which the peer is to be asked, or counts as gone if it was.
+    func ends(isBusy: Bool) -> MonotonicTime {
+        if let askedAt { return askedAt.advanced(byNanoseconds: pongMax) }
+        return isBusy
+            ? max(lastHeard, busySince).advanced(byNanoseconds: mostWhileBusy)
+            : lastHeard.advanced(byNanoseconds: mostWhileIdle)
+    }
+}
