@@ -200,7 +200,7 @@ import Testing
     @Test func theConnectionsWindowIsEnforced() {
         let c = Connection()
         c.request(1)
-        c.session.receiveWindow = 100
+        c.session.own = OwnLimits(window: 100)
         c.receive(headers(1, end: false), data(1, [UInt8](repeating: 0, count: 101), end: false))
         #expect(c.failure() == .flowControlError)
     }

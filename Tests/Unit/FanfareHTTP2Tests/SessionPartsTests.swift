@@ -31,7 +31,8 @@ import Testing
             (SettingID.enablePush, 1, .protocolError), (SettingID.initialWindowSize, 1 << 31, .flowControlError),
             (SettingID.maxFrameSize, 16_383, .protocolError), (SettingID.maxFrameSize, 1 << 24, .protocolError),
         ] as [(UInt16, UInt32, ErrorCode)] {
-            #expect(code { () throws(ConnectionError) in try limits.apply(setting: setting, value: value) } == expected)
+            let found = code { () throws(ConnectionError) in try limits.apply(setting: setting, value: value) }
+            #expect(found == expected, "setting \(setting)")
         }
         #expect(limits.streamWindow == 65_535 && limits.frameSizeMax == 16_384)
     }
@@ -42,48 +43,65 @@ import Testing
         #expect(limits.connectionWindow == FlowControl.windowMax)
         for (increment, expected) in [(0, ErrorCode.protocolError), (1, .flowControlError)] {
             var limits = limits
-            #expect(code { () throws(ConnectionError) in try limits.widenConnection(by: increment) } == expected)
+            let found = code { () throws(ConnectionError) in try limits.widenConnection(by: increment) }
+            #expect(found == expected)
         }
     }
 
     @Test func ownWindowIsRenewedOnceHalfOfItIsUsed() throws {
         var own = OwnLimits(window: 1000)
         try own.receive(500)
-        #expect(own.renewal() == 0 && own.windowLeft == 500)
+        let atHalf = (own.renewal(), own.windowLeft)
+        #expect(atHalf == (0, 500))
         try own.receive(1)
-        #expect(own.renewal() == 501 && own.windowLeft == 1000 && own.renewal() == 0)
+        let below = (own.renewal(), own.windowLeft, own.renewal())
+        #expect(below == (501, 1000, 0))
         try own.receive(1000)
-        #expect(code { () throws(ConnectionError) in try own.receive(1) } == .flowControlError)
+        let beyond = code { () throws(ConnectionError) in try own.receive(1) }
+        #expect(beyond == .flowControlError)
     }
 
     @Test func ownSettingsAreAcknowledgedOnce() throws {
         var own = OwnLimits(window: 1000)
         try own.acknowledge()
-        #expect(own.areAcknowledged)
-        #expect(code { () throws(ConnectionError) in try own.acknowledge() } == .protocolError)
+        let again = code { () throws(ConnectionError) in try own.acknowledge() }
+        #expect(own.areAcknowledged && again == .protocolError)
     }
 
-    @Test func headerBlockJoinsItsFramesInOrder() throws {
+    /// - Returns: the code of the block's refusal, or nil.
+    private func append(_ bytes: [UInt8], to block: inout HeaderBlock, bytesMax: Int) -> ErrorCode? {
+        do throws(ConnectionError) {
+            try block.append(bytes.span, bytesMax: bytesMax)
+            return nil
+        } catch { return error.code }
+    }
+
+    @Test func headerBlockJoinsItsFramesInOrder() {
         var block = HeaderBlock()
         for round in 1...3 as ClosedRange<UInt8> {
-            block.begin([round, 2].span, stream: 5, endsStream: round == 2)
+            let first = [round, 2]
+            block.begin(first.span, stream: 5, endsStream: round == 2)
             #expect(block.stream == 5)
-            try block.append([3].span, bytesMax: 4)
-            try block.append([].span, bytesMax: 4)
+            let refusals = [[3], []].compactMap { append($0, to: &block, bytesMax: 4) }
             let bytes = block.take()
-            #expect(bytes == [round, 2, 3] && block.stream == 0 && block.endsStream == (round == 2))
+            #expect(refusals.isEmpty && bytes == [round, 2, 3])
+            #expect(block.stream == 0 && block.endsStream == (round == 2))
             block.giveBack(bytes)
         }
     }
 
-    @Test func headerBlockIsBoundedInBytesAndFrames() throws {
+    @Test func headerBlockIsBoundedInBytesAndFrames() {
         var block = HeaderBlock()
-        #expect(code { () throws(ConnectionError) in try block.append([1].span, bytesMax: 9) } == .protocolError)
-        block.begin([1, 2].span, stream: 1, endsStream: false)
-        #expect(code { () throws(ConnectionError) in try block.append([3].span, bytesMax: 2) } == .enhanceYourCalm)
-        block.begin([].span, stream: 3, endsStream: false)
-        for _ in 0..<HeaderBlock.continuationsMax { try block.append([].span, bytesMax: 2) }
-        #expect(code { () throws(ConnectionError) in try block.append([].span, bytesMax: 2) } == .enhanceYourCalm)
+        let (first, nothing) = ([1, 2] as [UInt8], [UInt8]())
+        let stray = append([1], to: &block, bytesMax: 9)
+        #expect(stray == .protocolError)
+        block.begin(first.span, stream: 1, endsStream: false)
+        let long = append([3], to: &block, bytesMax: 2)
+        #expect(long == .enhanceYourCalm)
+        block.begin(nothing.span, stream: 3, endsStream: false)
+        let allowed = (0..<HeaderBlock.continuationsMax).compactMap { _ in append([], to: &block, bytesMax: 2) }
+        let endless = append([], to: &block, bytesMax: 2)
+        #expect(allowed.isEmpty && endless == .enhanceYourCalm)
     }
 
     @Test func floodGuardEndsWhatAnAnswerDoesNotInterrupt() throws {
@@ -95,19 +113,24 @@ import Testing
             flood.outputLeft()
         }
         for _ in 0..<FloodGuard.idleFramesMax { try flood.countIdleFrame() }
-        #expect(code { () throws(ConnectionError) in try flood.countIdleFrame() } == .enhanceYourCalm)
+        let idle = code { () throws(ConnectionError) in try flood.countIdleFrame() }
+        #expect(idle == .enhanceYourCalm)
         for _ in 0..<FloodGuard.repliesQueuedMax { try flood.countReply() }
-        #expect(code { () throws(ConnectionError) in try flood.countReply() } == .enhanceYourCalm)
+        let reply = code { () throws(ConnectionError) in try flood.countReply() }
+        #expect(reply == .enhanceYourCalm)
     }
 
     @Test func pingIsAnsweredByItsOwnContentOnly() throws {
         var pings = Pings()
-        #expect(!pings.acknowledge(0), "no PING is out")
-        let first = try #require(pings.next())
-        #expect(pings.next() == nil && !pings.acknowledge(first &+ 1) && pings.acknowledge(first))
-        #expect(!pings.acknowledge(first), "an answer twice")
-        let second = try #require(pings.next())
-        #expect(second != first && !pings.acknowledge(first) && pings.acknowledge(second))
+        var answers = [pings.acknowledge(0)]
+        let first = pings.next()
+        let second = pings.next()
+        #expect(first != nil && second == nil)
+        answers += [pings.acknowledge((first ?? 0) &+ 1), pings.acknowledge(first ?? 0), pings.acknowledge(first ?? 0)]
+        let third = pings.next()
+        #expect(third != nil && third != first)
+        answers += [pings.acknowledge(first ?? 0), pings.acknowledge(third ?? 0)]
+        #expect(answers == [false, false, true, false, false, true])
     }
 
     @Test func stalledBodiesKeepTheirOrderAndForgetClosedStreams() {

@@ -51,7 +51,7 @@ final class Connection {
     var freeWindow: Int { session.freeWindow }
     var settingsReceived: Bool { session.settingsReceived }
     var stalled: [UInt32] { session.stalled.streams }
-    var receiveWindow: Int { session.receiveWindow }
+    var receiveWindow: Int { session.own.windowLeft }
     func events() -> [Event] { session.takeEvents() }
     func frames() -> [Sent] { session.drainFrames() }
     func output() -> [UInt8] { session.drain() }
