@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <mutex>
+#include <shared_mutex>
 #include <new>
 #include <simdjson.h>
 
@@ -26,19 +27,22 @@ public:
         return gate;
     }
     void close() {
-        std::lock_guard<std::mutex> guard(mutex);
+        std::unique_lock<std::shared_mutex> guard(mutex);
         is_closed = true;
     }
     // Nobody closes the gate while `body` runs.
     template <typename Body> bool pass(Body body) {
-        std::lock_guard<std::mutex> guard(mutex);
+        std::shared_lock<std::shared_mutex> guard(mutex);
         return !is_closed && body();
     }
 
 private:
-    std::mutex mutex;
+    std::shared_mutex mutex;
     bool is_closed = false;
 };
+
+// Before `main`, so that no first parser is made while the process exits.
+__attribute__((constructor)) static void before_main(void) { Gate::shared(); }
 
 static fanfare_json_parser *create(size_t depth_max) {
     fanfare_json_parser *parser = new (std::nothrow) fanfare_json_parser;

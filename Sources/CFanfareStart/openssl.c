@@ -2,8 +2,7 @@
 
 #include <openssl/crypto.h>
 
-// By default OpenSSL frees its state in `exit`, under the threads that still use it: detached threads, which nobody joins,
-// and an embedder's loops. Its first call decides that, and may be another library's: so it is this one, before `main`.
-__attribute__((constructor)) static void keep_openssl_until_the_process_is_gone(void) {
-    OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, NULL);
-}
+void fanfare_keep_openssl(void) { OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, NULL); }
+
+// 101 is the first priority that programs may use: constructors of others may call OpenSSL, too.
+__attribute__((constructor(101))) static void before_main(void) { fanfare_keep_openssl(); }

@@ -321,7 +321,7 @@ package final class Replay {
     private func interrupted() {
         figures.noteInterruption()
         guard plan.isLive, course.hasBegun else {
-            course.haltAtOnce()
+            course.haltRecorded(keepsLog: store != nil)
             return loop.stop()
         }
         guard course.interrupt(at: now, patience: plan.options.patience) else { return halt() }

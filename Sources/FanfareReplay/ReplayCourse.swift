@@ -19,7 +19,7 @@ struct ReplayCourse {
     private(set) var isFeedOver = false
     private(set) var settlement = Settlement.unknown
     private var ending = LiveEnding()
-    private var stopsAtOnce = false
+    private var patience: Duration?
 
     var isFeeding: Bool { stage == .feeding }
     var everybodyHasAll: Bool { settlement == .complete }
@@ -47,10 +47,12 @@ struct ReplayCourse {
 
     mutating func halt() { stage = .halted }
 
-    /// Halts without a wait for answers: recorded files can be read again.
-    mutating func haltAtOnce() {
+    /// Halts a replay of recorded files.
+    ///
+    /// - Parameter keepsLog: `true` if the replay goes on from a log, which does not send an alert again: pushes in flight are waited for.
+    mutating func haltRecorded(keepsLog: Bool) {
         halt()
-        stopsAtOnce = true
+        patience = keepsLog ? LiveEnding.limitMax : .zero
     }
 
     // MARK: Interruption
@@ -64,7 +66,7 @@ struct ReplayCourse {
     func isLate(at now: MonotonicTime) -> Bool? { ending.isLate(at: now) }
 
     /// Time left for pushes in flight to be answered; `nil` without an interruption.
-    func timeLeft(at now: MonotonicTime) -> Duration? { stopsAtOnce ? .zero : ending.timeLeft(at: now) }
+    func timeLeft(at now: MonotonicTime) -> Duration? { patience ?? ending.timeLeft(at: now) }
 
     /// Events or pushes left undone by an interruption, in one line for people.
     func unsent(undelivered: Int) -> String? {

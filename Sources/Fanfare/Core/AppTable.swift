@@ -5,7 +5,7 @@ import FanfareModel
 struct AppTable {
     /// Empty if nothing is sent to APNs: one app without an id has all shards then.
     let ids: [AppID]
-    private var orders: [AppOrders]
+    private(set) var orders: [AppOrders]
     private var absent = AbsentApps()
 
     /// - Parameter count: number of apps that have shards.

@@ -59,7 +59,8 @@ extension CoreTurn {
     ///
     /// - Returns: `false` if it is on a phone, as a later call has said.
     func tellUncertain(_ card: UInt64) -> Bool {
-        intake?.uncertain.tell(card, lastCall: lastCall, callers: inbox.hasCallers ? inbox.arrivals : nil) ?? false
+        let callers = inbox.arrivals
+        return intake?.uncertain.tell(card, lastCall: lastCall, callers: inbox.holds(callers) ? callers : nil) ?? false
     }
 
     /// Number of the last call in the mailbox.

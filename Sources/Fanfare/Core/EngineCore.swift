@@ -17,8 +17,8 @@ package final class EngineCore {
     @safe @exclusivity(unchecked) var apps: AppTable
     /// Calls with idempotency keys.
     @safe @exclusivity(unchecked) var keys = KnownKeys()
-    @safe @exclusivity(unchecked) private var shards: ShardLinks
-    @safe @exclusivity(unchecked) private var loading = ShardLoading()
+    private let shards: ShardLinks
+    @safe @exclusivity(unchecked) private var loading: ShardLoading
     private var figures: ShardFigures
     @safe @exclusivity(unchecked) private var publications = ShardCompletions()
     private var questions: PendingQuestions
@@ -41,6 +41,7 @@ package final class EngineCore {
         decisionCore = DecisionCore(rules: rules)
         feedWatch = FeedWatch(rules: rules)
         self.apps = AppTable(apps, count: links.count / perApp)
+        loading = ShardLoading(shards: links.count)
         figures = ShardFigures(shards: links.count)
         questions = PendingQuestions(shards: links.count)
         completions = PeopleCompletions(perApp: perApp)
@@ -211,7 +212,7 @@ package final class EngineCore {
         publish(Resumption(publications, found))
         completions.noteShown(publications)
         if completions.areKept {
-            loading.begin(shards: shards.count)
+            loading.begin()
             shards.send(.load)
         }
         return found.map(\.entry)
@@ -406,7 +407,7 @@ package final class EngineCore {
     }
 
     /// Answers callers of `settle` whose time is over.
-    func withdrawSettles(at now: MonotonicTime) { questions.settles.withdraw(at: now) }
+    func withdrawSettles(at now: MonotonicTime) { for answer in questions.settles.withdraw(at: now) { answer() } }
 
     /// Time for the next call of `withdrawSettles`; `nil` if no settle has a deadline.
     var nextSettleDeadline: MonotonicTime? { questions.settles.nextDeadline }
@@ -439,11 +440,11 @@ package final class EngineCore {
         case .fate(let id, let fate): delegate?.coreDidLearn(fate, of: id)
         case .disposition(let number, let disposition): questions.dispositions.close(number)?(disposition)
         case .quiet(let question, let isComplete):
-            questions.settles.answer(question, isComplete: isComplete, from: index)
+            for answer in questions.settles.answer(question, isComplete: isComplete, from: index) { answer() }
         case .counted(let counts): figures.update(counts, of: index)
         case .fresh(let report): figures.update(report, of: index)
         case .ready:
-            if shards.noteReady() { delegate?.coreDidBecomeReady() }
+            if loading.noteReady() { delegate?.coreDidBecomeReady() }
         case .loaded:
             if let forgotten = loading.noteLoaded() { endLoading(forgotten) }
         case .topicsCompleted(let reports): take(reports, from: index)
@@ -483,7 +484,8 @@ package final class EngineCore {
     package func stop(within timeout: Duration? = nil) {
         shards.stop(within: timeout)
         shards.join { take($0, from: $1) }
-        questions.closeAll()
+        let answer = questions.closeAll()
+        answer()
     }
 
     /// Returns a description of an invariant that is violated between two calls; `nil` if all hold.

@@ -9,9 +9,15 @@ struct PendingQuestions {
 
     init(shards: Int) { settles = SettleQueue(shards: shards) }
 
-    /// Answers all questions, because no shard answers any more.
-    mutating func closeAll() {
-        for answer in dispositions.closeAll() { answer(nil) }
-        settles.withdrawAll()
+    /// Removes all questions, because no shard answers any more.
+    ///
+    /// - Returns: a closure that answers them, and whose answers may ask the next questions.
+    mutating func closeAll() -> () -> Void {
+        let answers = dispositions.closeAll()
+        let settled = settles.closeAll()
+        return {
+            for answer in answers { answer(nil) }
+            for settle in settled { settle() }
+        }
     }
 }

@@ -13,8 +13,11 @@ package enum Settlement {
 /// Pending settles and the shards' answers to them.
 ///
 /// Settles are numbered questions. A shard's answer to one answers all before it, and a settle whose time is over is withdrawn, so nothing
-/// here or in a shard grows with unanswered questions.
+/// here or in a shard grows with unanswered questions. The queue returns answers instead of giving them, so that whoever gets one may ask the
+/// next question.
 struct SettleQueue {
+    typealias Answer = () -> Void
+
     private struct Waiting {
         let question: UInt64
         let until: MonotonicTime
@@ -43,23 +46,29 @@ struct SettleQueue {
     }
 
     /// Notes a shard's answer to this question and all before it.
-    mutating func answer(_ question: UInt64, isComplete: Bool, from shard: Int) {
+    ///
+    /// - Returns: the answers to settles that all shards have answered now.
+    mutating func answer(_ question: UInt64, isComplete: Bool, from shard: Int) -> [Answer] {
         answers[shard] = (question, isComplete)
         let answered = answers.lazy.map(\.question).min() ?? 0
         let settlement = answers.allSatisfy(\.isComplete) ? Settlement.complete : .refused
         let settled = waiting.prefix { $0.question <= answered }
         waiting.removeFirst(settled.count)
-        for one in settled { one.settled(settlement) }
+        return settled.map { one in { one.settled(settlement) } }
     }
 
-    /// Answers settles whose time is over with `unknown`.
-    mutating func withdraw(at now: MonotonicTime) {
-        guard waiting.contains(where: { $0.until <= now }) else { return }
+    /// Removes settles whose time is over.
+    ///
+    /// - Returns: their answers, which are `unknown`.
+    mutating func withdraw(at now: MonotonicTime) -> [Answer] {
+        guard waiting.contains(where: { $0.until <= now }) else { return [] }
         let late = waiting.filter { $0.until <= now }
         waiting.removeAll { $0.until <= now }
-        for one in late { one.settled(.unknown) }
+        return late.map { one in { one.settled(.unknown) } }
     }
 
-    /// Answers all settles with `unknown`, because no shard will answer.
-    mutating func withdrawAll() { withdraw(at: .never) }
+    /// Removes all settles, because no shard will answer.
+    ///
+    /// - Returns: their answers, which are `unknown`.
+    mutating func closeAll() -> [Answer] { withdraw(at: .never) }
 }

@@ -5,8 +5,6 @@ import FanfareModel
 struct ShardLinks {
     private let links: [ShardLink]
     let perApp: Int
-    /// Number of shards whose transports are not ready.
-    private var unready: Int
     /// Waits until the stopping shards have ended, and hands over their remaining feedback.
     let join: ((ShardFeedback, _ shard: Int) -> Void) -> Void
 
@@ -20,7 +18,6 @@ struct ShardLinks {
         self.links = links
         self.perApp = perApp
         self.join = join
-        unready = links.count
         for link in links { link.waitingMax = appCount > 1 ? ShardLink.waitingBesideOthersMax : 0 }
     }
 
@@ -44,14 +41,6 @@ struct ShardLinks {
     /// Sends a command to the subscriber's shard. Commands for one subscriber of an app go to one shard, in order.
     func send(_ command: ShardCommand, forSubscriber key: UInt64, app: Int) {
         links[app * perApp + ShardPlace.index(ofSubscriber: key, of: perApp)].send(command)
-    }
-
-    /// Notes that one more shard is ready.
-    ///
-    /// - Returns: `true` if it was the last.
-    mutating func noteReady() -> Bool {
-        unready -= 1
-        return unready == 0
     }
 
     /// Makes the shards take the commands sent to them.

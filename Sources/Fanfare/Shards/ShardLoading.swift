@@ -1,6 +1,6 @@
 import FanfareModel
 
-/// Shards that serve while they load the store's cards, and the topics forgotten during that: cards to be loaded may lack the topics' ends.
+/// Shards that open their transports, shards that serve while they load the store's cards, and the topics forgotten during that: cards to be loaded may lack the topics' ends.
 struct ShardLoading {
     /// Queues of the shards for the store's cards, by app; empty without a store.
     var queues: [[LoadingQueue]] = []
@@ -8,8 +8,22 @@ struct ShardLoading {
     private var left = 0
     private var forgotten: Set<TopicID> = []
 
-    /// Begins the loading of that many shards.
-    mutating func begin(shards: Int) { left = shards }
+    private let shards: Int
+    /// Number of shards whose transports are not ready.
+    private var unready: Int
+
+    init(shards: Int) { (self.shards, unready) = (shards, shards) }
+
+    /// Notes that one more shard is ready.
+    ///
+    /// - Returns: `true` if it was the last.
+    mutating func noteReady() -> Bool {
+        unready -= 1
+        return unready == 0
+    }
+
+    /// Begins the loading of all shards.
+    mutating func begin() { left = shards }
 
     /// Notes that a topic is forgotten.
     ///

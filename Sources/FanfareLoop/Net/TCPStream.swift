@@ -40,8 +40,8 @@ internal import Glibc
 
     private struct Failure {
         let error: LoopError
-        /// `true` for the error of a write: the system may still hold bytes that the peer sent before it went.
-        let isOfWrite: Bool
+        /// `true` once a write has failed, now or later: the system may still hold bytes that the peer sent before it went.
+        var isOfWrite: Bool
     }
 
     private var queue = WriteQueue()
@@ -241,6 +241,7 @@ internal import Glibc
     func failLater(_ error: LoopError) { failLater(Failure(error: error, isOfWrite: false)) }
 
     private func failToWrite(_ code: CInt) {
+        failure?.isOfWrite = true
         failLater(Failure(error: LoopError(code: code, call: "write", place: peer), isOfWrite: true))
     }
 

@@ -1,4 +1,5 @@
 internal import CFanfareOpenSSL
+internal import CFanfareStart
 
 /// Settings that many TLS connections share: a client's trusted certificates, or a server's own. Offers and accepts TLS 1.2
 /// and later, ALPN `h2`.
@@ -13,6 +14,8 @@ internal import CFanfareOpenSSL
     let caFile: String?
 
     private init(isServer: Bool, caFile: String? = nil) throws(LoopError) {
+        // Links the object whose constructor has done so already.
+        fanfare_keep_openssl()
         guard let raw = unsafe SSL_CTX_new(isServer ? TLS_server_method() : TLS_client_method()) else {
             throw .openSSL(.tls, call: "SSL_CTX_new")
         }

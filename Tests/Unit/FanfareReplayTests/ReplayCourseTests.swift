@@ -55,11 +55,13 @@ import Testing
         }
     }
 
-    @Test func recordedReplayWaitsForNoAnswersAfterAnInterruption() {
+    /// A log has the entries whose alerts are in flight, and sends no alert again.
+    @Test(arguments: [(false, Duration.zero), (true, .seconds(8))])
+    func recordedReplayWaitsForAnswersAfterAnInterruptionIfItHasALog(keepsLog: Bool, expected: Duration) {
         var course = ReplayCourse()
         _ = course.begin()
-        course.haltAtOnce()
-        #expect(course.timeLeft(at: Self.time(0)) == .zero && !course.isFeeding)
+        course.haltRecorded(keepsLog: keepsLog)
+        #expect(course.timeLeft(at: Self.time(0)) == expected && !course.isFeeding)
         #expect(course.unsent(undelivered: 2) == nil, "the feed can be read again")
     }
 

@@ -65,7 +65,7 @@ final class CrashLife: EngineCoreDelegate {
         _ = try core.recall(
             disk.log, under: rules, logged,
             within: earlier.horizon(since: disk.claims.start) { clock.truth }, report: { _ in })
-        isMuted = core.apps.isQuieted(0)
+        isMuted = core.apps.orders[0].isMuted
         if !earlier.knowsStarts, cards.expectedCount > 0 { disk.claims.append([], .ofNoLog) }
         if disk.claims.start == nil { disk.claims.begin(at: core.now) }
         let counting = core.takeEarlierCompletions()
@@ -189,7 +189,7 @@ final class CrashLife: EngineCoreDelegate {
         guard loading.notesCompletions else { return }
         let head = CompletionHead(position: checkpointer.decided, now: checkpointer.decidedAt)
         for completion in completions {
-            let stored = StoredCompletion(completion, app: core.apps[app], serials: serials)
+            let stored = StoredCompletion(completion, app: core.apps.ids[app], serials: serials)
             disk.change { $0.note(stored, at: CompletionKey(birth: stored.birth, app: app), head) }
         }
     }

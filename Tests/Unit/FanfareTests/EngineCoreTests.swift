@@ -230,6 +230,27 @@ import Testing
         loop.close()
     }
 
+    /// Whoever gets an answer may ask the next question, at a stop as well.
+    @Test func answersMayAskTheNextQuestions() throws {
+        let loop = try Loop()
+        let core = try EngineCore(
+            loop: loop, shards: 1, makeTransports: try TransportChoice.discard.makeFactories(shards: 1))
+        var answers = 0
+        func askAgain() {
+            answers += 1
+            core.settle { _ in }
+            core.ask(ActivityID("a"), ofSubscriber: 1, app: 0, about: "goal", in: TopicID("match/1")) { _ in }
+        }
+        core.settle { _ in askAgain() }
+        core.settle(until: .always) { _ in askAgain() }
+        core.withdrawSettles(at: MonotonicTime(nanoseconds: 1))
+        #expect(answers == 1)
+        core.ask(ActivityID("a"), ofSubscriber: 1, app: 0, about: "goal", in: TopicID("match/1")) { _ in askAgain() }
+        core.stop()
+        #expect(answers == 3)
+        loop.close()
+    }
+
     @Test(.timeLimit(.minutes(5))) func stopsWithEveryRingFull() throws {
         let (loop, core) = try EngineCoreTests.overrun()
         #expect(core.isCongested)

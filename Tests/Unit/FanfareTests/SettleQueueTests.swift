@@ -11,11 +11,11 @@ import Testing
         let answers = Answers()
         var queue = SettleQueue(shards: 2)
         let questions = (0..<3).map { _ in queue.ask(until: .never) { answers.given.append($0) } }
-        queue.answer(questions[2], isComplete: true, from: 0)
+        for answer in queue.answer(questions[2], isComplete: true, from: 0) { answer() }
         #expect(answers.given == [])
-        queue.answer(questions[1], isComplete: true, from: 1)
+        for answer in queue.answer(questions[1], isComplete: true, from: 1) { answer() }
         #expect(answers.given == [.complete, .complete])
-        queue.answer(questions[2], isComplete: true, from: 1)
+        for answer in queue.answer(questions[2], isComplete: true, from: 1) { answer() }
         #expect(answers.given == [.complete, .complete, .complete])
         #expect(queue.count == 0)
     }
@@ -24,11 +24,11 @@ import Testing
         let answers = Answers()
         var queue = SettleQueue(shards: 2)
         let first = queue.ask(until: .never) { answers.given.append($0) }
-        queue.answer(first, isComplete: false, from: 1)
-        queue.answer(first, isComplete: true, from: 0)
+        for answer in queue.answer(first, isComplete: false, from: 1) { answer() }
+        for answer in queue.answer(first, isComplete: true, from: 0) { answer() }
         let second = queue.ask(until: .never) { answers.given.append($0) }
-        queue.answer(second, isComplete: true, from: 0)
-        queue.answer(second, isComplete: true, from: 1)
+        for answer in queue.answer(second, isComplete: true, from: 0) { answer() }
+        for answer in queue.answer(second, isComplete: true, from: 1) { answer() }
         #expect(answers.given == [.refused, .complete])
     }
 
@@ -39,13 +39,13 @@ import Testing
             _ = queue.ask(until: MonotonicTime(nanoseconds: second)) { answers.given.append($0) }
         }
         let last = queue.ask(until: .never) { answers.given.append($0) }
-        queue.withdraw(at: MonotonicTime(nanoseconds: 999))
+        for answer in queue.withdraw(at: MonotonicTime(nanoseconds: 999)) { answer() }
         #expect(
             queue.count == 2 && answers.given.count == 999 && answers.given.allSatisfy { $0 == .unknown })
-        queue.answer(last, isComplete: true, from: 0)
+        for answer in queue.answer(last, isComplete: true, from: 0) { answer() }
         #expect(answers.given.suffix(2) == [.complete, .complete])
         _ = queue.ask(until: .never) { answers.given.append($0) }
-        queue.withdrawAll()
+        for answer in queue.closeAll() { answer() }
         #expect(queue.count == 0 && answers.given.last == .unknown)
     }
 }
