@@ -165,7 +165,7 @@ import Testing
         #expect(summary.events == taken && stage.reports == [])
     }
 
-    /// Ten seconds, or less where people have less patience.
+    /// Eight seconds, or less where people have less patience.
     @Test(arguments: [nil, 3600, 3, 0]) func pushesThatCannotBeSentAreToldInTime(patience: Int?) throws {
         let stage = Stage()
         stage.options.subscribers = 3
@@ -184,7 +184,7 @@ import Testing
         stage.write(board(1, at: Double(Self.start)))
         let summary = try stage.run(transports: Self.deaf)
         #expect(summary.interrupted && summary.undelivered == 3)
-        let limit = min(10, patience ?? 10)
+        let limit = min(8, patience ?? 8)
         #expect((limit...limit + 1).contains(seconds))
         #expect(stage.reports == ["stopped after \(limit) s: 3 activities lack their newest state"])
     }
