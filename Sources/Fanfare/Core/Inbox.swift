@@ -26,7 +26,7 @@ extension CoreTurn {
         /// Is `true` if requests that change decisions go through a log.
         let hasStore: Bool
 
-        init(capacity: Int, topicIDBytesMax: Int = Rules.Limits().topicIDBytesMax, hasStore: Bool = false) {
+        init(capacity: Int, topicIDBytesMax: Int, hasStore: Bool = false) {
             requests = ManyToOneMailbox(capacity: capacity)
             self.capacity = capacity
             changesMax = capacity / 2

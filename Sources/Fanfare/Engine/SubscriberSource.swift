@@ -48,7 +48,7 @@ extension SubscriberSource {
     ///   - apps: apps that the engine pushes to; empty if nothing is sent to APNs, and then any app is accepted.
     /// - Returns: faults to report to operators.
     func distribute(
-        to queues: [[LoadingQueue]], apps: [AppID], limits: Rules.Limits = Rules.Limits(), now: FeedTime
+        to queues: [[LoadingQueue]], apps: [AppID], limits: Rules.Limits, now: FeedTime
     ) throws -> LoadingFaults {
         let distribution = LoadingDistribution(to: queues, apps: apps, limits: limits, now: now)
         try read { distribution.put($0) }
@@ -74,7 +74,7 @@ final class LoadingDistribution {
     ///   - apps: apps that the engine pushes to; empty if nothing is sent to APNs, and then any app is accepted.
     ///   - batchMax: commands in a batch; another number is for simulations.
     init(
-        to queues: [[LoadingQueue]], apps: [AppID], limits: Rules.Limits = Rules.Limits(), now: FeedTime,
+        to queues: [[LoadingQueue]], apps: [AppID], limits: Rules.Limits, now: FeedTime,
         batchMax: Int = LoadingQueue.batchMax
     ) {
         (self.queues, self.apps, self.limits, self.now, self.batchMax) = (queues, apps, limits, now, batchMax)

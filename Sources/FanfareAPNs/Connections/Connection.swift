@@ -434,7 +434,7 @@ final class Connection: Candidate {
     private func notePong(at now: MonotonicTime) {
         guard times.notePong(isUndelayed: pool.load.hadRoom || pool.plannedPath == nil, at: now) else { return }
         pool.reviews.due = .always
-        if phase == .open, session.allowsStreams, isEstablished(at: now) { pool.stays() }
+        if phase == .open, session.allowsStreams, isEstablished(at: now) { pool.health.stays() }
     }
 
     // MARK: End

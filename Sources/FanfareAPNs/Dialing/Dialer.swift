@@ -225,7 +225,7 @@ final class Dialer {
 
     private func note(_ error: LoopError) {
         if error.kind == .tooManyFiles { isOutOfFiles = true }
-        if error.kind == .certificate { pool.certificateIsInDoubt = true }
+        if error.kind == .certificate { pool.health.certificateIsInDoubt = true }
     }
 
     private func closed(_ attempt: Attempt, _ error: LoopError?) {

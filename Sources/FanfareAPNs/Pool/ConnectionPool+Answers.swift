@@ -33,14 +33,14 @@ extension ConnectionPool {
     private func answered(_ request: RequestTable.Request) -> Suspects.Failure? {
         gate.answered(sentAt: request.sentAt)
         let failure = suspects.isEmpty ? nil : suspects.clear(request.slot)
-        if trouble != nil || connectionsInVain > 0 { (trouble, connectionsInVain) = (nil, 0) }
-        if request.tokenSerial != acceptedTokenSerial { prove(request) }
+        health.answered()
+        if request.tokenSerial != serials.accepted { prove(request) }
         return failure
     }
 
     /// Records that APNs accepts the request's JWT, and with it the JWT's time.
     private func prove(_ request: RequestTable.Request) {
-        acceptedTokenSerial = request.tokenSerial
+        serials.noteAccepted(request.tokenSerial)
         credentials.accepted(serial: request.tokenSerial)
         if let origin = credentials.provenOrigin { proof.origin = origin }
     }
@@ -144,7 +144,7 @@ extension ConnectionPool {
             if fault(of: request, isEvidence: true, on: connection, at: now) {
                 stopped("\(answer) to a JWT minted just now: check this machine's clock", at: now)
             }
-        case .configurationFault where request.tokenSerial <= formerKeysTokenSerial:
+        case .configurationFault where request.tokenSerial <= serials.newestOfFormerKey:
             // The request was sent before the key changed; its fault says nothing about the current key.
             notProcessed(request)
         case .configurationFault, .stranger:
@@ -230,11 +230,11 @@ extension ConnectionPool {
         of request: RequestTable.Request, as refusal: ProviderToken.Refusal, on connection: Connection,
         _ answer: String, at moment: Moment
     ) -> Bool {
-        acceptedTokenSerial = 0
+        serials.noteRefusal()
         defer { proof.origin = credentials.provenOrigin }
         // A repaired key takes effect at once, without waiting for a connection to ask for it.
         let key = credentials.keySerial(at: moment)
-        guard key == keySerial else {
+        guard key == serials.key else {
             changeKey(to: key, at: moment)
             return true
         }
@@ -291,25 +291,14 @@ extension ConnectionPool {
     /// Replaces a useless connection. Several in a row are reported to operators, and each costs a longer wait than the one before.
     func replaceInVain(_ connection: Connection, _ why: String, _ kind: Trouble.Kind, at moment: Moment) {
         if hasSlot(connection) {
-            connectionsInVain += 1
-            if connectionsInVain >= ConnectionPool.connectionsInVainMax, trouble?.kind != kind {
-                trouble(kind, "\(why) on one connection after the other; pushes wait", at: moment.monotonic)
-                troubleInVain = kind == .service ? trouble : nil
-            }
+            let text = "\(why) on one connection after the other; pushes wait"
+            if health.noteVain(kind, text, at: moment.monotonic) { report(text, at: moment.monotonic) }
         }
         if let index = slots.firstIndex(where: { $0.connection === connection }), giveUp(index, at: moment) {
             leave(connection, at: moment)
         } else {
             replace(connection, at: moment)
         }
-    }
-
-    /// Clears the trouble about useless connections, because one has been open for a while and takes requests.
-    func stays() {
-        guard trouble?.kind != .configuration else { return }
-        connectionsInVain = 0
-        if trouble == troubleInVain { trouble = nil }
-        troubleInVain = nil
     }
 
     // MARK: Reports to operators
@@ -325,7 +314,7 @@ extension ConnectionPool {
     }
 
     func trouble(_ kind: Trouble.Kind, _ text: String, at now: MonotonicTime) {
-        trouble = Trouble(kind: kind, text: text, since: trouble?.since ?? now)
+        health.note(kind, text, at: now)
         report(text, at: now)
     }
 

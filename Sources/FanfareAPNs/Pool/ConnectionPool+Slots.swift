@@ -57,7 +57,7 @@ extension ConnectionPool {
     ///
     /// - Returns: Unix seconds; `nil` for the system's clock.
     func certificateTime() -> Int64? {
-        certificateIsInDoubt && Bool.random(using: &random) ? nil : now().wallSeconds
+        health.certificateIsInDoubt && Bool.random(using: &random) ? nil : now().wallSeconds
     }
 
     /// Adds a connection on which an event has occurred, so that it may have room now.
@@ -76,8 +76,7 @@ extension ConnectionPool {
             slots[index].dialBackoff.reset()
             slots[index].isUntried = false
         }
-        if trouble?.kind == .connection { trouble = nil }
-        certificateIsInDoubt = false
+        health.opened()
         share.isStale = true
         reviews.due = .always
     }
@@ -225,7 +224,7 @@ extension ConnectionPool {
         case .lost(let text):
             statistics.connectionsLost += 1
             report("\(text); connecting again", at: now)
-            if connectionsOpen == 0 { trouble = trouble ?? Trouble(kind: .connection, text: text, since: now) }
+            if connectionsOpen == 0 { health.noteLoss(text, at: now) }
         }
     }
 

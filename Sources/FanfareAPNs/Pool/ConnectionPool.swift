@@ -24,27 +24,17 @@ package final class ConnectionPool: Transport {
     let proof: WallProof
     let onReport: (String) -> Void
     @safe @exclusivity(unchecked) private var requestFields: RequestFields
-    /// Serial of the key that the connections belong to; 0 before the first push.
-    private(set) var keySerial: UInt64 = 0
-    /// Serial of the JWT that was sent last.
-    private var tokenSerial: UInt64 = 0
-    /// Serial of the JWT that APNs accepted last; 0 after a refusal or a change of JWT.
-    @safe @exclusivity(unchecked) var acceptedTokenSerial: UInt64 = 0
+    @safe @exclusivity(unchecked) var serials = TokenSerials()
     /// Time at which pushes changed to another wall time. Pushes need a later reading of the clocks: stamped by the former time,
     /// they would now be accepted by APNs and dropped by phones.
     var timeChangedAt = MonotonicTime.always
-    /// Serial of the newest JWT.
-    private var newestTokenSerial: UInt64 = 0
-    /// Serial of the newest JWT of the previous key.
-    private(set) var formerKeysTokenSerial: UInt64 = 0
     var random = SystemRandomNumberGenerator()
     /// Addresses of the endpoint's host when a connection to one of them last opened; for times when no name server answers.
     var goodAddresses: [SocketAddress] = []
     var addressDoubts = AddressDoubts()
     var reports = ReportLog()
     var throttling = Throttling()
-    /// `true` after a server's certificate was not valid at our time: the certificate may be wrong, or the machine's clock.
-    var certificateIsInDoubt = false
+    @safe @exclusivity(unchecked) var health = PoolHealth()
 
     var slots: [ConnectionSlot]
     var size: PoolSize
@@ -64,11 +54,6 @@ package final class ConnectionPool: Transport {
     // Unchecked for the reason given in `Connection`.
     @safe @exclusivity(unchecked) var gate = PullGate()
     @safe @exclusivity(unchecked) var suspects = Suspects()
-    /// Connections that the peer ended before the first answer, or by an answer that demands a new one, since the last answered push.
-    @safe @exclusivity(unchecked) var connectionsInVain = 0
-    static let connectionsInVainMax = 4
-    /// Trouble that was reported for connections that the service ended without use; `nil` once one has stayed.
-    var troubleInVain: Trouble?
     /// Requests in flight on all connections.
     @safe @exclusivity(unchecked) var inFlight = 0
     /// `false` after a pull that brought less than its limit, until the source announces work or completions may have made more due.
@@ -82,20 +67,15 @@ package final class ConnectionPool: Transport {
     @safe @exclusivity(unchecked) private var pullTurn = PullTurn()
     @safe @exclusivity(unchecked) private(set) var bodySize = BodySize()
 
-    private var timer: LoopTimer?
-    /// Time at which the timer fires. It may fire early, and then finds nothing to do.
-    private var timerDue = MonotonicTime.never
-    /// Turn of the loop in which the timer fired late. It fires again in another turn, after the bytes that arrived meanwhile were read.
-    private var lateIn: UInt64?
-    /// Nanoseconds after which the timer is late.
-    private static let lateness: Int64 = 50_000_000
+    /// `nil` while the pool is being made.
+    private var timer: DeadlineTimer?
     private var onClosed: (() -> Void)?
     private var closesBy = MonotonicTime.never
     var isClosing: Bool { closesBy < .never }
 
     @safe @exclusivity(unchecked) package internal(set) var statistics = TransportStatistics()
     /// Current trouble; `nil` while pushes are accepted, and before the first failure.
-    @safe @exclusivity(unchecked) package internal(set) var trouble: Trouble?
+    package var trouble: Trouble? { health.trouble }
 
     /// Creates a pool, which opens its connections at once.
     ///
@@ -126,8 +106,11 @@ package final class ConnectionPool: Transport {
         size = PoolSize(configuration.sizeLimits(share))
         slots = Array(repeating: ConnectionSlot(), count: size.count)
         requestFields = RequestFields(endpoint: configuration.endpoint, bundleID: bundleID)
-        timer = LoopTimer(loop: loop) { [unowned self] in self.timerFired() }
-        timer?.onTurnEnd = { [unowned self] in armTimer(at: now().monotonic) }
+        timer = DeadlineTimer(loop: loop) { [unowned self] in
+            armTimer(at: now().monotonic)
+        } onFire: { [unowned self] in
+            timerFired()
+        }
         let moment = clock()
         credentials.note(moment)
         turn(at: moment)
@@ -137,10 +120,10 @@ package final class ConnectionPool: Transport {
 
     private func closeHandles() {
         // A pool that has closed has no part of the quota to leave.
-        guard let timer else { return }
+        guard timer != nil else { return }
         share.leave()
-        timer.close()
-        self.timer = nil
+        timer?.close()
+        timer = nil
     }
 
     package static func systemClock() -> Moment {
@@ -241,7 +224,7 @@ package final class ConnectionPool: Transport {
             pullTurn.cutShort()
             return false
         }
-        if gate.closedUntil != nil, keySerial != 0 { noticeMended(at: moment) }
+        if gate.closedUntil != nil, serials.key != 0 { noticeMended(at: moment) }
         let gateRoom = gate.room(at: now)
         guard gateRoom > 0 else { return false }
         guard !candidates.isEmpty, let issue = issue(at: moment) else { return false }
@@ -359,16 +342,14 @@ package final class ConnectionPool: Transport {
         do {
             let issue = try credentials.current(at: moment)
             if let complaint = issue.complaint { report(complaint, at: moment.monotonic) }
-            guard keySerial == 0 || keySerial == issue.keySerial else {
+            guard !serials.belong(toOtherThan: issue.keySerial) else {
                 changeKey(to: issue.keySerial, at: moment)
                 return nil
             }
-            keySerial = issue.keySerial
-            if tokenSerial != issue.serial {
-                (tokenSerial, acceptedTokenSerial) = (issue.serial, 0)
-                guard !replaceThoseThatSawExpiredJWT(at: moment) else { return nil }
+            if serials.send(issue.serial, of: issue.keySerial), replaceThoseThatSawExpiredJWT(at: moment) {
+                return nil
             }
-            newestTokenSerial = max(newestTokenSerial, issue.serial)
+            serials.noteSent(issue.serial)
             // A refusal clears the proven time; a pool with another key may have cleared it, so it is set here again.
             if let origin = issue.provenOrigin { proof.origin = origin }
             return issue
@@ -380,8 +361,7 @@ package final class ConnectionPool: Transport {
 
     /// Replaces all connections, because a connection belongs to the key that was first used on it (spec §9.2, documented).
     func changeKey(to serial: UInt64, at moment: Moment) {
-        keySerial = serial
-        formerKeysTokenSerial = newestTokenSerial
+        serials.changeKey(to: serial)
         gate.changeKey()
         report("the provider key has changed; connections are replaced", at: moment.monotonic)
         replacements.forget()
@@ -397,7 +377,7 @@ package final class ConnectionPool: Transport {
     /// is requested while nothing is sent.
     private func noticeMended(at moment: Moment) {
         let serial = credentials.keySerial(at: moment)
-        if serial != keySerial {
+        if serial != serials.key {
             changeKey(to: serial, at: moment)
         } else if !credentials.knowsAnotherTime(at: moment) {
             return
@@ -425,17 +405,7 @@ package final class ConnectionPool: Transport {
 
     private func timerFired() {
         let moment = clock()
-        // All deadlines have passed, and the answers that have arrived meanwhile are unread, if the thread could not run for a while.
-        let latest = timerDue.advanced(byNanoseconds: ConnectionPool.lateness)
-        if lateIn == loop.turns || lateIn == nil && moment.monotonic > latest {
-            lateIn = loop.turns
-            // No other code arms the timer until it has fired again.
-            timerDue = .always
-            timer?.start(after: .milliseconds(1))
-            return
-        }
-        lateIn = nil
-        timerDue = .never
+        guard timer?.fires(at: moment.monotonic, inTurn: loop.turns) == true else { return }
         for connection in slots.compactMap(\.connection) + draining {
             if moment.monotonic >= closesBy {
                 connection.abort(at: moment)
@@ -451,7 +421,7 @@ package final class ConnectionPool: Transport {
 
     /// Sets the timer to the first deadline.
     private func armTimer(at now: MonotonicTime) {
-        guard let timer else { return }
+        guard timer != nil else { return }
         var due = pullTurn.isCutShort ? now + PullTurn.pause : closesBy
         // This loop copies no slot.
         for index in slots.indices {
@@ -469,10 +439,6 @@ package final class ConnectionPool: Transport {
         if let review = nextReview(at: now), !isClosing { due = min(due, review) }
         if let opens = gate.opensWhollyAt, opens > now, !isClosing { due = min(due, opens) }
         if sourceMayHaveWork, pullTurn.spreadsUntil > now { due = min(due, pullTurn.spreadsUntil) }
-        // A timer that is long overdue and has not fired shows that the machine was suspended, and libuv's clock with it.
-        let hasSlept = lateIn == nil && timerDue < now.advanced(byNanoseconds: -ConnectionPool.lateness)
-        guard due < timerDue || hasSlept else { return }
-        timerDue = due
-        timer.start(after: max(.zero, due - now))
+        timer?.arm(at: due, now: now)
     }
 }

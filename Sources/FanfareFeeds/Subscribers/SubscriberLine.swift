@@ -27,7 +27,6 @@ struct SubscriberLine {
     private static let audiencesMax = 65_536
     /// Maximum bytes of a token, equal to the store's.
     private static let tokenBytesMax = 512
-    static let topicBytesMax = 256
     private static let lineupMax = 64
     /// Values of the hexadecimal digits by byte; 255 for other bytes.
     private static let nibbles: [UInt8] = (UInt8.min...UInt8.max).map {
@@ -70,9 +69,9 @@ struct SubscriberLine {
         var ids: [TopicID] = []
         for index in unsafe topics.indices {
             let topic = unsafe topics[index]
-            guard unsafe (1...SubscriberLine.topicBytesMax).contains(topic.count),
+            guard unsafe (1...NativeEventReader.topicBytesMax).contains(topic.count),
                 let name = unsafe String(validating: topic, as: UTF8.self)
-            else { throw Fault(text: "a topic's id is 1 to \(SubscriberLine.topicBytesMax) bytes of UTF-8") }
+            else { throw Fault(text: "a topic's id is 1 to \(NativeEventReader.topicBytesMax) bytes of UTF-8") }
             ids.append(TopicID(name))
         }
         guard ids.count <= SubscriberLine.lineupMax, Set(ids).count == ids.count else {

@@ -261,7 +261,8 @@ import Testing
             startedAt: FeedTime(milliseconds: now.wallMilliseconds - Int64(hours * 3_600_000)))
         let queue = LoadingQueue()
         let faults = try SubscriberSequence([one], expectedCount: 1)
-            .distribute(to: [[queue]], apps: [], now: FeedTime(milliseconds: now.wallMilliseconds))
+            .distribute(
+                to: [[queue]], apps: [], limits: Rules.Limits(), now: FeedTime(milliseconds: now.wallMilliseconds))
         queue.finish()
         while let commands = queue.take() { for command in commands { shard.apply(command, at: now) } }
         #expect(shard.statistics.activities == 1)

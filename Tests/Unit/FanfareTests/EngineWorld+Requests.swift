@@ -1,4 +1,5 @@
 import EngineTestSupport
+import FanfareDecisions
 import FanfareFanOut
 import FanfareModel
 
@@ -87,7 +88,7 @@ extension EngineWorld {
         let source = CountedSource(loaded)
         let queues = nodes.map { _ in LoadingQueue() }
         let byApp = apps.indices.map { Array(queues[$0 * perApp..<($0 + 1) * perApp]) }
-        _ = try? source.distribute(to: byApp, apps: apps.map(\.id), now: clock.truth)
+        _ = try? source.distribute(to: byApp, apps: apps.map(\.id), limits: Rules.Limits(), now: clock.truth)
         if source.readings != 1 { complain("subscribers are read \(source.readings) times") }
         for (node, queue) in zip(nodes, queues) {
             queue.finish()

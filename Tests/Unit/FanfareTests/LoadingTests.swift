@@ -130,7 +130,8 @@ import Testing
     /// A reader may pass over millions of cards, and passes no batch on that a closed queue would refuse.
     @Test func aReaderWithoutABatchLearnsThatTheShardsTakeNoMore() {
         let queue = LoadingQueue()
-        let distribution = LoadingDistribution(to: [[queue]], apps: [], now: FeedTime(seconds: 1_790_000_000))
+        let distribution = LoadingDistribution(
+            to: [[queue]], apps: [], limits: Rules.Limits(), now: FeedTime(seconds: 1_790_000_000))
         let isClosedBefore = (0..<1000).contains { _ in distribution.checkClosed() }
         queue.close()
         let isClosedAfter = (0..<256).contains { _ in distribution.checkClosed() }
@@ -149,7 +150,7 @@ import Testing
                 waitingMost = max(waitingMost, queue.waiting)
             }
         }
-        _ = try? source.distribute(to: [[queue]], apps: [], now: ManualClock.start)
+        _ = try? source.distribute(to: [[queue]], apps: [], limits: Rules.Limits(), now: ManualClock.start)
         queue.finish()
         thread?.join()
         #expect(taken == 200_000)

@@ -1,0 +1,123 @@
+import FanfareLoop
+import FanfareModel
+import Testing
+
+@testable import FanfareAPNs
+
+@Suite struct PoolHealthTests {
+    private var health = PoolHealth()
+    private let now = MonotonicTime.after(.seconds(100))
+
+    @Test mutating func troubleThatLastsKeepsItsStart() {
+        health.note(.connection, "refused", at: now)
+        health.note(.service, "answers 503", at: now + .seconds(9))
+        #expect(health.trouble == .init(kind: .service, text: "answers 503", since: now))
+        health.answered()
+        #expect(health.trouble == nil)
+    }
+
+    @Test mutating func lossSaysNothingBesideAKnownTrouble() {
+        health.noteLoss("closed", at: now)
+        #expect(health.trouble?.kind == .connection)
+        health.note(.configuration, "no JWT", at: now)
+        health.noteLoss("closed", at: now)
+        #expect(health.trouble?.kind == .configuration)
+    }
+
+    @Test(arguments: [(ConnectionPool.Trouble.Kind.connection, true), (.service, false), (.configuration, false)])
+    mutating func openConnectionEndsTroubleOfConnectionsOnly(kind: ConnectionPool.Trouble.Kind, ends: Bool) {
+        health.note(kind, "text", at: now)
+        health.certificateIsInDoubt = true
+        health.opened()
+        #expect((health.trouble == nil) == ends && !health.certificateIsInDoubt)
+    }
+
+    /// Operators hear of the fourth connection in vain once, until an answer comes.
+    @Test mutating func connectionsInVainAreToldOnceInARow() {
+        var told: [Bool] = []
+        for _ in 0..<6 { told.append(health.noteVain(.service, "ends connections", at: now)) }
+        #expect(told == [false, false, false, true, false, false])
+        health.answered()
+        for _ in 0..<4 { told.append(health.noteVain(.service, "ends connections", at: now)) }
+        #expect(told.suffix(4) == [false, false, false, true])
+    }
+
+    @Test mutating func connectionThatStaysEndsItsOwnTroubleOnly() {
+        for _ in 0..<PoolHealth.connectionsInVainMax { _ = health.noteVain(.service, "ends connections", at: now) }
+        health.stays()
+        #expect(health.trouble == nil)
+        health.note(.service, "answers 503", at: now)
+        health.stays()
+        #expect(health.trouble?.text == "answers 503", "a PING's answer says nothing about pushes")
+        for _ in 0..<PoolHealth.connectionsInVainMax { _ = health.noteVain(.configuration, "refuses JWTs", at: now) }
+        health.stays()
+        #expect(health.trouble?.kind == .configuration, "an operator has to act")
+    }
+}
+
+@Suite struct TokenSerialsTests {
+    private var serials = TokenSerials()
+
+    @Test mutating func firstKeyIsTheConnections() {
+        #expect(!serials.belong(toOtherThan: 3))
+        _ = serials.send(1, of: 3)
+        #expect(serials.key == 3 && !serials.belong(toOtherThan: 3) && serials.belong(toOtherThan: 4))
+    }
+
+    @Test mutating func anotherTokenIsNotAcceptedYet() {
+        let first = serials.send(1, of: 1)
+        serials.noteAccepted(1)
+        let same = serials.send(1, of: 1)
+        #expect(first && !same && serials.accepted == 1)
+        let second = serials.send(2, of: 1)
+        #expect(second && serials.accepted == 0)
+        serials.noteAccepted(2)
+        serials.noteRefusal()
+        #expect(serials.accepted == 0)
+    }
+
+    /// Answers to the former key's tokens still arrive.
+    @Test mutating func tokensOfTheFormerKeyAreKnownAsSuch() {
+        for token in [1, 2] as [UInt64] {
+            _ = serials.send(token, of: 1)
+            serials.noteSent(token)
+        }
+        #expect(serials.newestOfFormerKey == 0)
+        serials.changeKey(to: 2)
+        #expect(serials.newestOfFormerKey == 2 && serials.key == 2)
+    }
+}
+
+@Suite struct DeadlineTimerTests {
+    private let start = MonotonicTime.after(.seconds(100))
+
+    /// Returns a timer of a loop that does not run: the tests play its calls.
+    private func timer(of loop: Loop) -> DeadlineTimer { DeadlineTimer(loop: loop, onTurnEnd: {}, onFire: {}) }
+
+    @Test func timerThatFiresInTimeIsHeard() throws {
+        let loop = try Loop()
+        defer { loop.close() }
+        var timer = timer(of: loop)
+        timer.arm(at: start + .seconds(1), now: start)
+        let early = timer.fires(at: start + .milliseconds(999), inTurn: 1)
+        timer.arm(at: start + .seconds(1), now: start + .milliseconds(999))
+        let inTime = timer.fires(at: start + .milliseconds(1050), inTurn: 2)
+        #expect(early && inTime)
+        timer.close()
+    }
+
+    /// After a pause of the thread, answers that have arrived meanwhile are read before deadlines count.
+    @Test func lateTimerFiresOnceMoreInALaterTurn() throws {
+        let loop = try Loop()
+        defer { loop.close() }
+        var timer = timer(of: loop)
+        timer.arm(at: start, now: start)
+        let later = start + .seconds(30)
+        let first = timer.fires(at: later, inTurn: 7)
+        timer.arm(at: start + .seconds(1), now: later)
+        let sameTurn = timer.fires(at: later, inTurn: 7)
+        let nextTurn = timer.fires(at: later + .seconds(30), inTurn: 8)
+        #expect([first, sameTurn, nextTurn] == [false, false, true])
+        timer.close()
+    }
+}
