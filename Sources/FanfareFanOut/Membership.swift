@@ -26,14 +26,15 @@ final class Membership {
     @safe @exclusivity(unchecked) var lineupsWaiting = 0
 
     init(
-        _ reporter: FeedbackReporter, lineupRules: LineupRules, lanes: LaneShares, openMax: Int, unheardTopicsMax: Int
+        _ reporter: FeedbackReporter, lineupRules: LineupRules, lanes: LaneShares, openMax: Int,
+        unpublishedTopicsMax: Int
     ) {
         self.reporter = reporter
         self.lanes = Lanes(lanes)
         self.lineupRules = lineupRules
         self.openMax = openMax
         audiences = AudienceTable(lineupRules)
-        topics = KnownTopics(unheardMax: unheardTopicsMax, order: lineupRules.order)
+        topics = KnownTopics(unpublishedMax: unpublishedTopicsMax, order: lineupRules.order)
     }
 
     /// Publishes a new version to all members of the audience, including those whose last version was refused.
@@ -337,10 +338,10 @@ final class Membership {
     func slot(of id: ActivityID) -> ActivitySlot? { store.slots.find(id, in: store.activities) }
 
     /// Returns whether a lineup had an alert with the same cause and text by another of its topics before.
-    func hasHeard(_ issue: IssuedAlert, _ row: Int) -> Bool {
-        if lineups.hasHeard(issue, row) { return true }
+    func isRepeat(_ issue: IssuedAlert, _ row: Int) -> Bool {
+        if lineups.isRepeat(issue, row) { return true }
         return topics.resumed.hasAlerts && topics.resumed.concern(lineupBornAt: lineups.born(row))
-            && topics.resumed.hasSaid(issue, in: lineups.topicIndices(of: row))
+            && topics.resumed.isRepeat(issue, in: lineups.topicIndices(of: row))
     }
 
     /// Returns whether a member of the audience may carry alerts along.
@@ -373,7 +374,7 @@ final class Membership {
     private func addFlight(of state: LineupTable.Lone, _ row: Int, to audience: Audience) {
         lineups.take(row, through: state.sent)
         let missed = lineups.taken.compactMap(\.news.alert).filter {
-            !hasHeard($0, row)
+            !isRepeat($0, row)
         }
         audience.fly(
             state.displayHash, since: store[state.member].delivered, displayHashBefore: state.displayHashBefore,
@@ -415,7 +416,7 @@ final class Membership {
         guard let lineup = audience.lineup, lineup.historyIsShort else { return }
         lineup.historyIsShort = false
         let known = audience.alerts.pending.map(\.issue)
-        audience.restoreAlerts(lineups.alertsHeard(lineup.row).filter { heard in !known.contains { $0 === heard } })
+        audience.restoreAlerts(lineups.alertsTaken(lineup.row).filter { taken in !known.contains { $0 === taken } })
     }
 
     /// Keeps an audience for an activity that is not a member: one whose start waits or has been sent, or whose last state is to be sent.

@@ -33,19 +33,19 @@ package final class Shard: DeliverySource {
     ///   - lifetime: lifetime of an activity; a value other than the system's is for simulations.
     ///   - limits: limits of each activity.
     ///   - lanes: shares of the lanes; others than these are for simulations.
-    ///   - unheardTopicsMax: maximum of topics that are followed before anything is published of them.
+    ///   - unpublishedTopicsMax: maximum of topics that are followed before anything is published of them.
     ///   - deadTokenAnswers: number of answers that the dead-token guard waits for, and number that it remembers.
     ///   - deadTokenProbes: number of held activities that are tried at a time while the guard is shut.
     package init(
         lineups: LineupRules = LineupRules(), feedbackMax: Int = 4096, openMax: Int = 64,
         lifetime: Duration = ActivityAge.lifetime,
         limits: ActivityLimits = ActivityLimits(), lanes: LaneShares = LaneShares(),
-        unheardTopicsMax: Int = 1_000_000,
+        unpublishedTopicsMax: Int = 1_000_000,
         deadTokenAnswers: ClosedRange<Int> = 100...1000, deadTokenProbes: Int = 100
     ) {
         reporter = FeedbackReporter(feedbackMax: feedbackMax)
         membership = Membership(
-            reporter, lineupRules: lineups, lanes: lanes, openMax: openMax, unheardTopicsMax: unheardTopicsMax)
+            reporter, lineupRules: lineups, lanes: lanes, openMax: openMax, unpublishedTopicsMax: unpublishedTopicsMax)
         lineupPublisher = LineupPublisher(reporter, membership)
         publisher = TopicPublisher(reporter, membership, lineupPublisher)
         missedAlerts = MissedAlerts(membership, lineupPublisher)

@@ -63,7 +63,7 @@ final class Broadcast<Element: Sendable>: Sendable {
     }
 
     /// Is `true` while there are listeners. The check takes no lock, so an element sent a million times a second costs little without them.
-    var isHeard: Bool { listenerCount.load(ordering: .relaxed) > 0 }
+    var hasListeners: Bool { listenerCount.load(ordering: .relaxed) > 0 }
 
     fileprivate var listeners: [Listener] { state.withLock { $0.listeners.map(\.receive) } }
 

@@ -222,7 +222,7 @@ extension Engine {
         // MARK: EngineCoreDelegate
 
         func coreDidRecord(_ record: DecisionRecord, of publication: Publication?) {
-            if decisions.isHeard { announcer.decisions.say(record) }
+            if decisions.hasListeners { announcer.decisions.say(record) }
         }
         func coreDidLoseToken(of activity: ActivityID) { announcer.deadTokens.say(activity) }
         func coreDidRemove(_ activity: UInt64, token: UInt64, shard: Int) {

@@ -10,7 +10,7 @@ final class ShardThread {
     private let thread: LoopThread
     private let started = Started<WakeupSignal>()
     /// Feedback that found no room in the ring when the thread ended.
-    private let unheard = Locked<[ShardFeedback]>([])
+    private let undelivered = Locked<[ShardFeedback]>([])
 
     /// Settings that all shards of an engine share.
     struct Options: Sendable {
@@ -33,7 +33,7 @@ final class ShardThread {
     ) throws {
         let rings = rings
         let started = started
-        let unheard = unheard
+        let undelivered = undelivered
         thread = try LoopThread(name: "fanfare shard \(place.app * place.count + place.index)") { loop in
             do {
                 let clock = ThreadClock(options.clock)
@@ -55,7 +55,7 @@ final class ShardThread {
                 started.succeed(driver.signal)
                 loop.run()
                 let rest = driver.turn.takeFeedback()
-                unheard.withLock { $0 = rest }
+                undelivered.withLock { $0 = rest }
             } catch {
                 started.fail(error)
             }
@@ -82,7 +82,7 @@ final class ShardThread {
     /// - Returns: the shard's last figures, and feedback that found no room in the ring.
     func join() -> [ShardFeedback] {
         thread.join()
-        return unheard.withLock { facts in
+        return undelivered.withLock { facts in
             defer { facts = [] }
             return facts
         }

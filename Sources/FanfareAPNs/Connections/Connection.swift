@@ -69,7 +69,7 @@ final class Connection: Candidate {
     private var allowance = StreamAllowance()
     /// Returns `true` if requests are in flight or pushes were processed in the last ten seconds.
     func isBusy(at now: MonotonicTime) -> Bool { inFlight > 0 || now - record.lastSuccess < .seconds(10) }
-    var lastHeard: MonotonicTime { silence.lastHeard }
+    var lastReceived: MonotonicTime { silence.lastReceived }
     /// `nil` before the connection opened.
     private(set) var opening: Opening?
 
@@ -254,7 +254,7 @@ final class Connection: Candidate {
 
     private func received(_ bytes: UnsafeRawBufferPointer) {
         let moment = pool.now()
-        silence.heard(at: moment.monotonic)
+        silence.received(at: moment.monotonic)
         unsafe session.receive(bytes)
         takeEvents(at: moment)
         pool.turn(at: moment)

@@ -9,7 +9,7 @@ struct Silence {
     /// Time for which the answer to a PING is awaited.
     private let pongMax: Int64
 
-    private(set) var lastHeard = MonotonicTime.always
+    private(set) var lastReceived = MonotonicTime.always
     /// Start of the current period with requests in flight. Silence counts from then on.
     private var busySince = MonotonicTime.always
     /// Time at which a sign of life was last requested; `nil` once any bytes have arrived.
@@ -23,11 +23,11 @@ struct Silence {
         pongMax = pong.nanoseconds
     }
 
-    mutating func opened(at now: MonotonicTime) { lastHeard = now }
+    mutating func opened(at now: MonotonicTime) { lastReceived = now }
 
     /// Any received bytes are a sign of life, not a PING's answer alone.
-    mutating func heard(at now: MonotonicTime) {
-        lastHeard = now
+    mutating func received(at now: MonotonicTime) {
+        lastReceived = now
         hasBeenBroken = true
         askedAt = nil
     }
@@ -46,13 +46,13 @@ struct Silence {
     }
 
     /// Returns `true` if the peer, or a router on the way, may have forgotten the connection, and with it all that would be sent.
-    func isLong(at now: MonotonicTime) -> Bool { now.nanoseconds(since: lastHeard) >= mostWhileBusy }
+    func isLong(at now: MonotonicTime) -> Bool { now.nanoseconds(since: lastReceived) >= mostWhileBusy }
 
     /// Returns the time at which the peer is to be asked, or counts as gone if it was.
     func ends(isBusy: Bool) -> MonotonicTime {
         if let askedAt { return askedAt.advanced(byNanoseconds: pongMax) }
         return isBusy
-            ? max(lastHeard, busySince).advanced(byNanoseconds: mostWhileBusy)
-            : lastHeard.advanced(byNanoseconds: mostWhileIdle)
+            ? max(lastReceived, busySince).advanced(byNanoseconds: mostWhileBusy)
+            : lastReceived.advanced(byNanoseconds: mostWhileIdle)
     }
 }

@@ -229,7 +229,7 @@ extension ConnectionPool {
             return false
         }
         let others = slots.indices.filter { $0 != index }.compactMap { slots[$0].connection }.filter(\.isOpen)
-        guard let witness = others.max(by: { $0.lastHeard < $1.lastHeard }) else { return false }
+        guard let witness = others.max(by: { $0.lastReceived < $1.lastReceived }) else { return false }
         let since = slots[index].refusedSince ?? now
         slots[index].refusedSince = since
         slots[index].refusals += 1
@@ -237,7 +237,7 @@ extension ConnectionPool {
         let time = slots[index].hasCarried ? ConnectionPool.returnTime : ConnectionPool.refusalTime
         witness.askForSignOfLife(at: now)
         guard slots[index].refusals >= ConnectionPool.refusalsMax, now - since >= time,
-            witness.lastHeard > since, size.refuse()
+            witness.lastReceived > since, size.refuse()
         else { return false }
         remove(index)
         noteRefusal(at: now)

@@ -126,7 +126,7 @@ final class Follows {
         for topic in topics {
             // One fact may be in two topics of a lineup.
             for alert in resumed.alerts(of: topic, at: moment)
-            where ResumedTopics.concerns(alert.issue, earlier) && !resumed.hasSaid(alert.issue, in: topics) {
+            where ResumedTopics.concerns(alert.issue, earlier) && !resumed.isRepeat(alert.issue, in: topics) {
                 missed.append(alert)
             }
         }

@@ -100,16 +100,16 @@ struct KnownTopics {
     /// Number of rows without a name, by the id that they had.
     private var nameless: [TopicID: Int] = [:]
     /// Number of topics that are followed, and of which nothing has been published.
-    private(set) var unheard = 0
-    /// Maximum of `unheard`; by default the number of topics that the core keeps at most, beyond which none is ever published.
-    private let unheardMax: Int
+    private(set) var unpublished = 0
+    /// Maximum of `unpublished`; by default the number of topics that the core keeps at most, beyond which none is ever published.
+    private let unpublishedMax: Int
     /// Order of the rows of lineups.
     private let order: LineupRules.Order
     /// States and alerts of topics that cards to be loaded may lack.
     var resumed = ResumedTopics()
 
-    init(unheardMax: Int, order: LineupRules.Order = .person) {
-        self.unheardMax = unheardMax
+    init(unpublishedMax: Int, order: LineupRules.Order = .person) {
+        self.unpublishedMax = unpublishedMax
         self.order = order
     }
 
@@ -123,14 +123,14 @@ struct KnownTopics {
     func index(of id: TopicID) -> TopicIndex? { indices[id] }
 
     /// Returns whether this many more topics of which nothing has been published can be followed.
-    func hasRoom(for count: Int) -> Bool { unheard + count <= unheardMax }
+    func hasRoom(for count: Int) -> Bool { unpublished + count <= unpublishedMax }
 
     /// Returns the index of a topic, which is added if it is new. The caller publishes a new topic, or makes an audience of it, at once.
     mutating func insert(_ id: TopicID) -> TopicIndex {
         if let known = indices[id] { return known }
         let index = place(Topic(id: id))
         indices[id] = index
-        unheard += 1
+        unpublished += 1
         return index
     }
 
@@ -154,7 +154,7 @@ struct KnownTopics {
     }
 
     mutating func take(_ publication: Publication, of index: TopicIndex, at moment: Moment) {
-        if self[index].latest == nil { unheard -= 1 }
+        if self[index].latest == nil { unpublished -= 1 }
         self[index].take(publication, in: order, at: moment)
         show(index)
     }
@@ -217,7 +217,7 @@ struct KnownTopics {
     mutating func release(_ index: TopicIndex) {
         let topic = self[index]
         guard !topic.isNeeded, topic.isDetached || indices[topic.id] == index else { return }
-        if topic.latest == nil { unheard -= 1 }
+        if topic.latest == nil { unpublished -= 1 }
         if topic.isDetached { forgetNameless(topic.id) } else { indices[topic.id] = nil }
         self[index] = KnownTopics.vacant
         show(index)
@@ -254,9 +254,9 @@ struct KnownTopics {
         }
         let births = rows.lazy.map(\.birth).filter { $0 > 0 }
         guard Set(births).count == births.count else { return "two topics take the publications of one" }
-        let unpublished = indices.values.count { self[$0].latest == nil }
-        guard unpublished == unheard else {
-            return "\(unheard) topics are counted as never heard of, \(unpublished) are"
+        let counted = indices.values.count { self[$0].latest == nil }
+        guard counted == unpublished else {
+            return "\(unpublished) topics are counted as never heard of, \(counted) are"
         }
         return nil
     }

@@ -79,7 +79,7 @@ struct ResumedTopics {
 
     /// Returns whether another of these topics has alerted with the same cause and text before: a loaded lineup has had that alert, or carries it
     /// along.
-    func hasSaid(_ issue: IssuedAlert, in topics: some Sequence<TopicIndex>) -> Bool {
+    func isRepeat(_ issue: IssuedAlert, in topics: some Sequence<TopicIndex>) -> Bool {
         guard issue.alert.isCauseOfProvider, words.contains(issue.words) else { return false }
         for topic in topics {
             for other in alerts[topic] ?? []

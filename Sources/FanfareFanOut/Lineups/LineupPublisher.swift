@@ -156,11 +156,11 @@ final class LineupPublisher {
 
     /// Moves the spotlight by the news in `lineups.taken`, in order of arrival and as of their times of arrival.
     ///
-    /// Fills `lineups.unheard` with the alerts that are new to the lineup.
+    /// Fills `lineups.newAlerts` with the alerts that are new to the lineup.
     ///
     /// - Parameter hasWaited: whether the news join an alert whose wait is over.
     private func moveSpotlight(_ lineup: Lineup, hasWaited: Bool) {
-        membership.lineups.unheard.removeAll(keepingCapacity: true)
+        membership.lineups.newAlerts.removeAll(keepingCapacity: true)
         var hasBegunToWait = hasWaited
         for (position, news) in membership.lineups.taken {
             let publication = news.publication
@@ -171,8 +171,8 @@ final class LineupPublisher {
                     at: position, weight: weight, alerts: news.alert != nil && !isGathering,
                     membership.lineupRules, now: news.at)
             }
-            guard let issue = news.alert, !membership.hasHeard(issue, lineup.row) else { continue }
-            membership.lineups.unheard.append(issue)
+            guard let issue = news.alert, !membership.isRepeat(issue, lineup.row) else { continue }
+            membership.lineups.newAlerts.append(issue)
             // Alerts are gathered for a while, unless no other topic could add to them.
             if !isGathering, !hasBegunToWait, lineupGather > 0, isLive(besides: position) {
                 lineup.publishedAt = news.at.advanced(byNanoseconds: lineupGather)
@@ -216,11 +216,11 @@ final class LineupPublisher {
     /// Publishes the present content of the topics as the lineup's newest version, unless it looks like the last one. The caller has filled
     /// `topicStates`.
     ///
-    /// - Parameter withNews: whether `lineups.taken` is the reason, so that the version carries the alerts in `lineups.unheard`, the oldest
+    /// - Parameter withNews: whether `lineups.taken` is the reason, so that the version carries the alerts in `lineups.newAlerts`, the oldest
     ///   first; `false` for a timer.
     private func publishState(_ lineup: Lineup, of audience: Audience, withNews: Bool = false, at moment: Moment) {
         // The alerts are read in place: an array of their own would be an allocation for each lineup.
-        let alertCount = withNews ? membership.lineups.unheard.count : 0
+        let alertCount = withNews ? membership.lineups.newAlerts.count : 0
         // If all topics are gone, the end still needs a state: that of the last one. After a publication one of the two exists.
         guard let wanted = lineup.rotation.wanted(topicStates, now: moment.monotonic) ?? lastGone(audience) else {
             return
@@ -253,7 +253,7 @@ final class LineupPublisher {
                 latest: lineup.display.topics[lineup.display.spotlight].publication, displayHash: hash)
             // Each alert has a version of its own, which identifies it; all of these show the same.
             for index in 0..<max(1, alertCount) {
-                let alert = index < alertCount ? membership.lineups.unheard[index] : nil
+                let alert = index < alertCount ? membership.lineups.newAlerts[index] : nil
                 publishVersion(version, in: audience, alerting: alert, at: moment)
             }
             if isGathering, audience.lane.parked == nil {

@@ -102,7 +102,7 @@ final class LineupTable {
     /// News for the lineup of the last `take`, in order of arrival, with their topics' positions. Kept, so that a look allocates nothing.
     @safe @exclusivity(unchecked) private(set) var taken: [(position: Int, news: TopicLineups.News)] = []
     /// Alerts of `taken` that are new to the lineup, the oldest first. The array is kept, so that a look allocates nothing.
-    @safe @exclusivity(unchecked) var unheard: [IssuedAlert] = []
+    @safe @exclusivity(unchecked) var newAlerts: [IssuedAlert] = []
     /// Serials of publications that no lineup has to look at after the last `take`.
     @safe @exclusivity(unchecked) private(set) var exhausted: [UInt64] = []
 
@@ -316,11 +316,13 @@ final class LineupTable {
     /// Returns whether the lineup had an alert with the same cause and text before this one: one fact may be in two topics of a lineup. Facts
     /// of different topics may share a provider's id, but then their texts differ. A topic that begins again may repeat an alert of its earlier turn.
     @inline(__always)
-    func hasHeard(_ alert: IssuedAlert, _ row: Int) -> Bool { alert.mayBeRepeated && hasHeardTheSame(alert, row) }
+    func isRepeat(_ alert: IssuedAlert, _ row: Int) -> Bool {
+        alert.mayBeRepeated && isRepeatOfAnotherTopic(alert, row)
+    }
 
     // Out of line, because a closure here would make each caller copy the table.
     @inline(never)
-    private func hasHeardTheSame(_ alert: IssuedAlert, _ row: Int) -> Bool {
+    private func isRepeatOfAnotherTopic(_ alert: IssuedAlert, _ row: Int) -> Bool {
         for link in links(of: row) {
             for other in self[links.topics[link]]?.alerts ?? []
             where other.words == alert.words && other.topic != alert.topic && other.news > rows[row].born
@@ -344,9 +346,9 @@ final class LineupTable {
     func born(_ row: Int) -> NewsNumber { rows[row].born }
 
     /// Returns the alerts that the lineup has looked at, the oldest first.
-    func alertsHeard(_ row: Int) -> [IssuedAlert] {
+    func alertsTaken(_ row: Int) -> [IssuedAlert] {
         links(of: row).flatMap { self[links.topics[$0]]?.alerts ?? [] }
-            .filter { $0.news > rows[row].born && $0.news <= rows[row].looked && !hasHeard($0, row) }
+            .filter { $0.news > rows[row].born && $0.news <= rows[row].looked && !isRepeat($0, row) }
             .sorted { $0.news < $1.news }
     }
 

@@ -22,7 +22,7 @@ import FanfareModel
     /// The topics that the lineup would show.
     @safe @exclusivity(unchecked) private var shown: [Unmanaged<LineupTopic>] = unsafe []
     /// The alerts of `news` that are new to the lineup.
-    @safe @exclusivity(unchecked) private var unheard: [IssuedAlert] = []
+    @safe @exclusivity(unchecked) private var newAlerts: [IssuedAlert] = []
 
     init(
         _ reporter: FeedbackReporter, _ membership: Membership, _ publisher: LineupPublisher, _ sender: PushSender
@@ -112,7 +112,7 @@ import FanfareModel
             membership.lineups[lone: row].flags.insert(.isDeferred)
             return wait(row, until: freeAt, lane: 2)
         }
-        guard unheard.isEmpty || sender.claims.admit(unheard, toMemberOf: row, at: moment) else {
+        guard newAlerts.isEmpty || sender.claims.admit(newAlerts, toMemberOf: row, at: moment) else {
             membership.lineups[lone: row].flags.insert(.awaitsClaim)
             return
         }
@@ -146,7 +146,7 @@ import FanfareModel
     ///
     /// - Returns: whether any of the news joins an alert that waits, or has waited.
     private func lookAtNews(_ row: Int, _ draft: inout Draft) -> Bool {
-        unheard.removeAll(keepingCapacity: true)
+        newAlerts.removeAll(keepingCapacity: true)
         var joinsOthers = false
         // A wait that has begun goes on, whatever has ended since.
         let hasBegunToGather = membership.lineups[lone: row].flags.contains(.isGathering)
@@ -162,11 +162,11 @@ import FanfareModel
                     membership.lineupRules, now: fact.at)
             }
             guard fact.hasAlert, let issue = membership.lineups.alert(fact, row, position: position),
-                !membership.hasHeard(issue, row)
+                !membership.isRepeat(issue, row)
             else { continue }
-            unheard.append(issue)
+            newAlerts.append(issue)
             if !draft.isGathered, publisher.lineupGather > 0,
-                hasBegunToGather && unheard.count == 1 || isLive(besides: position)
+                hasBegunToGather && newAlerts.count == 1 || isLive(besides: position)
             {
                 draft.publishedAt = fact.at.advanced(byNanoseconds: publisher.lineupGather)
                 draft.isGathered = true
@@ -182,7 +182,7 @@ import FanfareModel
 
     /// Moves the spotlight of a lineup without news, if it belongs elsewhere by now.
     private func rotate(_ row: Int, _ draft: inout Draft, at moment: Moment, into batch: inout DeliveryBatch) {
-        unheard.removeAll(keepingCapacity: true)
+        newAlerts.removeAll(keepingCapacity: true)
         let number = membership.lineups[lone: row].number
         var retriesAt: MonotonicTime?
         if number > 0, let wanted = draft.rotation.wanted(topicStates, now: moment.monotonic) {
@@ -211,7 +211,7 @@ import FanfareModel
         }
         let state = membership.lineups[lone: row]
         let isNew = state.number == 0 || draft.displayHash != state.displayHash
-        if isNew || !unheard.isEmpty {
+        if isNew || !newAlerts.isEmpty {
             guard push(row, draft, isNew: isNew, at: moment, into: &batch) else { return hand(over: row, at: moment) }
         } else {
             _ = membership.lineups.settle(row, through: draft.last)
@@ -308,7 +308,7 @@ import FanfareModel
         guard let stamp = Stamp.next(after: lastStamp, at: moment), membership.store[slot].flags.isEmpty else {
             return false
         }
-        let number = state.number &+ UInt32(max(1, unheard.count))
+        let number = state.number &+ UInt32(max(1, newAlerts.count))
         let missed = self.missed(through: number, state)
         let selection = missed.selection(at: moment)
         let priority = draft.priority
@@ -318,8 +318,8 @@ import FanfareModel
         let seconds = UInt32(clamping: stamp) - UInt32(lastStamp)
         let decision = sender.governor.decision(on: pushRequest, for: budgetUse, effect, after: seconds)
         let now = moment.monotonic
-        let came = unheard.last.map(\.issuedAt) ?? now
-        let waiting = unheard.first.map(\.issuedAt) ?? now
+        let came = newAlerts.last.map(\.issuedAt) ?? now
+        let waiting = newAlerts.first.map(\.issuedAt) ?? now
         guard isNew || selection != nil && decision.silence == nil else {
             pass(missed, selection: selection, decision.silence, row, through: number, at: moment)
             return true
@@ -357,10 +357,10 @@ import FanfareModel
         return true
     }
 
-    /// The alerts in `unheard`, in the form of an audience's missed alerts.
+    /// The alerts in `newAlerts`, in the form of an audience's missed alerts.
     private func missed(through number: UInt32, _ state: LineupTable.Lone) -> ArraySlice<PendingAlert> {
-        guard !unheard.isEmpty else { return [] }
-        return LineupVisits.pending(unheard, through: number, after: state.alertCounts)[...]
+        guard !newAlerts.isEmpty else { return [] }
+        return LineupVisits.pending(newAlerts, through: number, after: state.alertCounts)[...]
     }
 
     private static func pending(
@@ -377,7 +377,7 @@ import FanfareModel
         return Array(all.kept)
     }
 
-    /// Settles the alerts in `unheard` without a push.
+    /// Settles the alerts in `newAlerts` without a push.
     private func pass(
         _ missed: ArraySlice<PendingAlert>, selection: AlertSelection?, _ silence: Silence?, _ row: Int,
         through number: UInt32, at moment: Moment
@@ -386,9 +386,9 @@ import FanfareModel
         let classifier = AlertClassifier(missed, led: selection?.lead, at: moment)
         let outcome = silence.map(AlertOutcome.silenced) ?? .stale
         classifier.count(outcome: outcome, activities: 1, in: &membership.counts.alerts)
-        membership.counts.alerts.superseded += unheard.count - missed.count
+        membership.counts.alerts.superseded += newAlerts.count - missed.count
         classifier.note(outcome: outcome, of: CollectionOfOne(slot), in: &membership.store.alertMemory)
-        noteAlerts(unheard, row)
+        noteAlerts(newAlerts, row)
         membership.lineups[lone: row].number = number
         membership.lineups[lone: row].publishedAt = moment.monotonic
         membership.store[slot].delivered = number
@@ -440,7 +440,7 @@ import FanfareModel
             switch membership.lineups.settle(row, through: state.sent) {
             case .none: return
             case .one(let issue):
-                if membership.hasHeard(issue, row) { return }
+                if membership.isRepeat(issue, row) { return }
                 membership.counts.alerts.add(attempt.isNone ? issue.isRevoked ? .revoked : .stale : outcome, 1)
                 membership.lineups[lone: row].alertCounts[Int(issue.alert.class.rawValue)] &+= 1
                 return
@@ -454,16 +454,16 @@ import FanfareModel
     private func count(
         _ issues: [IssuedAlert], _ row: Int, _ state: LineupTable.Lone, as activity: Activity, at moment: Moment
     ) {
-        let heard = issues.filter { !membership.hasHeard($0, row) }
-        guard !heard.isEmpty else { return }
+        let newIssues = issues.filter { !membership.isRepeat($0, row) }
+        guard !newIssues.isEmpty else { return }
         let attempt = activity.sendingAlert
-        let missed = LineupVisits.pending(heard, through: state.number, after: state.alertCounts)[...]
+        let missed = LineupVisits.pending(newIssues, through: state.number, after: state.alertCounts)[...]
         let lead = attempt.isNone ? nil : missed.firstIndex { $0.version == attempt.version }
         let outcome = attempt.silence.map(AlertOutcome.silenced) ?? .accepted
         let classifier = AlertClassifier(missed, led: lead, at: moment)
-        membership.counts.alerts.superseded += heard.count - missed.count
+        membership.counts.alerts.superseded += newIssues.count - missed.count
         classifier.count(outcome: outcome, activities: 1, in: &membership.counts.alerts)
         classifier.note(outcome: outcome, of: CollectionOfOne(state.member), in: &membership.store.alertMemory)
-        noteAlerts(heard, row)
+        noteAlerts(newIssues, row)
     }
 }

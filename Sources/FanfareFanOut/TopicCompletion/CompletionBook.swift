@@ -27,7 +27,7 @@ struct CompletionBook {
 
     /// Serial of the last publication that came before the core has told `before`, as while cards are loaded. Shards without followers could not
     /// report the publications up to it, so the core is to ask them.
-    private var unsaidThrough: UInt64 = 0
+    private var unreportedThrough: UInt64 = 0
 
     /// Number of times that a running pass became void.
     private(set) var voids: UInt32 = 0
@@ -79,7 +79,7 @@ struct CompletionBook {
     /// Notes that a publication has come.
     mutating func noteArrival(of publication: Publication) {
         guard before == nil, publication.serial < PublicationTracker.ownSerials else { return }
-        unsaidThrough = max(unsaidThrough, publication.serial)
+        unreportedThrough = max(unreportedThrough, publication.serial)
     }
 
     /// Notes an audience whose members have had its newest version while cards are loaded.
@@ -120,7 +120,7 @@ struct CompletionBook {
         let former = place.number == number ? notes[Int(place.index)] : nil
         let note = TopicCompletion(
             publication, before: before, except: absent,
-            isForJoiners: place.isForJoiners || former?.isForJoiners == true || publication.serial <= unsaidThrough)
+            isForJoiners: place.isForJoiners || former?.isForJoiners == true || publication.serial <= unreportedThrough)
         place.isForJoiners = false
         if former != nil {
             notes[Int(place.index)] = note
@@ -142,7 +142,7 @@ struct CompletionBook {
         notes.append(
             TopicCompletion(
                 publication, before: before, except: lacking + absent,
-                isForJoiners: isForJoiners || publication.serial <= unsaidThrough))
+                isForJoiners: isForJoiners || publication.serial <= unreportedThrough))
     }
 
     /// Notes that the publication's topic has no followers here.

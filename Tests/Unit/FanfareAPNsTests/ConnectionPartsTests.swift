@@ -18,7 +18,7 @@ import Testing
         silence.opened(at: .after(.seconds(100)))
         silence.becameBusy(at: .after(.seconds(130)))
         #expect(silence.ends(isBusy: true) == .after(.seconds(150)))
-        silence.heard(at: .after(.seconds(140)))
+        silence.received(at: .after(.seconds(140)))
         #expect(silence.ends(isBusy: true) == .after(.seconds(160)) && silence.hasBeenBroken)
         #expect(silence.ends(isBusy: false) == .after(.seconds(185)))
     }
@@ -28,7 +28,7 @@ import Testing
         let (first, second) = (silence.ask(at: .after(.seconds(120))), silence.ask(at: .after(.seconds(121))))
         #expect(first && !second && silence.isAsking)
         for isBusy in [false, true] { #expect(silence.ends(isBusy: isBusy) == .after(.seconds(125))) }
-        silence.heard(at: .after(.seconds(124)))
+        silence.received(at: .after(.seconds(124)))
         #expect(!silence.isAsking && silence.ends(isBusy: false) == .after(.seconds(169)))
         let again = silence.ask(at: .after(.seconds(169)))
         #expect(again)

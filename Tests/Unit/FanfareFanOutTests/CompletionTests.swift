@@ -19,9 +19,9 @@ import Testing
     }
 
     private static func service(
-        members: Int, besideOthers: Bool = false, unheardTopicsMax: Int = 1000
+        members: Int, besideOthers: Bool = false, unpublishedTopicsMax: Int = 1000
     ) -> ScriptedService {
-        let shard = Shard(unheardTopicsMax: unheardTopicsMax)
+        let shard = Shard(unpublishedTopicsMax: unpublishedTopicsMax)
         shard.keepClaims()
         shard.tellRemovals()
         shard.tellCompletions(besideOthers: besideOthers)
@@ -321,7 +321,7 @@ import Testing
     }
 
     @Test func whoeverMayNotFollowATopicIsAnExceptionUntilItDoes() {
-        let service = Self.service(members: 1, besideOthers: true, unheardTopicsMax: 1)
+        let service = Self.service(members: 1, besideOthers: true, unpublishedTopicsMax: 1)
         let other = TopicID("other")
         service.follow(7, .topic(other))
         service.apply(.move(ScriptedService.id(0), .topic(other)))
@@ -357,7 +357,7 @@ import Testing
 
     /// A later call that is refused gives up the move that waits: the store has what the later one said.
     @Test(arguments: [false, true]) func aRefusalGivesUpTheMoveThatWaits(follows: Bool) {
-        let service = Self.service(members: 1, besideOthers: true, unheardTopicsMax: 1)
+        let service = Self.service(members: 1, besideOthers: true, unpublishedTopicsMax: 1)
         let (old, never) = (TopicID("old"), TopicID("never"))
         service.apply(.publish(Self.publication(1)))
         service.follow(5, .topic(old))
@@ -387,7 +387,7 @@ import Testing
 
     /// The store has a card that was never let in, and what calls say of it.
     @Test func whoeverWasNeverLetInIsAnExceptionFromWhatTheStoreHas() {
-        let service = Self.service(members: 1, besideOthers: true, unheardTopicsMax: 1)
+        let service = Self.service(members: 1, besideOthers: true, unpublishedTopicsMax: 1)
         let stranger = ActivityID("stranger")
         service.apply(.follow(stranger, .topic(TopicID("other")), token: [9, 9, 9, 9]))
         service.apply(.publish(Self.publication(1)))
@@ -408,7 +408,7 @@ import Testing
 
     /// A start of a card that exists moves its row, also if the shard refuses it.
     @Test func whoeverAStartMovesInTheStoreAloneIsAnException() {
-        let service = Self.service(members: 1, besideOthers: true, unheardTopicsMax: 1)
+        let service = Self.service(members: 1, besideOthers: true, unpublishedTopicsMax: 1)
         let (card, stranger, other) = (ActivityID("card"), ActivityID("stranger"), TopicID("other"))
         service.apply(.publish(Self.publication(1)))
         service.apply(.follow(card, .topic(ScriptedService.match), token: [8, 0, 0, 8]))
@@ -435,7 +435,7 @@ import Testing
     /// The card that is over has another token than the one that was not let in under its name, whose row stays.
     @Test(arguments: [DeliveryOutcome.accepted, .deadToken], [false, true])
     func whoeverWasNotLetInIsAnExceptionBeyondTheEndOfTheCardBefore(outcome: DeliveryOutcome, isOther: Bool) {
-        let service = Self.service(members: 1, besideOthers: true, unheardTopicsMax: 1)
+        let service = Self.service(members: 1, besideOthers: true, unpublishedTopicsMax: 1)
         let (card, old, other) = (ActivityID("card"), TopicID("old"), TopicID("other"))
         service.apply(.publish(Self.publication(1)))
         service.apply(.follow(card, .topic(old), token: [8, 0, 0, 8]))
@@ -453,7 +453,7 @@ import Testing
 
     /// The store has the card shown under its old token, until it gets one here.
     @Test func whoeverIsStartedAndWasNeverLetInIsAnExceptionUntilItsTokenIsKnown() {
-        let service = Self.service(members: 1, unheardTopicsMax: 1)
+        let service = Self.service(members: 1, unpublishedTopicsMax: 1)
         let stranger = ActivityID("stranger")
         service.apply(.follow(stranger, .topic(TopicID("other")), token: [9, 0, 0, 9]))
         service.apply(.start(Self.start("stranger"), .topic(ScriptedService.match)))

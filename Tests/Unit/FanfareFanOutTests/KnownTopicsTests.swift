@@ -5,7 +5,7 @@ import Testing
 
 /// A shard finds a published topic by the core's number, and a followed one by its name.
 @Suite struct KnownTopicsTests {
-    private var topics = KnownTopics(unheardMax: 1000)
+    private var topics = KnownTopics(unpublishedMax: 1000)
     private let moment = Moment(wallMilliseconds: 0, monotonicNanoseconds: 0)
 
     private mutating func publish(_ id: String, _ place: UInt32, _ birth: UInt64) -> TopicIndex {

@@ -154,9 +154,9 @@ import Testing
         publish(3, of: 2, in: table, cause: "another")
         table.take(row)
         let alerts = table.taken.compactMap(\.news.alert)
-        #expect(alerts.map { table.hasHeard($0, row) } == [false, true, false])
-        #expect(!table.hasHeard(alerts[1], late), "it came after the first")
-        #expect(table.alertsHeard(row).map(\.alert.cause) == ["goal", "another"])
+        #expect(alerts.map { table.isRepeat($0, row) } == [false, true, false])
+        #expect(!table.isRepeat(alerts[1], late), "it came after the first")
+        #expect(table.alertsTaken(row).map(\.alert.cause) == ["goal", "another"])
     }
 
     /// A topic begins again under its id, and its facts' ids with it.
@@ -166,7 +166,7 @@ import Testing
         publish(1, of: 1, in: table, cause: "next")
         publish(2, of: 1, in: table, cause: "next")
         table.take(row)
-        let heard = table.taken.compactMap(\.news.alert).map { table.hasHeard($0, row) }
+        let heard = table.taken.compactMap(\.news.alert).map { table.isRepeat($0, row) }
         #expect(heard == [false, false])
     }
 
@@ -177,7 +177,7 @@ import Testing
         table.take(rows[0])
         table[1]?.revoke(cause: "goal")
         for row in rows {
-            #expect(table.alertsHeard(row).contains { !$0.isRevoked } == false)
+            #expect(table.alertsTaken(row).contains { !$0.isRevoked } == false)
             table.take(row)
             #expect(table.taken.compactMap(\.news.alert).contains { !$0.isRevoked } == false)
         }

@@ -11,7 +11,7 @@ import Testing
 
     init() {
         membership = Membership(
-            reporter, lineupRules: LineupRules(), lanes: LaneShares(), openMax: 4, unheardTopicsMax: 2)
+            reporter, lineupRules: LineupRules(), lanes: LaneShares(), openMax: 4, unpublishedTopicsMax: 2)
     }
 
     private func audience() -> AudienceIndex {

@@ -115,18 +115,18 @@ import Testing
             (Self.alert("goal", "a", granted: 4, text: "own goal"), false, "another text"),
             (Self.alert("goal", "b", granted: 4), false, "the same topic"),
         ]
-        for (other, hasSaid, reason) in rows {
+        for (other, isRepeat, reason) in rows {
             var topics = ResumedTopics()
             topics.note(other, of: 3, weight: 1)
-            #expect(topics.hasSaid(ours, in: [1, 3]) == hasSaid, "\(reason)")
-            #expect(!topics.hasSaid(ours, in: [1, 2]), "\(reason)")
+            #expect(topics.isRepeat(ours, in: [1, 3]) == isRepeat, "\(reason)")
+            #expect(!topics.isRepeat(ours, in: [1, 2]), "\(reason)")
             topics.revoke(cause: other.alert.cause, of: 3)
-            #expect(!topics.hasSaid(ours, in: [1, 3]), "\(reason), and revoked")
+            #expect(!topics.isRepeat(ours, in: [1, 3]), "\(reason), and revoked")
         }
         var topics = ResumedTopics()
         topics.note(Self.alert("goal", "a", granted: 4, isCauseOfProvider: false), of: 3, weight: 1)
         let own = Self.alert("goal", "b", granted: 5, isCauseOfProvider: false)
-        #expect(!topics.hasSaid(own, in: [3]), "causes of our own are equal by chance")
+        #expect(!topics.isRepeat(own, in: [3]), "causes of our own are equal by chance")
     }
 
     @Test func anAlertConcernsALoadedCardUnlessItHadItOrLeaves() {

@@ -286,7 +286,7 @@ import Testing
     // MARK: - Topics never heard of
 
     @Test func topicsOfWhichNothingHasComeAreFollowedUpToABound() {
-        let stage = StartStage(Shard(unheardTopicsMax: 3))
+        let stage = StartStage(Shard(unpublishedTopicsMax: 3))
         for name in ["a", "b", "c", "d"] { stage.follow(name, in: TopicID(name)) }
         #expect(stage.fates() == [.refused(.tooManyTopics)])
         #expect(stage.shard.membership.topics.count == 3 && stage.shard.statistics.activities == 3)
@@ -298,7 +298,7 @@ import Testing
         #expect(stage.fates().isEmpty, "one of them is no longer unheard of")
         for name in ["a", "b", "c", "d", "e"] { stage.unfollow(name) }
         _ = stage.settle()
-        #expect(stage.shard.membership.topics.count == 1 && stage.shard.membership.topics.unheard == 0)
+        #expect(stage.shard.membership.topics.count == 1 && stage.shard.membership.topics.unpublished == 0)
         #expect(stage.shard.violatedInvariant() == nil)
     }
 
@@ -313,6 +313,6 @@ import Testing
         #expect(stage.shard.membership.topics.count == 3 && stage.shard.membership.topics.capacity <= 5)
         stage.move(to: stage.topic)
         #expect(stage.settle().count == 1)
-        #expect(stage.shard.membership.topics.count == 1 && stage.shard.membership.topics.unheard == 0)
+        #expect(stage.shard.membership.topics.count == 1 && stage.shard.membership.topics.unpublished == 0)
     }
 }

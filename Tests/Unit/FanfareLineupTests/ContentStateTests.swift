@@ -112,7 +112,7 @@ typealias Content = LineupContentState<AnyState>
     @Test func aVersionIsEncodedOnce() {
         var random = SplitMix64(seed: 1)
         let moment = Moment(wallMilliseconds: 0, monotonicNanoseconds: 0)
-        var topics = KnownTopics(unheardMax: 1)
+        var topics = KnownTopics(unpublishedMax: 1)
         let topic = topics.insert(TopicID("match/1"))
         #expect(topics[topic].inLineups() == nil)
         topics.take(publication(1, stateBytes: 60, using: &random), of: topic, at: moment)

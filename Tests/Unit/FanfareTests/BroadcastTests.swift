@@ -30,16 +30,16 @@ import Testing
 
     @Test func aSequenceThatNobodyHoldsIsForgotten() {
         let broadcast = Broadcast<Int>()
-        #expect(!broadcast.isHeard)
+        #expect(!broadcast.hasListeners)
         do {
             let sequence = EngineSequence(broadcast, buffering: 1)
-            #expect(broadcast.isHeard && sequence.lost == 0)
+            #expect(broadcast.hasListeners && sequence.lost == 0)
         }
-        #expect(!broadcast.isHeard)
+        #expect(!broadcast.hasListeners)
         broadcast.add { _ in }
-        #expect(broadcast.isHeard)
+        #expect(broadcast.hasListeners)
         broadcast.finish()
-        #expect(!broadcast.isHeard)
+        #expect(!broadcast.hasListeners)
     }
 
     @Test func whatWasSaidEarlyIsForTheFirstListener() async {
