@@ -54,14 +54,14 @@ struct ExplainCommand {
     }
 
     func run() throws -> ExitStatus {
-        let (text, gaps) = try tell()
+        let (text, gaps) = try makeStory()
         try Console.print(text)
         return gaps.rejections > 0 ? .incomplete : .done
     }
 
-    func story() throws(UsageError) -> String { try tell().text }
+    func story() throws(UsageError) -> String { try makeStory().text }
 
-    private func tell() throws(UsageError) -> (text: String, gaps: FeedGaps) {
+    private func makeStory() throws(UsageError) -> (text: String, gaps: FeedGaps) {
         do {
             switch subject {
             case .topic(let topic):

@@ -5,14 +5,14 @@ import FanfareModel
 /// Rows of people that cannot be read: the first ones are reported with their places, which name no person.
 struct RowFaults {
     private(set) var count = 0
-    private static let toldMax = 10
+    private static let reportedMax = 10
 
     mutating func note(_ error: SerialError, _ key: CardKey) {
         count += 1
-        if count <= RowFaults.toldMax {
+        if count <= RowFaults.reportedMax {
             Console.complain("card \(key.serial) of slice \(key.slice): \(error); \(error.remedy)")
         }
-        if count == RowFaults.toldMax { Console.complain("further damaged cards are counted only") }
+        if count == RowFaults.reportedMax { Console.complain("further damaged cards are counted only") }
     }
 }
 

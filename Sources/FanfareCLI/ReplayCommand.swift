@@ -181,8 +181,8 @@ struct ReplayCommand {
         options.keepsStates = states != nil
         let replay: Replay
         do { replay = try Replay(options, output: output) } catch { throw UsageError("\(error)") }
-        subscribers?.tellResult()
-        let damaged = people.map(tell) ?? 0
+        subscribers?.reportResult()
+        let damaged = people.map(reportPeople) ?? 0
         if let fault = recalled?.finish() { throw UsageError("--decisions \(fault)") }
         if let notice = recalled?.notice { console.report(notice) }
         if storeFolder == nil { decisions?.empty() }
@@ -242,7 +242,7 @@ struct ReplayCommand {
     /// Reports how many people were loaded.
     ///
     /// - Returns: number of rows that could not be read.
-    private func tell(_ people: StoredPeople) -> Int {
+    private func reportPeople(_ people: StoredPeople) -> Int {
         let counts = people.counts
         var line = "\(storeFolder ?? ""): \(counts.subscribers.counted("subscriber"))"
         if let fault = counts.fault {

@@ -14,7 +14,7 @@ extension ReplaySummary {
     var json: String {
         let counted = Outcome.allCases.map { ($0.rawValue, JSONValue.int(Int64(decisions[$0, default: 0]))) }
         let pushes = counts.pushes
-        let told = counts.alerts
+        let alerts = counts.alerts
         var object: JSONObject = [
             "events": .int(Int64(events)),
             "recalled": .int(Int64(recalled)),
@@ -22,10 +22,10 @@ extension ReplaySummary {
             "updates": .int(Int64(updates)),
             "alerts": ["granted": .int(Int64(alertsGranted)), "demoted": .int(Int64(alertsDemoted))],
             "activityAlerts": [
-                "accepted": .int(Int64(told.accepted)), "superseded": .int(Int64(told.superseded)),
-                "revoked": .int(Int64(told.revoked)), "stale": .int(Int64(told.stale)),
-                "uncertain": .int(Int64(told.uncertain)), "refused": .int(Int64(told.refused)),
-                "silenced": .int(Int64(told.silenced)), "limited": .int(Int64(told.limited)),
+                "accepted": .int(Int64(alerts.accepted)), "superseded": .int(Int64(alerts.superseded)),
+                "revoked": .int(Int64(alerts.revoked)), "stale": .int(Int64(alerts.stale)),
+                "uncertain": .int(Int64(alerts.uncertain)), "refused": .int(Int64(alerts.refused)),
+                "silenced": .int(Int64(alerts.silenced)), "limited": .int(Int64(alerts.limited)),
             ],
             "pushes": [
                 "sent": .int(Int64(pushes.sent)),

@@ -22,7 +22,7 @@ struct SubscriberLoad {
     }
 
     /// Reports the result of the finished load.
-    func tellResult() {
+    func reportResult() {
         let seconds = (ContinuousClock.now - began) / .seconds(1)
         let broken = file.brokenLines > 0 ? ", \(file.brokenLines.counted("broken line"))" : ""
         let line = "\(file.path): \(file.subscribers.counted("subscriber")) in \(seconds.fixed(1)) s\(broken)"

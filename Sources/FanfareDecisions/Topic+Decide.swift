@@ -95,7 +95,7 @@ extension Topic {
         let news = News(
             event: event, entry: folded.entry, age: age, lateBy: lateBy, before: before, mustPass: event.isCorrection,
             isBacklog: isBacklog)
-        tell(news, folded, reopened: reopened, in: &context, into: &decisions)
+        act(on: news, folded, reopened: reopened, in: &context, into: &decisions)
     }
 
     /// Remembers an event that was taken.
@@ -114,8 +114,8 @@ extension Topic {
     }
 
     /// Begins the topic, ends it, or shows its news, depending on the event.
-    private mutating func tell(
-        _ news: consuming News, _ folded: Folded, reopened: Bool, in context: inout DecisionContext,
+    private mutating func act(
+        on news: consuming News, _ folded: Folded, reopened: Bool, in context: inout DecisionContext,
         into decisions: inout [Decision]
     ) {
         let event = news.event

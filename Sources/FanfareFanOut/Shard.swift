@@ -65,7 +65,7 @@ package final class Shard: DeliverySource {
     }
 
     /// Makes the shard report each activity that it removes, for a store that keeps people.
-    package func tellRemovals() { reporter.tellsRemovals = true }
+    package func reportRemovals() { reporter.reportsRemovals = true }
 
     /// Makes alerts and starts wait for claims, for a store that keeps them. Called before there are activities.
     ///
@@ -74,7 +74,7 @@ package final class Shard: DeliverySource {
 
     /// Makes the shard report the topics whose followers have the newest version, for a store that keeps people and their claims. Other shards may
     /// have followers of the same topics if it is `besideOthers`.
-    package func tellCompletions(besideOthers: Bool) { reporter.completions.keep(besideOthers: besideOthers) }
+    package func reportCompletions(besideOthers: Bool) { reporter.completions.keep(besideOthers: besideOthers) }
 
     /// Makes the shard report the stamps that it comes to, for a store that has reserved those up to a mark.
     package func reserveStamps(beyond mark: Int64) { membership.store.stamps.reserve(beyond: mark) }
@@ -193,8 +193,8 @@ package final class Shard: DeliverySource {
             } else {
                 reporter.refuse(id, .unknownActivity)
             }
-        case .tellDisposition(let number, let id, let topic, let cause):
-            reporter.tell(disposition(of: cause, in: topic, for: id, at: moment), number)
+        case .reportDisposition(let number, let id, let topic, let cause):
+            reporter.answer(disposition(of: cause, in: topic, for: id, at: moment), number)
         case .checkRemoval(let bits, let token): lifecycle.checkRemoval(of: ActivityID(bits), token: token)
         case .trustDeadAnswers: reporter.report(retries.quarantine.overrule())
         case .reportQuiet(let request):

@@ -56,7 +56,7 @@ package final class LineupPreview {
     private var news: [DecisionRecord] = []
     private var unseen = 0
     /// Is `true` when commands were applied since the last pull.
-    private var isTold = false
+    private var hasNewCommands = false
     // The shard's feedback is not used here, but must be drained.
     private var feedback: RingProducer<ShardFeedback>
     private var feedbackOut: RingConsumer<ShardFeedback>
@@ -80,7 +80,7 @@ package final class LineupPreview {
             guard !commands.isEmpty else { return }
             if let topic = record.topic, topics.contains(topic) { begin(at: record.now) }
             for command in commands { shard.apply(command, at: moment(record.now)) }
-            isTold = true
+            hasNewCommands = true
             if let topic = record.topic, topics.contains(topic) { news.append(record) }
         }
     }
@@ -103,7 +103,7 @@ package final class LineupPreview {
     /// Next time at which the phone may show something else without further decisions; `pass` is due then.
     package var nextDue: FeedTime? {
         guard let last else { return nil }
-        return isTold ? last + .milliseconds(1) : due.map { max($0, last + .milliseconds(1)) }
+        return hasNewCommands ? last + .milliseconds(1) : due.map { max($0, last + .milliseconds(1)) }
     }
 
     /// Ends the feed: the phone shows the last state, including changes that wait for their interval or for other alerts.
@@ -119,7 +119,7 @@ package final class LineupPreview {
     }
 
     private func pull(at now: FeedTime, show: (Display) -> Void) {
-        isTold = false
+        hasNewCommands = false
         let moment = moment(now)
         shard.pull(limit: 8, at: moment, into: &batch)
         for delivery in batch.deliveries {

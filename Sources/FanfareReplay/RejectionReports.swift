@@ -3,33 +3,33 @@ import FanfareModel
 /// Limits reports of rejected lines to ten a minute and counts the rest. A file in a wrong format would
 /// otherwise fill the log with one line after another.
 struct RejectionReports {
-    static let toldMax = 10
+    static let reportedMax = 10
     private static let interval = Duration.seconds(60)
 
     private var since: MonotonicTime?
-    private var told = 0
-    private var held = 0
+    private var reported = 0
+    private var suppressed = 0
 
     /// - Returns: lines to report now.
     mutating func admit(_ line: String, at now: MonotonicTime) -> [String] {
         var lines: [String] = []
         if let since, now - since < RejectionReports.interval {
-            guard told < RejectionReports.toldMax else {
-                held += 1
+            guard reported < RejectionReports.reportedMax else {
+                suppressed += 1
                 return []
             }
         } else {
             lines += [finish()].compactMap(\.self)
             since = now
-            told = 0
+            reported = 0
         }
-        told += 1
+        reported += 1
         return lines + [line]
     }
 
     /// - Returns: a line with the number of rejections that were not reported one by one since the last such line; `nil` if there are none.
     mutating func finish() -> String? {
-        defer { held = 0 }
-        return held == 0 ? nil : "\(held) more rejected; the decision log has all of them"
+        defer { suppressed = 0 }
+        return suppressed == 0 ? nil : "\(suppressed) more rejected; the decision log has all of them"
     }
 }

@@ -350,7 +350,7 @@ package final class World {
         case .trustDeadAnswers: node.deadTokens.overrule()
         case .forget(let topic): node.forgotten.insert(topic)
         case .reportQuiet(let question): noteQuestion(question, to: node)
-        case .republish, .tellDisposition, .claimed: break
+        case .republish, .reportDisposition, .claimed: break
         case .publishResumed, .load, .endLoading, .followed, .reportCompletion: break  // no world restarts
         }
         node.shard.apply(command, at: node.clock.moment)

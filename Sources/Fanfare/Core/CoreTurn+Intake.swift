@@ -58,9 +58,10 @@ extension CoreTurn {
     /// Notes that people are about to be told that a card may have been started by the process before this one.
     ///
     /// - Returns: `false` if it is on a phone, as a later call has said.
-    func tellUncertain(_ card: UInt64) -> Bool {
+    func noteReport(ofUncertain card: UInt64) -> Bool {
         let callers = inbox.arrivals
-        return intake?.uncertain.tell(card, lastCall: lastCall, callers: inbox.holds(callers) ? callers : nil) ?? false
+        return intake?.uncertain.noteReport(of: card, lastCall: lastCall, callers: inbox.holds(callers) ? callers : nil)
+            ?? false
     }
 
     /// Number of the last call in the mailbox.

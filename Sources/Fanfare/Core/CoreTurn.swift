@@ -57,7 +57,7 @@ final class CoreTurn {
     var unflushed: [(flush: FeedTime, until: MonotonicTime, settled: @Sendable (Settlement) -> Void)] = []
     /// Earliest time of the next entry that only advances time.
     var nextTick = MonotonicTime.always
-    private let tell: (String) -> Void
+    private let onReport: (String) -> Void
     private var reports = ReportLog()
     /// Deadline of a stop; `never` while none is requested.
     private(set) var stopsBy = MonotonicTime.never
@@ -74,18 +74,18 @@ final class CoreTurn {
 
     /// - Parameters:
     ///   - core: goes on with the log time of its recall, if it has had one.
-    ///   - tell: receives lines for operators.
+    ///   - onReport: receives lines for operators.
     init(
         _ core: EngineCore, _ inbox: Inbox, clock: ThreadClock, intake: Intake? = nil,
         checkpointer: Checkpointer? = nil,
-        tell: @escaping (String) -> Void
+        onReport: @escaping (String) -> Void
     ) {
         self.core = core
         self.inbox = inbox
         self.intake = intake
         self.checkpointer = checkpointer
         self.clock = clock
-        self.tell = tell
+        self.onReport = onReport
         // A store without events has no log time yet.
         log =
             core.now > FeedTime.plausible.lowerBound
@@ -256,7 +256,7 @@ final class CoreTurn {
     ///
     /// - Parameter figures: text behind the line; lines that differ only in it count as equal.
     func report(_ line: String, with figures: String = "") {
-        if let line = reports.admit(line, at: clock.now().monotonic) { tell(line + figures) }
+        if let line = reports.admit(line, at: clock.now().monotonic) { onReport(line + figures) }
     }
 
     /// Returns the date of a card's start; `nil`, which counts as just now, if no card can have started then.

@@ -53,14 +53,14 @@ package struct CoreRecall: RecallTarget {
     private let rules: Rules
     /// The program's own rules.
     package let logged: LogRules
-    private let tell: (String) -> Void
+    private let onReport: (String) -> Void
 
     /// - Parameter logged: the rules for the log.
     package init(core: EngineCore, rules: Rules, logged: LogRules, report: @escaping (String) -> Void) {
         self.core = core
         self.rules = rules
         self.logged = logged
-        tell = report
+        onReport = report
     }
 
     package func adopt(_ adopted: LogRules, at position: LogPosition, now: FeedTime) throws(LogError) {
@@ -80,7 +80,7 @@ package struct CoreRecall: RecallTarget {
         core.note(entry, at: position)
         core.apply(entry)
     }
-    package func report(_ line: String) { tell(line) }
+    package func report(_ line: String) { onReport(line) }
 }
 
 extension LogRules {

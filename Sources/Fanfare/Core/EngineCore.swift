@@ -223,7 +223,7 @@ package final class EngineCore {
     /// - Parameter forgotten: topics forgotten during the loading.
     private func endLoading(_ forgotten: Set<TopicID>) {
         completions.joins.noteSent(at: now)
-        tellJoined()
+        sendJoinTimes()
         shards.send(.endLoading)
         for topic in forgotten { shards.send(.forget(topic)) }
         delegate?.coreDidLoad()
@@ -263,7 +263,7 @@ package final class EngineCore {
 
     private func handToShards() {
         // A shard without followers of a topic says so once it has the version: its report covers all earlier joiners.
-        if !decisions.isEmpty { tellJoined() }
+        if !decisions.isEmpty { sendJoinTimes() }
         let delegate = delegate
         var publication: Publication?
         for decision in decisions {
@@ -296,9 +296,9 @@ package final class EngineCore {
     private func publish(_ publication: Publication) {
         // The id means another topic from here on.
         if loading.begins(publication.topicID) { shards.send(.forget(publication.topicID)) }
-        var told = 0
-        for app in apps.indices where publish(publication, toApp: app) { told += shards.perApp }
-        if told > 0 { publications.open(publication.serial, of: publication.topicID, shards: told) }
+        var count = 0
+        for app in apps.indices where publish(publication, toApp: app) { count += shards.perApp }
+        if count > 0 { publications.open(publication.serial, of: publication.topicID, shards: count) }
     }
 
     /// - Returns: `false` if the app's orders keep the publication from it.
@@ -315,16 +315,16 @@ package final class EngineCore {
 
     private func publish(_ resumption: Resumption) {
         for publication in resumption.publications { delegate?.coreWillPublish(publication) }
-        var told: [UInt64: Int] = [:]
+        var shardCounts: [UInt64: Int] = [:]
         for app in apps.indices {
             for (publication, alerts) in resumption.publications(forApp: apps.id(of: app))
             where publish(publication, apps.isQuieted(app) ? [] : alerts, toApp: app) {
-                told[publication.serial, default: 0] += shards.perApp
+                shardCounts[publication.serial, default: 0] += shards.perApp
             }
         }
         for publication in resumption.publications {
-            if let shards = told[publication.serial] {
-                publications.open(publication.serial, of: publication.topicID, shards: shards)
+            if let count = shardCounts[publication.serial] {
+                publications.open(publication.serial, of: publication.topicID, shards: count)
             }
         }
     }
@@ -357,12 +357,12 @@ package final class EngineCore {
 
     /// Makes the shards take the commands sent to them. The driver of a core calls it before it waits; a loop does that by itself.
     func turnIsOver() {
-        tellJoined()
+        sendJoinTimes()
         shards.ring()
     }
 
     /// Tells the shards the log time before which all joiners have been sent.
-    private func tellJoined() {
+    private func sendJoinTimes() {
         guard let (before, sent) = completions.joins.next(at: now) else { return }
         shards.send(.followed(before: before, sent: sent))
     }
@@ -395,7 +395,7 @@ package final class EngineCore {
         answer: @escaping (AlertDisposition?) -> Void
     ) {
         send(
-            .tellDisposition(questions.dispositions.ask(answer), activity, topic, cause: cause), forSubscriber: key,
+            .reportDisposition(questions.dispositions.ask(answer), activity, topic, cause: cause), forSubscriber: key,
             app: app)
     }
 

@@ -67,7 +67,7 @@ struct UnknownWords {
 struct TopicRoom {
     private let topicsMax: Int
     /// Level noticed last, in percent of the table.
-    private var said = 0
+    private var levelNoticed = 0
     private static let levels = [80, 95, 100]
 
     init(topicsMax: Int) { self.topicsMax = topicsMax }
@@ -77,11 +77,11 @@ struct TopicRoom {
     mutating func notice(of count: Int) -> String? {
         let level = TopicRoom.levels.last { count >= share($0) } ?? 0
         // A count that varies around a level is noticed once, and again only after it has fallen to less than half of the lowest level.
-        guard level > said else {
-            if count < share(TopicRoom.levels[0]) / 2 { said = 0 }
+        guard level > levelNoticed else {
+            if count < share(TopicRoom.levels[0]) / 2 { levelNoticed = 0 }
             return nil
         }
-        said = level
+        levelNoticed = level
         guard level < 100 else {
             return
                 "all \(topicsMax) topics are taken (Rules.Limits.topicsMax): events of others are rejected until one ends"

@@ -7,8 +7,8 @@ struct JoinTimes {
     var pending: FeedTime?
     /// Log time of the last joiner that the shards do not know of; `nil` if they know all.
     private var sentAt: FeedTime?
-    /// Time that the shards were told last.
-    private var told = FeedTime.plausible.lowerBound
+    /// Last `before` that the shards were sent.
+    private var sentBefore = FeedTime.plausible.lowerBound
 
     /// Notes that joiners were sent.
     mutating func noteSent(at now: FeedTime) { sentAt = now }
@@ -21,8 +21,8 @@ struct JoinTimes {
         // Others may join at that log time, and joiners whose rows are being written joined before the newest entry's.
         let before = min(now, pending ?? now)
         if before > sentAt { self.sentAt = nil }
-        guard before > told else { return nil }
-        told = before
+        guard before > sentBefore else { return nil }
+        sentBefore = before
         return (before, sentAt)
     }
 }

@@ -131,7 +131,7 @@ extension Engine {
         /// Reports a start that this engine does not send, unless the card is on a phone.
         private func giveUp(_ card: Card, _ failure: StartFailure) {
             if failure == .uncertain {
-                guard turn.tellUncertain(card.id.rawValue) else { return }
+                guard turn.noteReport(ofUncertain: card.id.rawValue) else { return }
                 removeRow(of: card)
             }
             coreDidLearn(.notStarted(failure), of: card.id)
@@ -158,7 +158,7 @@ extension Engine {
                 if !unnamed.isEmpty { store?.claims.name(unnamed) }
             case .giveUp(let cards): for (card, failure) in cards { giveUp(card, failure) }
             case .end(let voidsCompletions):
-                store?.intake.uncertain.endTelling()
+                store?.intake.uncertain.endReports()
                 if voidsCompletions { voidAllCompletions() }
             }
             return true

@@ -33,7 +33,7 @@ package final class Checkpointer {
     /// Number of checkpoints in a row that were given up.
     private var givenUp = 0
     /// Number of given-up checkpoints at which operators are told.
-    private static let givenUpTold = 8
+    private static let givenUpPerReport = 8
     private var isWriting = false
     /// Is `true` until the checkpoint that was written is durable, or was given up.
     private var isEnding = false
@@ -101,7 +101,7 @@ package final class Checkpointer {
             // may have grown, so that more entries are needed than there are.
             last = decided - min(decided, needed / 4 * 3)
             givenUp += 1
-            if givenUp.isMultiple(of: Checkpointer.givenUpTold) {
+            if givenUp.isMultiple(of: Checkpointer.givenUpPerReport) {
                 onReport(
                     "\(givenUp) checkpoints in a row were given up, because orders for many topics came meanwhile or the disk is too slow; the "
                         + "store's log is not trimmed")

@@ -5,7 +5,7 @@ struct CommitWatch {
     /// Time at which the commit began; `nil` if there is none.
     var since: MonotonicTime?
     /// Beginning of the commit that operators know to be slow.
-    private var told: MonotonicTime?
+    private var reported: MonotonicTime?
     /// Time after which operators are told.
     private static let slow = Duration.seconds(2)
 
@@ -13,18 +13,18 @@ struct CommitWatch {
 
     /// Returns the next news for operators; called until there is none.
     mutating func news(at clock: MonotonicTime) -> News? {
-        if let told, told != since {
-            self.told = nil
+        if let reported, reported != since {
+            self.reported = nil
             return .answersAgain
         }
-        guard told == nil, let since, clock >= since + CommitWatch.slow else { return nil }
-        told = since
+        guard reported == nil, let since, clock >= since + CommitWatch.slow else { return nil }
+        reported = since
         return .isSlow
     }
 
     /// Is `true` while operators have been told that the commit is slow.
-    var isKnownSlow: Bool { told != nil && told == since }
+    var isKnownSlow: Bool { reported != nil && reported == since }
 
     /// Time at which there will be news unless the disk answers; `never` if there will be none.
-    var deadline: MonotonicTime { told == nil ? since.map { $0 + CommitWatch.slow } ?? .never : .never }
+    var deadline: MonotonicTime { reported == nil ? since.map { $0 + CommitWatch.slow } ?? .never : .never }
 }

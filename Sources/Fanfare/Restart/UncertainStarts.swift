@@ -6,7 +6,7 @@ struct UncertainStarts {
     /// Cards that people were told of while callers waited for room, by the callers until then, in their order.
     private var open: [(callers: CoreTurn.Inbox.Arrivals, cards: [UInt64])] = []
     private var last: UInt64 = 0
-    private var areTold = false
+    private var allReported = false
 
     var count: Int { cards.count }
 
@@ -18,7 +18,7 @@ struct UncertainStarts {
     ///   - lastCall: number of the last call in the mailbox.
     ///   - callers: callers that have begun to wait for room there so far; `nil` if none waits.
     /// - Returns: `false` if the card is certain now.
-    mutating func tell(_ card: UInt64, lastCall: UInt64, callers: CoreTurn.Inbox.Arrivals?) -> Bool {
+    mutating func noteReport(of card: UInt64, lastCall: UInt64, callers: CoreTurn.Inbox.Arrivals?) -> Bool {
         guard cards[card] != nil else { return false }
         guard let callers else {
             settle(card, lastCall)
@@ -35,7 +35,7 @@ struct UncertainStarts {
     }
 
     /// Notes that people have been told of all.
-    mutating func endTelling() { areTold = true }
+    mutating func endReports() { allReported = true }
 
     /// Notes that callers may have been admitted, or have given up.
     ///
@@ -60,7 +60,7 @@ struct UncertainStarts {
     mutating func covers(_ card: UInt64, _ number: UInt64) -> Bool {
         guard let until = cards[card] else { return false }
         // The calls behind this one have greater numbers.
-        if areTold, open.isEmpty, number > last { cards = [:] }
+        if allReported, open.isEmpty, number > last { cards = [:] }
         return number <= until
     }
 }

@@ -39,9 +39,9 @@ final class ShardThread {
                 let clock = ThreadClock(options.clock)
                 let shard = Shard(lineups: options.lineups, limits: options.limits)
                 if options.keepsPeople {
-                    shard.tellRemovals()
+                    shard.reportRemovals()
                     shard.keepClaims()
-                    shard.tellCompletions(besideOthers: place.count > 1)
+                    shard.reportCompletions(besideOthers: place.count > 1)
                     shard.reserveStamps(beyond: options.clock.stamps.reserved)
                 }
                 try load(shard, clock.now())
@@ -111,7 +111,7 @@ final class ShardThread {
                 stopTimer?.start(after: timeout)
             }
             dueTimer = LoopTimer(loop: loop) { [unowned turn] in turn.work() }
-            figuresTimer = LoopTimer(loop: loop) { [unowned turn] in turn.tellFigures() }
+            figuresTimer = LoopTimer(loop: loop) { [unowned turn] in turn.sendFigures() }
             figuresTimer?.start(after: ShardTurn.figuresInterval, repeating: ShardTurn.figuresInterval)
             loop.onTurn = { [self] in if let due = turn.end() { dueTimer?.start(after: due) } }
         }

@@ -12,7 +12,7 @@ struct ShardTopicCompletions {
         /// The reports by shard of the app.
         var reports: [TopicCompletion?]
         /// The time of the last completion of the app, if that had no exceptions.
-        var told: FeedTime?
+        var completeBefore: FeedTime?
     }
 
     private var entries: [Key: Entry] = [:]
@@ -39,9 +39,9 @@ struct ShardTopicCompletions {
         let reports = entry.reports.compactMap(\.self)
         let exceptions = reports.flatMap(\.exceptions)
         guard reports.count == perApp, exceptions.count <= TopicCompletion.exceptionsMax,
-            let before = reports.map(\.before).min(), !exceptions.isEmpty || entry.told != before
+            let before = reports.map(\.before).min(), !exceptions.isEmpty || entry.completeBefore != before
         else { return nil }
-        entry.told = exceptions.isEmpty ? before : nil
+        entry.completeBefore = exceptions.isEmpty ? before : nil
         return TopicCompletion(completion.publication, before: before, except: exceptions)
     }
 

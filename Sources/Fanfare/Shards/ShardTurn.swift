@@ -21,7 +21,7 @@ final class ShardTurn {
     private var loading: LoadingQueue?
     private var reports = Reports()
     private var counted = ShardCounts()
-    private var hasToldReady = false
+    private var hasReportedReady = false
     private var isStopping = false
     /// Called with the time for stopping when the stop begins.
     var onStop: ((Duration) -> Void)?
@@ -62,7 +62,7 @@ final class ShardTurn {
         rings.getUp()
         let stop = rings.stopRequest
         if stop.isMade { return self.stop(within: stop.timeout) }
-        tell()  // the core may have made room
+        flushFeedback()  // the core may have made room
         guard carryOut() else { return }
         load()
         transport?.workAvailable()
@@ -121,7 +121,7 @@ final class ShardTurn {
 
     /// Returns the last figures and the feedback that found no room in the ring. Called after the shard has stopped.
     func takeFeedback() -> [ShardFeedback] {
-        tellFigures()
+        sendFigures()
         return shard.takeFeedback() + reports.takeAll()
     }
 
@@ -142,15 +142,15 @@ final class ShardTurn {
     ///
     /// - Returns: longest time to sleep; `nil` if nothing is due.
     func end() -> Duration? {
-        if !hasToldReady, transport?.isReady == true {
-            hasToldReady = true
+        if !hasReportedReady, transport?.isReady == true {
+            hasReportedReady = true
             // Figures are left out while other feedback waits. The core has the number of loaded cards before it hears that the shard is ready.
-            tell()
-            tellFigures()
+            flushFeedback()
+            sendFigures()
             reports.append(.ready)
         }
         shard.requestStamps(at: clock.now())
-        tell()
+        flushFeedback()
         lookIntoRing()
         // Retries and wake-ups are due at exact moments, and a turn that comes too early finds nothing; hence the extra millisecond.
         guard let due = shard.nextDue else { return nil }
@@ -166,10 +166,10 @@ final class ShardTurn {
         wake()
     }
 
-    /// Period of `tellFigures`.
+    /// Period of `sendFigures`.
     static let figuresInterval = Duration.milliseconds(100)
 
-    func tellFigures() {
+    func sendFigures() {
         let moment = clock.now()
         var counts = shard.statistics
         if let transport { counts.transport = transport.figures }
@@ -179,16 +179,16 @@ final class ShardTurn {
             reports.append(.counted(counts))
             reports.append(.fresh(shard.freshnessReport(at: moment)))
         }
-        tell()
+        flushFeedback()
     }
 
     /// Sends feedback to the core. The rest stays in the shard, which is held up before it has too much.
-    private func tell() {
+    private func flushFeedback() {
         let wasHeldUp = shard.isHeldUp
-        var told = shard.sendFeedback(to: &feedback)
+        var hasSent = shard.sendFeedback(to: &feedback)
         if wasHeldUp, !shard.isHeldUp { wake() }  // commands and the transport had to wait
-        if reports.send(to: &feedback) { told = true }
-        if told { wakeCore() }
+        if reports.send(to: &feedback) { hasSent = true }
+        if hasSent { wakeCore() }
     }
 
     /// Reports of the thread itself; few while the core takes feedback.

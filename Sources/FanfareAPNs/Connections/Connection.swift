@@ -307,7 +307,7 @@ final class Connection: Candidate {
             case .goAway(_, let code, let debug):
                 let reason = ErrorBody(Array(batch[debug])).reason ?? (code == .noError ? nil : "\(code)")
                 if reason == nil { noteEnd(at: moment.monotonic) }
-                pool.connectionWasToldToGo(self, code, reason: reason, at: moment)
+                pool.connectionReceivedGoAway(self, code, reason: reason, at: moment)
             case .exhausted: pool.replace(self, at: moment)
             case .pong: notePong(at: moment.monotonic)
             case .settingsChanged: noteStreams(at: moment)

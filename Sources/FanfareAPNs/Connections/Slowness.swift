@@ -21,7 +21,7 @@ struct Slowness {
     private var judgedAt = MonotonicTime.always
 
     /// Nanoseconds below which differences between answers are chance.
-    private static let tellingTime: Int64 = 20_000_000
+    private static let significantTime: Int64 = 20_000_000
 
     /// Updates `lag`.
     ///
@@ -30,7 +30,7 @@ struct Slowness {
         guard let middle, let least = pace.least, let noted = pace.notedAt, now - noted < Slowness.memory else {
             return
         }
-        let ratio = max(least, Slowness.tellingTime) / max(middle, Slowness.tellingTime)
+        let ratio = max(least, Slowness.significantTime) / max(middle, Slowness.significantTime)
         lag = max(1, min(Slowness.lagMax, Int(ratio)))
     }
 

@@ -90,7 +90,7 @@ extension ConnectionPool {
     }
 
     /// - Parameter reason: `nil` for an ordinary end, which is not reported if the connection was of use.
-    func connectionWasToldToGo(_ connection: Connection, _ code: ErrorCode, reason: String?, at moment: Moment) {
+    func connectionReceivedGoAway(_ connection: Connection, _ code: ErrorCode, reason: String?, at moment: Moment) {
         let now = moment.monotonic
         // A complaint about a quiet connection does not mean that there are too many.
         if code == .enhanceYourCalm, hasSlot(connection), connection.isBusy(at: now) {

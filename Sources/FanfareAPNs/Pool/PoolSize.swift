@@ -97,7 +97,7 @@ struct PoolSize {
     /// Share of the expected gain that more connections must bring.
     private static let worthwhileShare = 0.5
     /// Minimum growth, as a share, that distinguishes a gain from chance.
-    private static let tellingShare = 0.25
+    private static let significantShare = 0.25
     /// Ratio of two distances, or of two sizes of a request, from which on the rates over them do not compare.
     private static let comparableRatio = 1.25
 
@@ -188,7 +188,7 @@ struct PoolSize {
         let mean = seen.rates / Double(seen.spans)
         if let known = reference, known.count < count {
             let share = Double(count) / Double(known.count) - 1
-            if share >= PoolSize.tellingShare {
+            if share >= PoolSize.significantShare {
                 guard mean >= known.rate * (1 + share * PoolSize.worthwhileShare) else {
                     guard seen.spans >= PoolSize.futileSpansMin else { return 0 }
                     // The planned number stays, because the pool would return to it at once.

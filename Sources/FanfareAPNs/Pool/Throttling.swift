@@ -10,7 +10,7 @@ struct Throttling {
     /// Length of the spans that are judged.
     static let span = Duration.seconds(10)
     /// Minimum number of 429 in a span: fewer are some tokens'.
-    static let telling = 100
+    static let answersMin = 100
 
     /// Records an answer 429.
     ///
@@ -23,6 +23,6 @@ struct Throttling {
         guard now - began >= Throttling.span else { return false }
         let all = Int(answered - before) + 1
         defer { (began, throttled, before) = (now, 0, answered + 1) }
-        return throttled >= Throttling.telling && throttled * 2 > all
+        return throttled >= Throttling.answersMin && throttled * 2 > all
     }
 }

@@ -38,7 +38,7 @@ package enum ShardCommand: Sendable {
     indirect case unfollow(ActivityID)
     indirect case replaceToken(ActivityID, token: [UInt8])
     /// Requests a `disposition` with the same number for the alert with this cause.
-    indirect case tellDisposition(UInt64, ActivityID, TopicID, cause: String)
+    indirect case reportDisposition(UInt64, ActivityID, TopicID, cause: String)
     /// Requests a `removalChecked` for an activity that was `removed`: a follow or a start may have come since. Each `removed` is followed by one.
     case checkRemoval(UInt64, token: UInt64)
     /// Confirms that the tokens answered as dead are dead, so that the guard no longer keeps their activities from being removed.

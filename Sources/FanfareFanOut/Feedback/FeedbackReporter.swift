@@ -10,7 +10,7 @@ final class FeedbackReporter {
     @safe @exclusivity(unchecked) var completions = CompletionBook()
     private var feedback: FeedbackQueue
     /// Is `true` if the core wants to know of each activity that is removed.
-    var tellsRemovals = false
+    var reportsRemovals = false
     private var removed = RemovedActivities()
 
     init(feedbackMax: Int) { feedback = FeedbackQueue(limit: feedbackMax) }
@@ -44,7 +44,7 @@ final class FeedbackReporter {
 
     /// Reports that an activity is about to be removed. A card that has lost its name to another one has none in the store either.
     func reportRemoval(of id: ActivityID, token: @autoclosure () -> ArraySlice<UInt8>) {
-        guard tellsRemovals, !surrogates.contains(id) else { return }
+        guard reportsRemovals, !surrogates.contains(id) else { return }
         removed.append(RemovedActivities.Entry(id: id.rawValue, token: token().keyedHash))
         reportRemoval()
     }
@@ -65,7 +65,7 @@ final class FeedbackReporter {
         if !surrogates.contains(id) { feedback.append(.fate(id, fate)) }
     }
 
-    func tell(_ disposition: AlertDisposition, _ number: UInt64) {
+    func answer(_ disposition: AlertDisposition, _ number: UInt64) {
         feedback.append(.disposition(number, disposition))
     }
 
@@ -90,7 +90,7 @@ final class FeedbackReporter {
     /// Reports that phones may lack pushes, if the core keeps completions.
     func reportShowingAgain() {
         completions.void()
-        if tellsRemovals { feedback.append(.showsAgain) }
+        if reportsRemovals { feedback.append(.showsAgain) }
     }
 
     func report(_ line: String) { feedback.append(.report(line)) }

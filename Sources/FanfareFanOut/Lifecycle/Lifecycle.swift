@@ -195,7 +195,7 @@ final class Lifecycle {
     }
 
     /// Notes the alerts that the old card has had, or that are in flight to it, so that the new card does not repeat them.
-    func noteAlerts(toldBy old: ActivitySlot, to slot: ActivitySlot) {
+    func copyAlerts(of old: ActivitySlot, to slot: ActivitySlot) {
         let card = membership.store[old]
         guard let start = starts[slot], card.audience == start.audience else { return }
         let sending = card.flags.contains(.inFlight) ? card.sending : 0
@@ -203,7 +203,7 @@ final class Lifecycle {
     }
 
     /// Reports the renewal by an activity, once: as far as is known, the new card exists and the old one does not.
-    func tellOfRenewal(by slot: ActivitySlot) {
+    func reportRenewal(by slot: ActivitySlot) {
         if let old = starts.takeRenewed(by: slot) {
             reporter.report(.renewed(as: membership.store.name(of: slot)), of: old)
         }
@@ -234,8 +234,8 @@ final class Lifecycle {
             // A person who has ended the old card wants no new one; but that may already be on the phone.
             if isOutlived || starts[successor]?.phase == .sent {
                 renewals.handOver(slot, to: successor)
-                noteAlerts(toldBy: slot, to: successor)
-                if mayBeThere(successor) { tellOfRenewal(by: successor) }
+                copyAlerts(of: slot, to: successor)
+                if mayBeThere(successor) { reportRenewal(by: successor) }
             } else {
                 fail(successor, .over, at: moment)
             }

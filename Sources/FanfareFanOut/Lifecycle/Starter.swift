@@ -279,13 +279,13 @@ final class Starter {
         guard !membership.store[slot].flags.contains(.leaving), let old = lifecycle.starts[slot]?.renews,
             membership.slot(of: old) == nil
         else { return }
-        lifecycle.tellOfRenewal(by: slot)
+        lifecycle.reportRenewal(by: slot)
     }
 
     /// Takes the update token that the phone's app has reported, which shows that the card exists.
     private func register(_ slot: ActivitySlot, token: [UInt8], at moment: Moment) {
         if let old = lifecycle.starts[slot]?.renews.flatMap(membership.slot(of:)) {
-            lifecycle.noteAlerts(toldBy: old, to: slot)
+            lifecycle.copyAlerts(of: old, to: slot)
         }
         guard let start = lifecycle.starts[slot] else { return }
         lineupPublisher.bringUpToDate(membership.awake(start.audience), forNewcomer: true, at: moment)

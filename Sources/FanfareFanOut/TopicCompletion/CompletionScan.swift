@@ -44,10 +44,10 @@ final class CompletionScan {
     /// Time for the next call of `run`; `nil` if there is nothing to be found or told.
     var due: MonotonicTime? {
         guard reporter.completions.isKept else { return nil }
-        let told = reporter.completions.due
+        let reportsAt = reporter.completions.due
         guard candidates.isEmpty, !reporter.completions.hasCaughtUp else { return .always }
-        guard let pass = passesAt ?? (reporter.completions.hasUnfinished ? .always : nil) else { return told }
-        return min(told ?? pass, pass)
+        guard let pass = passesAt ?? (reporter.completions.hasUnfinished ? .always : nil) else { return reportsAt }
+        return min(reportsAt ?? pass, pass)
     }
 
     /// Tells the core of topics whose followers have caught up, and goes on with a pass, or begins one that is due.

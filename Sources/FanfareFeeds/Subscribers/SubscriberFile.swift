@@ -22,7 +22,7 @@ package final class SubscriberFile: Sendable {
     }
 
     /// Maximum number of broken lines that are reported one by one; further ones are only counted.
-    package static let faultsToldMax = 10
+    package static let faultsReportedMax = 10
     static let lineBytesMax = 16_384
     /// Number of lines between two reports of progress.
     private static let progressLines = 1 << 18
@@ -100,8 +100,8 @@ package final class SubscriberFile: Sendable {
         func fault(_ text: String, _ number: Int) {
             faults += 1
             guard tells else { return }
-            if faults <= SubscriberFile.faultsToldMax { report("\(path):\(number): \(text)") }
-            if faults == SubscriberFile.faultsToldMax { report("\(path): further broken lines are counted only") }
+            if faults <= SubscriberFile.faultsReportedMax { report("\(path):\(number): \(text)") }
+            if faults == SubscriberFile.faultsReportedMax { report("\(path): further broken lines are counted only") }
         }
         func handle(_ cut: LineSplitter.Cut) throws(FeedError) {
             switch cut {

@@ -116,7 +116,7 @@ package final class PeopleQueue {
     private static func write(
         _ entries: [PeopleEntry], to register: PeopleRegister, _ shared: Shared, _ wake: @escaping @Sendable () -> Void
     ) -> Bool {
-        func tell(_ line: String) {
+        func report(_ line: String) {
             shared.state.withLock { $0.lines.append(line) }
             wake()
         }
@@ -124,10 +124,10 @@ package final class PeopleQueue {
         while true {
             do throws(LogError) {
                 try register.apply(entries)
-                if hasFailed { tell("the store takes changes of cards again") }
+                if hasFailed { report("the store takes changes of cards again") }
                 return true
             } catch {
-                if !hasFailed { tell("\(error); new changes of cards wait until it takes them, and events go on") }
+                if !hasFailed { report("\(error); new changes of cards wait until it takes them, and events go on") }
                 hasFailed = true
             }
             guard shared.thread.waitToRetry() else { return false }

@@ -25,7 +25,7 @@ package struct WallEstimate: Sendable {
     /// Largest lead of the time of stamps: the phones' limit, less the lead that stamps of an activity with a state a second have.
     package static let leadMax = Duration.seconds(7 * 3600)
     /// Smallest step that is reported to operators. `ntpd`, or a thread that did not run between the two readings, causes smaller ones.
-    static let stepToldMin = Duration.seconds(2)
+    static let stepReportedMin = Duration.seconds(2)
 
     /// Returns `true` if phones accept stamps made after a step, whether the clock was right before it or after it.
     package static func stampsBear(_ step: Duration) -> Bool { step >= .zero - leadMax && step <= leadMax }
@@ -99,8 +99,8 @@ package struct WallEstimate: Sendable {
     }
 
     private mutating func note(step nanoseconds: Int64) {
-        let isTold = abs(nanoseconds) >= WallEstimate.stepToldMin.nanoseconds
-        step = isTold ? .nanoseconds(nanoseconds) : nil
+        let isReported = abs(nanoseconds) >= WallEstimate.stepReportedMin.nanoseconds
+        step = isReported ? .nanoseconds(nanoseconds) : nil
     }
 }
 

@@ -4,24 +4,24 @@ package struct ReportLog {
     /// Maximum number of texts held; one more evicts the oldest. Texts contain no varying numbers, so there are only a handful.
     package static let textsMax = 32
 
-    private var said: [(text: String, at: MonotonicTime, held: Int)] = []
+    private var printed: [(text: String, at: MonotonicTime, suppressed: Int)] = []
 
     package init() {}
 
     /// Returns the line to print, or `nil` if the text was printed less than a minute ago.
     package mutating func admit(_ text: String, at now: MonotonicTime) -> String? {
-        guard let index = said.firstIndex(where: { $0.text == text }) else {
-            if said.count == Self.textsMax { said.removeFirst() }
-            said.append((text, now, 0))
+        guard let index = printed.firstIndex(where: { $0.text == text }) else {
+            if printed.count == Self.textsMax { printed.removeFirst() }
+            printed.append((text, now, 0))
             return text
         }
-        guard now - said[index].at >= Self.repeatAfter else {
-            said[index].held += 1
+        guard now - printed[index].at >= Self.repeatAfter else {
+            printed[index].suppressed += 1
             return nil
         }
-        let held = said[index].held
-        said[index].at = now
-        said[index].held = 0
-        return held == 0 ? text : "\(text) (and \(held) times since the last time this was said)"
+        let suppressed = printed[index].suppressed
+        printed[index].at = now
+        printed[index].suppressed = 0
+        return suppressed == 0 ? text : "\(text) (and \(suppressed) times since the last time this was said)"
     }
 }

@@ -23,8 +23,8 @@ import Testing
     ) -> ScriptedService {
         let shard = Shard(unpublishedTopicsMax: unpublishedTopicsMax)
         shard.keepClaims()
-        shard.tellRemovals()
-        shard.tellCompletions(besideOthers: besideOthers)
+        shard.reportRemovals()
+        shard.reportCompletions(besideOthers: besideOthers)
         let service = ScriptedService(members: 0..<members, shard: shard)
         service.apply(.followed(before: time(10), sent: time(10) + .milliseconds(-1)))
         return service

@@ -10,7 +10,7 @@ import Testing
     private static func service() -> ScriptedService {
         let shard = Shard()
         shard.keepClaims()
-        shard.tellCompletions(besideOthers: false)
+        shard.reportCompletions(besideOthers: false)
         return ScriptedService(shard: shard)
     }
 

@@ -153,7 +153,7 @@ import Testing
     /// A store keeps the row of each start that was taken, unless the shard says that no start comes of it: the next process would start the card.
     @Test func aStartThatMakesNoCardIsReported() {
         let stage = Self.stage()
-        stage.shard.tellRemovals()
+        stage.shard.reportRemovals()
         stage.publish(1)
         // A card that the app has started: the request says how to renew it.
         stage.follow("card", token: 1)

@@ -143,7 +143,7 @@ final class StartStage {
     func disposition(of cause: String, _ activity: String = "card") -> AlertDisposition? {
         _ = shard.sendFeedback(to: &feedbackIn)
         while feedbackOut.pop() != nil {}
-        shard.apply(.tellDisposition(7, ActivityID(hashing: activity), topic, cause: cause), at: moment)
+        shard.apply(.reportDisposition(7, ActivityID(hashing: activity), topic, cause: cause), at: moment)
         _ = shard.sendFeedback(to: &feedbackIn)
         while let fact = feedbackOut.pop() {
             if case .disposition(7, let disposition) = fact { return disposition }

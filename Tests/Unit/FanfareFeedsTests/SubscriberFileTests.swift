@@ -168,7 +168,7 @@ import Testing
         let told = Told()
         let (_, file) = try read(Array(String(repeating: "broken\n", count: 1000).utf8), told)
         #expect(file.brokenLines == 1000)
-        #expect(told.lines.withLock(\.count) == SubscriberFile.faultsToldMax + 1)
+        #expect(told.lines.withLock(\.count) == SubscriberFile.faultsReportedMax + 1)
     }
 
     @Test func aGeneratedSubscriberFileCanBeRead() throws {

@@ -128,12 +128,12 @@ final class CrashLife: EngineCoreDelegate {
             disk.claims.append(unnamed, CompletionChanges(), stampMark: nil)
             loading.noteNamed()
         case .giveUp(let cards):
-            for (card, failure) in cards where failure != .uncertain || turn.tellUncertain(card.id.rawValue) {
+            for (card, failure) in cards where failure != .uncertain || turn.noteReport(ofUncertain: card.id.rawValue) {
                 onGivenUp?(card)
                 if failure == .uncertain { removeRow(of: card) }
             }
         case .end(let voidsCompletions):
-            disk.intake.uncertain.endTelling()
+            disk.intake.uncertain.endReports()
             if voidsCompletions { disk.change { $0.void() } }
         }
         return true

@@ -46,8 +46,8 @@ extension EngineWorld {
             // No disk of a world is so slow that alerts leave without their claims.
             if keepsClaims {
                 shard.keepClaims(ClaimLimits(patience: .seconds(1_000_000_000), blocks: 1...8, namedMax: 4))
-                shard.tellRemovals()
-                shard.tellCompletions(besideOthers: besideOthers)
+                shard.reportRemovals()
+                shard.reportCompletions(besideOthers: besideOthers)
                 shard.reserveStamps(beyond: stamps.reserved)
             }
             turn = ShardTurn(
@@ -98,7 +98,7 @@ extension EngineWorld {
             }
             if figuresDue <= now {
                 figuresDue = now + ShardTurn.figuresInterval
-                turn.tellFigures()
+                turn.sendFigures()
             }
             end()
             return true

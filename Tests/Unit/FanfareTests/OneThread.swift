@@ -110,7 +110,7 @@ final class OneThread: EngineCoreDelegate {
             let step = min(left, ShardTurn.figuresInterval)
             clock.pass(step)
             left -= step
-            shard.tellFigures()
+            shard.sendFigures()
             shard.work()
             settle()
         }

@@ -13,7 +13,7 @@ import Testing
         var starts = Self.starts(1, 2)
         let before = [(1, 7), (3, 1)].map { starts.covers($0.0, $0.1) }
         #expect(before == [true, false])
-        let isTold = starts.tell(1, lastCall: 9, callers: nil)
+        let isTold = starts.noteReport(of: 1, lastCall: 9, callers: nil)
         #expect(isTold)
         let covered = [9, 10].map { starts.covers(1, $0) }
         #expect(covered == [true, false])
@@ -29,8 +29,8 @@ import Testing
         func note(lastCall: UInt64) {
             starts.noteAdmitted(lastCall: lastCall) { $0.changes > served }
         }
-        _ = starts.tell(1, lastCall: 90, callers: .init(requests: 0, changes: 4))
-        _ = starts.tell(2, lastCall: 90, callers: .init(requests: 0, changes: 6))
+        _ = starts.noteReport(of: 1, lastCall: 90, callers: .init(requests: 0, changes: 4))
+        _ = starts.noteReport(of: 2, lastCall: 90, callers: .init(requests: 0, changes: 6))
         served = 3
         note(lastCall: 100)
         let inLine = [starts.covers(1, 100), starts.covers(2, 100)]
@@ -50,16 +50,16 @@ import Testing
     @Test func aCardThatHasFollowedIsCertain() {
         var starts = Self.starts(1)
         starts.resolve(1)
-        let isTold = starts.tell(1, lastCall: 5, callers: nil)
+        let isTold = starts.noteReport(of: 1, lastCall: 5, callers: nil)
         let isCovered = starts.covers(1, 1)
         #expect(!isTold && !isCovered)
     }
 
     @Test func afterTheNewsNothingIsCovered() {
         var starts = Self.starts(1, 2)
-        _ = starts.tell(1, lastCall: 5, callers: nil)
-        _ = starts.tell(2, lastCall: 6, callers: nil)
-        starts.endTelling()
+        _ = starts.noteReport(of: 1, lastCall: 5, callers: nil)
+        _ = starts.noteReport(of: 2, lastCall: 6, callers: nil)
+        starts.endReports()
         let covered = [(1, 6), (2, 6), (1, 5), (2, 7), (2, 3)].map { starts.covers($0.0, $0.1) }
         #expect(covered == [false, true, true, false, false], "the last call has come")
     }
