@@ -99,7 +99,7 @@ final class Membership {
         count(activity, -1, in: audience)
         if audience.lineup != nil { membersOfLineups -= 1 }
         audience.order.leave(at: Int(store.positions[Int(slot.rawValue)]), positions: &store.positions)
-        if activity.flags.contains(.inFlight), activity.sending != 0 { audience.ledger.land(1, activity.sending) }
+        if activity.flags.contains(.inFlight), activity.sending != 0 { audience.ledger.conclude(1, activity.sending) }
         audience.ledger.remove(activity.delivered)
         store[slot].audience = AudienceIndex.none
         if activity.flags.contains(.queued) {
@@ -330,7 +330,7 @@ final class Membership {
             if let wakeUp = lineup.wakeUp { timers.cancel(wakeUp) }
             lineup.wakeUp = timers.insert(.lineup(index), due: .always)
         }
-        if state.flags.contains(.isFlying) { addFlight(of: state, row, to: audience) }
+        if state.flags.contains(.inFlight) { addPushInFlight(of: state, row, to: audience) }
         return audience
     }
 
@@ -371,12 +371,12 @@ final class Membership {
     }
 
     /// Adds the push in flight of a lineup of one member to its audience, with the news that it carries.
-    private func addFlight(of state: LineupTable.Lone, _ row: Int, to audience: Audience) {
+    private func addPushInFlight(of state: LineupTable.Lone, _ row: Int, to audience: Audience) {
         lineups.take(row, through: state.sent)
         let missed = lineups.taken.compactMap(\.news.alert).filter {
             !isRepeat($0, row)
         }
-        audience.fly(
+        audience.addPushInFlight(
             state.displayHash, since: store[state.member].delivered, displayHashBefore: state.displayHashBefore,
             missed: missed, freshness: reporter.freshness.indexOfLineups(), at: state.publishedAt)
         count(owed: 1, in: audience)

@@ -54,7 +54,7 @@ struct ShardAudit {
         /// Number of members by version.
         var members: [UInt32: Int] = [:]
         /// Number of pushes in flight by version.
-        var flying: [UInt32: Int] = [:]
+        var inFlight: [UInt32: Int] = [:]
     }
 
     private func violation(ofMembersOf audience: Audience, at index: AudienceIndex, _ census: inout Census) -> String? {
@@ -72,7 +72,7 @@ struct ShardAudit {
             }
             census.members[activity.delivered, default: 0] += 1
             if activity.flags.contains(.inFlight), activity.sending != 0 {
-                census.flying[activity.sending, default: 0] += 1
+                census.inFlight[activity.sending, default: 0] += 1
             }
             if membership.isRefused(activity, audience) { census.refused += 1 }
             guard membership.isOwed(activity, audience) else { continue }
@@ -112,9 +112,9 @@ struct ShardAudit {
 
     private func violation(of audience: Audience, at index: AudienceIndex, _ census: Census) -> String? {
         if let violation = audience.order.violation() { return violation }
-        guard audience.ledger.tells(members: census.members, flying: census.flying) else {
+        guard audience.ledger.matches(members: census.members, inFlight: census.inFlight) else {
             return
-                "audience \(index) has versions \(census.members), in flight \(census.flying): its ledger says something else"
+                "audience \(index) has versions \(census.members), in flight \(census.inFlight): its ledger says something else"
         }
         guard census.owed == audience.owed else {
             return "audience \(index) membership.counts \(audience.owed) owed, has \(census.owed)"
@@ -199,8 +199,10 @@ struct ShardAudit {
         guard waiting == membership.lineupsWaiting else {
             return "the shard counts \(membership.lineupsWaiting) lineups that wait, has \(waiting)"
         }
-        let flying = membership.store.activities.count { $0.flags.contains(.inFlight) }
-        guard flying == sender.inFlight else { return "the shard counts \(sender.inFlight) in flight, has \(flying)" }
+        let inFlight = membership.store.activities.count { $0.flags.contains(.inFlight) }
+        guard inFlight == sender.inFlight else {
+            return "the shard counts \(sender.inFlight) in flight, has \(inFlight)"
+        }
         return nil
     }
 
@@ -296,13 +298,13 @@ struct ShardAudit {
     private func violation(ofLone row: Int) -> String? {
         let state = membership.lineups[lone: row]
         let member = membership.store[state.member]
-        let isFlying = state.flags.contains(.isFlying)
+        let isInFlight = state.flags.contains(.inFlight)
         guard member.audience == membership.lineups.audience(of: row),
             membership.store.positions[Int(state.member.rawValue)] == 0,
-            member.flags.subtracting([.inFlight, .rotated]).isEmpty, member.flags.contains(.inFlight) == isFlying,
-            isFlying ? member.sending == state.number : member.delivered == state.number
+            member.flags.subtracting([.inFlight, .rotated]).isEmpty, member.flags.contains(.inFlight) == isInFlight,
+            isInFlight ? member.sending == state.number : member.delivered == state.number
         else { return "lineup \(row) is a row, and something is to be done for its member" }
-        guard isFlying || !state.flags.contains(.wasPassed) else { return "lineup \(row) waits for no answer" }
+        guard isInFlight || !state.flags.contains(.wasPassed) else { return "lineup \(row) waits for no answer" }
         guard !state.flags.contains(.isDue) || membership.dueLineups[Int(state.lane)].contains(row) else {
             return "lineup \(row) is due, and nobody will visit it"
         }

@@ -10,7 +10,7 @@ struct AnswerRecord {
     private(set) var errorsInARow = 0
     /// Number of answers in a row that called a token dead or a request wrong, and that another connection must confirm. The
     /// connection may be right, so it is not replaced; but others are preferred, or the same connection would be asked again.
-    private(set) var disbelievedInARow = 0
+    private(set) var unconfirmedInARow = 0
     /// Answers of this connection, and how many of them were final for their activities.
     var finalAnswers = FinalAnswers()
     /// `true` once the peer has refused a JWT as too old and there was no other one.
@@ -40,14 +40,14 @@ struct AnswerRecord {
     mutating func noteSuccess() -> Bool {
         let wasInDoubt = isInDoubt
         answers += 1
-        (errorsInARow, disbelievedInARow) = (0, 0)
+        (errorsInARow, unconfirmedInARow) = (0, 0)
         return wasInDoubt
     }
 
     /// Notes the time of the pushes that were processed last.
     mutating func noteSuccesses(at now: MonotonicTime) { lastSuccess = now }
 
-    mutating func disbelieve() { disbelievedInARow += 1 }
+    mutating func noteUnconfirmed() { unconfirmedInARow += 1 }
 
     /// Notes a request that was answered 5xx, was reset, or timed out.
     mutating func noteError(_ evidence: Suspects.Evidence) { if evidence != .activity { errorsInARow += 1 } }

@@ -111,7 +111,7 @@ extension ConnectionPool {
             connection.record.finalAnswers.note(isFinal: true)
             if isAlone(connection), !isConfirmed(request, on: connection) {
                 // The connection is broken only if another one accepts the push: all tokens of one topic may really be dead.
-                connection.record.disbelieve()
+                connection.record.noteUnconfirmed()
                 notProcessed(request, .serviceError)
             } else {
                 end(request, rule, on: connection)

@@ -286,10 +286,10 @@ package final class ConnectionPool: Transport {
                 // The connection takes more as soon as the others can.
                 guard room > 0 else { return true }
             }
-            let disbelieved = connection.record.disbelievedInARow
+            let unconfirmed = connection.record.unconfirmedInARow
             let errors =
                 countsEachError
-                ? connection.record.errorsInARow + disbelieved : connection.record.isInDoubt || disbelieved > 1 ? 1 : 0
+                ? connection.record.errorsInARow + unconfirmed : connection.record.isInDoubt || unconfirmed > 1 ? 1 : 0
             next.offer(
                 index, room: room, inFlight: connection.inFlight, errors: errors,
                 isSlow: connection.times.slowness.isSlow,

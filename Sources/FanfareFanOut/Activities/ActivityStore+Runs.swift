@@ -63,7 +63,7 @@ extension ActivityStore {
                 : governor.charged(
                     push.request, push.decision, activities[index].budgetUse, effect(index),
                     after: stamp - activities[index].stamp)
-            activities[index].depart(flags, push.version, attempt, stamp, left)
+            activities[index].noteSent(flags, push.version, attempt, stamp, left)
         }
         return alike.count
     }
@@ -75,7 +75,7 @@ extension ActivityStore {
         batch.append(
             slot: slot, generation: activities[index].generation, payload: push.payload,
             token: activities[index].token, of: tokens)
-        activities[index].depart(.inFlight, push.version, push.alert, push.stamp, push.budgetUse)
+        activities[index].noteSent(.inFlight, push.version, push.alert, push.stamp, push.budgetUse)
     }
 
     /// Records that the push in flight to one activity, which carried this version, was accepted.
@@ -141,7 +141,7 @@ extension Push {
     /// Creates a start or an end for one activity alone: it is no version of the audience, and no limit holds it back.
     ///
     /// - Parameter alert: the class of the alert that the activity is charged for. A start's alert is free.
-    init(ofOne payload: Payload, telling alert: AlertClass? = nil) {
+    init(toOne payload: Payload, charging alert: AlertClass? = nil) {
         self.init(
             payload: payload, version: 0, alert: alert == nil ? .none : .paid,
             request: SubscriberGovernor.PushRequest(alert: alert, priority: .immediate, isEnd: true),
@@ -150,7 +150,7 @@ extension Push {
 }
 
 extension Activity {
-    fileprivate mutating func depart(
+    fileprivate mutating func noteSent(
         _ flags: Flags, _ version: UInt32, _ alert: AlertAttempt, _ stamp: UInt32,
         _ budgetUse: SubscriberGovernor.BudgetUse
     ) {

@@ -29,7 +29,8 @@ struct DispositionQuery {
         let alerted = start.map { $0.shown?.alerted ?? audience.target } ?? activity.alerted
         let isCarried = carried?.pending.contains(where: isMeant) == true
         guard let alert = audience.alerts.pending.last(where: isMeant), alert.version > alerted || !isCarried else {
-            return isCarried ? rides(isMeant, for: slot, of: audience, after: alerted, at: moment) : .silenced(.unknown)
+            return isCarried
+                ? dispositionIfSent(isMeant, for: slot, of: audience, after: alerted, at: moment) : .silenced(.unknown)
         }
         guard alert.version > alerted else {
             return membership.store.alertMemory.outcome(number: alert.number, of: slot).disposition
@@ -42,11 +43,11 @@ struct DispositionQuery {
             else { return .silenced(.superseded) }
             return activity.sendingAlert.silence.map { .silenced(.preferences($0)) } ?? .planned
         }
-        return rides(isMeant, for: slot, of: audience, after: alerted, at: moment)
+        return dispositionIfSent(isMeant, for: slot, of: audience, after: alerted, at: moment)
     }
 
     /// Returns the disposition that the alert would have in a push that left now.
-    func rides(
+    func dispositionIfSent(
         _ isMeant: (PendingAlert) -> Bool, for slot: ActivitySlot, of audience: Audience, after alerted: UInt32,
         at moment: Moment
     ) -> AlertDisposition {

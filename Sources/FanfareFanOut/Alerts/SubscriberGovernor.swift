@@ -139,36 +139,36 @@ struct AlertAttempt: Equatable {
     static let refused = AlertAttempt(bits: 7 << reasonPlace)
 
     /// The push is charged for an alert that belongs to no version.
-    static let paid = AlertAttempt(bits: riding << reasonPlace)
+    static let paid = AlertAttempt(bits: sent << reasonPlace)
 
     // Room for a version a second for eight years.
     private static let versionMask: UInt32 = 1 << 28 - 1
     private static let atTen: UInt32 = 1 << 28
     private static let reasonPlace: UInt32 = 29
-    /// Value in place of a reason: the alert rides.
-    private static let riding: UInt32 = 5
+    /// Value in place of a reason: the push carries the alert.
+    private static let sent: UInt32 = 5
 
     private init(bits: UInt32) { self.bits = bits }
 
     init(version: UInt32, silence: Silence?) {
-        let reason = version == 0 ? 0 : AlertAttempt.riding
+        let reason = version == 0 ? 0 : AlertAttempt.sent
         bits = version | (silence.map { UInt32($0.rawValue) } ?? reason) << AlertAttempt.reasonPlace
     }
 
     var version: UInt32 { bits & AlertAttempt.versionMask }
     var silence: Silence? { Silence(rawValue: UInt8(bits >> AlertAttempt.reasonPlace)) }
-    var rides: Bool { version != 0 && isPaid }
+    var isSent: Bool { version != 0 && isPaid }
     /// Is `true` when there is no alert.
     var isNone: Bool { version == 0 && silence == nil }
 
     /// Is `true` when the activity was charged for an alert.
-    var isPaid: Bool { bits >> AlertAttempt.reasonPlace == AlertAttempt.riding }
+    var isPaid: Bool { bits >> AlertAttempt.reasonPlace == AlertAttempt.sent }
     var isAtTen: Bool { bits & AlertAttempt.atTen != 0 }
 
     /// This alert, in a push that was charged at priority 10.
     var chargedAtTen: AlertAttempt { AlertAttempt(bits: bits | AlertAttempt.atTen) }
     /// The charge of a push in flight to an activity that has left the audience, without its alert.
     var withoutAlert: AlertAttempt {
-        AlertAttempt(bits: bits & AlertAttempt.atTen | (isPaid ? AlertAttempt.riding << AlertAttempt.reasonPlace : 0))
+        AlertAttempt(bits: bits & AlertAttempt.atTen | (isPaid ? AlertAttempt.sent << AlertAttempt.reasonPlace : 0))
     }
 }

@@ -98,13 +98,13 @@ final class Audience: LaneMember {
     /// - Parameters:
     ///   - delivered: the version that the member has, and `displayHashBefore` the hash of its content.
     ///   - missed: the alerts of later versions, the oldest first.
-    func fly(
+    func addPushInFlight(
         _ displayHash: UInt64, since delivered: UInt32, displayHashBefore: UInt64, missed: [IssuedAlert],
         freshness: Int, at published: MonotonicTime
     ) {
         ledger.rest(delivered, displayHash: displayHashBefore)
         if delivered != target { ledger.open(target, displayHash: displayHash) }
-        ledger.depart(1)
+        ledger.noteSent(1)
         times.note(published, freshness: freshness, hasMembers: false)
         for (index, alert) in missed.enumerated() {
             let version = UInt32(max(Int(delivered) + 1, Int(target) + 1 - missed.count + index))

@@ -10,7 +10,7 @@ struct VersionLedger {
         let displayHash: UInt64
         var members = 0
         /// Number of pushes in flight that carry the version, whose activities become its members when the pushes are accepted.
-        var flying = 0
+        var inFlight = 0
     }
 
     /// Entries in order of version. The last one is the newest version's, and the only one that may be empty.
@@ -26,7 +26,7 @@ struct VersionLedger {
     }
 
     /// Is `true` when no member has an older version than the newest, and no push is in flight.
-    var isResting: Bool { entries.count == 1 && entries[0].flying == 0 }
+    var isResting: Bool { entries.count == 1 && entries[0].inFlight == 0 }
 
     /// Opens an entry for the next version, which no member has yet.
     mutating func open(_ version: UInt32, displayHash: UInt64) {
@@ -44,7 +44,7 @@ struct VersionLedger {
     func hasReached(_ version: UInt32) -> Bool {
         for index in (0..<entries.count).reversed() {
             guard entries[index].version >= version else { return false }
-            if entries[index].members > 0 || entries[index].flying > 0 { return true }
+            if entries[index].members > 0 || entries[index].inFlight > 0 { return true }
         }
         return false
     }
@@ -72,12 +72,12 @@ struct VersionLedger {
     }
 
     /// Notes that pushes of the newest version have left.
-    mutating func depart(_ count: Int) { entries[entries.count - 1].flying += count }
+    mutating func noteSent(_ count: Int) { entries[entries.count - 1].inFlight += count }
 
     /// Notes that pushes of this version have been answered, or no longer count.
-    mutating func land(_ count: Int, _ version: UInt32) {
+    mutating func conclude(_ count: Int, _ version: UInt32) {
         let index = index(of: version)
-        entries[index].flying -= count
+        entries[index].inFlight -= count
         drop(index)
     }
 
@@ -90,17 +90,17 @@ struct VersionLedger {
     }
 
     /// Returns whether the ledger has exactly these counts, and no entry for any other version but the newest; for checks.
-    func tells(members: [UInt32: Int], flying: [UInt32: Int]) -> Bool {
+    func matches(members: [UInt32: Int], inFlight: [UInt32: Int]) -> Bool {
         Set(entries.all.map(\.version))
-            == Set(members.keys).union(flying.keys).union([entries[entries.count - 1].version])
+            == Set(members.keys).union(inFlight.keys).union([entries[entries.count - 1].version])
             && entries.all.allSatisfy {
-                $0.members == members[$0.version] ?? 0 && $0.flying == flying[$0.version] ?? 0
+                $0.members == members[$0.version] ?? 0 && $0.inFlight == inFlight[$0.version] ?? 0
             }
     }
 
     /// Removes an entry without members and pushes in flight, unless it is the newest.
     private mutating func drop(_ index: Int) {
-        guard index < entries.count - 1, entries[index].members == 0, entries[index].flying == 0 else { return }
+        guard index < entries.count - 1, entries[index].members == 0, entries[index].inFlight == 0 else { return }
         entries.remove(at: index)
     }
 

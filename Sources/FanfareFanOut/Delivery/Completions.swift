@@ -62,7 +62,7 @@ final class Completions {
             retries.noteAnswers(count, dead: 0)
             missedAlerts.settleAlerts(of: activity, .accepted, completions[start..<start + count], at: moment)
             membership.deliver(count, having: activity.delivered, with: audience.target, of: audience, at: moment)
-            audience.ledger.land(count, audience.target)
+            audience.ledger.conclude(count, audience.target)
             if audience.order.count == 1 { membership.rest(activity.audience) }
             return count
         }
@@ -86,7 +86,7 @@ final class Completions {
         }
         applyOutcome(slot, as: activity, completion.outcome, at: moment)
         if let audience {
-            audience.ledger.land(1, activity.sending)
+            audience.ledger.conclude(1, activity.sending)
             membership.reportCompleted(audience, at: moment)
             if audience.order.count == 1 { membership.rest(activity.audience) }
         }
@@ -143,7 +143,7 @@ final class Completions {
             retries.backOff(slot, at: moment)
         case .unknown:
             membership.counts.pushes.uncertain += 1
-            if activity.sendingAlert.rides { membership.counts.alerts.uncertain += 1 }
+            if activity.sendingAlert.isSent { membership.counts.alerts.uncertain += 1 }
             if let silence = activity.sendingAlert.silence { membership.counts.alerts.add(.silenced(silence), 1) }
             // The push may have arrived: the state is sent again, the alert is not.
             if activity.sending != 0 {

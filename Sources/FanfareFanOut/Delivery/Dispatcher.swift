@@ -134,7 +134,7 @@ final class Dispatcher {
         if let row = membership.lineups.loneRow(ofAudience: index) {
             let flags = membership.lineups[lone: row].flags
             guard membership.lineups.hasNews(row),
-                flags.contains(.isDue) || flags.isDisjoint(with: [.isFlying, .isDeferred, .isGathering, .awaitsClaim])
+                flags.contains(.isDue) || flags.isDisjoint(with: [.inFlight, .isDeferred, .isGathering, .awaitsClaim])
             else { return }
             return visits.visit(row, at: moment, into: &batch)
         }
@@ -245,7 +245,7 @@ final class Dispatcher {
                 // A dismissal date in the past removes the card at once (spec §3.4, documented). It has to be in the past for the phone
                 // even if our clock is some hours ahead.
                 Push(
-                    ofOne: Payload(
+                    toOne: Payload(
                         event: .end, logLabel: "unfollow", state: [], stamp: stamp, staleDate: nil,
                         dismissalDate: moment.wallSeconds - Stamp.aheadMax, alert: nil, priority: .immediate))
             }
@@ -258,9 +258,9 @@ final class Dispatcher {
     ) -> Push {
         let (missed, selection) = takeMissed(byEndOf: slot, of: audience, stamp: stamp, at: moment)
         return Push(
-            ofOne: sender.makePayload(
+            toOne: sender.makePayload(
                 PayloadRequest(event: .end, stamp: stamp, selection: selection, missed: missed), for: audience,
                 at: moment, into: &batch),
-            telling: selection.map { missed[$0.lead].alert.class })
+            charging: selection.map { missed[$0.lead].alert.class })
     }
 }

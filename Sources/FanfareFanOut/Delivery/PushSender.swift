@@ -111,7 +111,7 @@ final class PushSender {
             return 1
         }
         let request = PayloadRequest(
-            event: audience.event == .end ? .end : .update, stamp: stamp, selection: attempt.rides ? selection : nil,
+            event: audience.event == .end ? .end : .update, stamp: stamp, selection: attempt.isSent ? selection : nil,
             missed: missed, priority: decision.priority)
         // Alerts that are carried along have no version here to identify the variant.
         let payload =
@@ -123,7 +123,7 @@ final class PushSender {
             minute: minute)
         let count = send(push, to: isFarAhead ? slots.prefix(1) : slots, into: &batch)
         if decision.priority < pushRequest.priority { membership.counts.pushes.downgradedToLowPriority += count }
-        audience.ledger.depart(count)
+        audience.ledger.noteSent(count)
         noteSent(count, having: activity.delivered, of: audience, at: moment)
         return count
     }

@@ -167,7 +167,7 @@ final class Starter {
                 event: .start, stamp: stamp,
                 start: (start.request.payload(edition: start.edition), start.request.alert)),
             for: audience, at: moment, into: &batch)
-        return sender.send(Push(ofOne: payload), to: [slot], into: &batch)
+        return sender.send(Push(toOne: payload), to: [slot], into: &batch)
     }
 
     /// Is `true` if some starts may wait that no claim names.

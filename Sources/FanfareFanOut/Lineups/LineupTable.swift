@@ -49,7 +49,7 @@ final class LineupTable {
         struct Flags: OptionSet {
             let rawValue: UInt8
             /// The newest version is in flight.
-            static let isFlying = Flags(rawValue: 1)
+            static let inFlight = Flags(rawValue: 1)
             /// A visit found a push in flight: the next one is due when that is answered.
             static let wasPassed = Flags(rawValue: 2)
             /// The lineup has an entry in `DueLineups`.
@@ -244,7 +244,7 @@ final class LineupTable {
     func isLone(_ row: Int) -> Bool { lone[row].rotation != nil }
 
     /// Is `true` while the lineup's only member has the newest version, and no push is in flight.
-    func isResting(_ row: Int) -> Bool { isLone(row) && !lone[row].flags.contains(.isFlying) }
+    func isResting(_ row: Int) -> Bool { isLone(row) && !lone[row].flags.contains(.inFlight) }
 
     /// Moves the state of a lineup at rest into its row, and keeps its audience's object for another lineup.
     func rest(_ row: Int, _ audience: Audience, _ lineup: Lineup) {
@@ -569,7 +569,7 @@ final class LineupTable {
                 return "lineup \(row) has two spotlights"
             }
             if hasNews(row), !isVisitDue(row), !awaitsNews(row) {
-                let looked = isLone(row) && lone[row].flags.contains(.isFlying) ? lone[row].sent : rows[row].looked
+                let looked = isLone(row) && lone[row].flags.contains(.inFlight) ? lone[row].sent : rows[row].looked
                 let news = links(of: row).filter { newestOfTopics[links.topics[$0].place] > looked }
                 let isReached =
                     news.isEmpty

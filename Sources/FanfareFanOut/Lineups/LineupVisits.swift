@@ -81,7 +81,7 @@ import FanfareModel
     ///
     /// - Parameter isDue: whether the lineup's timer is the reason.
     func visit(_ row: Int, isDue: Bool = false, at moment: Moment, into batch: inout DeliveryBatch) {
-        guard !membership.lineups[lone: row].flags.contains(.isFlying) else {
+        guard !membership.lineups[lone: row].flags.contains(.inFlight) else {
             // The push in flight has the news up to `sent`.
             if isDue || membership.lineups.hasNews(row, after: membership.lineups[lone: row].sent) {
                 membership.lineups[lone: row].flags.insert(.wasPassed)
@@ -326,7 +326,7 @@ import FanfareModel
         }
         let attempt = AlertAttempt(version: selection.map { missed[$0.lead].version } ?? 0, silence: decision.silence)
         let request = PayloadRequest(
-            event: .update, stamp: stamp, selection: attempt.rides ? selection : nil, missed: missed,
+            event: .update, stamp: stamp, selection: attempt.isSent ? selection : nil, missed: missed,
             priority: decision.priority)
         let payload = unsafe shown.withUnsafeBufferPointer {
             unsafe sender.addPayload(
@@ -352,7 +352,7 @@ import FanfareModel
             $0.priority = priority
             $0.publishedAt = now
             $0.sent = draft.last
-            $0.flags.insert(.isFlying)
+            $0.flags.insert(.inFlight)
         }
         return true
     }
@@ -422,7 +422,7 @@ import FanfareModel
         membership.store.settle(slot, at: activity.sending)
         membership.lineups.change(lone: row) {
             $0.displayHashBefore = $0.displayHash
-            $0.flags.subtract([.isFlying, .wasPassed])
+            $0.flags.subtract([.inFlight, .wasPassed])
         }
         guard state.flags.contains(.wasPassed) else { return }
         membership.lineups.collect(row, into: &news)

@@ -95,11 +95,11 @@ import Testing
     }
 
     @Test mutating func goodAnswersEndDisbelief() {
-        record.disbelieve()
-        record.disbelieve()
-        #expect(record.disbelievedInARow == 2)
+        record.noteUnconfirmed()
+        record.noteUnconfirmed()
+        #expect(record.unconfirmedInARow == 2)
         _ = record.noteSuccess()
-        #expect(record.disbelievedInARow == 0)
+        #expect(record.unconfirmedInARow == 0)
     }
 
     @Test mutating func connectionIsOfUseByItsAnswers() {

@@ -107,8 +107,8 @@ import Testing
             let seconds = random.chance(0.6) ? 0 : UInt32.random(in: 0...40, using: &random)
             let decision = governor.decision(on: request, for: phone.budgetUse, phone.effect, after: seconds)
             let charged = governor.charged(request, decision, phone.budgetUse, phone.effect, after: seconds)
-            let rides = request.alert != nil && decision.silence == nil
-            let attempt = AlertAttempt(version: rides ? 1 : 0, silence: decision.silence)
+            let isSent = request.alert != nil && decision.silence == nil
+            let attempt = AlertAttempt(version: isSent ? 1 : 0, silence: decision.silence)
             let isAtTen = decision.priority == .immediate && !request.isEnd
             let returned = governor.returned(isAtTen ? attempt.chargedAtTen : attempt, charged, phone.effect)
             // A push that is not charged lets the same seconds pass.
@@ -191,8 +191,8 @@ import Testing
                 for (attempt, isAtTen) in [(attempt, false), (attempt.chargedAtTen, true)] {
                     #expect(attempt.version == version && attempt.silence == silence, "\(version)")
                     #expect(attempt.isAtTen == isAtTen, "\(version)")
-                    let rides = version != 0 && silence == nil
-                    #expect(attempt.rides == rides && attempt.isPaid == rides, "\(version)")
+                    let isSent = version != 0 && silence == nil
+                    #expect(attempt.isSent == isSent && attempt.isPaid == isSent, "\(version)")
                     #expect(attempt.isNone == (version == 0 && silence == nil), "\(version)")
                 }
             }
@@ -213,7 +213,7 @@ import Testing
     @Test func attemptsWithoutAVersionDiffer() {
         let attempts = [AlertAttempt.none, .paid, .refused]
         #expect(attempts.map(\.version) == [0, 0, 0] && attempts.map(\.silence) == [nil, nil, nil])
-        #expect(attempts.map(\.isPaid) == [false, true, false] && !attempts.contains { $0.rides })
+        #expect(attempts.map(\.isPaid) == [false, true, false] && !attempts.contains { $0.isSent })
         #expect(attempts[0] != attempts[1] && attempts[1] != attempts[2] && attempts[0] != attempts[2])
     }
 }

@@ -7,7 +7,7 @@ import Testing
     /// A member has a version, and a push of another may be in flight to it.
     private struct Member {
         var version: UInt32
-        var flying: UInt32?
+        var inFlight: UInt32?
     }
 
     /// An audience of whose members each is known by itself.
@@ -18,11 +18,11 @@ import Testing
         static func displayHash(_ version: UInt32) -> UInt64 { UInt64(version % 3) }
 
         var counts: [UInt32: Int] { members.reduce(into: [:]) { $0[$1.version, default: 0] += 1 } }
-        var flights: [UInt32: Int] { members.compactMap(\.flying).reduce(into: [:]) { $0[$1, default: 0] += 1 } }
+        var flights: [UInt32: Int] { members.compactMap(\.inFlight).reduce(into: [:]) { $0[$1, default: 0] += 1 } }
         var oldest: UInt32 { members.map(\.version).min() ?? newest }
 
         func hasReached(_ version: UInt32) -> Bool {
-            members.contains { $0.version >= version || $0.flying ?? 0 >= version } && version <= newest
+            members.contains { $0.version >= version || $0.inFlight ?? 0 >= version } && version <= newest
         }
     }
 
@@ -44,21 +44,21 @@ import Testing
                 ledger.join(having: version, displayHash: Model.displayHash(version))
                 model.members.append(Member(version: version))
             case 3:
-                guard let place, model.members[place].flying == nil else { continue }
+                guard let place, model.members[place].inFlight == nil else { continue }
                 ledger.remove(model.members.remove(at: place).version)
             case 4..<6:
                 // Also to a member that has it: its card is renewed, or its state is sent again.
-                guard let place, model.members[place].flying == nil else { continue }
-                ledger.depart(1)
-                model.members[place].flying = model.newest
+                guard let place, model.members[place].inFlight == nil else { continue }
+                ledger.noteSent(1)
+                model.members[place].inFlight = model.newest
             default:
-                guard let place, let version = model.members[place].flying else { continue }
+                guard let place, let version = model.members[place].inFlight else { continue }
                 if random.chance(0.7) {
                     ledger.advance(1, from: model.members[place].version, to: version)
                     model.members[place].version = version
                 }
-                ledger.land(1, version)
-                model.members[place].flying = nil
+                ledger.conclude(1, version)
+                model.members[place].inFlight = nil
             }
             if let difference = Self.difference(ledger, model) {
                 Issue.record("seed \(seed), step \(step): \(difference)")
@@ -68,7 +68,7 @@ import Testing
     }
 
     private static func difference(_ ledger: VersionLedger, _ model: Model) -> String? {
-        guard ledger.tells(members: model.counts, flying: model.flights) else { return "counts" }
+        guard ledger.matches(members: model.counts, inFlight: model.flights) else { return "counts" }
         guard ledger.oldest == model.oldest else { return "oldest" }
         guard ledger.newestDisplayHash == Model.displayHash(model.newest) else { return "display hash" }
         for version in Set(model.members.map(\.version))
@@ -78,7 +78,7 @@ import Testing
         for version in 0...model.newest where ledger.hasReached(version) != model.hasReached(version) {
             return "whether \(version) has reached anybody"
         }
-        let isResting = model.members.allSatisfy { $0.version == model.newest && $0.flying == nil }
+        let isResting = model.members.allSatisfy { $0.version == model.newest && $0.inFlight == nil }
         return ledger.isResting == isResting ? nil : "rest"
     }
 
@@ -86,9 +86,9 @@ import Testing
         var ledger = VersionLedger()
         ledger.open(1, displayHash: 1)
         ledger.join()
-        ledger.depart(1)
+        ledger.noteSent(1)
         ledger.rest(9, displayHash: 5)
         #expect(ledger.isResting && ledger.oldest == 9 && ledger.newestDisplayHash == 5)
-        #expect(ledger.tells(members: [9: 1], flying: [:]) && !ledger.tells(members: [9: 2], flying: [:]))
+        #expect(ledger.matches(members: [9: 1], inFlight: [:]) && !ledger.matches(members: [9: 2], inFlight: [:]))
     }
 }
