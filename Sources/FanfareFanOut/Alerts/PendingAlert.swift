@@ -5,11 +5,11 @@ import FanfareModel
 final class IssuedAlert {
     let topic: TopicID
     let alert: Alert
-    let said: AlertWords
+    let wording: AlertWords
     /// The time until which the alert may leave.
     let freshUntil: MonotonicTime
     /// Hash of the cause and the text.
-    let words: UInt64
+    let contentHash: UInt64
     /// Number among the news of all topics that lineups show.
     @safe @exclusivity(unchecked) var news = NewsNumber()
     /// Is `true` if an alert of another publication may say the same.
@@ -26,19 +26,19 @@ final class IssuedAlert {
     init(_ alert: Alert, of topic: TopicID, freshUntil: MonotonicTime) {
         self.topic = topic
         self.alert = alert
-        said = AlertWords(alert.text)
+        wording = AlertWords(alert.text)
         self.freshUntil = freshUntil
         var hasher = Hasher()
         hasher.combine(alert.cause)
         hasher.combine(alert.text)
-        words = UInt64(truncatingIfNeeded: hasher.finalize())
+        contentHash = UInt64(truncatingIfNeeded: hasher.finalize())
     }
 
     /// The time of publication.
     var issuedAt: MonotonicTime { freshUntil - alert.freshFor }
 
-    func saysTheSame(as other: IssuedAlert) -> Bool {
-        words == other.words && alert.cause == other.alert.cause && alert.text == other.alert.text
+    func hasSameContent(as other: IssuedAlert) -> Bool {
+        contentHash == other.contentHash && alert.cause == other.alert.cause && alert.text == other.alert.text
     }
 
     /// - Parameter now: the time of publication.

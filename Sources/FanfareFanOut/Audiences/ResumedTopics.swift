@@ -8,8 +8,8 @@ import FanfareModel
 struct ResumedTopics {
     /// By topic, alerts that may still leave, the oldest first: of each class as many as an audience keeps.
     private var alerts: [TopicIndex: [PendingAlert]] = [:]
-    /// Hashes of the words of alerts that were noted.
-    private var words: Set<UInt64> = []
+    /// Content hashes of the alerts that were noted.
+    private var contentHashes: Set<UInt64> = []
     /// By place of the topic, hash of the state of cards that had the topic's newest version when the process before this one ended; 0 if unknown.
     private var displayHashes: [UInt64] = []
     /// Is `true` while cards are loaded.
@@ -54,7 +54,7 @@ struct ResumedTopics {
     /// - Parameter weight: weight of its news, for the spotlight of lineups.
     mutating func note(_ issue: IssuedAlert, of topic: TopicIndex, weight: Int) {
         issue.weight = weight
-        words.insert(issue.words)
+        contentHashes.insert(issue.contentHash)
         let all = alerts[topic, default: []] + [PendingAlert(version: 0, number: 0, issue: issue)]
         alerts[topic] = Array(all.kept)
     }
@@ -80,10 +80,10 @@ struct ResumedTopics {
     /// Returns whether another of these topics has alerted with the same cause and text before: a loaded lineup has had that alert, or carries it
     /// along.
     func isRepeat(_ issue: IssuedAlert, in topics: some Sequence<TopicIndex>) -> Bool {
-        guard issue.alert.isCauseOfProvider, words.contains(issue.words) else { return false }
+        guard issue.alert.isCauseOfProvider, contentHashes.contains(issue.contentHash) else { return false }
         for topic in topics {
             for other in alerts[topic] ?? []
-            where other.topic != issue.topic && !other.isRevoked && other.issue.saysTheSame(as: issue)
+            where other.topic != issue.topic && !other.isRevoked && other.issue.hasSameContent(as: issue)
                 && ResumedTopics.precedes(other.issue, issue)
             {
                 return true

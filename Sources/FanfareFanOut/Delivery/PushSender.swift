@@ -219,7 +219,7 @@ final class PushSender {
         {
             let words = request.selection.map { selection in
                 selection.additional.isEmpty
-                    ? request.missed[selection.lead].issue.said
+                    ? request.missed[selection.lead].issue.wording
                     : AlertWords(AlertText(naming: selection, of: request.missed))
             }
             let payload = unsafe JoinedPayload(

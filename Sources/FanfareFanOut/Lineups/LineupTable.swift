@@ -194,7 +194,7 @@ final class LineupTable {
 
     /// Removes a topic that no lineup shows any more.
     private func removeTopic(_ topic: TopicIndex) {
-        for alert in self[topic]?.alerts ?? [] { book.forgetWords(of: alert) }
+        for alert in self[topic]?.alerts ?? [] { book.remove(alert) }
         topics[topic.place] = nil
     }
 
@@ -325,8 +325,8 @@ final class LineupTable {
     private func isRepeatOfAnotherTopic(_ alert: IssuedAlert, _ row: Int) -> Bool {
         for link in links(of: row) {
             for other in self[links.topics[link]]?.alerts ?? []
-            where other.words == alert.words && other.topic != alert.topic && other.news > rows[row].born
-                && other.news < alert.news && other.saysTheSame(as: alert)
+            where other.contentHash == alert.contentHash && other.topic != alert.topic && other.news > rows[row].born
+                && other.news < alert.news && other.hasSameContent(as: alert)
             {
                 return true
             }
@@ -369,14 +369,14 @@ final class LineupTable {
         book.open += 1
         alert?.news = newest
         if let alert {
-            alert.mayBeRepeated = alert.alert.isCauseOfProvider && book.words[alert.words] != nil
-            book.words[alert.words, default: 0] += 1
+            alert.mayBeRepeated = alert.alert.isCauseOfProvider && book.alertCounts[alert.contentHash] != nil
+            book.alertCounts[alert.contentHash, default: 0] += 1
         }
         if !lineups.isListed {
             lineups.isListed = true
             topicsWithNews.append(topic)
         }
-        let dropped = lineups.append(publication, alert: alert, number: newest, at: now) { book.forgetWords(of: $0) }
+        let dropped = lineups.append(publication, alert: alert, number: newest, at: now) { book.remove($0) }
         if dropped != nil { book.open -= 1 }
         return dropped
     }

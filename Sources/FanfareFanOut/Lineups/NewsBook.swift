@@ -3,11 +3,11 @@ struct NewsBook {
     var newest = NewsNumber()
     /// Number of news that some lineup has not looked at.
     var open = 0
-    /// Number of topics' kept alerts by their words.
-    var words: [UInt64: Int] = [:]
+    /// Number of topics' kept alerts by content hash.
+    var alertCounts: [UInt64: Int] = [:]
 
-    mutating func forgetWords(of alert: IssuedAlert) {
-        guard let count = words[alert.words] else { return }
-        words[alert.words] = count > 1 ? count - 1 : nil
+    mutating func remove(_ alert: IssuedAlert) {
+        guard let count = alertCounts[alert.contentHash] else { return }
+        alertCounts[alert.contentHash] = count > 1 ? count - 1 : nil
     }
 }
