@@ -251,7 +251,7 @@ package final class Shard: DeliverySource {
             guard let subject = membership.timers.popDue(moment.monotonic) else { return }
             switch subject {
             case .audience(let index): membership.lanes.unpark(membership.awake(index))
-            case .held: retries.releaseHeld(at: moment)
+            case .quarantine: retries.releaseQuarantined(at: moment)
             case .ageScan: ages.scanAges(at: moment)
             case .lineup(let index): dispatcher.wakeLineup(index, at: moment)
             case .claims: sender.claims.wake(at: moment)

@@ -343,7 +343,7 @@ struct ShardAudit {
             case .ageScan: ageScans += 1
             case .claims: claims += 1
             case .audience: audiences += 1
-            case .activity, .held: break
+            case .activity, .quarantine: break
             }
         }
         guard lineups == wakeUps else { return "\(lineups) lineups are to be woken, \(wakeUps) know of it" }

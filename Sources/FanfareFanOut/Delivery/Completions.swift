@@ -125,7 +125,7 @@ final class Completions {
             // An activity that is leaving may be removed in any case.
             if retries.quarantine.isShut, !activity.flags.contains(.leaving) {
                 membership.counts.pushes.held += 1
-                retries.hold(slot, at: moment)
+                retries.enterQuarantine(slot, at: moment)
             } else {
                 membership.counts.pushes.dead += 1
                 reporter.reportDead(membership.store.name(of: slot))

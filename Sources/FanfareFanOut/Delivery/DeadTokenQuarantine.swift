@@ -61,19 +61,19 @@ struct DeadTokenQuarantine {
     /// Adds an activity to the queue.
     ///
     /// - Returns: the moment at which a timer must fire; `nil` if one is set already.
-    mutating func hold(_ slot: ActivitySlot, generation: UInt32, at now: MonotonicTime) -> MonotonicTime? {
+    mutating func add(_ slot: ActivitySlot, generation: UInt32, at now: MonotonicTime) -> MonotonicTime? {
         queue.append((slot, generation))
         guard !hasTimer else { return nil }
         hasTimer = true
         return now + DeadTokenQuarantine.probeInterval
     }
 
-    /// Notes that an activity that may be held no longer waits. Such entries are removed when they may be half of the queue.
-    mutating func abandon(isHeld: (ActivitySlot, _ generation: UInt32) -> Bool) {
+    /// Notes that an activity that may be quarantined no longer waits. Such entries are removed when they may be half of the queue.
+    mutating func abandon(isQuarantined: (ActivitySlot, _ generation: UInt32) -> Bool) {
         guard !queue.isEmpty else { return }
         abandoned += 1
         guard abandoned > 16, abandoned * 2 > queue.count else { return }
-        queue = Queue(queue.elements.filter { isHeld($0.slot, $0.generation) })
+        queue = Queue(queue.elements.filter { isQuarantined($0.slot, $0.generation) })
         abandoned = 0
     }
 
@@ -85,19 +85,19 @@ struct DeadTokenQuarantine {
             stepsLeft: DeadTokenQuarantine.releasesMax)
     }
 
-    /// Takes the next activity to be tried again from the queue, the longest held first.
+    /// Takes the next activity to be tried again from the queue, the longest quarantined first.
     ///
     /// - Returns: `nil` when the release is over.
     mutating func next(
-        of release: inout Release, isHeld: (ActivitySlot, _ generation: UInt32) -> Bool
+        of release: inout Release, isQuarantined: (ActivitySlot, _ generation: UInt32) -> Bool
     ) -> (slot: ActivitySlot, generation: UInt32)? {
         while release.stepsLeft > 0, let first = queue.first {
             release.stepsLeft -= 1
             // An activity that was removed since, or has a new token, is no probe.
-            let isHeld = isHeld(first.slot, first.generation)
-            if isHeld, release.probesLeft == 0 { return nil }
+            let isQuarantined = isQuarantined(first.slot, first.generation)
+            if isQuarantined, release.probesLeft == 0 { return nil }
             removeFirst()
-            guard isHeld else { continue }
+            guard isQuarantined else { continue }
             release.probesLeft -= 1
             return first
         }

@@ -60,22 +60,23 @@ final class Retries {
         if let line = quarantine.note(answers: count, dead: dead) { reporter.report(line) }
     }
 
-    /// Holds an activity whose token may be alive after all: it waits, and then gets the newest state.
-    func hold(_ slot: ActivitySlot, at moment: Moment) {
+    /// Quarantines an activity whose token may be alive after all: it waits, and then gets the newest state.
+    func enterQuarantine(_ slot: ActivitySlot, at moment: Moment) {
         membership.store[slot].flags.insert(.waiting)
         membership.noteWait(of: slot)
-        let due = quarantine.hold(slot, generation: membership.store[slot].generation, at: moment.monotonic)
-        if let due { membership.timers.insert(.held, due: due) }
+        let due = quarantine.add(slot, generation: membership.store[slot].generation, at: moment.monotonic)
+        if let due { membership.timers.insert(.quarantine, due: due) }
     }
 
-    func releaseHeld(at moment: Moment) {
+    func releaseQuarantined(at moment: Moment) {
         var release = quarantine.beginRelease()
-        while let (slot, generation) = quarantine.next(of: &release, isHeld: { membership.store[$0].generation == $1 })
+        while let (slot, generation) = quarantine.next(
+            of: &release, isQuarantined: { membership.store[$0].generation == $1 })
         {
             wake(slot, generation: generation)
         }
         if let due = quarantine.endRelease(at: moment.monotonic) {
-            membership.timers.insert(.held, due: due)
+            membership.timers.insert(.quarantine, due: due)
         }
     }
 

@@ -18,8 +18,8 @@ struct TimingWheel {
         case activity(ActivitySlot, generation: UInt32)
         /// An audience that gathers alerts, by index.
         case audience(AudienceIndex)
-        /// Activities that the dead-token guard holds: one entry for all.
-        case held
+        /// Activities in the quarantine of dead tokens: one entry for all.
+        case quarantine
         /// The scan for old activities.
         case ageScan
         /// A lineup that may have to change without a publication, by its audience's index.

@@ -220,7 +220,7 @@ final class Starter {
             if retries.quarantine.isShut, !activity.flags.contains(.leaving) {
                 membership.counts.pushes.held += 1
                 lifecycle.starts.postpone(slot)
-                retries.hold(slot, at: moment)
+                retries.enterQuarantine(slot, at: moment)
             } else {
                 membership.counts.pushes.dead += 1
                 lifecycle.fail(slot, .deadToken, at: moment)

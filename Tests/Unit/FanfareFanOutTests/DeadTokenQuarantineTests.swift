@@ -14,15 +14,15 @@ import Testing
     private func hold(
         _ count: UInt32, in quarantine: inout DeadTokenQuarantine, at now: MonotonicTime
     ) -> [MonotonicTime?] {
-        (0..<count).map { quarantine.hold(ActivitySlot($0), generation: 1, at: now) }
+        (0..<count).map { quarantine.add(ActivitySlot($0), generation: 1, at: now) }
     }
 
     private func release(
-        _ quarantine: inout DeadTokenQuarantine, isHeld: (ActivitySlot) -> Bool = { _ in true }
+        _ quarantine: inout DeadTokenQuarantine, isQuarantined: (ActivitySlot) -> Bool = { _ in true }
     ) -> [UInt32] {
         var release = quarantine.beginRelease()
         var released: [UInt32] = []
-        while let next = quarantine.next(of: &release, isHeld: { slot, _ in isHeld(slot) }) {
+        while let next = quarantine.next(of: &release, isQuarantined: { slot, _ in isQuarantined(slot) }) {
             released.append(next.slot.rawValue)
         }
         return released

@@ -101,12 +101,12 @@ import Testing
             #expect(try #require(wheel.nextDue) <= Self.hour)
             first = wheel.popDue(Self.hour)
             // An entry of the same tick expires behind all others, whenever it comes.
-            if pieces == 3 { wheel.insert(.held, due: Self.hour) }
+            if pieces == 3 { wheel.insert(.quarantine, due: Self.hour) }
         }
         #expect(pieces >= 100_000 / 4096)
         #expect(first == .lineup(0))
         let rest = (1...100_000).map { _ in wheel.popDue(Self.hour) }
-        #expect(rest == (1..<UInt32(100_000)).map { .lineup(AudienceIndex(Int($0))) } + [.held])
+        #expect(rest == (1..<UInt32(100_000)).map { .lineup(AudienceIndex(Int($0))) } + [.quarantine])
         #expect(wheel.popDue(Self.hour) == nil && wheel.count == 0)
     }
 
@@ -152,12 +152,12 @@ import Testing
 
     @Test func theEndOfTimeIsNotTooFar() {
         var wheel = TimingWheel()
-        wheel.insert(.held, due: .never)
+        wheel.insert(.quarantine, due: .never)
         wheel.insert(.lineup(1), due: 1)
         #expect(wheel.nextDue == 1_000_000)
         #expect(wheel.popDue(999_999) == nil)
         #expect(wheel.popDue(.never) == .lineup(1))
-        #expect(wheel.popDue(.never) == .held)
+        #expect(wheel.popDue(.never) == .quarantine)
         #expect(wheel.nextDue == nil)
     }
 
