@@ -342,7 +342,7 @@ public import FanfareModel
                 guard event.topicKind == nil || table[place].kind == event.topicKind else { continue }
                 // An ended topic may begin again, so orders that hold apply to it, too.
                 let isRunning = !table[place].shown.ended
-                guard isRunning || operation.holds else { continue }
+                guard isRunning || operation.isLasting else { continue }
                 _ = table[place].carryOut(operation, for: scope, now: clock)
                 schedule(place)
                 // A paused topic, or one that was never shown, cannot be shown again.
@@ -352,7 +352,7 @@ public import FanfareModel
             let whose = event.topicKind.map { "running \($0)" } ?? "running"
             let topics = count == 0 ? "no \(whose) topic" : "\(count) \(whose) \(count == 1 ? "topic" : "topics")"
             record.reason = "\(operation) by an operator: \(topics)"
-            if operation.stands { record.reason += ", and all to come" }
+            if operation.appliesToNewTopics { record.reason += ", and all to come" }
         }
         decisions.append(.record(record))
     }

@@ -35,7 +35,7 @@ struct StandingOrders: Sendable {
 
     mutating func take(_ operation: FeedEvent.Operation, for kind: TopicKind?, id: String?) -> Answer {
         if let refusal = refusal(ofRepeated: id) { return refusal }
-        if operation.stands, kind != nil, max(muted.count, paused.count) >= kindsMax {
+        if operation.appliesToNewTopics, kind != nil, max(muted.count, paused.count) >= kindsMax {
             return .refused(.rejected, "orders stand for \(kindsMax) kinds, and no more")
         }
         if let id { recentIDs.insert(id) }
@@ -68,9 +68,9 @@ struct StandingOrders: Sendable {
 
 extension FeedEvent.Operation {
     /// Is `true` for an order that applies until its opposite is given.
-    var stands: Bool { self == .mute || self == .pause }
+    var appliesToNewTopics: Bool { self == .mute || self == .pause }
     /// Is `true` for an order that holds topics or lifts a hold.
-    var holds: Bool { self != .republish && self != .reset }
+    var isLasting: Bool { self != .republish && self != .reset }
 }
 
 /// Scopes whose orders pause or mute one topic.

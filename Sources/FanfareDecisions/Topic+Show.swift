@@ -10,17 +10,17 @@ extension Topic {
         let presentation = fold.present(fold.state)
         guard presentation.encoded.bytes.count <= kindRules.stateBytesMax else {
             // The fact stays folded, and the next state that fits carries it.
-            return hold(news, .rejected, fold.oversize(presentation.encoded.bytes.count), in: &context)
+            return postpone(news, .rejected, fold.oversize(presentation.encoded.bytes.count), in: &context)
         }
         let occasion = occasion(of: news)
         context.verdict.occasion = occasion?.kind
         let rule = occasion.flatMap { rules.occasions[$0.kind] }
         if let limit = rule?.droppableAfter, let age = news.age, age > limit, !news.mustPass {
             let reason = "late by \(age.inSeconds), too old for an update of its own: the next one carries it"
-            return hold(news, .late, reason, in: &context)
+            return postpone(news, .late, reason, in: &context)
         }
         guard !orders.isPaused else {
-            return hold(news, .conflated, "until the topic is resumed: paused by an operator", in: &context)
+            return postpone(news, .conflated, "until the topic is resumed: paused by an operator", in: &context)
         }
         let essential = rule?.essential ?? false
         let alert = alert(for: news, occasion, rule, in: &context)
@@ -30,7 +30,7 @@ extension Topic {
             agenda.flushAt = passesFrom
             var reason = "until \(passesFrom), \(rules.minimumInterval.inSeconds) after version \(shown.version)"
             if let lateBy = news.lateBy { reason += "; late by \(lateBy.inSeconds)" }
-            return hold(news, .conflated, reason, in: &context)
+            return postpone(news, .conflated, reason, in: &context)
         }
         context.verdict.reason = news.reason
         if let occasion, essential { context.verdict.reason += ", \(occasion.kind) is essential" }
@@ -45,7 +45,7 @@ extension Topic {
     }
 
     /// Keeps the news as a cause of the next version, and sets the verdict.
-    private mutating func hold(
+    private mutating func postpone(
         _ news: News, _ outcome: Outcome, _ reason: String, in context: inout DecisionContext
     ) {
         agenda.add(news.cause, max: limits.causesMax)

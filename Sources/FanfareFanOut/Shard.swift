@@ -27,7 +27,7 @@ package final class Shard: DeliverySource {
     private var settling = Settling()
 
     /// - Parameters:
-    ///   - feedbackMax: number of facts waiting for the core from which on the shard `isHeldUp`.
+    ///   - feedbackMax: number of facts waiting for the core from which on the shard `isFeedbackFull`.
     ///   - openMax: maximum of publications per audience, at least 1, whose completion is tracked at a time. A match has some 70 versions,
     ///     so 64 cover the better part of an hour without the service.
     ///   - lifetime: lifetime of an activity; a value other than the system's is for simulations.
@@ -135,9 +135,9 @@ package final class Shard: DeliverySource {
     package var hasLineups: Bool { membership.membersOfLineups > 0 }
 
     /// The time at which to call `wakeDue` or `pull` again although nothing new has arrived; `always` means at once. It is `nil` while the shard
-    /// `isHeldUp`, which ends when the core makes room.
+    /// `isFeedbackFull`, which ends when the core makes room.
     package var nextDue: MonotonicTime? {
-        if isHeldUp { return nil }
+        if isFeedbackFull { return nil }
         if publisher.isShowingAgain { return .always }
         let due = dispatcher.cutShortAt ?? membership.timers.nextDue
         guard let scan = retries.completionScan.due else { return due }
@@ -146,7 +146,7 @@ package final class Shard: DeliverySource {
 
     /// Is `true` while the core does not take feedback. Nothing is pulled then, and the caller must not apply commands, so that the waiting
     /// feedback stays bounded.
-    package var isHeldUp: Bool { reporter.isHeldUp }
+    package var isFeedbackFull: Bool { reporter.isFeedbackFull }
 
     /// Moves waiting feedback into the core's ring, oldest first, as far as there is room. The rest stays.
     ///
@@ -214,7 +214,7 @@ package final class Shard: DeliverySource {
     /// gets old scores, however far behind it is.
     package func pull(limit: Int, at moment: Moment, into batch: inout DeliveryBatch) {
         wakeDue(at: moment)
-        guard !isHeldUp else { return }
+        guard !isFeedbackFull else { return }
         dispatcher.pull(limit: limit, at: moment, into: &batch)
         dispatcher.requestClaims(at: moment)
         reportIfQuiet()
@@ -222,14 +222,14 @@ package final class Shard: DeliverySource {
 
     package func mayHavePushes(at moment: Moment) -> Bool {
         wakeDue(at: moment)
-        guard isHeldUp || membership.lanes.isEmpty else { return true }
+        guard isFeedbackFull || membership.lanes.isEmpty else { return true }
         reportIfQuiet()
         return false
     }
 
     package func pullByLot(_ random: UInt64, at moment: Moment, into batch: inout DeliveryBatch) {
         wakeDue(at: moment)
-        guard !isHeldUp else { return }
+        guard !isFeedbackFull else { return }
         dispatcher.pullByLot(random, at: moment, into: &batch)
         dispatcher.requestClaims(at: moment)
         reportIfQuiet()
@@ -241,7 +241,7 @@ package final class Shard: DeliverySource {
     /// Handles timers that are due. Called even while nothing is pulled: during an outage, timers must not pile up.
     package func wakeDue(at moment: Moment) {
         dispatcher.cutShortAt = nil
-        guard !isHeldUp else { return }
+        guard !isFeedbackFull else { return }
         defer { dispatcher.claimStarts(at: moment) }
         retries.completionScan.run(at: moment)
         lifecycle.followClock(at: moment)

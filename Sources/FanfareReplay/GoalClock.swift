@@ -11,9 +11,9 @@ struct GoalClock {
     /// Time of each goal's ingestion; parallel to `all`.
     private var ingestedAt: [MonotonicTime] = []
     /// Goals that no publication carries yet, by topic: usually for a moment, and for as long as their topic is paused.
-    private var held: [TopicID: [Int]] = [:]
+    private var unpublished: [TopicID: [Int]] = [:]
     /// Goals by the serial of the publication that carries them.
-    private var open: [UInt64: [Int]] = [:]
+    private var published: [UInt64: [Int]] = [:]
     /// Goals whose publication is no longer tracked by itself: the completion of a newer publication of the topic finishes them.
     private var overtaken: [TopicID: [(serial: UInt64, goals: [Int])]] = [:]
     private var now = MonotonicTime.always
@@ -26,27 +26,27 @@ struct GoalClock {
     /// Notes that the latest event is a goal, which people are to see now or later.
     mutating func scored(in topic: TopicID) {
         if all.count >= goalsMax { leaveOut(max(1, goalsMax / 4)) }
-        held[topic, default: []].append(leftOut + all.count)
+        unpublished[topic, default: []].append(leftOut + all.count)
         all.append(ReplaySummary.Goal(topic: topic, version: 0, secondsToLast: nil))
         ingestedAt.append(now)
     }
 
     /// Moves the goals that the topic held back to the publication that carries them.
     mutating func carried(by publication: Publication) {
-        guard !held.isEmpty, let goals = held.removeValue(forKey: publication.topicID) else { return }
-        open[publication.serial] = goals
+        guard !unpublished.isEmpty, let goals = unpublished.removeValue(forKey: publication.topicID) else { return }
+        published[publication.serial] = goals
         for goal in goals where goal >= leftOut { all[goal - leftOut].version = publication.version }
     }
 
     /// Notes that shards got the publication and no longer track it by itself.
     mutating func overtaken(_ serial: UInt64, of topic: TopicID) {
-        guard let goals = open.removeValue(forKey: serial) else { return }
+        guard let goals = published.removeValue(forKey: serial) else { return }
         overtaken[topic, default: []].append((serial, goals))
     }
 
     /// - Parameter moment: time at which the last activity had the publication; `nil` if no activity was to get it.
     mutating func completed(_ serial: UInt64, of topic: TopicID, at moment: MonotonicTime?) {
-        finish(open.removeValue(forKey: serial) ?? [], at: moment)
+        finish(published.removeValue(forKey: serial) ?? [], at: moment)
         // Without a moment nothing is known of older goals: an activity with a lineup may have nothing new
         // to see in this publication and still lack them.
         guard !overtaken.isEmpty, let moment, let older = overtaken[topic] else { return }
@@ -76,11 +76,11 @@ struct GoalClock {
         ingestedAt.removeFirst(count)
         let first = leftOut
         func isKept(_ goals: [Int]) -> Bool { goals.contains { $0 >= first } }
-        held = held.filter { isKept($0.value) }
-        open = open.filter { isKept($0.value) }
+        unpublished = unpublished.filter { isKept($0.value) }
+        published = published.filter { isKept($0.value) }
         overtaken = overtaken.mapValues { $0.filter { isKept($0.goals) } }.filter { !$0.value.isEmpty }
     }
 
     /// Number of entries kept, for tests.
-    var remembered: Int { all.count + held.count + open.count + overtaken.count }
+    var remembered: Int { all.count + unpublished.count + published.count + overtaken.count }
 }

@@ -91,7 +91,7 @@ extension World {
 
     /// To be called before a pull. After a clock step, a push sent before may not have been taken, so it may be repeated.
     func noteClockStep(of node: Node) {
-        guard !node.shard.isHeldUp, node.stampEpoch != node.clock.moment.stampEpoch else { return }
+        guard !node.shard.isFeedbackFull, node.stampEpoch != node.clock.moment.stampEpoch else { return }
         node.stampEpoch = node.clock.moment.stampEpoch
         for index in phones.indices where nodes[phones[index].node] === node {
             phones[index].lastMayRepeat = true

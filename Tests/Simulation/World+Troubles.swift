@@ -198,7 +198,7 @@ extension World {
         for phone in phones where phone.hasNewToken && !phone.isGone && !phone.isExpired && phone.hasToken {
             let node = nodes[phone.node]
             guard !sick.contains(phone.node), phone.troubledAt == nil, phone.flying == 0, phone.refusedSerial == nil,
-                !isBetweenCards(phone), !isLetGo(phone), !node.shard.isHeldUp
+                !isBetweenCards(phone), !isLetGo(phone), !node.shard.isFeedbackFull
             else { continue }
             if phone.served == nil { return "activity \(phone.id.rawValue) has a new token and waits for its end (10)" }
             // Nothing is wrong with the token: its alert waits for the disk.

@@ -291,7 +291,7 @@ package final class World {
 
     /// - Returns: `true` if a command was waiting and the shard could take it.
     private func deliverCommand(to node: Node) -> Bool {
-        guard !node.shard.isHeldUp else { return false }
+        guard !node.shard.isFeedbackFull else { return false }
         takeCommands(of: node)
         guard let command = node.waiting.popFirst() else { return false }
         happens("\(command.summary)", at: node)
@@ -459,7 +459,7 @@ package final class World {
         guard room > 0 else { return nil }
         noteClockStep(of: node)
         noteSettled(by: node)
-        if !node.shard.isHeldUp {
+        if !node.shard.isFeedbackFull {
             let released = node.deadTokens.release(at: moment.monotonic) { index, token in
                 if phones[index].isGone || phones[index].servedToken != token { return .hasGone }
                 return isLetGo(phones[index]) ? .mayHaveGone : .stays

@@ -7,12 +7,12 @@ struct AppOrders {
     private(set) var isMuted = false
     private(set) var isPaused = false
     /// Newest version of each topic that was held back while paused.
-    private var held: [TopicID: Publication] = [:]
+    private var withheld: [TopicID: Publication] = [:]
 
     /// - Returns: the publication as the app's people get it now; `nil` if they get nothing.
     mutating func admit(_ publication: Publication) -> Publication? {
         guard isPaused else { return isMuted ? publication.silent : publication }
-        held[publication.topicID] = publication.event == .update ? publication : nil
+        withheld[publication.topicID] = publication.event == .update ? publication : nil
         guard publication.event == .end else { return nil }
         return isMuted ? publication.silent : publication
     }
@@ -23,7 +23,7 @@ struct AppOrders {
     /// Takes over orders from a checkpoint.
     mutating func restore(isMuted: Bool, isPaused: Bool) { (self.isMuted, self.isPaused) = (isMuted, isPaused) }
 
-    mutating func forget(_ topic: TopicID) { held[topic] = nil }
+    mutating func forget(_ topic: TopicID) { withheld[topic] = nil }
 
     /// - Returns: commands for the app's shards.
     mutating func apply(_ operation: FeedEvent.Operation) -> [ShardCommand] {
@@ -33,8 +33,8 @@ struct AppOrders {
         case .pause: isPaused = true
         case .resume:
             isPaused = false
-            defer { held.removeAll() }
-            return held.values.sorted { $0.serial < $1.serial }.map { .publish($0.silent) }
+            defer { withheld.removeAll() }
+            return withheld.values.sorted { $0.serial < $1.serial }.map { .publish($0.silent) }
         case .republish: return isPaused ? [] : [.republish]
         case .reset: break  // concerns a feed, and feeds know no apps
         }

@@ -60,7 +60,8 @@ extension CoreTurn {
     /// - Returns: `false` if it is on a phone, as a later call has said.
     func noteReport(ofUncertain card: UInt64) -> Bool {
         let callers = inbox.arrivals
-        return intake?.uncertain.noteReport(of: card, lastCall: lastCall, callers: inbox.holds(callers) ? callers : nil)
+        return intake?.uncertain.noteReport(
+            of: card, lastCall: lastCall, callers: inbox.hasCaller(among: callers) ? callers : nil)
             ?? false
     }
 

@@ -101,7 +101,7 @@ final class CoreTurn {
         let next = run(at: moment)
         let patience = inbox.withdraw(at: moment.monotonic)
         let hasAdmitted = inbox.hasCallers && inbox.admit()
-        intake?.uncertain.noteAdmitted(lastCall: lastCall, isWaiting: inbox.holds)
+        intake?.uncertain.noteAdmitted(lastCall: lastCall, isWaiting: inbox.hasCaller)
         if hasAdmitted { return .again }
         guard let patience, case .after(let wait) = next else { return next }
         let left = max(.zero, patience - moment.monotonic)

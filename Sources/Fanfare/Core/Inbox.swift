@@ -120,8 +120,8 @@ extension CoreTurn {
         var arrivals: Arrivals { Arrivals(requests: line.arrivals, changes: lineOfChanges.arrivals) }
 
         /// Returns whether one of these callers still waits.
-        func holds(_ arrivals: Arrivals) -> Bool {
-            line.holds(ofFirst: arrivals.requests) || lineOfChanges.holds(ofFirst: arrivals.changes)
+        func hasCaller(among arrivals: Arrivals) -> Bool {
+            line.hasCaller(amongFirst: arrivals.requests) || lineOfChanges.hasCaller(amongFirst: arrivals.changes)
         }
 
         /// Admits callers in order while there is room.

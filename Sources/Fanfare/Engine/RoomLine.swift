@@ -48,7 +48,7 @@ final class RoomLine<Element: Sendable>: Sendable {
     /// Returns whether one of the first callers still waits.
     ///
     /// - Parameter arrivals: number of these callers.
-    func holds(ofFirst arrivals: UInt64) -> Bool {
+    func hasCaller(amongFirst arrivals: UInt64) -> Bool {
         guard count > 0 else { return false }
         return state.withLock { state in
             guard let first = state.order.first(where: { state.callers[$0] != nil }) else { return false }

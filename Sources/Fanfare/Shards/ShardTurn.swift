@@ -72,7 +72,7 @@ final class ShardTurn {
     private func load() {
         guard let queue = loading, shard.isLoading else { return }
         let end = clock.now().monotonic + ShardTurn.loadingTime
-        while !shard.isHeldUp {
+        while !shard.isFeedbackFull {
             let moment = clock.now()
             guard moment.monotonic < end else { return wake() }
             switch queue.next() {
@@ -92,11 +92,11 @@ final class ShardTurn {
         let end = moment.monotonic + ShardTurn.longest
         commands.beginTurn()
         repeat {
-            commands.takeIn(while: { !shard.isHeldUp }, overtaken: { shard.reportOvertaken($0) }, wakeCore)
+            commands.takeIn(while: { !shard.isFeedbackFull }, overtaken: { shard.reportOvertaken($0) }, wakeCore)
             // Commands until the clock is read again. A command that may take long, for a million lineups, counts as a whole batch.
             var left = CommandIntake.batchMax
             while left > 0 {
-                guard !shard.isHeldUp else { return false }
+                guard !shard.isFeedbackFull else { return false }
                 guard let command = commands.popFirst() else {
                     if commands.isTurnOver { wake() }
                     return true
@@ -161,7 +161,7 @@ final class ShardTurn {
     /// none and is woken later.
     private func lookIntoRing() {
         rings.lieDown()
-        guard !commands.isRingEmpty, !shard.isHeldUp, !isStopping else { return }
+        guard !commands.isRingEmpty, !shard.isFeedbackFull, !isStopping else { return }
         rings.getUp()
         wake()
     }
@@ -184,9 +184,9 @@ final class ShardTurn {
 
     /// Sends feedback to the core. The rest stays in the shard, which is held up before it has too much.
     private func flushFeedback() {
-        let wasHeldUp = shard.isHeldUp
+        let wasFeedbackFull = shard.isFeedbackFull
         var hasSent = shard.sendFeedback(to: &feedback)
-        if wasHeldUp, !shard.isHeldUp { wake() }  // commands and the transport had to wait
+        if wasFeedbackFull, !shard.isFeedbackFull { wake() }  // commands and the transport had to wait
         if reports.send(to: &feedback) { hasSent = true }
         if hasSent { wakeCore() }
     }

@@ -202,7 +202,7 @@ final class Connection: Candidate {
     func streamsAllowed(at now: MonotonicTime) -> Int { allowance.normal(at: now) ?? session.configuration.streamsMax }
 
     /// Returns `true` while the peer allows fewer requests than it did a moment ago: it wants us to be slower.
-    func isHeldBack(at now: MonotonicTime) -> Bool { allowance.isHeldBack(at: now) }
+    func isReduced(at now: MonotonicTime) -> Bool { allowance.isReduced(at: now) }
 
     /// Sends deliveries.
     ///

@@ -37,7 +37,7 @@ struct StreamAllowance {
     }
 
     /// Returns `true` while the peer allows fewer requests than it did a moment ago.
-    func isHeldBack(at now: MonotonicTime) -> Bool { most > 1 && present < most && isCut(at: now) }
+    func isReduced(at now: MonotonicTime) -> Bool { most > 1 && present < most && isCut(at: now) }
 
     private func isCut(at now: MonotonicTime) -> Bool { cutAt.map { now - $0 < StreamAllowance.cutTime } ?? false }
 }

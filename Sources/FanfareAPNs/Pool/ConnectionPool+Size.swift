@@ -54,7 +54,7 @@ extension ConnectionPool {
 
     /// Returns `true` if the pool may grow. More connections make it worse while the service is in trouble or wants us to be slower.
     func mayGrow(at now: MonotonicTime) -> Bool {
-        gate.isOpen && trouble == nil && 2 * slots.count { $0.connection?.isHeldBack(at: now) == true } < slots.count
+        gate.isOpen && trouble == nil && 2 * slots.count { $0.connection?.isReduced(at: now) == true } < slots.count
     }
 
     func review(at moment: Moment) {

@@ -16,7 +16,7 @@ final class FeedbackReporter {
     init(feedbackMax: Int) { feedback = FeedbackQueue(limit: feedbackMax) }
 
     /// Is `true` while the core does not take feedback.
-    var isHeldUp: Bool { feedback.isFull }
+    var isFeedbackFull: Bool { feedback.isFull }
 
     func send(to ring: inout RingProducer<ShardFeedback>) -> Bool { feedback.drain(into: &ring) }
 

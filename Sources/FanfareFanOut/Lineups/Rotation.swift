@@ -38,7 +38,7 @@ package struct Rotation: Sendable {
     package private(set) var position: Int?
     /// Position of the favourite, to which the spotlight returns while that topic is live.
     package let pinned: Int?
-    private var held: (weight: Int, until: MonotonicTime)?
+    private var dwell: (weight: Int, until: MonotonicTime)?
     /// The time at which a round moves on to its next topic; `nil` without rounds.
     private var turnEnds: MonotonicTime?
     private var budget: TokenBucket
@@ -54,7 +54,7 @@ package struct Rotation: Sendable {
         fileprivate var position: UInt8
         /// Weight of the news that hold the spotlight; 255 means that it is not held.
         fileprivate var weight: UInt8
-        fileprivate var heldUntil: MonotonicTime
+        fileprivate var dwellEnds: MonotonicTime
         /// The time at which a round moves on; `always` means none.
         fileprivate var turnEnds: MonotonicTime
         fileprivate var credit: Int64
@@ -64,15 +64,15 @@ package struct Rotation: Sendable {
     var resting: Resting {
         let level = budget.level
         return Resting(
-            position: position.map(UInt8.init) ?? .max, weight: held.map { UInt8(clamping: $0.weight) } ?? .max,
-            heldUntil: held?.until ?? .always, turnEnds: turnEnds ?? .always, credit: level.creditMilliseconds,
+            position: position.map(UInt8.init) ?? .max, weight: dwell.map { UInt8(clamping: $0.weight) } ?? .max,
+            dwellEnds: dwell?.until ?? .always, turnEnds: turnEnds ?? .always, credit: level.creditMilliseconds,
             creditAt: level.updatedAt)
     }
 
     init(_ resting: Resting, _ rules: LineupRules, pinned: Int?) {
         self.pinned = pinned
         position = resting.position == .max ? nil : Int(resting.position)
-        held = resting.weight == .max ? nil : (Int(resting.weight), resting.heldUntil)
+        dwell = resting.weight == .max ? nil : (Int(resting.weight), resting.dwellEnds)
         turnEnds = resting.turnEnds > .always ? resting.turnEnds : nil
         budget = TokenBucket(rules.rotationPushes, (resting.credit, resting.creditAt))
     }
@@ -85,19 +85,19 @@ package struct Rotation: Sendable {
         at position: Int, weight: Int, alerts: Bool = false, _ rules: LineupRules, now: MonotonicTime
     ) {
         var weight = weight
-        if let held, now < held.until, !alerts {
+        if let dwell, now < dwell.until, !alerts {
             // Further news of the same topic extends the dwell time and never lowers the weight of the news before.
-            guard position == self.position || weight >= held.weight else { return }
-            if position == self.position { weight = max(weight, held.weight) }
+            guard position == self.position || weight >= dwell.weight else { return }
+            if position == self.position { weight = max(weight, dwell.weight) }
         }
-        held = (weight, now.inMilliseconds.advanced(byMilliseconds: rules.dwell))
+        dwell = (weight, now.inMilliseconds.advanced(byMilliseconds: rules.dwell))
         move(to: position, rules, now: now)
     }
 
     /// Returns the position at which the spotlight belongs now; `nil` when nothing is shown.
     package func wanted(_ topics: [Topic], now: MonotonicTime) -> Int? {
         let current = position.flatMap { topics[$0].life == .gone ? nil : $0 }
-        if let current, let held, now < held.until { return current }
+        if let current, let dwell, now < dwell.until { return current }
         func isLive(_ index: Int) -> Bool { topics[index].life == .live }
         // The first row wins among equals.
         var most: Int?
@@ -124,8 +124,8 @@ package struct Rotation: Sendable {
     /// Moves the spotlight, with a push that is made anyway or with one that `mayPush` has granted.
     package mutating func move(to position: Int?, _ rules: LineupRules, now: MonotonicTime) {
         self.position = position
-        if let held, held.until <= now { self.held = nil }
-        turnEnds = rules.round.map { (held?.until ?? now.inMilliseconds).advanced(byMilliseconds: $0) }
+        if let dwell, dwell.until <= now { self.dwell = nil }
+        turnEnds = rules.round.map { (dwell?.until ?? now.inMilliseconds).advanced(byMilliseconds: $0) }
     }
 
     /// Takes one push for the rotation alone from its budget, unless no topic is live.
@@ -146,7 +146,7 @@ package struct Rotation: Sendable {
         let now = now.inMilliseconds
         let live = topics.count { $0.life == .live }
         guard live > 0 else { return nil }
-        let free = held.map { max($0.until, now) } ?? now
+        let free = dwell.map { max($0.until, now) } ?? now
         if wanted(topics, now: free) != position { return free > now ? free : now + budget.wait(at: now.inBuckets) }
         // A round needs several live topics, and stops while the favourite is live.
         guard live > 1, pinned.map({ topics[$0].life != .live }) ?? true else { return nil }

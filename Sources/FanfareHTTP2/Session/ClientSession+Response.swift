@@ -66,7 +66,7 @@ extension ClientSession {
         }
         streams[partial: position].status = head.status
         streams[partial: position].contentLength = head.contentLength
-        streams[partial: position].held.append(fields.span.extracting(apnsID))
+        streams[partial: position].answerBytes.append(fields.span.extracting(apnsID))
         streams[partial: position].apnsIDCount = apnsID.count
         if endsStream { finish(position) }
     }
@@ -91,11 +91,11 @@ extension ClientSession {
         let room = configuration.bodyMax - streams[partial: position].bodyCount
         streams[partial: position].bodyCount += content.count
         if content.count > room {
-            streams[partial: position].held.append(
+            streams[partial: position].answerBytes.append(
                 payload.extracting(content.lowerBound..<content.lowerBound + room))
             return finish(position, bodyIsCut: true)
         }
-        streams[partial: position].held.append(payload.extracting(content))
+        streams[partial: position].answerBytes.append(payload.extracting(content))
         if endsStream { return finish(position) }
         if streams[position].receiveWindow < FlowControl.defaultWindow / 2 {
             output.appendWindowUpdate(
@@ -113,13 +113,13 @@ extension ClientSession {
         let id = streams[position].id
         // The answer came early: the rest of the request is useless.
         if bodyIsCut || !streams[partial: position].unsent.isEmpty { output.appendReset(.cancel, stream: id) }
-        let held = streams[partial: position].held
+        let answerBytes = streams[partial: position].answerBytes
         let apnsIDCount = streams[partial: position].apnsIDCount
         report(
             Response(
                 stream: id, tag: streams[position].tag, status: streams[partial: position].status,
-                body: events.store(held.span.extracting(apnsIDCount...)), bodyIsCut: bodyIsCut,
-                apnsID: events.store(held.span.extracting(..<apnsIDCount))),
+                body: events.store(answerBytes.span.extracting(apnsIDCount...)), bodyIsCut: bodyIsCut,
+                apnsID: events.store(answerBytes.span.extracting(..<apnsIDCount))),
             position)
     }
 

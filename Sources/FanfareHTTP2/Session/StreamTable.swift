@@ -25,18 +25,18 @@ struct PartialExchange {
     /// Bytes of the answer's body so far, without padding.
     var bodyCount = 0
     /// `apns-id` (the first `apnsIDCount` bytes) and body of an answer that is incomplete.
-    var held: [UInt8] = []
+    var answerBytes: [UInt8] = []
     var apnsIDCount = 0
 
-    /// Largest capacity of `held` that is kept for reuse, so that short error answers allocate nothing.
-    static let heldCapacityKept = 256
+    /// Largest capacity of `answerBytes` that is kept for reuse, so that short error answers allocate nothing.
+    static let answerCapacityKept = 256
 
     mutating func reset() {
-        var held = held
-        self.held = []
-        held.removeAll(keepingCapacity: held.capacity <= PartialExchange.heldCapacityKept)
+        var answerBytes = answerBytes
+        self.answerBytes = []
+        answerBytes.removeAll(keepingCapacity: answerBytes.capacity <= PartialExchange.answerCapacityKept)
         self = PartialExchange()
-        self.held = held
+        self.answerBytes = answerBytes
     }
 }
 

@@ -10,9 +10,9 @@ import Testing
         var allowance = StreamAllowance()
         #expect(allowance.normal(at: .after(.zero)) == nil)
         allowance.note(1, at: .after(.zero))
-        #expect(allowance.normal(at: .after(later)) == nil && !allowance.isHeldBack(at: .after(.zero)))
+        #expect(allowance.normal(at: .after(later)) == nil && !allowance.isReduced(at: .after(.zero)))
         allowance.note(1000, at: .after(.seconds(1)))
-        #expect(allowance.normal(at: .after(.seconds(1))) == 1000 && !allowance.isHeldBack(at: .after(.seconds(1))))
+        #expect(allowance.normal(at: .after(.seconds(1))) == 1000 && !allowance.isReduced(at: .after(.seconds(1))))
     }
 
     /// A pool that went on planning with the former number would serve its audience ten times too late.
@@ -20,18 +20,18 @@ import Testing
         var allowance = StreamAllowance()
         allowance.note(1000, at: .after(.zero))
         allowance.note(100, at: .after(.seconds(10)))
-        #expect(allowance.normal(at: .after(.seconds(10))) == 1000 && allowance.isHeldBack(at: .after(.seconds(10))))
+        #expect(allowance.normal(at: .after(.seconds(10))) == 1000 && allowance.isReduced(at: .after(.seconds(10))))
         #expect(
             allowance.normal(at: .after(.seconds(10) + later)) == 100
-                && !allowance.isHeldBack(at: .after(.seconds(10) + later)))
+                && !allowance.isReduced(at: .after(.seconds(10) + later)))
         allowance.note(100, at: .after(.seconds(11) + later))
         #expect(
             allowance.normal(at: .after(.seconds(12) + later)) == 100
-                && !allowance.isHeldBack(at: .after(.seconds(12) + later)))
+                && !allowance.isReduced(at: .after(.seconds(12) + later)))
         allowance.note(50, at: .after(.seconds(20) + later))
         #expect(
             allowance.normal(at: .after(.seconds(21) + later)) == 100
-                && allowance.isHeldBack(at: .after(.seconds(21) + later)))
+                && allowance.isReduced(at: .after(.seconds(21) + later)))
     }
 
     @Test func aNumberThatIsRaisedAgainCountsAtOnce() {
@@ -39,7 +39,7 @@ import Testing
         allowance.note(1000, at: .after(.zero))
         allowance.note(100, at: .after(.seconds(10)))
         allowance.note(1000, at: .after(.seconds(20)))
-        #expect(allowance.normal(at: .after(.seconds(20))) == 1000 && !allowance.isHeldBack(at: .after(.seconds(20))))
+        #expect(allowance.normal(at: .after(.seconds(20))) == 1000 && !allowance.isReduced(at: .after(.seconds(20))))
         allowance.note(2000, at: .after(.seconds(30)))
         #expect(allowance.normal(at: .after(.seconds(30) + later)) == 2000)
     }

@@ -51,9 +51,9 @@ import Testing
 
     @Test func reporterIsHeldUpWhileAsManyFactsWaitAsItMayHold() {
         for _ in 1...2 { reporter.refuse(ActivityID(1), .unknownActivity) }
-        #expect(!reporter.isHeldUp)
+        #expect(!reporter.isFeedbackFull)
         reporter.refuse(ActivityID(1), .unknownActivity)
-        #expect(reporter.isHeldUp)
-        #expect(facts().count == 3 && !reporter.isHeldUp && reporter.violation() == nil)
+        #expect(reporter.isFeedbackFull)
+        #expect(facts().count == 3 && !reporter.isFeedbackFull && reporter.violation() == nil)
     }
 }

@@ -30,7 +30,7 @@ import Testing
         stage.follow()
         #expect(stage.shard.nextDue != nil)
         stage.follow(token: 1, in: TopicID(""))
-        #expect(stage.shard.isHeldUp && stage.shard.nextDue == nil)
+        #expect(stage.shard.isFeedbackFull && stage.shard.nextDue == nil)
         _ = stage.fates()
         #expect(stage.shard.nextDue != nil)
     }

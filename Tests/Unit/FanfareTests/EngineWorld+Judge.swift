@@ -304,7 +304,7 @@ extension EngineWorld {
     /// Returns a description of a state that should have arrived everywhere by now and has not.
     func missing() -> String? {
         if core.isCongested { return "the core waits for room in a ring" }
-        if nodes.contains(where: { $0.turn.shard.isHeldUp }) { return "a shard waits for room in a ring" }
+        if nodes.contains(where: { $0.turn.shard.isFeedbackFull }) { return "a shard waits for room in a ring" }
         if eventsDecided != eventsTaken.count {
             return "\(eventsTaken.count - eventsDecided) events wait to be decided"
         }

@@ -161,7 +161,7 @@ final class EngineWorld {
         for step in 1...steps {
             perform(random.pick(actions, by: \.weight))
             met.congested += core.isCongested ? 1 : 0
-            met.heldUp += nodes.count { $0.turn.shard.isHeldUp }
+            met.heldUp += nodes.count { $0.turn.shard.isFeedbackFull }
             if let violation = core.violation() { complain(violation) }
             if violation == nil, random.chance(0.004) { calm() }
             if let violation { return "step \(step): \(violation)" }

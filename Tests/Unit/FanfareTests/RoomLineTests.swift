@@ -107,19 +107,23 @@ import Testing
 
     @Test func firstCallersAreHeldUntilTheLastOfThemIsGone() async {
         let line = Line()
-        #expect(line.arrivals == 0 && !line.holds(ofFirst: 5))
+        #expect(line.arrivals == 0 && !line.hasCaller(amongFirst: 5))
         let first = await caller(of: line, bringing: 1)
         let second = await caller(of: line, bringing: 2)
         let arrivals = line.arrivals
         let third = await caller(of: line, bringing: 3)
-        #expect(arrivals == 2 && line.arrivals == 3 && line.holds(ofFirst: arrivals) && !line.holds(ofFirst: 0))
+        #expect(
+            arrivals == 2 && line.arrivals == 3 && line.hasCaller(amongFirst: arrivals)
+                && !line.hasCaller(amongFirst: 0))
         #expect(line.admit(room: 1) { _ in 0 })
-        #expect(line.holds(ofFirst: arrivals), "the second one waits")
+        #expect(line.hasCaller(amongFirst: arrivals), "the second one waits")
         second.cancel()
         #expect(await second.value == .cancelled)
-        #expect(!line.holds(ofFirst: arrivals) && line.holds(ofFirst: 3), "one who came later is no reason to wait")
+        #expect(
+            !line.hasCaller(amongFirst: arrivals) && line.hasCaller(amongFirst: 3),
+            "one who came later is no reason to wait")
         #expect(line.admit(room: 1) { _ in 0 })
-        #expect(!line.holds(ofFirst: 3))
+        #expect(!line.hasCaller(amongFirst: 3))
         _ = (await first.value, await third.value)
     }
 
