@@ -19,20 +19,20 @@ final class Membership {
     @safe @exclusivity(unchecked) var claims = ClaimBook()
     /// Lineups whose wake-up is due, by lane.
     let dueLineups = (0..<Lanes.count).map { DueLineups(lane: $0) }
-    let openMax: Int
+    let trackedMax: Int
     let lineupRules: LineupRules
     private(set) var membersOfLineups = 0
     /// Number of lineups with changes that wait for their minimum interval.
     @safe @exclusivity(unchecked) var lineupsWaiting = 0
 
     init(
-        _ reporter: FeedbackReporter, lineupRules: LineupRules, lanes: LaneShares, openMax: Int,
+        _ reporter: FeedbackReporter, lineupRules: LineupRules, lanes: LaneShares, trackedMax: Int,
         unpublishedTopicsMax: Int
     ) {
         self.reporter = reporter
         self.lanes = Lanes(lanes)
         self.lineupRules = lineupRules
-        self.openMax = openMax
+        self.trackedMax = trackedMax
         audiences = AudienceTable(lineupRules)
         topics = KnownTopics(unpublishedMax: unpublishedTopicsMax, order: lineupRules.order)
     }
@@ -247,8 +247,8 @@ final class Membership {
     }
 
     /// Tracks a publication that the audience's newest version carries.
-    func open(_ serial: UInt64, in audience: Audience) {
-        if let overtaken = audience.open(serial) { reporter.overtake(overtaken) }
+    func track(_ serial: UInt64, in audience: Audience) {
+        if let overtaken = audience.track(serial) { reporter.overtake(overtaken) }
     }
 
     func reportCompleted(_ audience: Audience, at moment: Moment) {
@@ -311,7 +311,7 @@ final class Membership {
 
     private func wake(_ index: AudienceIndex) -> Audience {
         guard audiences[index] === audiences.restingFollower else { return wakeLineupAt(index) }
-        return audiences.wakeFollower(index, openMax: openMax) { topics[$0].latest }
+        return audiences.wakeFollower(index, trackedMax: trackedMax) { topics[$0].latest }
     }
 
     /// Gives a lineup whose state is in its row an audience of its own, with its push in flight.
@@ -323,7 +323,7 @@ final class Membership {
         let spotlight = lineups.links(of: row).lowerBound + Int(state.spotlight)
         let latest = state.spotlight == .max ? nil : topics[lineups.topic(ofLink: spotlight)].latest
         abandonDue(row)
-        let audience = lineups.wake(row, lineupRules, latest: latest, openMax: openMax)
+        let audience = lineups.wake(row, lineupRules, latest: latest, trackedMax: trackedMax)
         audiences[index] = audience
         if !state.flags.isDisjoint(with: .awaitingVisit), let lineup = audience.lineup {
             lineup.awaitsNews = true
@@ -382,7 +382,7 @@ final class Membership {
         count(owed: 1, in: audience)
         for (_, news) in lineups.taken {
             reporter.publications.addAudience(to: news.publication.serial)
-            open(news.publication.serial, in: audience)
+            track(news.publication.serial, in: audience)
         }
         // Each of these is open for this audience, so none is complete.
         for serial in lineups.exhausted { _ = reporter.publications.complete(serial, at: state.publishedAt) }

@@ -28,7 +28,7 @@ package final class Shard: DeliverySource {
 
     /// - Parameters:
     ///   - feedbackMax: number of facts waiting for the core from which on the shard `isFeedbackFull`.
-    ///   - openMax: maximum of publications per audience, at least 1, whose completion is tracked at a time. A match has some 70 versions,
+    ///   - trackedMax: maximum of publications per audience, at least 1, whose completion is tracked at a time. A match has some 70 versions,
     ///     so 64 cover the better part of an hour without the service.
     ///   - lifetime: lifetime of an activity; a value other than the system's is for simulations.
     ///   - limits: limits of each activity.
@@ -37,7 +37,7 @@ package final class Shard: DeliverySource {
     ///   - deadTokenAnswers: number of answers that the dead-token guard waits for, and number that it remembers.
     ///   - deadTokenProbes: number of held activities that are tried at a time while the guard is shut.
     package init(
-        lineups: LineupRules = LineupRules(), feedbackMax: Int = 4096, openMax: Int = 64,
+        lineups: LineupRules = LineupRules(), feedbackMax: Int = 4096, trackedMax: Int = 64,
         lifetime: Duration = ActivityAge.lifetime,
         limits: ActivityLimits = ActivityLimits(), lanes: LaneShares = LaneShares(),
         unpublishedTopicsMax: Int = 1_000_000,
@@ -45,7 +45,8 @@ package final class Shard: DeliverySource {
     ) {
         reporter = FeedbackReporter(feedbackMax: feedbackMax)
         membership = Membership(
-            reporter, lineupRules: lineups, lanes: lanes, openMax: openMax, unpublishedTopicsMax: unpublishedTopicsMax)
+            reporter, lineupRules: lineups, lanes: lanes, trackedMax: trackedMax,
+            unpublishedTopicsMax: unpublishedTopicsMax)
         lineupPublisher = LineupPublisher(reporter, membership)
         publisher = TopicPublisher(reporter, membership, lineupPublisher)
         missedAlerts = MissedAlerts(membership, lineupPublisher)
@@ -114,7 +115,7 @@ package final class Shard: DeliverySource {
     /// Is `true` when nothing is pending or in flight: each activity has all content published to it, except content refused for good.
     package var isQuiet: Bool {
         membership.counts.owed == 0 && sender.inFlight == 0 && lifecycle.leaving == 0 && membership.lineupsWaiting == 0
-            && membership.lineups.openNews == 0 && membership.dueLineups.allSatisfy { !$0.hasWork }
+            && membership.lineups.newsCount == 0 && membership.dueLineups.allSatisfy { !$0.hasWork }
             && lifecycle.starts.waitingCount == 0 && !publisher.isShowingAgain
     }
 
@@ -266,7 +267,7 @@ package final class Shard: DeliverySource {
             isQuiet
             ? settling.takeAll(isComplete: membership.counts.refused == 0)
             : settling.takeSettled(membership.audiences.rows, membership.lineups, membership.store.activities) {
-                lifecycle.openPush(of: $0)
+                lifecycle.duePush(of: $0)
             }
         if let answer { reporter.report(answer, statistics) }
     }

@@ -75,7 +75,7 @@ extension World {
             deadTokens = DeadTokenJudge(remembering: options.deadTokenAnswers, probes: options.deadTokenProbes)
             lanes = LaneJudge(options.lanes)
             shard = Shard(
-                lineups: options.lineupRules, feedbackMax: options.feedbackHeldMax, openMax: options.openMax,
+                lineups: options.lineupRules, feedbackMax: options.feedbackHeldMax, trackedMax: options.trackedMax,
                 lifetime: options.lifetime, limits: options.limits, lanes: options.lanes,
                 deadTokenAnswers: options.deadTokenAnswers, deadTokenProbes: options.deadTokenProbes)
             if options.keepsClaims {

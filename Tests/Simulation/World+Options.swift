@@ -47,7 +47,7 @@ extension World {
         package var waitingMax = 64
         package var feedbackHeldMax = 64
         /// Publications per audience whose completion is tracked one by one.
-        package var openMax = 64
+        package var trackedMax = 64
         /// Shares of the lanes. With small ones a few pushes are a round, so that small worlds see one lane overtake another.
         var lanes = LaneShares()
         /// Limits of each activity.
@@ -96,7 +96,7 @@ extension World {
             commandsMax = pick([1, 2, 64], 5)
             feedbackMax = pick([1, 2, 64], 6)
             feedbackHeldMax = pick([1, 4, 64], 7)
-            openMax = pick([1, 2, 64], 8)
+            trackedMax = pick([1, 2, 64], 8)
             waitingMax = pick([1, 4, 64], 25)
             if extras.contains(.lanes) {
                 lanes = pick([LaneShares(), LaneShares(visits: [8, 4, 2, 1], quantum: 4)], 31)

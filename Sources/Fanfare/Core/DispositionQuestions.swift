@@ -6,33 +6,33 @@ import FanfareModel
 struct DispositionQuestions {
     typealias Answer = (AlertDisposition?) -> Void
 
-    private var open: [UInt64: Answer] = [:]
+    private var unanswered: [UInt64: Answer] = [:]
     private var asked: UInt64 = 0
 
-    var count: Int { open.count }
+    var count: Int { unanswered.count }
 
     /// - Returns: number of the question, which the shard's answer repeats.
     mutating func ask(_ answer: @escaping Answer) -> UInt64 {
         asked += 1
-        open[asked] = answer
+        unanswered[asked] = answer
         return asked
     }
 
     /// Removes a question that the shard has answered.
     ///
     /// - Returns: the closure for the answer; `nil` if the question is no longer open.
-    mutating func close(_ number: UInt64) -> Answer? { open.removeValue(forKey: number) }
+    mutating func close(_ number: UInt64) -> Answer? { unanswered.removeValue(forKey: number) }
 
     /// Removes all questions, because no shard answers any more.
     ///
     /// - Returns: the closures in the order of the questions.
     mutating func closeAll() -> [Answer] {
-        defer { open = [:] }
-        return open.sorted { $0.key < $1.key }.map(\.value)
+        defer { unanswered = [:] }
+        return unanswered.sorted { $0.key < $1.key }.map(\.value)
     }
 
     func violation() -> String? {
-        guard let unasked = open.keys.first(where: { $0 > asked }) else { return nil }
+        guard let unasked = unanswered.keys.first(where: { $0 > asked }) else { return nil }
         return "question \(unasked) is open, and \(asked) were asked"
     }
 }

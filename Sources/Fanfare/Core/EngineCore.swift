@@ -298,7 +298,7 @@ package final class EngineCore {
         if loading.begins(publication.topicID) { shards.send(.forget(publication.topicID)) }
         var count = 0
         for app in apps.indices where publish(publication, toApp: app) { count += shards.perApp }
-        if count > 0 { publications.open(publication.serial, of: publication.topicID, shards: count) }
+        if count > 0 { publications.track(publication.serial, of: publication.topicID, shards: count) }
     }
 
     /// - Returns: `false` if the app's orders keep the publication from it.
@@ -324,7 +324,7 @@ package final class EngineCore {
         }
         for publication in resumption.publications {
             if let count = shardCounts[publication.serial] {
-                publications.open(publication.serial, of: publication.topicID, shards: count)
+                publications.track(publication.serial, of: publication.topicID, shards: count)
             }
         }
     }

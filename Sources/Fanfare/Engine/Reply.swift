@@ -3,18 +3,18 @@ import FanfareLoop
 /// Single answer from the core to one task, which may stop waiting for it. Any thread.
 final class Reply<Value: Sendable>: Sendable {
     private enum State {
-        case open
+        case pending
         case awaited(CheckedContinuation<Value?, Never>)
         case given(Value?)
     }
 
-    private let state = Locked(State.open)
+    private let state = Locked(State.pending)
 
     /// Gives the answer; only the first call counts.
     func give(_ value: Value?) {
         let awaiting = state.withLock { state -> CheckedContinuation<Value?, Never>? in
             switch state {
-            case .open:
+            case .pending:
                 state = .given(value)
                 return nil
             case .awaited(let continuation):

@@ -4,7 +4,7 @@ struct UncertainStarts {
     /// Number of the last call that must not start the card, by the bits of its id; `.max` until people are told, and while callers from before that wait.
     private var cards: [UInt64: UInt64] = [:]
     /// Cards that people were told of while callers waited for room, by the callers until then, in their order.
-    private var open: [(callers: CoreTurn.Inbox.Arrivals, cards: [UInt64])] = []
+    private var unsettled: [(callers: CoreTurn.Inbox.Arrivals, cards: [UInt64])] = []
     private var last: UInt64 = 0
     private var allReported = false
 
@@ -24,8 +24,8 @@ struct UncertainStarts {
             settle(card, lastCall)
             return true
         }
-        if open.last?.callers != callers { open.append((callers, [])) }
-        open[open.count - 1].cards.append(card)
+        if unsettled.last?.callers != callers { unsettled.append((callers, [])) }
+        unsettled[unsettled.count - 1].cards.append(card)
         return true
     }
 
@@ -43,9 +43,9 @@ struct UncertainStarts {
     ///   - lastCall: number of the last call in the mailbox.
     ///   - isWaiting: returns whether one of these callers waits for room.
     mutating func noteAdmitted(lastCall: UInt64, isWaiting: (CoreTurn.Inbox.Arrivals) -> Bool) {
-        while let first = open.first, !isWaiting(first.callers) {
+        while let first = unsettled.first, !isWaiting(first.callers) {
             for card in first.cards { settle(card, lastCall) }
-            open.removeFirst()
+            unsettled.removeFirst()
         }
     }
 
@@ -60,7 +60,7 @@ struct UncertainStarts {
     mutating func covers(_ card: UInt64, _ number: UInt64) -> Bool {
         guard let until = cards[card] else { return false }
         // The calls behind this one have greater numbers.
-        if allReported, open.isEmpty, number > last { cards = [:] }
+        if allReported, unsettled.isEmpty, number > last { cards = [:] }
         return number <= until
     }
 }

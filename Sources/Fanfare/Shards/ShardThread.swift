@@ -21,7 +21,7 @@ final class ShardThread {
         var keepsPeople = false
     }
 
-    /// Starts the thread without waiting for it; `opened()` waits.
+    /// Starts the thread without waiting for it; `link()` waits.
     ///
     /// - Parameters:
     ///   - load: fills the shard on its thread, before anything else happens there.
@@ -51,7 +51,7 @@ final class ShardThread {
                 }
                 let signal = driver.signal
                 loading?.wake { signal.signal() }
-                driver.turn.open(try makeTransport(loop, shard, context), loading: loading)
+                driver.turn.attach(try makeTransport(loop, shard, context), loading: loading)
                 started.succeed(driver.signal)
                 loop.run()
                 let rest = driver.turn.takeFeedback()
@@ -65,12 +65,12 @@ final class ShardThread {
     /// Waits until the shard is loaded and its transport opened.
     ///
     /// - Throws: the error of loading or of the transport; the thread has ended then.
-    func opened() throws -> ShardLink {
+    func link() throws -> ShardLink {
         let signal = try started.wait()
         return ShardLink(rings) { signal.signal() }
     }
 
-    /// Ends the thread of an engine that cannot be created. Called before `opened()`.
+    /// Ends the thread of an engine that cannot be created. Called before `link()`.
     func abandon() {
         rings.stop(within: .zero)
         if let signal = try? started.wait() { signal.signal() }

@@ -73,7 +73,7 @@ final class ShardThreads {
                 for line in faults?.lines ?? [] { report(line) }
                 for queue in queues.joined() { queue.finish() }
             }
-            links = try threads.map { try $0.opened() }
+            links = try threads.map { try $0.link() }
             loading = loadsLater ? queues : []
         } catch {
             for queue in queues.joined() { queue.abandon() }

@@ -50,7 +50,7 @@ final class ShardTurn {
     /// Sets the transport that takes the shard's deliveries. Called before anything else.
     ///
     /// - Parameter loading: cards of the store, which the shard loads once the core has said so (`ShardCommand.load`). The queue wakes the thread.
-    func open(_ transport: any Transport, loading: LoadingQueue? = nil) {
+    func attach(_ transport: any Transport, loading: LoadingQueue? = nil) {
         self.transport = transport
         self.loading = loading
     }

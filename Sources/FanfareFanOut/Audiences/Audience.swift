@@ -13,7 +13,7 @@ final class Audience: LaneMember {
     @safe @exclusivity(unchecked) var order = SweepOrder<ActivitySlot>()
     @safe @exclusivity(unchecked) private(set) var newest: NewestVersion
     @safe @exclusivity(unchecked) var ledger = VersionLedger()
-    @safe @exclusivity(unchecked) private(set) var publications: OpenPublications
+    @safe @exclusivity(unchecked) private(set) var publications: TrackedPublications
     @safe @exclusivity(unchecked) private(set) var times = PublicationTimes()
     @safe @exclusivity(unchecked) private(set) var alerts = AlertHistory()
     @safe @exclusivity(unchecked) private(set) var revisits = Revisits()
@@ -32,9 +32,9 @@ final class Audience: LaneMember {
     var event: Publication.Event { newest.event }
     var priority: Priority { newest.priority }
 
-    /// - Parameter openMax: maximum of publications whose completion is tracked at a time.
-    init(topics: [TopicIndex], lineup: Lineup? = nil, openMax: Int, priority: Priority = .conserving) {
-        publications = OpenPublications(capacity: openMax)
+    /// - Parameter trackedMax: maximum of publications whose completion is tracked at a time.
+    init(topics: [TopicIndex], lineup: Lineup? = nil, trackedMax: Int, priority: Priority = .conserving) {
+        publications = TrackedPublications(capacity: trackedMax)
         newest = NewestVersion(priority: priority)
         self.topics = topics
         self.lineup = lineup
@@ -103,7 +103,7 @@ final class Audience: LaneMember {
         freshness: Int, at published: MonotonicTime
     ) {
         ledger.rest(delivered, displayHash: displayHashBefore)
-        if delivered != target { ledger.open(target, displayHash: displayHash) }
+        if delivered != target { ledger.add(target, displayHash: displayHash) }
         ledger.noteSent(1)
         times.note(published, freshness: freshness, hasMembers: false)
         for (index, alert) in missed.enumerated() {
@@ -145,8 +145,8 @@ final class Audience: LaneMember {
     /// Count of the audiences that the object has served.
     var servedTenant: UInt64 { lineup?.tenant ?? tenant }
 
-    /// Opens a version for an alert that loaded members have missed.
-    func open(_ alert: IssuedAlert, in version: Version) {
+    /// Adds a version for an alert that loaded members have missed.
+    func add(_ alert: IssuedAlert, in version: Version) {
         take(version)
         alerts.append(alert, in: target, for: order.count, having: ledger.oldest)
     }
@@ -166,15 +166,15 @@ final class Audience: LaneMember {
 
     /// Tracks the completion of a publication that the newest version carries.
     ///
-    /// - Returns: the publication that this one overtakes (`OpenPublications`).
-    func open(_ serial: UInt64) -> UInt64? { publications.open(serial, in: target) }
+    /// - Returns: the publication that this one overtakes (`TrackedPublications`).
+    func track(_ serial: UInt64) -> UInt64? { publications.track(serial, in: target) }
 
     /// Takes the first version of an audience made after its topics were published. It has no members yet that could lack it.
     func adopt(_ version: Version) { take(version) }
 
     private func take(_ version: Version) {
         newest.advance(to: version)
-        ledger.open(target, displayHash: version.displayHash)
+        ledger.add(target, displayHash: version.displayHash)
     }
 
     /// Notes that the last unvisited member lacks the newest alert, for which the others have been visited: all unvisited members go first.

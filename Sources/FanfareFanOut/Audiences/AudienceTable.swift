@@ -5,12 +5,12 @@ struct AudienceTable {
     /// The audiences, with placeholders for free and resting ones.
     private(set) var rows: [Audience] = []
     /// Placeholder for a freed audience, until its index is reused.
-    let vacant = Audience(topics: [], openMax: 1)
+    let vacant = Audience(topics: [], trackedMax: 1)
     /// Placeholder for a lineup at rest, whose state is in the table of lineups.
     let resting: Audience
     /// Placeholder for a topic's only follower at rest, whose state is in `followers`. It has a member, too, so that it counts as an audience
     /// of one.
-    let restingFollower = Audience(topics: [.none], openMax: 1)
+    let restingFollower = Audience(topics: [.none], trackedMax: 1)
     private(set) var followers = RestingFollowers()
     /// Indices of audiences whose last member has left.
     private var freeRows: [AudienceIndex] = []
@@ -24,7 +24,7 @@ struct AudienceTable {
 
     init(_ rules: LineupRules) {
         resting = Audience(
-            topics: [], lineup: Lineup(rotation: Rotation(rules, at: .always)), openMax: 1)
+            topics: [], lineup: Lineup(rotation: Rotation(rules, at: .always)), trackedMax: 1)
         restingFollower.order.rest(ActivitySlot(.max))
     }
 
@@ -55,8 +55,10 @@ struct AudienceTable {
     /// Ends the rest of a topic's only follower.
     ///
     /// - Parameter latest: returns the latest publication of a topic, by its index.
-    mutating func wakeFollower(_ index: AudienceIndex, openMax: Int, latest: (TopicIndex) -> Publication?) -> Audience {
-        let audience = followers.wake(index, openMax: openMax, latest: latest)
+    mutating func wakeFollower(
+        _ index: AudienceIndex, trackedMax: Int, latest: (TopicIndex) -> Publication?
+    ) -> Audience {
+        let audience = followers.wake(index, trackedMax: trackedMax, latest: latest)
         rows[index.place] = audience
         return audience
     }

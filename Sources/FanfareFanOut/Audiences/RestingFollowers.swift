@@ -42,10 +42,10 @@ struct RestingFollowers {
     }
 
     /// - Parameter latest: returns the latest publication of a topic.
-    mutating func wake(_ index: AudienceIndex, openMax: Int, latest: (TopicIndex) -> Publication?) -> Audience {
+    mutating func wake(_ index: AudienceIndex, trackedMax: Int, latest: (TopicIndex) -> Publication?) -> Audience {
         guard let row = rows[index.place].take() else { preconditionFailure("a follower wakes that does not rest") }
         count -= 1
-        let audience = spare.popLast() ?? Audience(topics: [.none], openMax: openMax)
+        let audience = spare.popLast() ?? Audience(topics: [.none], trackedMax: trackedMax)
         audience.wake(row, showing: latest(row.topic))
         return audience
     }

@@ -45,14 +45,14 @@ final class TopicPublisher {
         membership.topics.take(publication, of: topic, at: moment)
         // The count falls as audiences complete the publication; its first unit keeps it open until all audiences are added.
         let kind = reporter.freshness.index(of: publication.topicKind)
-        reporter.publications.open(publication.serial, audiences: 1, freshness: kind, at: moment.monotonic)
+        reporter.publications.track(publication.serial, audiences: 1, freshness: kind, at: moment.monotonic)
         let alert = publication.alert.map { issue($0, of: publication, at: moment) }
         if isChange || publication.event == .end, let (index, audience) = followers {
             membership.audiences.noteSize(audience, at: index)
             reporter.publications.addAudience(to: publication.serial)
             let version = Audience.Version(publication)
             membership.publish(version, in: audience, alerting: alert, freshness: kind, at: moment.monotonic)
-            membership.open(publication.serial, in: audience)
+            membership.track(publication.serial, in: audience)
             membership.lanes.enqueue(audience)
             membership.reportCompleted(audience, at: moment)
         } else {
@@ -149,7 +149,7 @@ final class TopicPublisher {
             let topic = membership.topics.insert(id)
             if !isLoaded { membership.detach(topic) }
             if let known = membership.topics[topic].followers { return known }
-            let audience = Audience(topics: [topic], openMax: membership.openMax)
+            let audience = Audience(topics: [topic], trackedMax: membership.trackedMax)
             let index = membership.audiences.insert(audience)
             membership.topics[topic].followers = index
             if let latest = membership.topics[topic].latest, isLoaded || !membership.topics[topic].isOver {
@@ -167,7 +167,7 @@ final class TopicPublisher {
     private func adopt(_ latest: Publication, in audience: Audience, with alerts: [PendingAlert]) {
         let version = Audience.Version(latest)
         guard !alerts.isEmpty else { return audience.adopt(version) }
-        for alert in alerts { audience.open(alert.issue, in: version) }
+        for alert in alerts { audience.add(alert.issue, in: version) }
         if membership.claims.isKept { audience.claimFront.restart(members: 0, blocks: membership.claims.limits.blocks) }
     }
 }

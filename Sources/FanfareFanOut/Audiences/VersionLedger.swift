@@ -28,8 +28,8 @@ struct VersionLedger {
     /// Is `true` when no member has an older version than the newest, and no push is in flight.
     var isResting: Bool { entries.count == 1 && entries[0].inFlight == 0 }
 
-    /// Opens an entry for the next version, which no member has yet.
-    mutating func open(_ version: UInt32, displayHash: UInt64) {
+    /// Adds an entry for the next version, which no member has yet.
+    mutating func add(_ version: UInt32, displayHash: UInt64) {
         let overtaken = entries.count - 1
         entries.append(Entry(version: version, displayHash: displayHash))
         drop(overtaken)

@@ -53,8 +53,8 @@ struct ClaimBook {
     /// ticket's values.
     private static let forgettingRound = 1 << 14
     /// Requests without an answer: their tickets, the times at which patience with them ends, and their names.
-    private var open: [(ticket: UInt64, patienceEnds: MonotonicTime, named: Int)] = []
-    /// Names in `open`.
+    private var requests: [(ticket: UInt64, patienceEnds: MonotonicTime, named: Int)] = []
+    /// Names in `requests`.
     private var requestedNames = 0
 
     private struct Waiting {
@@ -247,7 +247,7 @@ struct ClaimBook {
         guard !new.isEmpty else { return nil }
         requested = next
         forgetOldTickets()
-        open.append((requested, now + limits.patience, new.named))
+        requests.append((requested, now + limits.patience, new.named))
         requestedNames += new.named
         return new.takeAll(ticket: requested)
     }
@@ -268,8 +268,8 @@ struct ClaimBook {
     /// - Returns: the audiences that waited for them.
     mutating func confirm(_ ticket: UInt64) -> [Audience] {
         durable = max(durable, ticket)
-        open.removeAll { $0.ticket <= durable }
-        requestedNames = open.reduce(0) { $0 + $1.named }
+        requests.removeAll { $0.ticket <= durable }
+        requestedNames = requests.reduce(0) { $0 + $1.named }
         var served: [Audience] = []
         for ticket in waiting.keys.filter({ $0 <= durable }).sorted() {
             served += waiting.removeValue(forKey: ticket)?.compactMap(\.still) ?? []
@@ -278,19 +278,19 @@ struct ClaimBook {
     }
 
     /// The time from which on alerts leave without claims, because the store has not answered; `nil` if it owes no answer.
-    private var patienceEnds: MonotonicTime? { open.first?.patienceEnds }
+    private var patienceEnds: MonotonicTime? { requests.first?.patienceEnds }
 
     /// The time at which waiting lineups look again.
     func looksAgain(at now: MonotonicTime) -> MonotonicTime { patienceEnds ?? now + limits.patience }
 
     /// Is `true` if the store has nothing to answer and will not be asked.
-    var owesNothing: Bool { open.isEmpty && new.isEmpty }
+    var owesNothing: Bool { requests.isEmpty && new.isEmpty }
 
     func isOverdue(at now: MonotonicTime) -> Bool { patienceEnds.map { now >= $0 } ?? false }
 
     /// Is `true` if nothing waits for the store.
     var isIdle: Bool {
-        new.isEmpty && open.isEmpty && waiting.isEmpty && unnamed.isEmpty && unclaimed.isEmpty && lineups.isEmpty
+        new.isEmpty && requests.isEmpty && waiting.isEmpty && unnamed.isEmpty && unclaimed.isEmpty && lineups.isEmpty
     }
 
     /// Checks the tickets of `count` slots.
@@ -299,10 +299,10 @@ struct ClaimBook {
         guard marks.count == count, tickets.count == count else {
             return "\(marks.count) activities can be claimed of \(count)"
         }
-        guard durable <= requested, open.allSatisfy({ $0.ticket > durable }) else {
+        guard durable <= requested, requests.allSatisfy({ $0.ticket > durable }) else {
             return "a claim is durable too early"
         }
-        guard requestedNames == open.reduce(0, { $0 + $1.named }) else {
+        guard requestedNames == requests.reduce(0, { $0 + $1.named }) else {
             return "\(requestedNames) names are counted without an answer"
         }
         return nil

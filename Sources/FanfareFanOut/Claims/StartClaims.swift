@@ -8,9 +8,9 @@ struct StartClaims {
     /// Starts that no claim names, in order. Some may have gone, or wait no more.
     private var unnamed = Queue<ActivitySlot>()
     /// Starts of requests without an answer, in the order of their tickets.
-    private var open: [(ticket: UInt64, slots: [ActivitySlot])] = []
-    /// Number of starts in `open`.
-    private var openCount = 0
+    private var requests: [(ticket: UInt64, slots: [ActivitySlot])] = []
+    /// Number of starts in `requests`.
+    private var requestedCount = 0
 
     /// Number of entries in the line, among them those of starts that have gone.
     var unnamedCount: Int { unnamed.count }
@@ -27,23 +27,23 @@ struct StartClaims {
         upTo countMax: Int, beside unusedCount: Int, ticket: UInt64, waits: (ActivitySlot) -> Bool
     ) -> [ActivitySlot] {
         var taken: [ActivitySlot] = []
-        while openCount + unusedCount + taken.count < countMax, let slot = unnamed.popFirst() {
+        while requestedCount + unusedCount + taken.count < countMax, let slot = unnamed.popFirst() {
             if waits(slot) { taken.append(slot) }
         }
         guard !taken.isEmpty else { return [] }
-        open.append((ticket, taken))
-        openCount += taken.count
+        requests.append((ticket, taken))
+        requestedCount += taken.count
         return taken
     }
 
     /// Removes and returns the starts of the requests up to that ticket, each with its own.
     mutating func takeDurable(through ticket: UInt64) -> [(ticket: UInt64, slots: [ActivitySlot])] {
-        let durable = Array(open.prefix { $0.ticket <= ticket })
-        open.removeFirst(durable.count)
-        openCount -= durable.reduce(0) { $0 + $1.slots.count }
+        let durable = Array(requests.prefix { $0.ticket <= ticket })
+        requests.removeFirst(durable.count)
+        requestedCount -= durable.reduce(0) { $0 + $1.slots.count }
         return durable
     }
 
     /// Returns whether a request with this ticket has no answer.
-    func isOpen(_ ticket: UInt64) -> Bool { open.contains { $0.ticket == ticket } }
+    func isRequested(_ ticket: UInt64) -> Bool { requests.contains { $0.ticket == ticket } }
 }

@@ -32,7 +32,7 @@ struct Settling {
 
     /// The state of a push that is due to an activity for another reason than its audience's version: a joiner's first push, a private end,
     /// or a start.
-    enum OpenPush {
+    enum DuePush {
         case none, pending
         /// The first push of a joiner was refused for good; the activity gets the next version.
         case refused
@@ -42,7 +42,7 @@ struct Settling {
     ///
     /// - Returns: the answer to the newest question that has one by now.
     mutating func takeSettled(
-        _ audiences: [Audience], _ lineups: LineupTable, _ activities: [Activity], openPush: (ActivitySlot) -> OpenPush
+        _ audiences: [Audience], _ lineups: LineupTable, _ activities: [Activity], duePush: (ActivitySlot) -> DuePush
     ) -> Answer? {
         var answer: Answer?
         while !isIdle {
@@ -51,7 +51,7 @@ struct Settling {
                     question: question, unvisited: lineups.unvisited(), audiences: audiences.indices,
                     activities: activities.indices)
             }
-            guard round?.isOver(audiences, activities, openPush: openPush) == true else { break }
+            guard round?.isOver(audiences, activities, duePush: duePush) == true else { break }
             answer = round.take().map { Answer(question: $0.question, isComplete: $0.isComplete) }
         }
         return answer
@@ -67,12 +67,12 @@ extension Settling {
         private var audiences: Range<Int>
         /// Indices of the activities still to be looked at. Activities added later do not belong to the round.
         private var activities: Range<Int>
-        private var open: [Open] = []
+        private var lackingAudiences: [LackingAudience] = []
         private(set) var isComplete = true
-        private var lacking: [(slot: ActivitySlot, tenant: UInt32)] = []
+        private var lackingActivities: [(slot: ActivitySlot, tenant: UInt32)] = []
 
         /// An audience with members that lack content.
-        private struct Open {
+        private struct LackingAudience {
             let audience: Audience
             /// The `tenant` when the round looked: an audience that rests afterwards lacks nothing, and its object serves another one.
             let tenant: UInt64
@@ -111,38 +111,38 @@ extension Settling {
         /// Returns whether the round has its answer. A call costs a look at `lookMax` audiences and activities, or a check of those that have
         /// settled since the last call.
         mutating func isOver(
-            _ audiences: [Audience], _ activities: [Activity], openPush: (ActivitySlot) -> OpenPush
+            _ audiences: [Audience], _ activities: [Activity], duePush: (ActivitySlot) -> DuePush
         ) -> Bool {
             guard unvisited.isEmpty() else { return false }
             for index in self.audiences.prefix(Round.lookMax) {
                 let audience = audiences[index]
                 guard audience.owed + audience.refused > 0 || audience.hasChangesWaiting else { continue }
-                open.append(
-                    Open(
+                lackingAudiences.append(
+                    LackingAudience(
                         audience: audience, tenant: audience.servedTenant, version: audience.target,
                         awaitsVersion: audience.hasChangesWaiting))
             }
             self.audiences = self.audiences.dropFirst(Round.lookMax)
             for index in self.activities.prefix(Round.lookMax) {
                 let slot = ActivitySlot(UInt32(index))
-                if openPush(slot) != .none { lacking.append((slot, activities[index].tenant)) }
+                if duePush(slot) != .none { lackingActivities.append((slot, activities[index].tenant)) }
             }
             self.activities = self.activities.dropFirst(Round.lookMax)
             guard self.audiences.isEmpty, self.activities.isEmpty else { return false }
-            while let last = open.indices.last {
-                guard open[last].isSettled() else { return false }
-                if open[last].isThere, open[last].audience.refused > 0 { isComplete = false }
-                open.removeLast()
+            while let last = lackingAudiences.indices.last {
+                guard lackingAudiences[last].isSettled() else { return false }
+                if lackingAudiences[last].isThere, lackingAudiences[last].audience.refused > 0 { isComplete = false }
+                lackingAudiences.removeLast()
             }
-            while let (slot, tenant) = lacking.last {
+            while let (slot, tenant) = lackingActivities.last {
                 if activities[Int(slot.rawValue)].tenant == tenant {
-                    switch openPush(slot) {
+                    switch duePush(slot) {
                     case .none: break
                     case .pending: return false
                     case .refused: isComplete = false
                     }
                 }
-                lacking.removeLast()
+                lackingActivities.removeLast()
             }
             return true
         }

@@ -14,9 +14,9 @@ struct RemovedActivities {
     private var newest: [Entry] = []
     private var oldest = Queue<Entry>()
     /// Number of entries of which the core has been told and has not asked.
-    private var open = 0
+    private var unanswered = 0
 
-    static let openMax = 1024
+    static let unansweredMax = 1024
     private static let groupMax = 4096
 
     var count: Int { oldest.count + newest.count + groups.elements.reduce(0) { $0 + $1.count } }
@@ -32,7 +32,7 @@ struct RemovedActivities {
     /// Removes and returns the next entry of which the core is to be told, in the order of removal, because an activity may come back under its id and go
     /// once more; `nil` without any, or while the core has been told of many.
     mutating func next() -> Entry? {
-        guard open < RemovedActivities.openMax else { return nil }
+        guard unanswered < RemovedActivities.unansweredMax else { return nil }
         if oldest.isEmpty {
             if let group = groups.popFirst() {
                 oldest = Queue(group)
@@ -42,10 +42,10 @@ struct RemovedActivities {
             }
         }
         guard let entry = oldest.popFirst() else { return nil }
-        open += 1
+        unanswered += 1
         return entry
     }
 
     /// Notes that the core has asked about an entry.
-    mutating func noteAsked() { open = max(0, open - 1) }
+    mutating func noteAsked() { unanswered = max(0, unanswered - 1) }
 }

@@ -10,7 +10,7 @@ final class Lifecycle {
     private let reporter: FeedbackReporter
     private let membership: Membership
     /// Leaving activities whose private end is due: an audience without members, so that the lanes serve them.
-    let departures = Audience(topics: [], openMax: 1, priority: .immediate)
+    let departures = Audience(topics: [], trackedMax: 1, priority: .immediate)
     var starts = StartCoordinator()
     var renewals = RenewalBook()
     /// Index of the audience whose newest state ends an activity for its age, by activity. It is kept until the end is accepted.
@@ -337,7 +337,7 @@ final class Lifecycle {
         }
     }
 
-    func openPush(of slot: ActivitySlot) -> Settling.OpenPush {
+    func duePush(of slot: ActivitySlot) -> Settling.DuePush {
         let activity = membership.store[slot]
         // A start that has been answered is not awaited: only its token shows that the card exists, and the token may never come.
         if activity.flags.contains(.tokenless) {

@@ -286,7 +286,7 @@ struct StartCoordinator {
             if start.phase == .claiming {
                 switch start.claim {
                 case .none: break
-                case .named(let ticket) where claims.isOpen(ticket): break
+                case .named(let ticket) where claims.isRequested(ticket): break
                 default: return "the start of slot \(slot.rawValue) waits for a claim that it has"
                 }
             }

@@ -41,7 +41,7 @@ final class LineupPublisher {
             return membership.lineups.audience(of: known)
         }
         let lineup = Lineup(rotation: Rotation(membership.lineupRules, pinned: choice.pinned, at: moment.monotonic))
-        let audience = Audience(topics: choice.topics, lineup: lineup, openMax: membership.openMax)
+        let audience = Audience(topics: choice.topics, lineup: lineup, trackedMax: membership.trackedMax)
         let index = membership.audiences.insert(audience)
         lineup.row = membership.lineups.insert(choice, audience: index)
         membership.timers.reserve(membership.lineups.count)
@@ -149,8 +149,8 @@ final class LineupPublisher {
 
     private func deferPublication(_ serial: UInt64, for lineup: Lineup) {
         if lineup.waiting.isEmpty { membership.lineupsWaiting += 1 }
-        // The list is bounded like `OpenPublications`: those that have waited longest stay.
-        if lineup.waiting.count == membership.openMax { reporter.overtake(lineup.waiting.removeLast()) }
+        // The list is bounded like `TrackedPublications`: those that have waited longest stay.
+        if lineup.waiting.count == membership.trackedMax { reporter.overtake(lineup.waiting.removeLast()) }
         lineup.waiting.append(serial)
     }
 
@@ -284,7 +284,7 @@ final class LineupPublisher {
 
     /// Tracks a publication that the audience's newest version carries, or completes it if its change is not visible here.
     private func track(_ serial: UInt64, _ isSeen: Bool, in audience: Audience, at moment: Moment) {
-        if isSeen { membership.open(serial, in: audience) } else { reporter.complete(serial, at: moment) }
+        if isSeen { membership.track(serial, in: audience) } else { reporter.complete(serial, at: moment) }
     }
 
     /// Sets the lineup's timer for the next time at which it may have something to show without news. The caller has filled `topicStates`.

@@ -109,7 +109,7 @@ final class LineupTable {
     /// Number of the last news.
     var newest: NewsNumber { book.newest }
     /// Number of news that some lineup has not looked at.
-    var openNews: Int { book.open }
+    var newsCount: Int { book.count }
 
     // MARK: Lineups
 
@@ -265,7 +265,7 @@ final class LineupTable {
     ///
     /// - Parameter latest: the publication of the topic in the spotlight.
     /// - Returns: an audience whose only member has the newest version, or whose push in flight the caller adds.
-    func wake(_ row: Int, _ rules: LineupRules, latest: Publication?, openMax: Int) -> Audience {
+    func wake(_ row: Int, _ rules: LineupRules, latest: Publication?, trackedMax: Int) -> Audience {
         guard let rotation = lone[row].rotation.take() else {
             preconditionFailure("a lineup wakes that is awake")
         }
@@ -274,7 +274,7 @@ final class LineupTable {
         let audience =
             spare.popLast()
             ?? Audience(
-                topics: [], lineup: Lineup(rotation: Rotation(rotation, rules, pinned: nil)), openMax: openMax)
+                topics: [], lineup: Lineup(rotation: Rotation(rotation, rules, pinned: nil)), trackedMax: trackedMax)
         guard let lineup = audience.lineup else { preconditionFailure("the audience of a lineup has none") }
         audience.topics.removeAll(keepingCapacity: true)
         for link in links(of: row) { audience.topics.append(links.topics[link]) }
@@ -366,7 +366,7 @@ final class LineupTable {
     ) -> TopicLineups.News? {
         book.newest.advance()
         newestOfTopics[topic.place] = newest
-        book.open += 1
+        book.count += 1
         alert?.news = newest
         if let alert {
             alert.mayBeRepeated = alert.alert.isCauseOfProvider && book.alertCounts[alert.contentHash] != nil
@@ -377,7 +377,7 @@ final class LineupTable {
             topicsWithNews.append(topic)
         }
         let dropped = lineups.append(publication, alert: alert, number: newest, at: now) { book.remove($0) }
-        if dropped != nil { book.open -= 1 }
+        if dropped != nil { book.count -= 1 }
         return dropped
     }
 
@@ -430,7 +430,7 @@ final class LineupTable {
                 taken.append((position, $0))
             } exhaust: {
                 exhausted.append($0.publication.serial)
-                book.open -= 1
+                book.count -= 1
             }
         }
         if taken.count > 1 { taken.sort { $0.news.number < $1.news.number } }
@@ -456,7 +456,7 @@ final class LineupTable {
                 }
             } exhaust: {
                 exhausted.append($0.publication.serial)
-                book.open -= 1
+                book.count -= 1
             }
         }
         guard case .many(let many) = alerts else { return alerts }
@@ -583,8 +583,8 @@ final class LineupTable {
         guard listed == topics.reduce(0, { $0 + ($1?.order.count ?? 0) }) else {
             return "topics list lineups that are no more"
         }
-        guard openNews == topics.reduce(0, { $0 + ($1?.news.count ?? 0) }) else {
-            return "\(openNews) news are counted that lineups have not looked at"
+        guard newsCount == topics.reduce(0, { $0 + ($1?.news.count ?? 0) }) else {
+            return "\(newsCount) news are counted that lineups have not looked at"
         }
         for (index, topic) in topics.enumerated() {
             guard let topic else { continue }

@@ -2,7 +2,7 @@
 struct NewsBook {
     var newest = NewsNumber()
     /// Number of news that some lineup has not looked at.
-    var open = 0
+    var count = 0
     /// Number of topics' kept alerts by content hash.
     var alertCounts: [UInt64: Int] = [:]
 

@@ -4,7 +4,7 @@ import Testing
 @testable import FanfareFanOut
 
 @Suite struct AudienceTableTests {
-    private func audience() -> Audience { Audience(topics: [0], openMax: 1) }
+    private func audience() -> Audience { Audience(topics: [0], trackedMax: 1) }
 
     @Test func indexOfAFreedAudienceIsReused() {
         var table = AudienceTable(LineupRules())

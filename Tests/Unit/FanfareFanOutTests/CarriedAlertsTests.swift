@@ -15,7 +15,7 @@ import Testing
                     highlight: nil), of: TopicID(topic), freshUntil: 0))
     }
 
-    private let audience = Audience(topics: [TopicIndex(0)], openMax: 1)
+    private let audience = Audience(topics: [TopicIndex(0)], trackedMax: 1)
 
     private func carrying(pending: [String], inFlight: [String]) -> CarriedAlerts {
         var carried = CarriedAlerts()

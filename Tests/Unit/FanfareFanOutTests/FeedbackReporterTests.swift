@@ -21,7 +21,7 @@ import Testing
 
     @Test func publicationIsCompletedByItsLastAudienceOnly() {
         let kind = reporter.freshness.index(of: .football)
-        reporter.publications.open(7, audiences: 2, freshness: kind, at: 1_000_000_000)
+        reporter.publications.track(7, audiences: 2, freshness: kind, at: 1_000_000_000)
         reporter.complete(7, at: moment)
         #expect(facts().isEmpty)
         reporter.complete(7, at: moment)
@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test func overtakenPublicationIsReportedOnceAndNeverCompleted() {
-        reporter.publications.open(7, audiences: 1, freshness: 0, at: 0)
+        reporter.publications.track(7, audiences: 1, freshness: 0, at: 0)
         reporter.overtake(7)
         reporter.overtake(7)
         reporter.complete(7, at: moment)

@@ -37,7 +37,7 @@ import Testing
     /// the one after it, and when the service is back, each has been reported exactly once.
     @Test func aServiceThatIsAwayCostsNoMemory() throws {
         let versions: UInt64 = 10_000
-        let shard = Shard(feedbackMax: 32_768, openMax: 8)
+        let shard = Shard(feedbackMax: 32_768, trackedMax: 8)
         for member in UInt64(0)..<3 { shard.apply(.follow(ActivityID(member), .topic(topic), token: [1]), at: moment) }
         for serial in 1...versions {
             shard.apply(publication(serial), at: moment)
@@ -63,12 +63,12 @@ import Testing
     /// have or that are in flight, and the newest.
     @Test func ledgerHoldsOnlyVersionsOfMembers() {
         var ledger = VersionLedger()
-        ledger.open(1, displayHash: 1)
+        ledger.add(1, displayHash: 1)
         ledger.join()
         ledger.join()
-        ledger.open(2, displayHash: 2)
+        ledger.add(2, displayHash: 2)
         ledger.noteSent(1)
-        for version in UInt32(3)...10_000 { ledger.open(version, displayHash: UInt64(version)) }
+        for version in UInt32(3)...10_000 { ledger.add(version, displayHash: UInt64(version)) }
         #expect(ledger.matches(members: [1: 2], inFlight: [2: 1]))
         ledger.advance(1, from: 1, to: 2)
         ledger.conclude(1, 2)
@@ -83,10 +83,10 @@ import Testing
     @Test func ledgerTellsWhetherAVersionHasReachedAnybody() {
         var ledger = VersionLedger()
         ledger.join()
-        ledger.open(1, displayHash: 1)
+        ledger.add(1, displayHash: 1)
         #expect(ledger.hasReached(0) && !ledger.hasReached(1))
         ledger.noteSent(1)
-        ledger.open(2, displayHash: 2)
+        ledger.add(2, displayHash: 2)
         #expect(ledger.hasReached(1) && !ledger.hasReached(2), "a push in flight carries it")
         ledger.advance(1, from: 0, to: 1)
         ledger.conclude(1, 1)

@@ -77,7 +77,7 @@ import Testing
         publish(1, of: 5, in: table)
         publish(2, of: 4, in: table)
         publish(3, of: 5, in: table)
-        #expect(table.hasNews(row) && table.hasNews(other) && table.openNews == 3)
+        #expect(table.hasNews(row) && table.hasNews(other) && table.newsCount == 3)
         table.take(row)
         #expect(table.taken.map(\.position) == [1, 0, 1])
         #expect(table.taken.map(\.news.publication.serial) == [1, 2, 3])
@@ -88,7 +88,7 @@ import Testing
         let isVisited = unvisited.isEmpty()
         table.take(other)
         let isVisitedNow = unvisited.isEmpty()
-        #expect(table.exhausted == [1, 3] && table.openNews == 0)
+        #expect(table.exhausted == [1, 3] && table.newsCount == 0)
         #expect(!isVisited && isVisitedNow)
     }
 
@@ -107,7 +107,7 @@ import Testing
         let table = LineupTable()
         let row = table.insert(.init(topics: [1], pinned: nil), audience: 0)
         for serial in UInt64(1)...200 { publish(serial, of: 1, in: table, cause: serial == 3 ? "goal" : nil) }
-        #expect(table.openNews == TopicLineups.newsMax && table.violation() == nil)
+        #expect(table.newsCount == TopicLineups.newsMax && table.violation() == nil)
         table.take(row)
         #expect(table.taken.last?.news.publication.serial == 200)
         #expect(table.taken.contains { $0.news.alert?.alert.cause == "goal" })
@@ -195,7 +195,7 @@ import Testing
         lineup.publishedSpotlight = 2
         lineup.display = LineupState.Display(topics: [1, 2].map { LineupTopic(publication($0)) }, spotlight: 1)
         let latest = lineup.display.topics[1].publication
-        let audience = Audience(topics: [7, 8, 9], lineup: lineup, openMax: 4)
+        let audience = Audience(topics: [7, 8, 9], lineup: lineup, trackedMax: 4)
         audience.rest(
             ActivitySlot(3), at: 12,
             .init(event: .update, priority: .immediate, latest: latest, displayHash: 99),
@@ -203,7 +203,7 @@ import Testing
         table.rest(row, audience, lineup)
         #expect(table.isResting(row) && table[lone: row].member == ActivitySlot(3))
         #expect(table.loneRow(ofAudience: 0) == row)
-        let woken = table.wake(row, rules, latest: latest, openMax: 4)
+        let woken = table.wake(row, rules, latest: latest, trackedMax: 4)
         #expect(table.loneRow(ofAudience: 0) == nil)
         let its = try #require(woken.lineup)
         #expect(!table.isLone(row) && woken.isResting && woken.newest.publication === latest)

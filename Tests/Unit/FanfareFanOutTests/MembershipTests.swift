@@ -11,12 +11,12 @@ import Testing
 
     init() {
         membership = Membership(
-            reporter, lineupRules: LineupRules(), lanes: LaneShares(), openMax: 4, unpublishedTopicsMax: 2)
+            reporter, lineupRules: LineupRules(), lanes: LaneShares(), trackedMax: 4, unpublishedTopicsMax: 2)
     }
 
     private func audience() -> AudienceIndex {
         let topic = membership.topics.insert(TopicID("match"))
-        let index = membership.audiences.insert(Audience(topics: [topic], openMax: 4))
+        let index = membership.audiences.insert(Audience(topics: [topic], trackedMax: 4))
         membership.topics[topic].followers = index
         return index
     }

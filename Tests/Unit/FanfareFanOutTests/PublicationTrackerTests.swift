@@ -6,7 +6,7 @@ import Testing
 @Suite struct PublicationTrackerTests {
     @Test func lastAudienceCompletesThePublication() {
         var tracker = PublicationTracker()
-        tracker.open(7, audiences: 1, freshness: 3, at: 100)
+        tracker.track(7, audiences: 1, freshness: 3, at: 100)
         tracker.addAudience(to: 7)
         #expect(tracker.complete(7, at: 150) == nil)
         #expect(tracker.count == 1 && tracker.violation() == nil)
@@ -17,7 +17,7 @@ import Testing
 
     @Test func overtakenPublicationIsNotCompleted() {
         var tracker = PublicationTracker()
-        tracker.open(7, audiences: 2, freshness: 0, at: 100)
+        tracker.track(7, audiences: 2, freshness: 0, at: 100)
         let wasOpen = tracker.overtake(7)
         let isStillOpen = tracker.overtake(7)
         #expect(wasOpen && !isStillOpen)
@@ -30,21 +30,21 @@ import Testing
         var tracker = PublicationTracker()
         #expect(tracker.oldestArrival == nil)
         for serial in UInt64(1)...3 {
-            tracker.open(serial, audiences: 1, freshness: 0, at: MonotonicTime(nanoseconds: Int64(serial) * 10))
+            tracker.track(serial, audiences: 1, freshness: 0, at: MonotonicTime(nanoseconds: Int64(serial) * 10))
         }
         #expect(tracker.oldestArrival == 10)
         _ = tracker.complete(1, at: 40)
         #expect(tracker.oldestArrival == 20)
     }
 
-    /// One publication stays open for long, while others are closed in random order.
+    /// One publication stays tracked for long, while others are closed in random order.
     @Test(arguments: UInt64(1)...20) func orderOfArrivalIsNoLongerThanWhatIsOpen(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var tracker = PublicationTracker()
         var open: [UInt64: MonotonicTime] = [:]
         for serial in UInt64(1)...5000 {
             let now = MonotonicTime(nanoseconds: Int64(serial / 3))
-            tracker.open(serial, audiences: 1, freshness: 0, at: now)
+            tracker.track(serial, audiences: 1, freshness: 0, at: now)
             open[serial] = now
             let closes = Int.random(in: 0...(serial > 3000 ? 3 : 2), using: &random)
             for closed in open.keys.sorted().dropFirst().shuffled(using: &random).prefix(closes) {
@@ -69,15 +69,15 @@ import Testing
 
     @Test func openPublicationThatNoAudienceLacksIsAViolation() {
         var tracker = PublicationTracker()
-        tracker.open(1, audiences: 0, freshness: 0, at: 0)
+        tracker.track(1, audiences: 0, freshness: 0, at: 0)
         #expect(tracker.violation() != nil)
     }
 
     @Test func ownSerialThatWasNotGivenIsAViolation() {
         var tracker = PublicationTracker()
-        tracker.open(tracker.nextOwnSerial(), audiences: 1, freshness: 0, at: 0)
+        tracker.track(tracker.nextOwnSerial(), audiences: 1, freshness: 0, at: 0)
         #expect(tracker.violation() == nil)
-        tracker.open(1 << 63 + 2, audiences: 1, freshness: 0, at: 0)
+        tracker.track(1 << 63 + 2, audiences: 1, freshness: 0, at: 0)
         #expect(tracker.violation() != nil)
     }
 }

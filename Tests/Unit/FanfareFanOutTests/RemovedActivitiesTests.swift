@@ -20,7 +20,7 @@ import Testing
                 told.insert(entry.id).inserted && entry.token == entry.id + 1 && entry.id == (last.map { $0 + 1 } ?? 0))
             last = entry.id
         }
-        #expect(told.count == min(count, RemovedActivities.openMax))
+        #expect(told.count == min(count, RemovedActivities.unansweredMax))
         for _ in 0..<count {
             removed.noteAsked()
             guard let entry = removed.next() else { continue }
@@ -34,7 +34,7 @@ import Testing
     @Test func noRemovedActivityIsForgottenWhileMoreCome() {
         var random = SplitMix64(seed: 1)
         var removed = RemovedActivities()
-        var (next, open) = (0, 0)
+        var (next, unanswered) = (0, 0)
         var told: Set<UInt64> = []
         while told.count < 100_000 {
             for _ in 0..<Int.random(in: 0..<3000, using: &random) where next < 100_000 {
@@ -43,12 +43,12 @@ import Testing
             }
             while let entry = removed.next() {
                 #expect(told.insert(entry.id).inserted)
-                open += 1
+                unanswered += 1
             }
-            #expect(open <= RemovedActivities.openMax)
-            let asked = Int.random(in: 0...open, using: &random)
+            #expect(unanswered <= RemovedActivities.unansweredMax)
+            let asked = Int.random(in: 0...unanswered, using: &random)
             for _ in 0..<asked { removed.noteAsked() }
-            open -= asked
+            unanswered -= asked
         }
         #expect(removed.count == 0)
     }

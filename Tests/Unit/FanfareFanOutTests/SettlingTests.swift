@@ -210,7 +210,7 @@ import Testing
         stage.ask(1)
         stage.answer(stage.flying.count)
         #expect(stage.settled == [])
-        #expect(stage.shard.membership.lineups.openNews == 1)
+        #expect(stage.shard.membership.lineups.newsCount == 1)
         // From here on a push is pending at any time.
         stage.publish("quiz")
         stage.follow(2, .topic(TopicID("quiz")))

@@ -24,7 +24,7 @@ import Testing
 
     /// A card that has had a state every moment for an hour joins a match.
     @Test func oneActivityFarAheadDoesNotTakeTheOthersAlong() {
-        let audience = Audience(topics: [0], openMax: 1)
+        let audience = Audience(topics: [0], trackedMax: 1)
         #expect(audience.stamp(after: 0, at: moment(0)) == second)
         #expect(!audience.isFarAhead(second + 60, at: moment(0)) && audience.isFarAhead(second + 61, at: moment(0)))
         // An audience that is ahead itself has no strangers.

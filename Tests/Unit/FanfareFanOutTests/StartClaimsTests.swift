@@ -39,7 +39,7 @@ import Testing
             }
             #expect(claims.unnamedCount == line.count, "seed \(seed), step \(step)")
             let tickets = Set(open.map(\.ticket))
-            #expect((ticket - min(ticket, 20)...ticket).allSatisfy { claims.isOpen($0) == tickets.contains($0) })
+            #expect((ticket - min(ticket, 20)...ticket).allSatisfy { claims.isRequested($0) == tickets.contains($0) })
         }
     }
 }

@@ -35,7 +35,7 @@ import Testing
             switch Int.random(in: 0..<8, using: &random) {
             case 0:
                 model.newest += 1
-                ledger.open(model.newest, displayHash: Model.displayHash(model.newest))
+                ledger.add(model.newest, displayHash: Model.displayHash(model.newest))
             case 1 where model.members.count < 8:
                 ledger.join()
                 model.members.append(Member(version: model.newest))
@@ -84,7 +84,7 @@ import Testing
 
     @Test func aLedgerAtRestHasOneMemberWithTheNewestVersion() {
         var ledger = VersionLedger()
-        ledger.open(1, displayHash: 1)
+        ledger.add(1, displayHash: 1)
         ledger.join()
         ledger.noteSent(1)
         ledger.rest(9, displayHash: 5)

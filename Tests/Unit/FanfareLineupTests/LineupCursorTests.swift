@@ -35,7 +35,7 @@ import Testing
         let stage = stage(lineups: 5)
         #expect(resting(stage) == 5)
         stage.goal("a")
-        #expect(resting(stage) == 5 && stage.shard.membership.lineups.openNews == 1 && !stage.shard.isQuiet)
+        #expect(resting(stage) == 5 && stage.shard.membership.lineups.newsCount == 1 && !stage.shard.isQuiet)
         #expect(stage.pull(limit: 2).count == 2)
         #expect(resting(stage) == 3, "two pushes are on their way, and nobody else has been visited")
         stage.answer(.accepted)

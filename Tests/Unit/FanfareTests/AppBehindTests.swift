@@ -37,7 +37,7 @@ import Testing
                     wakeCore: { wakeups.core = true })
             }
             transports = shards.map { WillingTransport($0.shard) { shardClock.now() } }
-            for (shard, transport) in zip(shards, transports) { shard.open(transport) }
+            for (shard, transport) in zip(shards, transports) { shard.attach(transport) }
             links = rings.indices.map { app in ShardLink(rings[app]) { wakeups.shards[app] = true } }
             core = EngineCore(
                 shards: links, perApp: 1, apps: [AppID(bundleID: "behind"), AppID(bundleID: "well")])

@@ -55,7 +55,7 @@ extension EngineWorld {
             link = ShardLink(rings) { wakeup.isSet = true }
             network = Network(shard, streams: room.streams) { threadClock.now() }
             figuresDue = clock.now + ShardTurn.figuresInterval
-            turn.open(network, loading: loading)
+            turn.attach(network, loading: loading)
             loading?.wake { wakeup.isSet = true }
             network.onTurn = { [unowned self] in
                 clock.pass(perReading: .zero)

@@ -49,7 +49,7 @@ final class OneThread: EngineCoreDelegate {
             wakeCore: { wakeups.core = true })
         self.shard = shard
         transport = WillingTransport(shard.shard) { shardClock.now() }
-        shard.open(transport)
+        shard.attach(transport)
         link = ShardLink(rings) { wakeups.shard = true }
         core = EngineCore(rules: rules, shards: [link], perApp: 1)
         inbox = CoreTurn.Inbox(capacity: mailbox, topicIDBytesMax: 256, hasStore: disk != nil)

@@ -8,7 +8,7 @@ import Testing
 
     @Test func lastShardCompletesThePublicationAtTheLatestTime() {
         var publications = ShardCompletions()
-        publications.open(7, of: Self.match, shards: 3)
+        publications.track(7, of: Self.match, shards: 3)
         let first = publications.complete(7, at: MonotonicTime(nanoseconds: 300))
         let second = publications.complete(7, at: nil)
         #expect(first == nil && second == nil && publications.violation(shards: 3) == nil)
@@ -20,14 +20,14 @@ import Testing
 
     @Test func publicationThatNobodyLackedIsCompleteAtNoTime() {
         var publications = ShardCompletions()
-        publications.open(7, of: Self.match, shards: 1)
+        publications.track(7, of: Self.match, shards: 1)
         let completion = publications.complete(7, at: nil)
         #expect(completion == .init(topic: Self.match, at: nil))
     }
 
     @Test func overtakenPublicationIsToldOnceAndNotCompleted() {
         var publications = ShardCompletions()
-        publications.open(7, of: Self.match, shards: 2)
+        publications.track(7, of: Self.match, shards: 2)
         let first = publications.overtake(7)
         let second = publications.overtake(7)
         let completion = publications.complete(7, at: MonotonicTime(nanoseconds: 100))
@@ -36,7 +36,7 @@ import Testing
 
     @Test func shardsAddedLaterAreWaitedForWhileOthersLackThePublication() {
         var publications = ShardCompletions()
-        publications.open(7, of: Self.match, shards: 1)
+        publications.track(7, of: Self.match, shards: 1)
         publications.addShards(1, to: 7)
         let first = publications.complete(7, at: MonotonicTime(nanoseconds: 100))
         let second = publications.complete(7, at: MonotonicTime(nanoseconds: 200))
@@ -47,8 +47,8 @@ import Testing
 
     @Test func moreShardsThanThereAreViolate() {
         var publications = ShardCompletions()
-        publications.open(7, of: Self.match, shards: 3)
+        publications.track(7, of: Self.match, shards: 3)
         #expect(publications.violation(shards: 3) == nil)
-        #expect(publications.violation(shards: 2) == "publication 7 is open in 3 of 2 shards")
+        #expect(publications.violation(shards: 2) == "publication 7 is tracked in 3 of 2 shards")
     }
 }

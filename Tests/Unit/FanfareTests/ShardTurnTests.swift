@@ -141,7 +141,7 @@ import Testing
         var isWoken = false
         let turn = ShardTurn(rings, shard: Shard(), clock: clock, wake: { isWoken = true }, wakeCore: {})
         let transport = WillingTransport(turn.shard) { clock.now() }
-        turn.open(transport)
+        turn.attach(transport)
         let link = ShardLink(rings) { isWoken = true }
         for activity in UInt64(1)...10_000 {
             link.send(.follow(ActivityID(activity), .topic(TopicID("match")), token: [1]))

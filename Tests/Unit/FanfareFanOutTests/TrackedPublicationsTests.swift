@@ -2,10 +2,10 @@ import Testing
 
 @testable import FanfareFanOut
 
-@Suite struct OpenPublicationsTests {
+@Suite struct TrackedPublicationsTests {
     @Test func publicationIsCompleteOnceTheLastMemberHasItsVersion() {
-        var publications = OpenPublications(capacity: 8)
-        for version in UInt32(1)...3 { _ = publications.open(UInt64(100 + version), in: version) }
+        var publications = TrackedPublications(capacity: 8)
+        for version in UInt32(1)...3 { _ = publications.track(UInt64(100 + version), in: version) }
         let before = publications.takeCompleted(oldest: 0)
         let completed = [publications.takeCompleted(oldest: 2), publications.takeCompleted(oldest: 2)]
         let after = publications.takeCompleted(oldest: 2)
@@ -13,8 +13,8 @@ import Testing
     }
 
     @Test func newestPublicationOvertakesTheOneBefore() {
-        var publications = OpenPublications(capacity: 2)
-        let overtaken = (UInt32(1)...4).map { publications.open(UInt64($0), in: $0) }
+        var publications = TrackedPublications(capacity: 2)
+        let overtaken = (UInt32(1)...4).map { publications.track(UInt64($0), in: $0) }
         #expect(overtaken == [nil, nil, 2, 3])
         let completed = [publications.takeCompleted(oldest: 4), publications.takeCompleted(oldest: 4)]
         #expect(completed == [1, 4])

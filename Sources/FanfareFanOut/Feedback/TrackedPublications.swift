@@ -1,11 +1,11 @@
 /// Publications whose version some member of an audience still lacks; `completed` feedback reports their completion.
-struct OpenPublications {
+struct TrackedPublications {
     private struct Entry {
         let version: UInt32
         let serial: UInt64
     }
 
-    /// The open publications, the oldest first.
+    /// The tracked publications, the oldest first.
     private var entries = ShortList<Entry>()
     private let capacity: Int
     /// Place of the audience's note in `CompletionBook`.
@@ -18,9 +18,9 @@ struct OpenPublications {
 
     /// Adds a publication whose changes the newest version carries. Publications of one version are added oldest first.
     ///
-    /// - Returns: the publication before it, which it overtakes, if too many are open: members that lack that one get this version instead.
+    /// - Returns: the publication before it, which it overtakes, if too many are tracked: members that lack that one get this version instead.
     ///   The oldest publications, for which people have waited longest, stay.
-    mutating func open(_ serial: UInt64, in version: UInt32) -> UInt64? {
+    mutating func track(_ serial: UInt64, in version: UInt32) -> UInt64? {
         let overtaken = entries.count == capacity ? entries.remove(at: capacity - 1).serial : nil
         entries.append(Entry(version: version, serial: serial))
         return overtaken
