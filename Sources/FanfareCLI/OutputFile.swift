@@ -13,7 +13,7 @@ import Glibc
 /// One thread may wait at a time.
 final class OutputFile: Sendable {
     private struct State {
-        var waiting: [UInt8] = []
+        var unwritten: [UInt8] = []
         /// Is `true` while the thread holds bytes that are not yet written.
         var isWriting = false
         /// `errno` of the first failed write.
@@ -25,11 +25,11 @@ final class OutputFile: Sendable {
         var isClosed = false
         var madeRoom: (@Sendable () -> Void)?
 
-        var isIdle: Bool { waiting.isEmpty && !isWriting }
+        var isIdle: Bool { unwritten.isEmpty && !isWriting }
 
         mutating func fail(_ code: CInt) {
             failure = failure ?? code
-            waiting = []
+            unwritten = []
             isWriting = false
         }
     }
@@ -105,7 +105,7 @@ final class OutputFile: Sendable {
     deinit {
         let isInUse = shared.state.withLock { state in
             state.isClosed = true
-            return state.hasThread || !state.waiting.isEmpty
+            return state.hasThread || !state.unwritten.isEmpty
         }
         if isInUse { wake() }
     }
@@ -129,7 +129,7 @@ final class OutputFile: Sendable {
     var refused: Int { shared.state.withLock(\.refused) }
     /// Number of lines that were taken and could not be written, in a file with `goesOn`.
     var lost: Int { shared.state.withLock(\.lost) }
-    var isFull: Bool { shared.state.withLock { $0.waiting.count >= capacity } }
+    var isFull: Bool { shared.state.withLock { $0.unwritten.count >= capacity } }
     /// Is `true` when no bytes wait and the thread holds none.
     var isIdle: Bool { shared.state.withLock(\.isIdle) }
 
@@ -142,8 +142,8 @@ final class OutputFile: Sendable {
     func append(_ bytes: [UInt8], leaveAtOnce: Bool = false) {
         let isDue = shared.state.withLock { state in
             guard state.failure == nil else { return false }
-            state.waiting.append(contentsOf: bytes)
-            return leaveAtOnce || state.waiting.count >= OutputFile.pieceMax
+            state.unwritten.append(contentsOf: bytes)
+            return leaveAtOnce || state.unwritten.count >= OutputFile.pieceMax
         }
         if isDue { wake() }
     }
@@ -152,11 +152,11 @@ final class OutputFile: Sendable {
     @discardableResult func offer(_ bytes: [UInt8]) -> Bool {
         let isTaken = shared.state.withLock { state in
             guard state.failure == nil else { return true }
-            guard state.waiting.count < capacity else {
+            guard state.unwritten.count < capacity else {
                 state.refused += 1
                 return false
             }
-            state.waiting.append(contentsOf: bytes)
+            state.unwritten.append(contentsOf: bytes)
             return true
         }
         if isTaken { wake() }
@@ -211,7 +211,7 @@ final class OutputFile: Sendable {
             shared.work.wait()
             bytes.removeAll(keepingCapacity: true)
             let madeRoom = shared.state.withLock { state in
-                swap(&bytes, &state.waiting)
+                swap(&bytes, &state.unwritten)
                 state.isWriting = !bytes.isEmpty
                 isClosed = state.isClosed
                 return state.madeRoom

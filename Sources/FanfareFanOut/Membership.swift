@@ -23,7 +23,7 @@ final class Membership {
     let lineupRules: LineupRules
     private(set) var membersOfLineups = 0
     /// Number of lineups with changes that wait for their minimum interval.
-    @safe @exclusivity(unchecked) var lineupsWaiting = 0
+    @safe @exclusivity(unchecked) var deferredLineups = 0
 
     init(
         _ reporter: FeedbackReporter, lineupRules: LineupRules, lanes: LaneShares, trackedMax: Int,
@@ -202,7 +202,7 @@ final class Membership {
     }
 
     /// Notes that an activity waits, because its push has failed or its token may be dead.
-    func noteWait(of slot: ActivitySlot) {
+    func noteSuspension(of slot: ActivitySlot) {
         let index = store[slot].audience
         guard reporter.completions.takesLoneFailures, index != .none else { return }
         let audience = audiences[index]
@@ -290,9 +290,9 @@ final class Membership {
     }
 
     private func freeLineup(_ lineup: Lineup, _ audience: Audience, at moment: Moment) {
-        if !lineup.waiting.isEmpty { lineupsWaiting -= 1 }
-        for serial in lineup.waiting { reporter.complete(serial, at: moment) }
-        lineup.waiting = []
+        if !lineup.deferred.isEmpty { deferredLineups -= 1 }
+        for serial in lineup.deferred { reporter.complete(serial, at: moment) }
+        lineup.deferred = []
         lineups.take(lineup.row)
         completeExhausted(at: moment)
         // A topic whose last lineup this is has no lineups to visit any more.
@@ -405,7 +405,7 @@ final class Membership {
             audiences.restFollower(index)
             return
         }
-        guard lineup.waiting.isEmpty, !lineup.awaitsNews else { return }
+        guard lineup.deferred.isEmpty, !lineup.awaitsNews else { return }
         lanes.abandon(audience)
         lineups.rest(lineup.row, audience, lineup)
         audiences[index] = audiences.resting

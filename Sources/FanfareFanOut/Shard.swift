@@ -114,9 +114,9 @@ package final class Shard: DeliverySource {
 
     /// Is `true` when nothing is pending or in flight: each activity has all content published to it, except content refused for good.
     package var isQuiet: Bool {
-        membership.counts.owed == 0 && sender.inFlight == 0 && lifecycle.leaving == 0 && membership.lineupsWaiting == 0
+        membership.counts.owed == 0 && sender.inFlight == 0 && lifecycle.leaving == 0 && membership.deferredLineups == 0
             && membership.lineups.newsCount == 0 && membership.dueLineups.allSatisfy { !$0.hasWork }
-            && lifecycle.starts.waitingCount == 0 && !publisher.isShowingAgain
+            && lifecycle.starts.delayedCount == 0 && !publisher.isShowingAgain
     }
 
     /// Number of pushes that are pending now, or will be after the next change for the largest audience.

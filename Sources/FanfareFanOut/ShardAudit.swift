@@ -79,7 +79,7 @@ struct ShardAudit {
             census.owed += 1
             guard !activity.flags.contains(.tokenless) else { return "member \(slot) has no update token" }
             let reachable =
-                audience.order.isUnvisited(position) || !activity.flags.isDisjoint(with: [.inFlight, .waiting])
+                audience.order.isUnvisited(position) || !activity.flags.isDisjoint(with: [.inFlight, .suspended])
                 || activity.flags.contains(.queued) && audience.revisits.contains(slot)
             guard reachable else { return "slot \(slot.rawValue) is owed a push and nothing will bring it one" }
         }
@@ -131,7 +131,7 @@ struct ShardAudit {
         else {
             return "audience \(index) are not the followers of its topic"
         }
-        if let lineup = audience.lineup, !lineup.waiting.isEmpty {
+        if let lineup = audience.lineup, !lineup.deferred.isEmpty {
             let free = lineup.publishedAt.advanced(byNanoseconds: lineupPublisher.lineupInterval)
             guard let wakeUp = lineup.wakeUp,
                 membership.timers.due(of: wakeUp) < free.advanced(byNanoseconds: TimingWheel.tickNanoseconds)
@@ -150,12 +150,12 @@ struct ShardAudit {
             guard activity.flags.contains(.tokenless), activity.audience == .none else {
                 return "slot \(slot.rawValue) waits for a token and has one"
             }
-            let waiting = membership.audiences[start.audience].starts
+            let line = membership.audiences[start.audience].starts
             guard
                 start.phase != .due
-                    || (activity.failures.count > 0 ? waiting.late : waiting.prompt).places
+                    || (activity.failures.count > 0 ? line.late : line.prompt).places
                         .contains(where: { $0.slot == slot }),
-                (start.phase == .waiting) == activity.flags.contains(.waiting),
+                (start.phase == .suspended) == activity.flags.contains(.suspended),
                 start.phase == .sent || !activity.flags.contains(.inFlight)
             else { return "slot \(slot.rawValue) is to be started, and nothing will" }
         }
@@ -178,7 +178,7 @@ struct ShardAudit {
         for index in membership.store.activities.indices {
             let (slot, flags) = (ActivitySlot(UInt32(index)), membership.store.activities[index].flags)
             guard flags.contains(.leaving), !flags.contains(.tokenless) else { continue }
-            guard !flags.isDisjoint(with: [.inFlight, .waiting]) || flags.contains(.queued),
+            guard !flags.isDisjoint(with: [.inFlight, .suspended]) || flags.contains(.queued),
                 !flags.contains(.queued) || lifecycle.departures.revisits.contains(slot)
             else { return "slot \(index) has been unfollowed, and nothing will end it" }
         }
@@ -195,9 +195,9 @@ struct ShardAudit {
         guard total.refused == membership.counts.refused else {
             return "the shard counts \(membership.counts.refused) refused, has \(total.refused)"
         }
-        let waiting = membership.audiences.rows.count { $0.lineup?.waiting.isEmpty == false }
-        guard waiting == membership.lineupsWaiting else {
-            return "the shard counts \(membership.lineupsWaiting) lineups that wait, has \(waiting)"
+        let deferred = membership.audiences.rows.count { $0.lineup?.deferred.isEmpty == false }
+        guard deferred == membership.deferredLineups else {
+            return "the shard counts \(membership.deferredLineups) lineups that wait, has \(deferred)"
         }
         let inFlight = membership.store.activities.count { $0.flags.contains(.inFlight) }
         guard inFlight == sender.inFlight else {

@@ -38,7 +38,7 @@ package struct DecisionTally: Sendable {
         var kind: TopicKind?
         var figures = Figures()
         var firstUpdate: FeedTime?
-        var waiting: [(since: FeedTime, isEssential: Bool)] = []
+        var conflated: [(since: FeedTime, isEssential: Bool)] = []
     }
 
     private let isEssential: @Sendable (TopicKind, OccasionKind) -> Bool
@@ -106,18 +106,18 @@ extension DecisionTally.Story {
                 figures.visibleChanges += 1
                 figures.waits.note(.zero)
             }
-            for change in waiting {
+            for change in conflated {
                 figures.waits.note(record.now - change.since)
                 if change.isEssential, record.now > change.since { figures.essentialDelayed += 1 }
             }
-            waiting.removeAll(keepingCapacity: true)
+            conflated.removeAll(keepingCapacity: true)
         } else if record.outcome == .conflated {
             figures.visibleChanges += 1
             let isEssential = record.occasion.flatMap { occasion in kind.map { isEssential($0, occasion) } } ?? false
-            waiting.append((record.now, isEssential))
+            conflated.append((record.now, isEssential))
         } else if record.origin == .timer {
-            // The state is again the one that is shown, so the waiting changes are void.
-            waiting.removeAll(keepingCapacity: true)
+            // The state is again the one that is shown, so the conflated changes are void.
+            conflated.removeAll(keepingCapacity: true)
         }
     }
 }

@@ -23,7 +23,7 @@ struct EntryQueue {
 
     var isCommitting: Bool { !committing.isEmpty }
     /// Is `true` if an entry waits for the next commit, or is durable and not taken.
-    var isWaiting: Bool { !held.isEmpty || !durable.isEmpty }
+    var holdsEntry: Bool { !held.isEmpty || !durable.isEmpty }
     var count: Int { held.count + committing.count + durable.count }
 
     mutating func hold(_ entry: LogEntry, _ acknowledge: Intake.Acknowledge?) {

@@ -140,7 +140,7 @@ final class Intake {
     /// Is `true` while something waits for cards that are being loaded.
     var awaitsCards: Bool { isLoading && !waiting.isEmpty }
     /// Is `true` if an entry waits for the next commit, or for rows.
-    var holdsEntry: Bool { entries.isWaiting }
+    var holdsEntry: Bool { entries.holdsEntry }
     var isEmpty: Bool { !holdsEntry && waiting.isEmpty && aside.isEmpty && !isCommitting && !hasReady }
     /// Is `true` if the store has everything, and is about to remove no rows of ended cards. It removes none while cards are loaded.
     var isIdle: Bool { isEmpty && (ends.isEmpty || isLoading) }

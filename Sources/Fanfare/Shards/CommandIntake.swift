@@ -6,7 +6,7 @@ struct CommandIntake: ~Copyable {
     private var ring: RingConsumer<ShardCommand>
     /// Number of commands that the ring holds.
     private let ringMax: Int
-    private var waiting = CommandQueue()
+    private var queue = CommandQueue()
     /// Batches that this turn may still take.
     private var batches = 0
     /// Commands taken since the core was last woken.
@@ -15,7 +15,7 @@ struct CommandIntake: ~Copyable {
     /// Commands taken from the ring at a time. Their feedback may exceed a ring that is full already.
     static let batchMax = 64
     /// Commands that wait here. If there are fewer topics than that, a full ring soon shrinks to the newest version of each.
-    private static let waitingMax = 4096
+    private static let queuedMax = 4096
     /// Batches taken from the ring per turn: twice its capacity.
     private static let batchesMax = 2 * ShardRings.commandsMax / batchMax
 
@@ -37,10 +37,10 @@ struct CommandIntake: ~Copyable {
     ///   - overtaken: receives the serial of each publication that a newer one replaces.
     ///   - wakeCore: wakes the core, which has found the ring full and waits for room.
     mutating func takeIn(while mayGoOn: () -> Bool, overtaken: (UInt64) -> Void, _ wakeCore: () -> Void) {
-        while batches > 0, waiting.count < CommandIntake.waitingMax, mayGoOn() {
+        while batches > 0, queue.count < CommandIntake.queuedMax, mayGoOn() {
             batches -= 1
             let count = ring.drain(limit: CommandIntake.batchMax) { command in
-                waiting.append(command) { overtaken($0) }
+                queue.append(command) { overtaken($0) }
             }
             taken += count
             // The wake-up comes for a core that has found the ring full, because at least half of the ring's commands are still to be taken then.
@@ -52,5 +52,5 @@ struct CommandIntake: ~Copyable {
         }
     }
 
-    mutating func popFirst() -> ShardCommand? { waiting.popFirst() }
+    mutating func popFirst() -> ShardCommand? { queue.popFirst() }
 }

@@ -62,7 +62,7 @@ final class LoadingQueue: Sendable {
     }
 
     /// Batches that the shard has not taken yet.
-    var waiting: Int { state.withLock(\.batches.count) }
+    var batchCount: Int { state.withLock(\.batches.count) }
     var isAbandoned: Bool { state.withLock(\.isAbandoned) }
     /// Is `true` if the shard takes no more.
     var isClosed: Bool { state.withLock(\.isClosed) }

@@ -67,7 +67,7 @@ final class ShardLink {
     @safe @exclusivity(unchecked) private var feedback: RingConsumer<ShardFeedback>
     /// Makes the shard take a turn soon.
     private let wake: () -> Void
-    /// Commands behind `next` that found the ring full. The core takes no new events while more than `waitingMax` commands wait, so the
+    /// Commands behind `next` that found the ring full. The core takes no new events while more than `unsentMax` commands wait, so the
     /// backlog holds at most that plus the publications of one turn's timers: it is bounded by topics, not by lag.
     private var backlog = CommandQueue()
     /// First command that found the ring full.
@@ -78,10 +78,10 @@ final class ShardLink {
     private var hasQuestion = false
     private var asked: UInt64?
     /// Commands that may wait here without holding back new events.
-    var waitingMax = 0
-    /// `waitingMax` for several apps: four rings of commands, some 40 MB. A shard that takes nothing is then minutes behind, but only in alerts and
+    var unsentMax = 0
+    /// `unsentMax` for several apps: four rings of commands, some 40 MB. A shard that takes nothing is then minutes behind, but only in alerts and
     /// commands: of states only the newest wait.
-    static let waitingBesideOthersMax = 4 * ShardRings.commandsMax
+    static let unsentBesideOthersMax = 4 * ShardRings.commandsMax
     /// Called with the serial of a publication that is dropped because a newer one waits behind it.
     var onOvertaken: ((UInt64) -> Void)?
     /// Facts taken from the ring since the shard was last woken.
@@ -99,11 +99,11 @@ final class ShardLink {
     }
 
     /// Commands that found no room in the ring.
-    var waiting: Int { backlog.count + (next == nil ? 0 : 1) }
+    var unsent: Int { backlog.count + (next == nil ? 0 : 1) }
     /// Commands that the shard has not taken yet, in the ring or without room there.
-    var depth: Int { commands.count + waiting }
+    var depth: Int { commands.count + unsent }
     /// Is `true` while too many commands wait for the core to take new events.
-    var isCongested: Bool { waiting > waitingMax }
+    var isCongested: Bool { unsent > unsentMax }
 
     /// Sends a command. The shard learns of it with the next `ring`, or after `unrungMax` commands.
     func send(_ command: ShardCommand) {
@@ -139,7 +139,7 @@ final class ShardLink {
         return command
     }
 
-    /// Moves waiting commands into the ring. The shard wakes the core when the ring has room.
+    /// Moves unsent commands into the ring. The shard wakes the core when the ring has room.
     func flush() {
         // A shard that found its ring full waits for this wake-up.
         if takenCount >= rings.feedbackMax / 2 {

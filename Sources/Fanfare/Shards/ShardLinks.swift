@@ -18,7 +18,7 @@ struct ShardLinks {
         self.links = links
         self.perApp = perApp
         self.join = join
-        for link in links { link.waitingMax = appCount > 1 ? ShardLink.waitingBesideOthersMax : 0 }
+        for link in links { link.unsentMax = appCount > 1 ? ShardLink.unsentBesideOthersMax : 0 }
     }
 
     var count: Int { links.count }

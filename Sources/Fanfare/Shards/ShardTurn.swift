@@ -193,31 +193,31 @@ final class ShardTurn {
 
     /// Reports of the thread itself; few while the core takes feedback.
     private struct Reports {
-        private var waiting: [ShardFeedback] = []
+        private var unsent: [ShardFeedback] = []
         private var leftOut = 0
         /// Limit on lines that wait for a core that takes no feedback; figures do not count.
         private static let linesMax = 256
 
-        var isEmpty: Bool { waiting.isEmpty }
+        var isEmpty: Bool { unsent.isEmpty }
 
-        mutating func append(_ fact: ShardFeedback) { waiting.append(fact) }
+        mutating func append(_ fact: ShardFeedback) { unsent.append(fact) }
 
         mutating func append(_ line: String) {
-            for case .report(line) in waiting { return }
-            if waiting.count < Reports.linesMax { append(.report(line)) } else { leftOut += 1 }
+            for case .report(line) in unsent { return }
+            if unsent.count < Reports.linesMax { append(.report(line)) } else { leftOut += 1 }
         }
 
         mutating func takeAll() -> [ShardFeedback] {
-            defer { waiting = [] }
-            return waiting
+            defer { unsent = [] }
+            return unsent
         }
 
         /// - Returns: `true` if anything was sent.
         mutating func send(to ring: inout RingProducer<ShardFeedback>) -> Bool {
-            guard !waiting.isEmpty else { return false }
-            let sent = ring.push(waiting.span)
-            waiting.removeFirst(sent)
-            if waiting.isEmpty, leftOut > 0 {
+            guard !unsent.isEmpty else { return false }
+            let sent = ring.push(unsent.span)
+            unsent.removeFirst(sent)
+            if unsent.isEmpty, leftOut > 0 {
                 append(.report("\(leftOut) more lines of a shard were left out: the core was at work for too long"))
                 leftOut = 0
             }

@@ -44,7 +44,7 @@ struct Activity {
         /// A push is pending although `delivered` is the newest version: a joiner's first one, or a repeat after an unknown outcome.
         static let needsPush = Flags(rawValue: 2)
         /// The activity backs off, or is held by the dead-token guard; nothing is sent before it is released.
-        static let waiting = Flags(rawValue: 4)
+        static let suspended = Flags(rawValue: 4)
         /// The activity has an entry in its audience's `revisits`.
         static let queued = Flags(rawValue: 8)
         /// The activity was unfollowed: one private end is pending, then the activity is removed.

@@ -75,7 +75,7 @@ final class Audience: LaneMember {
     ///   - latest: the topic's latest publication.
     ///   - stamp: the member's last stamp.
     func canRest(showing latest: Publication?, stamp: UInt32) -> Bool {
-        isResting && lane.isIdle && !times.isWaiting && payloads.stamp <= Int64(stamp) && newest.publication === latest
+        isResting && lane.isIdle && !times.isDue && payloads.stamp <= Int64(stamp) && newest.publication === latest
             && (latest == nil
                 || target > 0 && priority == latest?.priority && ledger.newestDisplayHash == latest?.displayHash)
     }
@@ -189,7 +189,7 @@ final class Audience: LaneMember {
     func takeCompleted() -> UInt64? { publications.takeCompleted(oldest: ledger.oldest) }
 
     /// Takes the time since which a push of this audience has been due, for the first push after it; `nil` for the others.
-    func takeWaiting() -> MonotonicTime? { times.takeWaiting() }
+    func takeDueSince() -> MonotonicTime? { times.takeDueSince() }
 
     // MARK: The sweep
 

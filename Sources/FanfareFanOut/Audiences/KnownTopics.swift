@@ -48,7 +48,7 @@ struct KnownTopics {
             encoded = nil
             isForgotten = false
             let life: Rotation.Topic.Life =
-                publication.event == .end ? .ended : publication.prominence.hasBegun ? .live : .waiting
+                publication.event == .end ? .ended : publication.prominence.hasBegun ? .live : .upcoming
             rotationTopic = Rotation.Topic(life, importance: publication.prominence.importance)
             if order == .schedule {
                 rotationTopic.scheduledAt =

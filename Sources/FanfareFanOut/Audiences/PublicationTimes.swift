@@ -7,23 +7,23 @@ struct PublicationTimes {
     /// Arrival of the newest version.
     private(set) var newest = MonotonicTime(nanoseconds: 0)
     /// Arrival of the first version after the last push; `nil` after a push.
-    private var waitingSince: MonotonicTime?
+    private var dueSince: MonotonicTime?
 
     init(freshness: Int = 0) { self.freshness = freshness }
 
     /// Is `true` from the arrival of a version until the first push after it.
-    var isWaiting: Bool { waitingSince != nil }
+    var isDue: Bool { dueSince != nil }
 
     /// - Parameter hasMembers: whether the audience has members, which then wait for the version.
     mutating func note(_ time: MonotonicTime, freshness: Int, hasMembers: Bool) {
         self.freshness = freshness
         newest = time
-        if waitingSince == nil, hasMembers { waitingSince = time }
+        if dueSince == nil, hasMembers { dueSince = time }
     }
 
     /// Takes the time since which a push has been due, for the first push after it; `nil` for the others.
-    mutating func takeWaiting() -> MonotonicTime? {
-        guard waitingSince != nil else { return nil }
-        return waitingSince.take()
+    mutating func takeDueSince() -> MonotonicTime? {
+        guard dueSince != nil else { return nil }
+        return dueSince.take()
     }
 }

@@ -198,14 +198,14 @@ final class AlertClaims {
 
     /// Queues the visits of one-member lineups whose claims are durable, or of all if the store has taken nothing for too long.
     private func releaseClaimedLineups(at moment: Moment) {
-        for row in membership.claims.takeClaimedLineups(at: moment.monotonic) where isWaiting(row) {
+        for row in membership.claims.takeClaimedLineups(at: moment.monotonic) where awaitsClaim(row) {
             queue(row, isFirst: true)
         }
     }
 
     /// Lets some audiences and one-member lineups that wait for room go on. Neither kind takes all the room.
     private func releaseUnnamed(_ room: Int, at moment: Moment) {
-        let (audiences, rows) = membership.claims.takeUnnamed(room, isWaiting: isWaiting)
+        let (audiences, rows) = membership.claims.takeUnnamed(room, awaitsClaim: awaitsClaim)
         unpark(audiences, areReady: false, at: moment)
         for row in rows { queue(row) }
     }
@@ -226,7 +226,7 @@ final class AlertClaims {
         return roomTurn.lane.deficit
     }
 
-    private func isWaiting(_ row: Int) -> Bool {
+    private func awaitsClaim(_ row: Int) -> Bool {
         membership.lineups.isLone(row) && membership.lineups[lone: row].flags.contains(.awaitsClaim)
     }
 

@@ -57,7 +57,7 @@ struct ClaimBook {
     /// Names in `requests`.
     private var requestedNames = 0
 
-    private struct Waiting {
+    private struct ClaimingAudience {
         let audience: Audience
         let tenant: UInt64
 
@@ -70,13 +70,13 @@ struct ClaimBook {
     }
 
     /// Audiences whose sweeps wait for a request, by its ticket.
-    private var waiting: [UInt64: [Waiting]] = [:]
+    private var claiming: [UInt64: [ClaimingAudience]] = [:]
     /// Audiences whose next members no claim names yet, because there were too many names.
-    private var unnamed = Queue<Waiting>()
+    private var unnamed = Queue<ClaimingAudience>()
     /// Audiences that go on because their claims are durable, and some that have been visited since.
-    private var ready = Queue<Waiting>()
+    private var ready = Queue<ClaimingAudience>()
 
-    var lineups = WaitingLineups()
+    var lineups = ClaimingLineups()
     /// Alerts that left without claims, by topic, because the store took nothing. All followers are claimed once it answers.
     private var unclaimed: [TopicID: FreshAlerts] = [:]
     private static let unclaimedMax = 1 << 14
@@ -197,12 +197,12 @@ struct ClaimBook {
 
     /// Makes an audience wait for the claim that names this member, or for room to name it.
     mutating func await(_ slot: ActivitySlot, of audience: Audience, since first: UInt64) {
-        let waiting = Waiting(audience)
+        let claimingAudience = ClaimingAudience(audience)
         if isNamed(slot, since: first) {
-            self.waiting[ticket(of: slot), default: []].append(waiting)
+            self.claiming[ticket(of: slot), default: []].append(claimingAudience)
         } else if !audience.claimFront.isUnnamed {
             audience.claimFront.isUnnamed = true
-            unnamed.append(waiting)
+            unnamed.append(claimingAudience)
         }
     }
 
@@ -218,8 +218,8 @@ struct ClaimBook {
 
     /// Removes and returns some audiences, and one-member lineups by their rows, that wait for room: at most one for each name.
     ///
-    /// - Parameter isWaiting: returns whether the lineup of a row waits still.
-    mutating func takeUnnamed(_ room: Int, isWaiting: (Int) -> Bool) -> (audiences: [Audience], rows: [Int]) {
+    /// - Parameter awaitsClaim: returns whether the lineup of a row waits still.
+    mutating func takeUnnamed(_ room: Int, awaitsClaim: (Int) -> Bool) -> (audiences: [Audience], rows: [Int]) {
         guard room > 0 else { return ([], []) }
         // Each kind gets half of the room.
         let share = unnamed.isEmpty || !lineups.hasUnnamed ? room : max(1, room / 2)
@@ -230,13 +230,13 @@ struct ClaimBook {
             // An unparked audience has gone on by its timer.
             if audience.lane.parked != nil { audiences.append(audience) }
         }
-        return (audiences, lineups.takeUnnamed(share, isWaiting: isWaiting))
+        return (audiences, lineups.takeUnnamed(share, awaitsClaim: awaitsClaim))
     }
 
     /// Notes that an audience stands in its lane because claims of its next members are durable.
     mutating func noteReady(_ audience: Audience) {
         audience.claimFront.isReady = true
-        ready.append(Waiting(audience))
+        ready.append(ClaimingAudience(audience))
     }
 
     /// Forgets the claim of an activity that joins another audience.
@@ -271,8 +271,8 @@ struct ClaimBook {
         requests.removeAll { $0.ticket <= durable }
         requestedNames = requests.reduce(0) { $0 + $1.named }
         var served: [Audience] = []
-        for ticket in waiting.keys.filter({ $0 <= durable }).sorted() {
-            served += waiting.removeValue(forKey: ticket)?.compactMap(\.still) ?? []
+        for ticket in claiming.keys.filter({ $0 <= durable }).sorted() {
+            served += claiming.removeValue(forKey: ticket)?.compactMap(\.still) ?? []
         }
         return served
     }
@@ -290,7 +290,7 @@ struct ClaimBook {
 
     /// Is `true` if nothing waits for the store.
     var isIdle: Bool {
-        new.isEmpty && requests.isEmpty && waiting.isEmpty && unnamed.isEmpty && unclaimed.isEmpty && lineups.isEmpty
+        new.isEmpty && requests.isEmpty && claiming.isEmpty && unnamed.isEmpty && unclaimed.isEmpty && lineups.isEmpty
     }
 
     /// Checks the tickets of `count` slots.

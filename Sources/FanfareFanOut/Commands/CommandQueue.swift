@@ -17,7 +17,7 @@ import FanfareModel
     /// Number of `followed` that were appended since gaps were removed last, and have not been taken; or fewer.
     private var followed = 0
     /// Places of versions that may be dropped, counted from the first command ever appended.
-    private var versions = WaitingVersions()
+    private var versions = ReplaceableVersions()
     /// The place of the last `reportQuiet`: no version before it may be dropped.
     private var asked = 0
 

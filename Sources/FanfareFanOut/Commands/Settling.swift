@@ -87,7 +87,7 @@ extension Settling {
             /// Returns whether each member has that version or a newer one, or was refused it.
             mutating func isSettled() -> Bool {
                 guard isThere else { return true }
-                if awaitsVersion, audience.target > version || !audience.hasChangesWaiting {
+                if awaitsVersion, audience.target > version || !audience.hasDeferredChanges {
                     awaitsVersion = false
                     version = audience.target
                 }
@@ -116,11 +116,11 @@ extension Settling {
             guard unvisited.isEmpty() else { return false }
             for index in self.audiences.prefix(Round.lookMax) {
                 let audience = audiences[index]
-                guard audience.owed + audience.refused > 0 || audience.hasChangesWaiting else { continue }
+                guard audience.owed + audience.refused > 0 || audience.hasDeferredChanges else { continue }
                 lackingAudiences.append(
                     LackingAudience(
                         audience: audience, tenant: audience.servedTenant, version: audience.target,
-                        awaitsVersion: audience.hasChangesWaiting))
+                        awaitsVersion: audience.hasDeferredChanges))
             }
             self.audiences = self.audiences.dropFirst(Round.lookMax)
             for index in self.activities.prefix(Round.lookMax) {
@@ -151,5 +151,5 @@ extension Settling {
 
 extension Audience {
     /// Is `true` while a lineup keeps changes for its next version.
-    fileprivate var hasChangesWaiting: Bool { lineup?.waiting.isEmpty == false }
+    fileprivate var hasDeferredChanges: Bool { lineup?.deferred.isEmpty == false }
 }

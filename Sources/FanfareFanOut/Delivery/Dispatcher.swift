@@ -128,7 +128,7 @@ final class Dispatcher {
     private func visitByLot(_ slot: ActivitySlot, at moment: Moment, into batch: inout DeliveryBatch) {
         let activity = membership.store[slot]
         guard activity.audience != .none, activity.failures.count == 0,
-            activity.flags.isDisjoint(with: [.inFlight, .waiting, .queued, .leaving, .tokenless])
+            activity.flags.isDisjoint(with: [.inFlight, .suspended, .queued, .leaving, .tokenless])
         else { return }
         let index = activity.audience
         if let row = membership.lineups.loneRow(ofAudience: index) {

@@ -74,7 +74,7 @@ final class PushSender {
         membership.store[slot].forgetUnusedStamp(at: moment)
         let activity = membership.store[slot]
         // A member with a push in flight is queued again by the completion, and one that waits by the timing wheel.
-        guard activity.flags.isDisjoint(with: [.inFlight, .waiting]), membership.isOwed(activity, audience) else {
+        guard activity.flags.isDisjoint(with: [.inFlight, .suspended]), membership.isOwed(activity, audience) else {
             return 1
         }
         let isFirst = activity.flags.contains(.needsPush)
@@ -131,9 +131,9 @@ final class PushSender {
     /// Records the freshness of pushes of an audience's newest version to members that had the same version before.
     private func noteSent(_ count: Int, having delivered: UInt32, of audience: Audience, at moment: Moment) {
         let now = moment.monotonic
-        if let waiting = audience.takeWaiting(), membership.lanes.served < Lanes.lastLane {
+        if let dueSince = audience.takeDueSince(), membership.lanes.served < Lanes.lastLane {
             reporter.freshness.noteLaneDelay(
-                now.nanoseconds(since: waiting), lane: membership.lanes.served, of: audience.times.freshness)
+                now.nanoseconds(since: dueSince), lane: membership.lanes.served, of: audience.times.freshness)
         }
         guard delivered != audience.target else { return }  // a joiner, or a repeat
         reporter.freshness.noteStateAge(
@@ -158,7 +158,7 @@ final class PushSender {
     func awaitClock(_ slot: ActivitySlot, at moment: Moment) { wait(slot, for: .seconds(1), at: moment) }
 
     private func wait(_ slot: ActivitySlot, for duration: Duration, at moment: Moment) {
-        membership.store[slot].flags.insert(.waiting)
+        membership.store[slot].flags.insert(.suspended)
         membership.timers.insert(
             .activity(slot, generation: membership.store[slot].generation),
             due: moment.monotonic + duration)
@@ -171,7 +171,7 @@ final class PushSender {
     func visitOutOfTurn(
         _ slot: ActivitySlot, of audience: Audience, at moment: Moment, into batch: inout DeliveryBatch
     ) {
-        let isIdle = membership.store[slot].flags.isDisjoint(with: [.inFlight, .waiting])
+        let isIdle = membership.store[slot].flags.isDisjoint(with: [.inFlight, .suspended])
         switch isIdle ? claims.admitOutOfTurn(slot, of: audience, at: moment) : .admitted {
         case .admitted: _ = visit([slot], of: audience, at: moment, into: &batch)
         case .waits: wait(slot, for: PushSender.claimWait, at: moment)

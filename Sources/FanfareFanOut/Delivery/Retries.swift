@@ -44,8 +44,8 @@ final class Retries {
     /// - Parameter isOwn: whether the failure is certainly the token's own.
     func backOff(_ slot: ActivitySlot, isOwn: Bool = false, at moment: Moment) {
         let delay = membership.store[slot].failures.add(isOwn: isOwn, in: service.number)
-        membership.store[slot].flags.insert(.waiting)
-        membership.noteWait(of: slot)
+        membership.store[slot].flags.insert(.suspended)
+        membership.noteSuspension(of: slot)
         // Spread over half the delay by slot and generation, so that tokens throttled together do not return together.
         let tenant = UInt64(membership.store[slot].generation) << 32 | UInt64(slot.rawValue)
         let spread = Int64(tenant.mixed % UInt64(delay / 2))
@@ -62,8 +62,8 @@ final class Retries {
 
     /// Quarantines an activity whose token may be alive after all: it waits, and then gets the newest state.
     func enterQuarantine(_ slot: ActivitySlot, at moment: Moment) {
-        membership.store[slot].flags.insert(.waiting)
-        membership.noteWait(of: slot)
+        membership.store[slot].flags.insert(.suspended)
+        membership.noteSuspension(of: slot)
         let due = quarantine.add(slot, generation: membership.store[slot].generation, at: moment.monotonic)
         if let due { membership.timers.insert(.quarantine, due: due) }
     }
@@ -83,7 +83,7 @@ final class Retries {
     /// Ends the wait of an activity, unless it has been removed or got a new token since the wait began.
     func wake(_ slot: ActivitySlot, generation: UInt32) {
         guard membership.store[slot].generation == generation else { return }
-        membership.store[slot].flags.remove(.waiting)
+        membership.store[slot].flags.remove(.suspended)
         resume(slot)
     }
 
@@ -101,17 +101,17 @@ final class Retries {
     /// Ends the wait of an activity that got a new token, whether the old one backed off or was held by the dead-token guard.
     func release(_ slot: ActivitySlot) {
         membership.store[slot].failures = FailureStreak()
-        guard membership.store[slot].flags.contains(.waiting) else { return }
+        guard membership.store[slot].flags.contains(.suspended) else { return }
         // No push is in flight, so only the timing wheel and the guard have the old generation.
         membership.store[slot].generation &+= 1
-        membership.store[slot].flags.remove(.waiting)
+        membership.store[slot].flags.remove(.suspended)
         quarantine.abandon { membership.store[$0].generation == $1 }
         resume(slot)
     }
 
     func awaitRetry(_ slot: ActivitySlot, due: MonotonicTime) {
         lifecycle.starts.postpone(slot)
-        membership.store[slot].flags.insert(.waiting)
+        membership.store[slot].flags.insert(.suspended)
         membership.timers.insert(.activity(slot, generation: membership.store[slot].generation), due: due)
     }
 }

@@ -246,7 +246,7 @@ final class Lifecycle {
 
     /// Queues the activity's private end.
     func queueDeparture(_ slot: ActivitySlot) {
-        guard membership.store[slot].flags.isDisjoint(with: [.inFlight, .waiting, .queued]) else { return }
+        guard membership.store[slot].flags.isDisjoint(with: [.inFlight, .suspended, .queued]) else { return }
         membership.store[slot].flags.insert(.queued)
         departures.queueVisit(slot, isUrgent: false, isLate: membership.store[slot].failures.count > 0)
         membership.lanes.enqueue(departures)
@@ -344,7 +344,7 @@ final class Lifecycle {
             let isDue =
                 switch starts[slot]?.phase {
                 case .due: starts[slot].map { membership.awake($0.audience).target > 0 } ?? false
-                case .waiting, .claiming: true
+                case .suspended, .claiming: true
                 case .sent: activity.flags.contains(.inFlight)
                 case nil: false
                 }

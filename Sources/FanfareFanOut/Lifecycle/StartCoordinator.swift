@@ -7,7 +7,7 @@ struct PendingStart {
         /// The start has an entry in its audience's `starts`.
         case due
         /// The start waits in the timing wheel, or is held by the dead-token guard.
-        case waiting
+        case suspended
         /// The start waits until the store has its claim.
         case claiming
         /// The start is in flight, was accepted, or has an unknown outcome: it is never sent again (rule L7).
@@ -87,7 +87,7 @@ struct PendingStart {
 }
 
 extension PendingStart.Phase {
-    fileprivate var isWait: Bool { self == .waiting || self == .claiming }
+    fileprivate var isDelayed: Bool { self == .suspended || self == .claiming }
 }
 
 /// Starts of activities that have no update token yet, each from its request until the token registers, and the start budgets of
@@ -97,7 +97,7 @@ extension PendingStart.Phase {
 /// timers of those that wait for a moment are kept elsewhere.
 struct StartCoordinator {
     private var starts: [ActivitySlot: PendingStart] = [:]
-    private(set) var waitingCount = 0
+    private(set) var delayedCount = 0
     private var claims = StartClaims()
     /// Number of starts whose claims are unused.
     private var unusedCount = 0
@@ -113,13 +113,13 @@ struct StartCoordinator {
     mutating func add(_ start: PendingStart, for slot: ActivitySlot) {
         remove(slot)
         starts[slot] = start
-        if start.phase.isWait { waitingCount += 1 }
+        if start.phase.isDelayed { delayedCount += 1 }
     }
 
     @discardableResult
     mutating func remove(_ slot: ActivitySlot) -> PendingStart? {
         guard let start = starts.removeValue(forKey: slot) else { return nil }
-        if start.phase.isWait { waitingCount -= 1 }
+        if start.phase.isDelayed { delayedCount -= 1 }
         if start.claim == .unused { unusedCount -= 1 }
         if start.hasBudget { budget.giveBack(start.request.token) }
         return start
@@ -129,7 +129,7 @@ struct StartCoordinator {
 
     mutating func enqueue(_ slot: ActivitySlot) { setPhase(.due, of: slot) }
 
-    mutating func postpone(_ slot: ActivitySlot) { setPhase(.waiting, of: slot) }
+    mutating func postpone(_ slot: ActivitySlot) { setPhase(.suspended, of: slot) }
 
     /// Marks the start as sent; it never leaves again.
     ///
@@ -143,7 +143,7 @@ struct StartCoordinator {
     private mutating func setPhase(_ phase: PendingStart.Phase, of slot: ActivitySlot) {
         guard let old = starts[slot]?.phase else { return }
         starts[slot]?.phase = phase
-        waitingCount += (phase.isWait ? 1 : 0) - (old.isWait ? 1 : 0)
+        delayedCount += (phase.isDelayed ? 1 : 0) - (old.isDelayed ? 1 : 0)
     }
 
     // MARK: Claims
@@ -269,9 +269,9 @@ struct StartCoordinator {
     mutating func takeRenewed(by slot: ActivitySlot) -> ActivityID? { starts[slot]?.renews.take() }
 
     func violation() -> String? {
-        let waiting = starts.values.count { $0.phase.isWait }
-        guard waiting == waitingCount else {
-            return "\(waitingCount) starts that wait are counted, there are \(waiting)"
+        let delayed = starts.values.count { $0.phase.isDelayed }
+        guard delayed == delayedCount else {
+            return "\(delayedCount) starts that wait are counted, there are \(delayed)"
         }
         let unused = starts.values.count { $0.claim == .unused }
         guard unused == unusedCount else {

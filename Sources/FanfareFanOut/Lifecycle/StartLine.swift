@@ -3,9 +3,9 @@
 /// A start that has failed goes behind all others. It gets a small share of the visits nevertheless, because the sweep of a large
 /// and busy audience never ends.
 struct StartLine {
-    private(set) var prompt = WaitingLine()
+    private(set) var prompt = ActivityLine()
     /// Starts that have failures.
-    private(set) var late = WaitingLine()
+    private(set) var late = ActivityLine()
     /// Visits of others since the first late one began to wait, or since the last late one left.
     private var passedOver = 0
 

@@ -10,7 +10,7 @@ final class Lineup {
     /// Position of the topic in the spotlight of the newest version. The rotation may be ahead of it, with changes that wait.
     @safe @exclusivity(unchecked) var publishedSpotlight: Int?
     /// Publications that are in no version yet: the next one carries them.
-    @safe @exclusivity(unchecked) var waiting: [UInt64] = []
+    @safe @exclusivity(unchecked) var deferred: [UInt64] = []
     /// The time of the newest version; `always` if the lineup was made with it. While alerts are gathered, it is the later time at which its sweep
     /// will begin.
     @safe @exclusivity(unchecked) var publishedAt = MonotonicTime.always

@@ -148,10 +148,10 @@ final class LineupPublisher {
     }
 
     private func deferPublication(_ serial: UInt64, for lineup: Lineup) {
-        if lineup.waiting.isEmpty { membership.lineupsWaiting += 1 }
+        if lineup.deferred.isEmpty { membership.deferredLineups += 1 }
         // The list is bounded like `TrackedPublications`: those that have waited longest stay.
-        if lineup.waiting.count == membership.trackedMax { reporter.overtake(lineup.waiting.removeLast()) }
-        lineup.waiting.append(serial)
+        if lineup.deferred.count == membership.trackedMax { reporter.overtake(lineup.deferred.removeLast()) }
+        lineup.deferred.append(serial)
     }
 
     /// Moves the spotlight by the news in `lineups.taken`, in order of arrival and as of their times of arrival.
@@ -193,7 +193,7 @@ final class LineupPublisher {
         }
         loadTopicStates(of: audience, at: moment)
         var retriesAt: MonotonicTime?
-        if !lineup.waiting.isEmpty {
+        if !lineup.deferred.isEmpty {
             if lineup.mayPublish(after: lineupInterval, at: moment.monotonic) {
                 publishState(lineup, of: audience, at: moment)
             }
@@ -261,10 +261,10 @@ final class LineupPublisher {
             }
             if isOver { membership.unpark(audience) }
         }
-        if !lineup.waiting.isEmpty {
-            membership.lineupsWaiting -= 1
-            for serial in lineup.waiting { track(serial, isSeen, in: audience, at: moment) }
-            lineup.waiting = []
+        if !lineup.deferred.isEmpty {
+            membership.deferredLineups -= 1
+            for serial in lineup.deferred { track(serial, isSeen, in: audience, at: moment) }
+            lineup.deferred = []
         }
         if withNews {
             for (_, news) in membership.lineups.taken {
@@ -297,7 +297,7 @@ final class LineupPublisher {
         if let wakeUp = lineup.wakeUp.take() { membership.timers.cancel(wakeUp) }
         guard audience.event == .update else { return }
         let free = lineup.publishedAt.advanced(byNanoseconds: lineupInterval)
-        var due = lineup.waiting.isEmpty ? MonotonicTime.never : free
+        var due = lineup.deferred.isEmpty ? MonotonicTime.never : free
         var again = lineup.rotation.looksAgain(topicStates, now: moment.monotonic)
         if let retriesAt { again = min(again ?? retriesAt, retriesAt) }
         // A wake-up before the interval has passed would find nothing to do, and would be due again at once.

@@ -135,7 +135,7 @@ import FanfareModel
 
     /// Returns whether all topics of the lineup have ended, dismissed or not.
     private func isOver(_ row: Int) -> Bool {
-        for state in topicStates where state.life == .live || state.life == .waiting { return false }
+        for state in topicStates where state.life == .live || state.life == .upcoming { return false }
         return membership.lineups.links(of: row).allSatisfy {
             membership.topics.faces[membership.lineups.topic(ofLink: $0).place].topic.life == .ended
         }
@@ -319,7 +319,7 @@ import FanfareModel
         let decision = sender.governor.decision(on: pushRequest, for: budgetUse, effect, after: seconds)
         let now = moment.monotonic
         let came = newAlerts.last.map(\.issuedAt) ?? now
-        let waiting = newAlerts.first.map(\.issuedAt) ?? now
+        let dueSince = newAlerts.first.map(\.issuedAt) ?? now
         guard isNew || selection != nil && decision.silence == nil else {
             pass(missed, selection: selection, decision.silence, row, through: number, at: moment)
             return true
@@ -342,7 +342,7 @@ import FanfareModel
         sender.noteSent(pushRequest, decision)
         if membership.lanes.served < Lanes.lastLane {
             reporter.freshness.noteLaneDelay(
-                now.nanoseconds(since: waiting), lane: membership.lanes.served, of: freshness)
+                now.nanoseconds(since: dueSince), lane: membership.lanes.served, of: freshness)
         }
         reporter.freshness.noteStateAge(now.nanoseconds(since: came), times: 1, of: freshness)
         membership.lineups.change(lone: row) {

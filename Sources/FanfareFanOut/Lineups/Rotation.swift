@@ -10,7 +10,7 @@ package struct Rotation: Sendable {
     package struct Topic: Sendable, Hashable {
         package enum Life: Sendable {
             /// The topic has a state to show, and has not begun.
-            case waiting
+            case upcoming
             case live
             /// The topic is over, and is shown until its dismissal.
             case ended
@@ -110,7 +110,7 @@ package struct Rotation: Sendable {
         }
         guard let most else {
             // No topic is live: the spotlight stays; failing that, it goes to a topic that has not begun, then to one that has ended.
-            return current ?? topics.firstRow { topics[$0].life == .waiting }
+            return current ?? topics.firstRow { topics[$0].life == .upcoming }
                 ?? topics.firstRow { topics[$0].life == .ended }
         }
         if let pinned, isLive(pinned) { return pinned }

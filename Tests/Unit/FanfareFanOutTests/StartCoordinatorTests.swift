@@ -22,13 +22,13 @@ import Testing
             starts.postpone(ActivitySlot(slot))
             starts.postpone(ActivitySlot(slot))
         }
-        #expect(starts.waitingCount == 4 && starts.count == 4)
+        #expect(starts.delayedCount == 4 && starts.count == 4)
         starts.enqueue(ActivitySlot(0))
         starts.send(ActivitySlot(1), showing: PendingStart.Shown(version: 1, displayHash: nil))
         starts.remove(ActivitySlot(2))
-        #expect(starts.waitingCount == 1 && starts.count == 3)
+        #expect(starts.delayedCount == 1 && starts.count == 3)
         starts.add(start(), for: ActivitySlot(3))
-        #expect(starts.waitingCount == 0 && starts.violation() == nil)
+        #expect(starts.delayedCount == 0 && starts.violation() == nil)
         #expect(starts.remove(ActivitySlot(2)) == nil)
     }
 
@@ -38,7 +38,7 @@ import Testing
             starts.add(start(), for: ActivitySlot(slot))
             starts.awaitClaim(of: ActivitySlot(slot))
         }
-        #expect(starts.waitingCount == 5 && starts.hasUnclaimed && starts.violation() == nil)
+        #expect(starts.delayedCount == 5 && starts.hasUnclaimed && starts.violation() == nil)
         starts.remove(ActivitySlot(0))
         #expect(starts.takeUnclaimed(upTo: 2, ticket: 1, at: 0) == [ActivitySlot(1), ActivitySlot(2)])
         #expect(starts.takeUnclaimed(upTo: 2, ticket: 2, at: 0).isEmpty, "two have no answer")
@@ -56,7 +56,7 @@ import Testing
         for slot in UInt32(3)..<5 { starts.enqueue(ActivitySlot(slot)) }
         #expect(starts.violation() == nil)
         for slot in UInt32(1)..<5 { starts.remove(ActivitySlot(slot)) }
-        #expect(starts.waitingCount == 0 && starts.violation() == nil)
+        #expect(starts.delayedCount == 0 && starts.violation() == nil)
         #expect(starts.takeUnclaimed(upTo: 2, ticket: 4, at: 0).isEmpty && !starts.hasUnclaimed)
     }
 
@@ -79,7 +79,7 @@ import Testing
         starts.postpone(slot)
         starts.noteRefusal(of: slot)
         starts.move(slot, to: 1, at: 1)
-        #expect(starts.waitingCount == 0 && starts.count == 0 && starts.takeRenewed(by: slot) == nil)
+        #expect(starts.delayedCount == 0 && starts.count == 0 && starts.takeRenewed(by: slot) == nil)
     }
 
     @Test func sentStartThatMovesMissesWhatComesAfterThatVersion() {

@@ -108,19 +108,19 @@ import Testing
         let apps = TwoApps()
         apps.begin()
         apps.sendToFirstApp(ShardRings.commandsMax + 1000)
-        #expect(apps.links[0].waiting >= 1000, "there is no room")
+        #expect(apps.links[0].unsent >= 1000, "there is no room")
         apps.goal(1)
         apps.run(shardsOf: 1)
         #expect(apps.alerts(1) == 1, "the other app's people have the goal")
         // The match goes on for hours: its alerts wait, and of all other changes the newest.
-        let waiting = apps.links[0].waiting
+        let unsent = apps.links[0].unsent
         for count: Int64 in 1...1000 {
             apps.clock.pass(.seconds(10))
             apps.attendance(count)
             apps.run(shardsOf: 1)
         }
         #expect(apps.transports[1].accepted.last?.state.contains(#""attendance":1000"#) == true)
-        #expect(apps.links[0].waiting <= waiting + 2, "\(apps.links[0].waiting)")
+        #expect(apps.links[0].unsent <= unsent + 2, "\(apps.links[0].unsent)")
         // The shard finally takes the waiting commands in order, and nothing stays pending.
         var settled: Settlement?
         apps.core.settle { settled = $0 }
@@ -129,7 +129,7 @@ import Testing
         #expect(settled == nil && apps.alerts(1) == 2)
         apps.run()
         #expect(settled == .complete)
-        #expect(apps.links.allSatisfy { $0.waiting == 0 })
+        #expect(apps.links.allSatisfy { $0.unsent == 0 })
         #expect(apps.transports[0].accepted.last?.state == apps.transports[1].accepted.last?.state)
     }
 
@@ -138,7 +138,7 @@ import Testing
         let apps = TwoApps()
         apps.begin()
         apps.sendToFirstApp(ShardRings.commandsMax + 1000)
-        let waiting = apps.links[0].waiting
+        let unsent = apps.links[0].unsent
         var answers = 0
         for count: Int64 in 1...1000 {
             apps.clock.pass(.seconds(10))
@@ -146,18 +146,18 @@ import Testing
             apps.core.settle { _ in answers += 1 }
             apps.run(shardsOf: 1)
         }
-        #expect(apps.links[0].waiting <= waiting + 4, "\(apps.links[0].waiting)")
+        #expect(apps.links[0].unsent <= unsent + 4, "\(apps.links[0].unsent)")
         #expect(answers == 0)
         apps.run()
         #expect(answers == 1000)
-        #expect(apps.links.allSatisfy { $0.waiting == 0 })
+        #expect(apps.links.allSatisfy { $0.unsent == 0 })
     }
 
     /// The engine refuses commands nevertheless when an app is so far behind that memory is at risk; the refusals end.
     @Test func whatWaitsForAShardIsBounded() {
         let apps = TwoApps()
         apps.begin()
-        apps.sendToFirstApp(ShardRings.commandsMax + ShardLink.waitingBesideOthersMax)
+        apps.sendToFirstApp(ShardRings.commandsMax + ShardLink.unsentBesideOthersMax)
         #expect(!apps.core.isCongested)
         apps.sendToFirstApp(1)
         #expect(apps.core.isCongested)

@@ -147,7 +147,7 @@ import Testing
         let thread = try? LoopThread(name: "shard") { _ in
             while let batch = queue.take() {
                 taken += batch.count
-                waitingMost = max(waitingMost, queue.waiting)
+                waitingMost = max(waitingMost, queue.batchCount)
             }
         }
         _ = try? source.distribute(to: [[queue]], apps: [], limits: Rules.Limits(), now: ManualClock.start)

@@ -39,7 +39,7 @@ import Testing
             times.map { Rotation.Topic(life, importance: 50, scheduledAt: $0) }
         }
         let times: [UInt32] = [Rotation.Topic.unscheduled, 8, 7, 7]
-        for life in [Rotation.Topic.Life.live, .waiting, .ended] {
+        for life in [Rotation.Topic.Life.live, .upcoming, .ended] {
             #expect(Rotation(rules(), at: start).wanted(topics(life, times), now: start) == 2)
         }
         var lighter = topics(.live, times)
@@ -99,7 +99,7 @@ import Testing
     @Test func spotlightStaysWhileNoTopicIsLive() {
         var rotation = Rotation(rules(), at: start)
         rotation.happened(at: 1, weight: goal, rules(), now: start)
-        let topics: [Rotation.Topic] = [.init(.waiting), .init(.ended)]
+        let topics: [Rotation.Topic] = [.init(.upcoming), .init(.ended)]
         #expect(rotation.wanted(topics, now: after(100)) == 1)
         #expect(rotation.looksAgain(topics, now: after(1)) == nil)
         let mayPush = rotation.mayPush(topics, now: after(100))
@@ -112,7 +112,7 @@ import Testing
         rotation.happened(at: 0, weight: card, rules(), now: start)
         #expect(rotation.wanted(live([90, 80, 0]), now: after(1)) == 0)
         #expect(rotation.wanted(live([90, 80, 0]), now: after(20)) == 2)
-        #expect(rotation.wanted([.init(.live), .init(.live, importance: 5), .init(.waiting)], now: after(20)) == 1)
+        #expect(rotation.wanted([.init(.live), .init(.live, importance: 5), .init(.upcoming)], now: after(20)) == 1)
     }
 
     @Test func aRoundGivesEachLiveTopicItsTurn() {
@@ -137,13 +137,13 @@ import Testing
         let rules = rules { $0.round = .seconds(10) }
         var alone = Rotation(rules, at: start)
         alone.move(to: 0, rules, now: start)
-        #expect(alone.looksAgain([.init(.live), .init(.ended), .init(.waiting)], now: after(60)) == nil)
+        #expect(alone.looksAgain([.init(.live), .init(.ended), .init(.upcoming)], now: after(60)) == nil)
         #expect(alone.looksAgain([.init(.live), .init(.live)], now: after(5)) == after(10))
         var pinned = Rotation(rules, pinned: 1, at: start)
         pinned.move(to: 1, rules, now: start)
         #expect(pinned.wanted(live([0, 0, 0]), now: after(60)) == 1)
         #expect(pinned.looksAgain(live([0, 0, 0]), now: after(60)) == nil)
-        #expect(pinned.wanted([.init(.live), .init(.waiting), .init(.live)], now: after(60)) == 0)
+        #expect(pinned.wanted([.init(.live), .init(.upcoming), .init(.live)], now: after(60)) == 0)
     }
 
     @Test func aRotationsOwnPushesAreBudgeted() {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import FanfareFanOut
 
-@Suite struct WaitingVersionsTests {
+@Suite struct ReplaceableVersionsTests {
     private static func publication(_ topic: TopicNumber, _ id: String = "order/1") -> Publication {
         Publication(
             serial: 1, topicID: TopicID(id), topic: topic, topicKind: .delivery, version: 1, event: .update,
@@ -16,7 +16,7 @@ import Testing
 
     @Test func aPlaceIsItsTopicsUntilItHasBeenTaken() {
         for publication in [Self.first, Self.named] {
-            var versions = WaitingVersions()
+            var versions = ReplaceableVersions()
             #expect(versions.places(of: publication, from: 0).isEmpty)
             versions.set(.init(immediate: 5, conserving: 9), of: publication)
             #expect(versions.places(of: publication, from: 5) == .init(immediate: 5, conserving: 9))
@@ -27,7 +27,7 @@ import Testing
 
     /// The core reuses the place of a forgotten topic for another one.
     @Test func topicNumberBelongsToOneTopic() {
-        var versions = WaitingVersions()
+        var versions = ReplaceableVersions()
         versions.set(.init(immediate: 5), of: Self.first)
         #expect(versions.places(of: Self.next, from: 0).isEmpty)
         versions.set(.init(immediate: 6), of: Self.next)
@@ -37,7 +37,7 @@ import Testing
 
     @Test func placesMoveWithTheQueue() {
         for publication in [Self.first, Self.named] {
-            var versions = WaitingVersions()
+            var versions = ReplaceableVersions()
             versions.set(.init(immediate: 5, conserving: 9), of: publication)
             versions.move { $0 == 9 ? 6 : nil }
             #expect(versions.places(of: publication, from: 0) == .init(immediate: nil, conserving: 6))
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test func namesAreKeptNoLongerThanTheyStandThere() {
-        var versions = WaitingVersions()
+        var versions = ReplaceableVersions()
         versions.set(.init(immediate: 5), of: Self.named)
         versions.set(.init(), of: Self.named)
         #expect(versions.namesKept == 0)

@@ -1,6 +1,6 @@
 /// Activities in order of arrival; any of them may leave. The `positions` array, indexed by slot, has the place of each; every call
 /// updates it.
-struct WaitingLine {
+struct ActivityLine {
     private var entries: [ActivitySlot?] = []
     /// Place of the first activity; the end if there is none.
     private var head = 0

@@ -1,7 +1,7 @@
 import FanfareModel
 
 /// Lineups of one member, by their rows, whose alerts wait for a claim.
-struct WaitingLineups {
+struct ClaimingLineups {
     /// Lineups that a claim names, by its ticket.
     private var named: [UInt64: [UInt32]] = [:]
     /// Lineups that no claim names yet, because there were too many names.
@@ -30,12 +30,12 @@ struct WaitingLineups {
 
     /// Removes and returns the first ones that no claim names.
     ///
-    /// - Parameter isWaiting: returns whether the lineup waits still. Another one may have its row by now, or an audience its state: either is
+    /// - Parameter awaitsClaim: returns whether the lineup waits still. Another one may have its row by now, or an audience its state: either is
     ///   visited for reasons of its own.
-    mutating func takeUnnamed(_ limit: Int, isWaiting: (Int) -> Bool) -> [Int] {
+    mutating func takeUnnamed(_ limit: Int, awaitsClaim: (Int) -> Bool) -> [Int] {
         var rows: [Int] = []
         while rows.count < limit, let row = unnamed.popFirst().map(Int.init) {
-            if isWaiting(row) { rows.append(row) }
+            if awaitsClaim(row) { rows.append(row) }
         }
         return rows
     }

@@ -3,11 +3,11 @@ import Testing
 
 @testable import FanfareFanOut
 
-@Suite struct WaitingLineTests {
+@Suite struct ActivityLineTests {
     /// Activities come and leave from any place, and the first is drawn among them.
     @Test(arguments: 0..<20 as Range<UInt64>) func theOrderIsThatOfArrivalAndEachPlaceIsKnown(seed: UInt64) {
         var random = SplitMix64(seed: seed)
-        var line = WaitingLine()
+        var line = ActivityLine()
         var positions = [UInt32](repeating: .max, count: 60)
         var array: [ActivitySlot] = []
         for step in 0..<3000 {
@@ -42,7 +42,7 @@ import Testing
 
     @Test func chanceReachesEachActivityOfALineWithoutGaps() {
         var positions = [UInt32](repeating: .max, count: 20)
-        var line = WaitingLine()
+        var line = ActivityLine()
         for slot in UInt32(0)..<20 { line.append(ActivitySlot(slot), positions: &positions) }
         for place in 0..<5 { line.remove(at: place, positions: &positions) }
         let drawn = (0..<UInt64(15)).map { random in
@@ -56,7 +56,7 @@ import Testing
     /// Starts come and go for days while one of them waits for its moment.
     @Test func gapsDoNotAccumulateBehindAnActivityThatStays() {
         var positions = [UInt32](repeating: .max, count: 2)
-        var line = WaitingLine()
+        var line = ActivityLine()
         line.append(ActivitySlot(0), positions: &positions)
         for _ in 0..<1000 {
             line.append(ActivitySlot(1), positions: &positions)

@@ -2,7 +2,7 @@ import FanfareModel
 
 /// The places in a queue of the newest versions of topics that a newer version may replace. Places count up and are never reused; a place
 /// before the queue's head is stale.
-struct WaitingVersions {
+struct ReplaceableVersions {
     struct Places: Equatable {
         var immediate: Int?
         /// Place of the version at priority 5. It is apart from `immediate`, because a version that can wait must not replace one that cannot.
