@@ -5,13 +5,13 @@ import FanfareReplay
 extension LineupStory {
     var text: String {
         var lines: [String] = []
-        for display in displays {
-            if display.unseen > 0 {
+        for card in cards {
+            if card.unseen > 0 {
                 lines.append(
-                    "    \(display.unseen) \(display.unseen == 1 ? "version" : "versions") of its topics: nothing it shows"
+                    "    \(card.unseen) \(card.unseen == 1 ? "version" : "versions") of its topics: nothing it shows"
                 )
             }
-            lines += display.lines
+            lines += card.lines
         }
         lines.append("")
         lines.append(figures)
@@ -19,22 +19,22 @@ extension LineupStory {
     }
 
     private var figures: String {
-        let alerts = displays.count { $0.alert != nil }
-        let moves = displays.count { $0.news.isEmpty }
-        var text = "\(displays.count) pushes: \(alerts) with an alert, \(moves) of the rotation's own"
-        if let first = displays.first, let last = displays.last, last.at > first.at {
+        let alerts = cards.count { $0.alert != nil }
+        let moves = cards.count { $0.news.isEmpty }
+        var text = "\(cards.count) pushes: \(alerts) with an alert, \(moves) of the rotation's own"
+        if let first = cards.first, let last = cards.last, last.at > first.at {
             let hours = Double((last.at - first.at).milliseconds) / 3_600_000
-            text += "; \((Double(displays.count) / hours).fixed(1)) an hour"
+            text += "; \((Double(cards.count) / hours).fixed(1)) an hour"
         }
-        text += "; the largest content state has \(displays.map(\.bytes).max() ?? 0) bytes"
-        if let dearest = displays.compactMap(\.cost).max(by: { $0.bodyBytes < $1.bodyBytes }) {
+        text += "; the largest content state has \(cards.map(\.bytes).max() ?? 0) bytes"
+        if let dearest = cards.compactMap(\.cost).max(by: { $0.bodyBytes < $1.bodyBytes }) {
             text += "\nthe largest push has \(dearest.text)"
         }
         return text
     }
 }
 
-extension LineupPreview.Display {
+extension LineupPreview.ShownCard {
     /// The time, the cause and the card; the row in the spotlight is marked. Text from the feed cannot move the cursor.
     var lines: [String] {
         // An alert that names several goals has a line for each.

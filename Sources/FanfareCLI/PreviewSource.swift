@@ -253,21 +253,21 @@ struct PreviewSource {
         unseen.rejections = story.rejections
         unseen.notices = story.gaps.notices
         let kinds = try kinds(of: topics)
-        return (all ? story.displays : Array(story.displays.suffix(1))).map { display in
-            let spotlight = display.spotlight.map { display.rows[$0] }
-            let others = display.rows.enumerated().filter { $0.offset != display.spotlight }.map(\.element.fields)
-            var state = display.state
-            state["highlight"] = display.highlight.map(JSONValue.string) ?? state["highlight"]
+        return (all ? story.cards : Array(story.cards.suffix(1))).map { card in
+            let spotlight = card.spotlight.map { card.rows[$0] }
+            let others = card.rows.enumerated().filter { $0.offset != card.spotlight }.map(\.element.fields)
+            var state = card.state
+            state["highlight"] = card.highlight.map(JSONValue.string) ?? state["highlight"]
             let topic = TopicID(spotlight?.topic ?? topics[0].rawValue)
             let content = CardContent(
                 topic: topic, kind: kinds[topic] ?? .generic, state: state, short: spotlight?.short, others: others,
-                more: display.more, at: display.at, isOver: display.isEnd)
-            let causes = display.news.map { "\($0.topic?.rawValue ?? "") \($0.name)" }
+                more: card.more, at: card.at, isOver: card.isEnd)
+            let causes = card.news.map { "\($0.topic?.rawValue ?? "") \($0.name)" }
             return PreviewMoment(
                 content: content, title: "lineup of \(topics.count)",
-                cause: causes.isEmpty ? "rotation" : causes.joined(separator: ", "), alert: display.alert,
-                unsent: display.unseen > 0 ? ["nothing to see in the lineup \(display.unseen)"] : [],
-                dismissAfter: display.dismissAfter, staleAt: display.staleAt)
+                cause: causes.isEmpty ? "rotation" : causes.joined(separator: ", "), alert: card.alert,
+                unsent: card.unseen > 0 ? ["nothing to see in the lineup \(card.unseen)"] : [],
+                dismissAfter: card.dismissAfter, staleAt: card.staleAt)
         }
     }
 
@@ -307,7 +307,7 @@ extension DecisionRecord {
     fileprivate var name: String { occasion?.rawValue ?? (origin == .timer ? "what waited" : kind) }
 }
 
-extension LineupPreview.Display.Row {
+extension LineupPreview.ShownCard.Row {
     fileprivate var fields: JSONObject {
         [
             "id": .string(topic), "compactLeading": .string(compactLeading),

@@ -8,7 +8,7 @@ final class ProgressConsole {
 
     /// Shows the progress unless earlier output still waits: a slow reader gets the newest progress and skips the rest.
     func show(_ progress: ReplayProgress) { if Console.errors.isIdle { offer(display.show(progress)) } }
-    func show(_ preview: LineupPreview.Display) { offer(display.show(preview)) }
+    func show(_ preview: LineupPreview.ShownCard) { offer(display.show(preview)) }
     func report(_ line: String) { offer(display.interrupt(with: Console.quoted(line))) }
 
     private func offer(_ text: String) { if !text.isEmpty { Console.errors.offer(Array(text.utf8)) } }
@@ -54,7 +54,7 @@ struct ProgressDisplay {
     }
 
     /// On a terminal the card replaces the one before; elsewhere it is appended.
-    mutating func show(_ preview: LineupPreview.Display) -> String {
+    mutating func show(_ preview: LineupPreview.ShownCard) -> String {
         guard columns != nil else { return preview.lines.joined(separator: "\n") + "\n" }
         let cleared = clear()
         card = preview.lines

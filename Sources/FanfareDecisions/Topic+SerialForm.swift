@@ -101,14 +101,14 @@ extension SerialReader {
         let freesID = try flag("id")
         let expiry = Expiry(renews: try flag("renewal"), dismissAfter: .milliseconds(try signed()))
         let isRepublished = try flag("republication")
-        let (state, short) = try display(shown)
+        let (state, short) = try shownState(shown)
         return Publication(
             serial: serial, topicID: topic, topic: number, topicKind: kind, version: version,
             event: isEnd ? .end : .update, state: state, priority: priority, alert: nil, relevance: relevance,
             prominence: prominence, shortForms: short, stateBytesMax: bytesMax, staleAfter: staleAfter,
             dismissAfter: dismissAfter, freesID: freesID, expiry: expiry, isRepublished: isRepublished)
     }
-    private mutating func display(_ shown: Presentation?) throws(SerialError) -> (EncodedState, ShortFormsSource) {
+    private mutating func shownState(_ shown: Presentation?) throws(SerialError) -> (EncodedState, ShortFormsSource) {
         if try flag("state") {
             guard let shown else { throw .malformed("state") }
             return (shown.encoded, shown.short)

@@ -8,7 +8,7 @@ package import FanfareModel
 /// Confined to one thread.
 package final class LineupPreview {
     /// Card on the phone after a push: the `LineupContentState` that was sent, parsed.
-    package struct Display: Sendable, Equatable {
+    package struct ShownCard: Sendable, Equatable {
         package struct Row: Sendable, Equatable {
             package var topic: String
             package var compactLeading: String
@@ -73,8 +73,8 @@ package final class LineupPreview {
 
     /// Applies the decisions of a decision core, in order. The phone sees the decisions of one moment together, as soon as time has passed.
     ///
-    /// - Parameter show: called with the display after each push.
-    package func take(_ decisions: [Decision], show: (Display) -> Void) {
+    /// - Parameter show: called with the card after each push.
+    package func take(_ decisions: [Decision], show: (ShownCard) -> Void) {
         decisions.forEachStep { record, commands in
             pass(to: record.now, show: show)
             guard !commands.isEmpty else { return }
@@ -93,7 +93,7 @@ package final class LineupPreview {
     }
 
     /// Advances log time to `now`, and the rotation with it.
-    package func pass(to now: FeedTime, show: (Display) -> Void) {
+    package func pass(to now: FeedTime, show: (ShownCard) -> Void) {
         guard let last, last < now else { return }
         pull(at: last, show: show)
         while let due, due <= now { pull(at: due, show: show) }
@@ -107,7 +107,7 @@ package final class LineupPreview {
     }
 
     /// Ends the feed: the phone shows the last state, including changes that wait for their interval or for other alerts.
-    package func finish(show: (Display) -> Void) {
+    package func finish(show: (ShownCard) -> Void) {
         guard let last else { return }
         pull(at: last, show: show)
         while !shard.isQuiet, let due { pull(at: due, show: show) }
@@ -118,20 +118,20 @@ package final class LineupPreview {
         shard.nextDue.map { FeedTime(milliseconds: (max(0, $0.nanoseconds) + 999_999) / 1_000_000) }
     }
 
-    private func pull(at now: FeedTime, show: (Display) -> Void) {
+    private func pull(at now: FeedTime, show: (ShownCard) -> Void) {
         hasNewCommands = false
         let moment = moment(now)
         shard.pull(limit: 8, at: moment, into: &batch)
         for delivery in batch.deliveries {
-            var display = Display(batch.payload(of: delivery), at: now)
-            let spotlight = display.spotlight.map { display.rows[$0].topic }
+            var card = ShownCard(batch.payload(of: delivery), at: now)
+            let spotlight = card.spotlight.map { card.rows[$0].topic }
             shard.complete(
                 [Completion(slot: delivery.slot, generation: delivery.generation, outcome: .accepted)], at: moment)
             // A record that still waits for the lineup's interval is not part of this push, which sends what had to be seen at once.
             let stillWaiting = shard.isQuiet ? [] : news.filter { $0.topic?.rawValue != spotlight }
-            (display.news, display.unseen) = (news.filter { !stillWaiting.contains($0) }, unseen)
+            (card.news, card.unseen) = (news.filter { !stillWaiting.contains($0) }, unseen)
             (news, unseen) = (stillWaiting, 0)
-            show(display)
+            show(card)
         }
         batch.removeAll()
         while shard.sendFeedback(to: &feedback) { while feedbackOut.pop() != nil {} }
@@ -147,7 +147,7 @@ package final class LineupPreview {
     }
 }
 
-extension LineupPreview.Display {
+extension LineupPreview.ShownCard {
     fileprivate init(_ payload: Payload, at now: FeedTime) {
         let content = JSONObject(parsing: payload.state) ?? JSONObject()
         let spotlight = content["spotlight"]?.objectValue
@@ -165,7 +165,7 @@ extension LineupPreview.Display {
     }
 }
 
-extension LineupPreview.Display.Row {
+extension LineupPreview.ShownCard.Row {
     fileprivate init(_ row: JSONObject) {
         func text(_ key: String) -> String { row[key]?.stringValue ?? "" }
         self.init(

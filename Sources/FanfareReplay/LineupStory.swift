@@ -4,7 +4,7 @@ package import FanfareModel
 
 /// The story of a rotation, as seen on the phone of a person who follows these topics in one activity.
 package struct LineupStory: Sendable {
-    package private(set) var displays: [LineupPreview.Display] = []
+    package private(set) var cards: [LineupPreview.ShownCard] = []
     package private(set) var gaps = FeedGaps()
     /// Rejections of these topics, and of unreadable parts that may have been of them.
     package private(set) var rejections = FeedRejections()
@@ -18,22 +18,22 @@ package struct LineupStory: Sendable {
     ) throws(ReplayError) {
         var replay = try DecisionReplay(paths: paths, feed: feed, rules: rules, until: until)
         let preview = LineupPreview(of: topics, favourite: favourite, rules: rules.lineups)
-        var displays: [LineupPreview.Display] = []
+        var cards: [LineupPreview.ShownCard] = []
         var spokenOf: Set<TopicID> = []
         while let (_, decisions) = replay.next() {
             for case .record(let record) in decisions {
                 if record.topic.map(topics.contains) ?? true { rejections.note(record) }
                 if let topic = record.topic { spokenOf.insert(topic) }
             }
-            preview.take(decisions) { displays.append($0) }
+            preview.take(decisions) { cards.append($0) }
         }
         if let until {
             // One millisecond more includes the decisions made at `until` itself.
-            preview.pass(to: until + .milliseconds(1)) { displays.append($0) }
+            preview.pass(to: until + .milliseconds(1)) { cards.append($0) }
         } else {
-            preview.finish { displays.append($0) }
+            preview.finish { cards.append($0) }
         }
-        self.displays = displays
+        self.cards = cards
         gaps = replay.gaps
         if let until, spokenOf.isDisjoint(with: topics) {
             throw ReplayError(description: "\(topics[0]): the feed does not speak of it until \(until)")

@@ -4,10 +4,10 @@ import FanfareModel
 /// A previewed phone and the closure that shows it.
 struct PreviewScreen {
     private let phone: LineupPreview
-    private let show: (LineupPreview.Display) -> Void
+    private let show: (LineupPreview.ShownCard) -> Void
 
     /// - Returns: `nil` for a lineup without topics, or without a closure to show it.
-    init?(of topics: [TopicID], rules: LineupRules, show: ((LineupPreview.Display) -> Void)?) {
+    init?(of topics: [TopicID], rules: LineupRules, show: ((LineupPreview.ShownCard) -> Void)?) {
         guard let show, !topics.isEmpty else { return nil }
         phone = LineupPreview(of: topics, rules: rules)
         self.show = show

@@ -164,13 +164,13 @@ package struct ReplayOutput {
     /// Receives one line for people: a rejected line, a fault of the transport, a skipped file.
     package var report: (String) -> Void
     package var progress: ((ReplayProgress) -> Void)?
-    /// Receives each new display of the previewed lineup's phone.
-    package var preview: ((LineupPreview.Display) -> Void)?
+    /// Receives each new card of the previewed lineup's phone.
+    package var preview: ((LineupPreview.ShownCard) -> Void)?
 
     package init(
         decision: (([UInt8]) -> Void)? = nil, recalledDecision: (([UInt8]) -> Void)? = nil,
         report: @escaping (String) -> Void, progress: ((ReplayProgress) -> Void)? = nil,
-        preview: ((LineupPreview.Display) -> Void)? = nil
+        preview: ((LineupPreview.ShownCard) -> Void)? = nil
     ) {
         self.decision = decision
         self.recalledDecision = recalledDecision

@@ -30,7 +30,7 @@ import Testing
             Issue.record("\(name): told \(parts?.0 ?? "another number of lines"), expected \(parts?.1 ?? "")")
         }
         try hasEveryGoalAtOnce(story, topics, in: paths)
-        repeatsNoDisplay(story)
+        repeatsNoCard(story)
         keepsTheRotationsBudget(story)
     }
 
@@ -46,16 +46,16 @@ import Testing
                     publication?.alert?.cause == record.id, record.kind == "goal"
                 else { return }
                 goals += 1
-                let spotlights = story.displays.filter { (record.now...record.now + gather).contains($0.at) }
-                    .compactMap { display in display.spotlight.map { display.rows[$0].topic } }
+                let spotlights = story.cards.filter { (record.now...record.now + gather).contains($0.at) }
+                    .compactMap { card in card.spotlight.map { card.rows[$0].topic } }
                 #expect(spotlights.contains(topic), "\(record.id ?? "") of \(topic) at \(record.now)")
             }
         }
         #expect(goals > 0)
     }
 
-    private func repeatsNoDisplay(_ story: LineupStory) {
-        for (before, after) in zip(story.displays, story.displays.dropFirst()) where !after.isEnd {
+    private func repeatsNoCard(_ story: LineupStory) {
+        for (before, after) in zip(story.cards, story.cards.dropFirst()) where !after.isEnd {
             #expect(
                 before.rows != after.rows || before.spotlight != after.spotlight || before.state != after.state
                     || after.alert != nil, "\(after.at)")
@@ -64,7 +64,7 @@ import Testing
 
     /// Four at once and one a minute, silent and at priority 5.
     private func keepsTheRotationsBudget(_ story: LineupStory) {
-        let own = story.displays.filter(\.news.isEmpty)
+        let own = story.cards.filter(\.news.isEmpty)
         #expect(own.allSatisfy { $0.alert == nil && $0.priority == .conserving })
         for (index, first) in own.enumerated() {
             for (count, last) in own[index...].enumerated() {

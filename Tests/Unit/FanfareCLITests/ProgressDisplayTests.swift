@@ -42,8 +42,8 @@ import Testing
         #expect(display.interrupt(with: "day.ndjson:3: broken") == "\r\u{1B}[Jday.ndjson:3: broken\n\(bar)")
     }
 
-    private var preview: LineupPreview.Display {
-        LineupPreview.Display(
+    private var preview: LineupPreview.ShownCard {
+        LineupPreview.ShownCard(
             at: FeedTime(milliseconds: 1_526_220_000_500), isEnd: false,
             rows: [
                 .init(topic: "match/1", compactLeading: "ADA", compactTrailing: "1-0", minimal: "1-0"),

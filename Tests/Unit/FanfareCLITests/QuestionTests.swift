@@ -128,8 +128,8 @@ import Testing
 
                 4 pushes: 2 with an alert, 0 of the rotation's own
                 """), "\(story.text)")
-        let dearest = try #require(story.displays.compactMap(\.cost).max { $0.bodyBytes < $1.bodyBytes })
-        let largest = try #require(story.displays.map(\.bytes).max())
+        let dearest = try #require(story.cards.compactMap(\.cost).max { $0.bodyBytes < $1.bodyBytes })
+        let largest = try #require(story.cards.map(\.bytes).max())
         let sizes = "the largest content state has \(largest) bytes\nthe largest push has \(dearest.text)\n"
         #expect(story.text.hasSuffix("; \(sizes)"), "\(story.text)")
     }

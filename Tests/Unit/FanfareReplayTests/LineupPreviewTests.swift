@@ -10,7 +10,7 @@ import Testing
     private let path = NSTemporaryDirectory() + "lineup-preview-\(UUID().uuidString).ndjson"
     private let topics = [TopicID("match/1"), TopicID("match/2")]
     private let goal = FeedTime(seconds: 1012)
-    private var displays: [LineupPreview.Display] = []
+    private var cards: [LineupPreview.ShownCard] = []
 
     /// Two matches that are being played, and a goal in the first.
     init() throws {
@@ -30,18 +30,18 @@ import Testing
     private func preview() throws -> LineupPreview {
         let preview = LineupPreview(of: topics)
         var replay = try DecisionReplay(paths: [path])
-        while let (_, decisions) = replay.next() { preview.take(decisions) { displays.append($0) } }
+        while let (_, decisions) = replay.next() { preview.take(decisions) { cards.append($0) } }
         return preview
     }
 
-    private var goals: [FeedTime] { displays.filter { $0.alert?.title == "Goal! A 1–0 B" }.map(\.at) }
+    private var goals: [FeedTime] { cards.filter { $0.alert?.title == "Goal! A 1–0 B" }.map(\.at) }
 
     @Test func aLineupPreviewSaysWhenThereIsMoreToSee() throws {
         let preview = try preview()
         #expect(preview.nextDue == goal + .milliseconds(1), "what was said of a moment is seen when it is over")
-        preview.pass(to: goal + .milliseconds(1)) { displays.append($0) }
+        preview.pass(to: goal + .milliseconds(1)) { cards.append($0) }
         #expect(goals == [] && preview.nextDue == goal + .seconds(1), "a goal waits a second for others")
-        preview.pass(to: goal + .seconds(1)) { displays.append($0) }
+        preview.pass(to: goal + .seconds(1)) { cards.append($0) }
         #expect(goals == [goal + .seconds(1)])
     }
 
@@ -57,13 +57,13 @@ import Testing
             var rules = Rules.builtIn
             rules.lineups.order = order
             let story = try LineupStory(of: topics, in: [path], rules: rules)
-            #expect(story.displays.last?.rows.map(\.topic) == rows.map(\.rawValue))
+            #expect(story.cards.last?.rows.map(\.topic) == rows.map(\.rawValue))
         }
     }
 
     @Test func aLineupPreviewShowsWhatWaitsWhenTheFeedIsOver() throws {
         let preview = try preview()
-        preview.finish { displays.append($0) }
+        preview.finish { cards.append($0) }
         #expect(goals == [goal + .seconds(1)])
     }
 
@@ -78,19 +78,19 @@ import Testing
         func story(_ topics: [String], until: Int64) throws -> LineupStory {
             try LineupStory(of: topics.map { TopicID($0) }, in: [path], until: FeedTime(seconds: until))
         }
-        #expect(try story(["a", "b"], until: 1500).displays.last?.rows.map(\.topic) == ["a"])
-        #expect(try story(["a", "b"], until: 2500).displays.last?.rows.map(\.topic) == ["a", "b"])
+        #expect(try story(["a", "b"], until: 1500).cards.last?.rows.map(\.topic) == ["a"])
+        #expect(try story(["a", "b"], until: 2500).cards.last?.rows.map(\.topic) == ["a", "b"])
         #expect(throws: ReplayError.self) { try story(["a", "c"], until: 1500) }
         #expect(throws: ReplayError.self) { try story(["a", "b"], until: 500) }
     }
 
     @Test func aLineupPreviewKeepsToTheRulesOfLineups() throws {
         let rules = Rules(kinds: [:], other: .football, lineups: LineupRules(gather: .zero))
-        displays = try LineupStory(of: topics, in: [path], rules: rules).displays
+        cards = try LineupStory(of: topics, in: [path], rules: rules).cards
         #expect(goals == [goal])
-        displays = try LineupStory(of: topics, in: [path], rules: rules, until: goal).displays
+        cards = try LineupStory(of: topics, in: [path], rules: rules, until: goal).cards
         #expect(goals == [goal])
-        displays = try LineupStory(of: topics, in: [path], until: goal + .milliseconds(900)).displays
+        cards = try LineupStory(of: topics, in: [path], until: goal + .milliseconds(900)).cards
         #expect(goals == [])
     }
 }
