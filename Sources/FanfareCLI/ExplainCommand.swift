@@ -138,12 +138,12 @@ extension TopicStory {
         }
         quiet.end(into: &lines)
         lines.append("")
-        lines += standing(at: at)
+        lines += summary(at: at)
         // Text from the feed must not move the cursor.
         return lines.map { Console.quoted($0) }.joined(separator: "\n") + "\n"
     }
 
-    private func standing(at: FeedTime?) -> [String] {
+    private func summary(at: FeedTime?) -> [String] {
         guard let end else { return ["nothing of it could be read"] }
         var lines = [
             "\(at.map { "at \($0)" } ?? "at the end"): \(end.id), \(end.kind), "

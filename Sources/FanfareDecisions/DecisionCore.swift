@@ -326,7 +326,7 @@ public import FanfareModel
             case .refused(let outcome, let reason):
                 record.outcome = outcome
                 record.reason = reason
-            case .standing: decisions.append(.order(operation, app))
+            case .taken: decisions.append(.order(operation, app))
             }
             return decisions.append(.record(record))
         }
@@ -334,7 +334,7 @@ public import FanfareModel
         case .refused(let outcome, let reason):
             record.outcome = outcome
             record.reason = reason
-        case .standing:
+        case .taken:
             table.giveUpCheckpoint()
             var count = 0
             let scope: OrderScope = event.topicKind == nil ? .all : .kind

@@ -2,7 +2,7 @@ import FanfareModel
 
 /// Set of a topic's facts, and their fold: nothing but a reference before the first fact, because topics of patches have none.
 struct FactLedger: Sendable {
-    enum Standing { case unknown, live, withdrawn, awaited }
+    enum Status { case unknown, live, withdrawn, awaited }
 
     /// A ledger's reducer without facts, and its limits. Shared by all topics of a kind.
     final class Blank: Sendable {
@@ -33,9 +33,9 @@ struct FactLedger: Sendable {
     /// Is `true` when one more fact would settle the older half.
     var isFull: Bool { kept.isEmpty ? false : kept[0].isFull }
 
-    func standing(of id: String) -> Standing { kept.isEmpty ? .unknown : kept[0].standing(of: id) }
+    func status(of id: String) -> Status { kept.isEmpty ? .unknown : kept[0].status(of: id) }
 
-    /// Adds a fact whose standing is `unknown` or `awaited`. Returns its entry: the fact, or its withdrawal if that came first.
+    /// Adds a fact whose status is `unknown` or `awaited`. Returns its entry: the fact, or its withdrawal if that came first.
     mutating func add(_ fact: Fact) -> LedgerEntry {
         begin()
         return kept[0].add(fact)
@@ -96,7 +96,7 @@ private struct KeptFacts: Sendable {
         awaitedMax = blank.awaitedMax
     }
 
-    func standing(of id: String) -> FactLedger.Standing {
+    func status(of id: String) -> FactLedger.Status {
         switch known[BytewiseText(id)] {
         case nil: .unknown
         case .live: .live

@@ -104,7 +104,7 @@ struct Fold: Sendable {
         var doubted: [PatchOrder.Doubted] = []
         // A correction passes the patch order: its operator knows what the feed has sent so far.
         if !event.isCorrection {
-            switch patchOrder.standing(of: event, tolerance: rules.lateAfter, bytesMax: kindRules.stateBytesMax) {
+            switch patchOrder.placement(of: event, tolerance: rules.lateAfter, bytesMax: kindRules.stateBytesMax) {
             case .newest(let over): doubted = over
             case .refused(let outcome, let reason): return .refused(outcome, reason)
             }
@@ -195,7 +195,7 @@ struct Fold: Sendable {
         guard fact.kind.utf8.count <= limits.idBytesMax else {
             return .refused(.rejected, "a fact's kind has at most \(limits.idBytesMax) bytes")
         }
-        switch ledger.standing(of: fact.id) {
+        switch ledger.status(of: fact.id) {
         case .live, .withdrawn: return .refused(.duplicate, "fact \(fact.id) was here before")
         case .unknown, .awaited: break
         }
@@ -224,7 +224,7 @@ struct Fold: Sendable {
         guard !id.isEmpty, id.utf8.count <= limits.idBytesMax else {
             return .refused(.rejected, "a fact's id has 1 to \(limits.idBytesMax) bytes, not \(id.utf8.count)")
         }
-        switch ledger.standing(of: id) {
+        switch ledger.status(of: id) {
         case .withdrawn, .awaited: return .refused(.duplicate, "fact \(id) is withdrawn already")
         case .unknown:
             if let settled = ledger.settledUntil, at <= settled {

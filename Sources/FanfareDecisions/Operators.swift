@@ -11,7 +11,7 @@ struct OrderScope: OptionSet, Sendable {
 /// Operators' orders that stand for all topics or for all of a kind, later topics included.
 struct StandingOrders: Sendable {
     enum Answer {
-        case standing
+        case taken
         case refused(Outcome, String)
     }
 
@@ -30,7 +30,7 @@ struct StandingOrders: Sendable {
     mutating func take(id: String?) -> Answer {
         if let refusal = refusal(ofRepeated: id) { return refusal }
         if let id { recentIDs.insert(id) }
-        return .standing
+        return .taken
     }
 
     mutating func take(_ operation: FeedEvent.Operation, for kind: TopicKind?, id: String?) -> Answer {
@@ -46,7 +46,7 @@ struct StandingOrders: Sendable {
         case .resume: paused.remove(kind)
         case .republish, .reset: break
         }
-        return .standing
+        return .taken
     }
 
     private func refusal(ofRepeated id: String?) -> Answer? {

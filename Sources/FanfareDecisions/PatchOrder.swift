@@ -25,7 +25,7 @@ struct PatchOrder: Sendable {
         let change: FeedEvent.Change
     }
 
-    enum Standing {
+    enum Placement {
         /// The patch overrides the present state and these doubted patches, oldest first; if there are any, the numbers begin again
         /// with it.
         case newest(over: [Doubted])
@@ -35,7 +35,7 @@ struct PatchOrder: Sendable {
     /// - Parameters:
     ///   - tolerance: how much newer than the newest patch a time must be to contradict a number.
     ///   - bytesMax: maximum size of a change that is kept.
-    mutating func standing(of patch: FeedEvent, tolerance: Duration, bytesMax: Int) -> Standing {
+    mutating func placement(of patch: FeedEvent, tolerance: Duration, bytesMax: Int) -> Placement {
         let at = patch.at
         guard let seq = patch.seq, let newestSeq else {
             guard let newestAt, at < newestAt else { return .newest(over: []) }

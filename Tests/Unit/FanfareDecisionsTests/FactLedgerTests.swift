@@ -71,7 +71,7 @@ import Testing
             awaited = awaited.filter { $0.value > settledUntil ?? $0.value }
         }
 
-        func standing(of id: String) -> FactLedger.Standing {
+        func status(of id: String) -> FactLedger.Status {
             if awaited[id] != nil { return .awaited }
             for entry in entries {
                 switch entry {
@@ -94,7 +94,7 @@ import Testing
             let id = "\(random.number(below: 60))"
             let time = FeedTime(milliseconds: Int64(step / 4 + random.number(below: 40)))
             let isSettled = model.settledUntil.map { time <= $0 } ?? false
-            switch (model.standing(of: id), random.chance(60)) {
+            switch (model.status(of: id), random.chance(60)) {
             case (.unknown, true), (.awaited, true):
                 guard !isSettled else { continue }
                 let fact = Self.fact(id, at: time.milliseconds)
@@ -124,8 +124,8 @@ import Testing
             default: continue
             }
             if step % 50 == 0, let read = Self.readAgain(ledger, blank) { ledger = read }
-            let standings = (0..<60).map { ledger.standing(of: "\($0)") == model.standing(of: "\($0)") }
-            guard Self.lines(of: ledger) == model.lines, !standings.contains(false),
+            let statuses = (0..<60).map { ledger.status(of: "\($0)") == model.status(of: "\($0)") }
+            guard Self.lines(of: ledger) == model.lines, !statuses.contains(false),
                 ledger.settledUntil == model.settledUntil, ledger.isFull == (model.entries.count >= factsMax)
             else {
                 Issue.record("seed \(seed), step \(step): \(Self.lines(of: ledger)), not \(model.lines)")
@@ -148,7 +148,7 @@ import Testing
     @Test func aLedgerWithoutFactsIsItsBlankAndMayBeginWithAnother() {
         var ledger = FactLedger(Self.blank())
         let withdrawal = ledger.withdraw("1", at: FeedTime(milliseconds: 5))
-        #expect(ledger.standing(of: "1") == .unknown && ledger.settledUntil == nil && withdrawal == nil)
+        #expect(ledger.status(of: "1") == .unknown && ledger.settledUntil == nil && withdrawal == nil)
         let other = Self.blank(facts: 2)
         ledger.adopt(other)
         _ = ledger.add(Self.fact("1", at: 1))
@@ -171,19 +171,19 @@ import Testing
         _ = ledger.withdraw("card", at: FeedTime(milliseconds: 4))
         ledger.refold(with: Self.blank())
         #expect(Self.lines(of: ledger) == ["3 goal", "4 no card"])
-        let standings = ["goal", "card", "pass", "odd", "later"].map { ledger.standing(of: $0) }
-        #expect(standings == [.live, .withdrawn, .unknown, .unknown, .awaited])
+        let statuses = ["goal", "card", "pass", "odd", "later"].map { ledger.status(of: $0) }
+        #expect(statuses == [.live, .withdrawn, .unknown, .unknown, .awaited])
     }
 
     /// `é` in one character and in two are two ids.
     @Test func idsAreComparedByTheirBytes() {
         var ledger = FactLedger(Self.blank())
         _ = ledger.add(Self.fact("\u{e9}", at: 1))
-        #expect(ledger.standing(of: "\u{e9}") == .live && ledger.standing(of: "e\u{301}") == .unknown)
+        #expect(ledger.status(of: "\u{e9}") == .live && ledger.status(of: "e\u{301}") == .unknown)
         _ = ledger.add(Self.fact("e\u{301}", at: 1))
         #expect(Self.lines(of: ledger).map { $0.utf8.count } == [5, 4], "in the order of their bytes")
         let withdrawal = ledger.withdraw("e\u{301}", at: FeedTime(milliseconds: 1))
-        #expect(withdrawal != nil && ledger.standing(of: "\u{e9}") == .live)
+        #expect(withdrawal != nil && ledger.status(of: "\u{e9}") == .live)
     }
 
     @Test func bytesThatWouldReadFactsOutOfOrderAreRefused() {

@@ -17,7 +17,7 @@ import Testing
     }
 
     private static func fate(_ patch: FeedEvent, in order: inout PatchOrder, bytesMax: Int = 1000) -> Fate {
-        switch order.standing(of: patch, tolerance: .seconds(5), bytesMax: bytesMax) {
+        switch order.placement(of: patch, tolerance: .seconds(5), bytesMax: bytesMax) {
         case .newest(let doubted):
             order.take(seq: patch.seq, at: patch.at)
             return .newest(over: doubted.map(\.seq))
@@ -137,8 +137,8 @@ import Testing
             for patch in [Self.patch(0, 900), Self.patch(10, 1, 7)] {
                 _ = Self.fate(patch, in: &order, bytesMax: bytesMax)
             }
-            let standing = order.standing(of: Self.patch(11, 2), tolerance: .seconds(5), bytesMax: bytesMax)
-            guard case .newest(let over) = standing else {
+            let placement = order.placement(of: Self.patch(11, 2), tolerance: .seconds(5), bytesMax: bytesMax)
+            guard case .newest(let over) = placement else {
                 Issue.record("the numbers go on")
                 continue
             }
