@@ -5,7 +5,7 @@ import FanfareModel
 /// An alert draws on the bucket of its kind. Ordinary kinds draw also on a bucket that they share; essential kinds draw on the reserve,
 /// which only they may use, once their own bucket is empty. So neither a storm of cards nor a storm of goals can silence full time.
 struct AlertGovernor: Sendable {
-    enum Ruling { case granted, demoted(String) }
+    enum AlertDecision { case granted, demoted(String) }
 
     fileprivate struct Drawn {
         var kinds: [OccasionKind: TokenBucket] = [:]
@@ -20,9 +20,9 @@ struct AlertGovernor: Sendable {
     private var drawn: [Drawn] = []
 
     /// - Parameter kindRules: rules of the topic's kind.
-    mutating func rule(
+    mutating func decide(
         on kind: OccasionKind, _ rule: AlertRule, of kindRules: KindRules, text: AlertText, cause: String, now: FeedTime
-    ) -> Ruling {
+    ) -> AlertDecision {
         let (bytes, bytesMax) = (text.byteCount, kindRules.limits.alertBytesMax)
         guard bytes <= bytesMax else { return .demoted("text of \(bytes) bytes, at most \(bytesMax)") }
         guard !hasGranted(cause) else { return .demoted("already alerted for \(cause)") }

@@ -1,6 +1,6 @@
 import FanfareModel
 
-/// Time and verdict of the event or timer that is being decided.
+/// Time and record of the event or timer that is being decided.
 struct DecisionContext {
     /// Log time.
     let now: FeedTime
@@ -11,7 +11,7 @@ struct DecisionContext {
     let arrivedAt: FeedTime
     /// Place of the topic in the core's table.
     let place: UInt32
-    var verdict: Verdict
+    var draft: RecordDraft
     /// Serial number of the last publication of any topic.
     private(set) var serial: UInt64
 
@@ -22,7 +22,7 @@ struct DecisionContext {
         arrivedAt = wall ?? now
         self.place = UInt32(place)
         self.serial = serial
-        verdict = Verdict(reason: reason)
+        draft = RecordDraft(reason: reason)
     }
 
     /// Returns the serial number of the next publication.

@@ -31,23 +31,23 @@ extension Topic {
         let kind = rule == nil ? OccasionKind.requested : occasion?.kind ?? .requested
         let governing = rule ?? rules.requestedAlerts
         guard !orders.isMuted else {
-            context.verdict.alert = .demoted
-            context.verdict.alertReason = "muted by an operator"
+            context.draft.alert = .demoted
+            context.draft.alertReason = "muted by an operator"
             return nil
         }
-        switch governor.rule(on: kind, governing, of: kindRules, text: text, cause: cause, now: now) {
+        switch governor.decide(on: kind, governing, of: kindRules, text: text, cause: cause, now: now) {
         case .granted:
-            context.verdict.alert = .granted
-            context.verdict.alertReason = "\(kind)"
-            context.verdict.alertCause = cause
+            context.draft.alert = .granted
+            context.draft.alertReason = "\(kind)"
+            context.draft.alertCause = cause
             return Alert(
                 cause: cause, isCauseOfProvider: isCauseOfProvider, class: governing.class, text: text,
                 freshFor: freshFor,
                 highlight: occasionRule?.highlight ?? occasion?.highlight, grantedAt: now,
                 arrivedAt: context.arrivedAt)
         case .demoted(let reason):
-            context.verdict.alert = .demoted
-            context.verdict.alertReason = reason
+            context.draft.alert = .demoted
+            context.draft.alertReason = reason
             return nil
         }
     }

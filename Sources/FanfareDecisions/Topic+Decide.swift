@@ -6,16 +6,16 @@ extension Topic {
         arrivals.count(at: context.now)
         decide(event, in: &context, into: &decisions)
         if !shown.ended { countSilence(from: context.now) }
-        if event.isCorrection { context.verdict.reason = "correction by an operator: " + context.verdict.reason }
-        if event.asksForAlert, context.verdict.alert == nil {
-            let outcome = context.verdict.outcome
+        if event.isCorrection { context.draft.reason = "correction by an operator: " + context.draft.reason }
+        if event.asksForAlert, context.draft.alert == nil {
+            let outcome = context.draft.outcome
             let hasNews = outcome == .published || outcome == .conflated
-            context.verdict.alert = .demoted
-            context.verdict.alertReason =
+            context.draft.alert = .demoted
+            context.draft.alertReason =
                 orders.isPaused
                 ? "paused by an operator" : hasNews ? "late news does not alert" : "no update to ride on"
         }
-        decisions.append(.record(DecisionRecord(of: event, in: id, now: context.now, context.verdict)))
+        decisions.append(.record(DecisionRecord(of: event, in: id, now: context.now, context.draft)))
     }
 
     private mutating func decide(
@@ -23,22 +23,22 @@ extension Topic {
     ) {
         // A provider may give a retraction the id of the retracted event, so retractions are recognised by their target only.
         if let id = event.id, !event.isRetraction, arrivals.contains(id) {
-            return context.verdict.set(.duplicate, "event \(id) was here before")
+            return context.draft.set(.duplicate, "event \(id) was here before")
         }
         if case .operation(let operation) = event.change {
-            context.verdict.reason = carryOut(operation, for: .topic, now: context.now)
+            context.draft.reason = carryOut(operation, for: .topic, now: context.now)
             if let id = event.id { arrivals.insert(id) }
             return
         }
         guard isStartOfAnotherTurn(event) else {
-            if let reason = reasonOfBefore(event, now: context.now) { return context.verdict.set(.late, reason) }
+            if let reason = reasonOfBefore(event, now: context.now) { return context.draft.set(.late, reason) }
             return decideNews(event, in: &context, into: &decisions)
         }
         let last = self
         beginAfresh()
         decideNews(event, in: &context, into: &decisions)
         // A rejected event changes nothing and begins no turn.
-        if context.verdict.outcome == .rejected { self = last }
+        if context.draft.outcome == .rejected { self = last }
     }
 
     /// Decides an event that is neither a duplicate nor an operator's order.
@@ -48,7 +48,7 @@ extension Topic {
         let before = fold.state
         let folded = fold.take(event)
         switch folded {
-        case .refused(let outcome, let reason): context.verdict.set(outcome, reason)
+        case .refused(let outcome, let reason): context.draft.set(outcome, reason)
         case .patched(let doubted): for patch in doubted { agenda.add(patch.cause, max: limits.causesMax) }
         case .nothing, .confirmed, .entered, .retracted: break
         }
@@ -61,16 +61,16 @@ extension Topic {
         // An end goes out even if its change was refused.
         if case .refused = folded, event.lifecycle != .end { return }
 
-        if case .nothing(let reason?) = folded { context.verdict.reason = reason }
-        if context.verdict.outcome == .unchanged, let lateBy {
+        if case .nothing(let reason?) = folded { context.draft.reason = reason }
+        if context.draft.outcome == .unchanged, let lateBy {
             // The outcome remains `late` only if the event changes nothing visible.
-            context.verdict.set(.late, "late by \(lateBy.inSeconds), \(context.verdict.reason)")
+            context.draft.set(.late, "late by \(lateBy.inSeconds), \(context.draft.reason)")
         }
         if case .withdrawal(let fact, _) = folded.entry, governor.hasGranted(fact.id) {
             decisions.append(.revokeAlert(topic: id, cause: fact.id))
         }
         if case .retracted = folded {
-            context.verdict.set(.retracted, "withdrawn before it arrived")
+            context.draft.set(.retracted, "withdrawn before it arrived")
             // People see no new fact, but the state may report the withdrawal, as it would if both had come in order. That is never
             // urgent, so a flush carries it.
             if !shown.ended, shown.state != nil, !kindRules.looksAlike(fold.state, before) {
@@ -81,12 +81,12 @@ extension Topic {
         }
         var reopened = false
         if shown.ended {
-            guard reopens(event, folded) else { return context.verdict.set(.late, "after end") }
+            guard reopens(event, folded) else { return context.draft.set(.late, "after end") }
             // The fold keeps everything known of the topic.
             shown.reopen()
             scheduleNewest()
             reopened = true
-            context.verdict.outcome = .unchanged
+            context.draft.outcome = .unchanged
         }
 
         // Most events change nothing and return here, before they are copied.
@@ -104,10 +104,10 @@ extension Topic {
         _ event: FeedEvent, isFirst: Bool, isNewest: Bool, in context: DecisionContext
     ) {
         // A rejected event may be corrected and sent again under its id.
-        guard context.verdict.outcome != .rejected else { return }
+        guard context.draft.outcome != .rejected else { return }
         if let id = event.id, !event.isRetraction { arrivals.insert(id) }
         // The time of an operator's correction must make no feed event late; nor must a clock that is ahead, hence the cap at `latest`.
-        guard context.verdict.outcome != .duplicate, !event.isCorrection else { return }
+        guard context.draft.outcome != .duplicate, !event.isCorrection else { return }
         arrivals.advance(
             to: min(event.at, context.latest), isNewest: isNewest,
             beginsTurn: isFirst && event.lifecycle == .start && rules.reopens == .afresh, now: context.now)
@@ -126,13 +126,13 @@ extension Topic {
         } else if shown.state == nil {
             let isStart = event.lifecycle == .start
             guard isStart || (folded.changesState && fold.isPresentable) else {
-                if context.verdict.outcome == .unchanged, folded.changesState {
-                    context.verdict.reason = "not enough to start with"
+                if context.draft.outcome == .unchanged, folded.changesState {
+                    context.draft.reason = "not enough to start with"
                 }
                 return
             }
             guard isStart || !fold.isOver else {
-                if context.verdict.outcome == .unchanged { context.verdict.reason = "over before it was shown" }
+                if context.draft.outcome == .unchanged { context.draft.reason = "over before it was shown" }
                 return
             }
             news.reason = reopened ? "begun again" : isStart ? "start" : "first state"
@@ -143,8 +143,8 @@ extension Topic {
             end(news, in: &context, into: &decisions)
         } else if folded.changesState, !kindRules.looksAlike(fold.state, news.before) {
             show(news, in: &context, into: &decisions)
-        } else if event.lifecycle == .start, context.verdict.outcome == .unchanged {
-            context.verdict.reason = "has started already"
+        } else if event.lifecycle == .start, context.draft.outcome == .unchanged {
+            context.draft.reason = "has started already"
         }
     }
 

@@ -4,7 +4,7 @@ extension Topic {
     /// Publishes the state at once, or holds it until the minimum interval has passed.
     mutating func show(_ news: News, in context: inout DecisionContext, into decisions: inout [Decision]) {
         if let published = shown.state, kindRules.looksAlike(fold.state, published) {
-            return context.verdict.set(
+            return context.draft.set(
                 news.lateBy == nil ? .unchanged : .late, "back to what version \(shown.version) shows")
         }
         let presentation = fold.present(fold.state)
@@ -13,7 +13,7 @@ extension Topic {
             return postpone(news, .rejected, fold.oversize(presentation.encoded.bytes.count), in: &context)
         }
         let occasion = occasion(of: news)
-        context.verdict.occasion = occasion?.kind
+        context.draft.occasion = occasion?.kind
         let rule = occasion.flatMap { rules.occasions[$0.kind] }
         if let limit = rule?.droppableAfter, let age = news.age, age > limit, !news.mustPass {
             let reason = "late by \(age.inSeconds), too old for an update of its own: the next one carries it"
@@ -32,10 +32,10 @@ extension Topic {
             if let lateBy = news.lateBy { reason += "; late by \(lateBy.inSeconds)" }
             return postpone(news, .conflated, reason, in: &context)
         }
-        context.verdict.reason = news.reason
-        if let occasion, essential { context.verdict.reason += ", \(occasion.kind) is essential" }
+        context.draft.reason = news.reason
+        if let occasion, essential { context.draft.reason += ", \(occasion.kind) is essential" }
         if let lateBy = news.lateBy {
-            context.verdict.reason += ", late by \(lateBy.inSeconds)" + (alert == nil ? ": silent" : "")
+            context.draft.reason += ", late by \(lateBy.inSeconds)" + (alert == nil ? ": silent" : "")
         }
         let isUrgent = essential || alert != nil || news.event.isCorrection
         agenda.add(news.cause, max: limits.causesMax)
@@ -44,12 +44,12 @@ extension Topic {
         publish(.update, presentation, emphasis, in: &context, into: &decisions)
     }
 
-    /// Keeps the news as a cause of the next version, and sets the verdict.
+    /// Keeps the news as a cause of the next version, and notes why in the record.
     private mutating func postpone(
         _ news: News, _ outcome: Outcome, _ reason: String, in context: inout DecisionContext
     ) {
         agenda.add(news.cause, max: limits.causesMax)
-        context.verdict.set(outcome, reason)
+        context.draft.set(outcome, reason)
     }
 
     /// Returns the occasion of the news: facts have those of the reducer, states those whose conditions have come to hold.
@@ -70,14 +70,14 @@ extension Topic {
         var alert: Alert?
         if let news {
             let occasion = occasion(of: news)
-            context.verdict.occasion = occasion?.kind
+            context.draft.occasion = occasion?.kind
             alert = self.alert(for: news, occasion, occasion.flatMap { rules.occasions[$0.kind] }, in: &context)
             agenda.add(news.cause, max: limits.causesMax)
-            context.verdict.reason = news.reason
+            context.draft.reason = news.reason
         }
         var last = fold.present(fold.state)
         if last.encoded.bytes.count > kindRules.stateBytesMax {
-            context.verdict.reason +=
+            context.draft.reason +=
                 "; \(fold.oversize(last.encoded.bytes.count)), so it ends with what was shown last"
             last = fold.present(shown.state ?? JSONObject())
         }
@@ -130,11 +130,11 @@ extension Topic {
         newest = publication.alert == nil ? publication : publication.silent
         isNewestWithheld = false
         decisions.append(.publish(publication))
-        context.verdict.outcome = .published
-        context.verdict.version = shown.version
-        context.verdict.causes = waiting.causes.ids
+        context.draft.outcome = .published
+        context.draft.version = shown.version
+        context.draft.causes = waiting.causes.ids
         if waiting.causes.unnamed > 0 {
-            context.verdict.reason += ", and \(waiting.causes.unnamed) more causes"
+            context.draft.reason += ", and \(waiting.causes.unnamed) more causes"
         }
     }
 }

@@ -9,30 +9,30 @@ extension Topic {
         case .flush: flush(in: &context, into: &decisions)
         case .lapse:
             let silence = shown.hasBegun ? rules.endsAfterSilence : rules.beginsWithin
-            context.verdict.reason = "its feed has been silent for \(silence.inSeconds)"
+            context.draft.reason = "its feed has been silent for \(silence.inSeconds)"
             end(nil, in: &context, into: &decisions)
         }
         decisions.append(
             .record(
                 DecisionRecord(
-                    ofTimer: timer == .flush ? "flush" : "silence", in: id, now: context.now, context.verdict)))
+                    ofTimer: timer == .flush ? "flush" : "silence", in: id, now: context.now, context.draft)))
     }
 
     private mutating func flush(in context: inout DecisionContext, into decisions: inout [Decision]) {
         agenda.flushAt = nil
         guard !orders.isPaused else {
-            context.verdict.reason = "paused by an operator"
+            context.draft.reason = "paused by an operator"
             return
         }
         let presentation = fold.present(fold.state)
         if let published = shown.state, kindRules.looksAlike(fold.state, published), !agenda.republishes {
-            context.verdict.reason = "back to what version \(shown.version) shows"
+            context.draft.reason = "back to what version \(shown.version) shows"
             agenda.clear()
         } else if presentation.encoded.bytes.count > kindRules.stateBytesMax {
-            context.verdict.set(.rejected, fold.oversize(presentation.encoded.bytes.count))
+            context.draft.set(.rejected, fold.oversize(presentation.encoded.bytes.count))
         } else {
             let count = agenda.causes.count
-            context.verdict.reason =
+            context.draft.reason =
                 agenda.republishes
                 ? "republished by an operator" : count == 1 ? "one change waited" : "\(count) changes waited"
             publish(.update, presentation, Emphasis(priority: rules.priority), in: &context, into: &decisions)
@@ -50,6 +50,6 @@ extension Topic {
             shown.ended
             ? "its end was dismissed \(rules.forgetAfter.inSeconds) ago"
             : "its feed has been silent for \(rules.beginsWithin.inSeconds), and nothing is shown"
-        return DecisionRecord(ofTimer: DecisionRecord.forget, in: id, now: now, Verdict(reason: reason ?? lapse))
+        return DecisionRecord(ofTimer: DecisionRecord.forget, in: id, now: now, RecordDraft(reason: reason ?? lapse))
     }
 }

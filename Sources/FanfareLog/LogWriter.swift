@@ -111,7 +111,7 @@ package final class LogWriter: Sendable {
         return true
     }
 
-    private enum Outcome {
+    private enum AppendResult {
         case durable, closed
         /// The log refuses the entry behind the first `count`, which are durable.
         case refused(LogError, count: Int)
@@ -119,7 +119,7 @@ package final class LogWriter: Sendable {
 
     private static func append(
         _ entries: ArraySlice<LogEntry>, to log: any Log, _ shared: Shared, _ report: @Sendable (String) -> Void
-    ) -> Outcome {
+    ) -> AppendResult {
         let first = log.end
         var hasFailed = false
         while true {

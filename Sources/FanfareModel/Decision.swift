@@ -82,7 +82,7 @@ extension DecisionRecord {
     package var forgets: Bool { origin == .timer && kind == DecisionRecord.forget }
     package static let forget = "forget"
 
-    /// Creates a record with every member, as `FanfareDecisions` makes it from a verdict.
+    /// Creates a record with every member, as `FanfareDecisions` makes it.
     @usableFromInline package init(
         _ origin: Origin, topic: TopicID, at: FeedTime?, now: FeedTime, id: String?, seq: UInt64?, kind: String,
         outcome: Outcome, occasion: OccasionKind?, version: UInt32?, causes: [String], reason: String,

@@ -75,20 +75,20 @@ extension Engine {
     @available(*, noasync, message: "await settle(within:) instead: this one blocks a thread of the pool")
     public func settle(within timeout: Duration) -> Bool {
         guard !coreThread.isCurrent else { return false }
-        let verdict = Verdict()
+        let result = BlockingResult()
         let until = time(in: timeout)
         let request = CoreTurn.Request.settle(until: until) { settlement in
-            verdict.isYes.store(settlement == .complete, ordering: .relaxed)
-            verdict.given.signal()
+            result.isComplete.store(settlement == .complete, ordering: .relaxed)
+            result.given.signal()
         }
         guard post(request).isTaken else { return false }
         let limit = DispatchTime.now() + .milliseconds(Int(Engine.bounded(timeout).milliseconds))
-        return verdict.given.wait(timeout: limit) == .success && verdict.isYes.load(ordering: .relaxed)
+        return result.given.wait(timeout: limit) == .success && result.isComplete.load(ordering: .relaxed)
     }
 
     /// Result of a blocking `settle`. The semaphore orders the two threads.
-    private final class Verdict: Sendable {
-        let isYes = Atomic(false)
+    private final class BlockingResult: Sendable {
+        let isComplete = Atomic(false)
         let given = DispatchSemaphore(value: 0)
     }
 

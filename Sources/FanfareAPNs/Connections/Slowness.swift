@@ -7,8 +7,8 @@ import FanfareModel
 struct Slowness {
     /// Age above which an answer says nothing about now.
     static let memory = Duration.seconds(2)
-    /// Slow verdicts in a row, over at least `time`, that justify a handshake; one late answer does not.
-    static let verdictsMax = 8
+    /// Slow comparisons in a row, over at least `time`, that justify a handshake; one late answer does not.
+    static let slowInARowMax = 8
     static let time = Duration.seconds(10)
 
     private(set) var isSlow = false
@@ -16,7 +16,7 @@ struct Slowness {
     private(set) var lag = 1
     /// Maximum of `lag`: even the slowest connection gets some pushes, and so can show that it is slow no more.
     private static let lagMax = 16
-    private var verdicts = 0
+    private var slowInARow = 0
     private var since = MonotonicTime.always
     private var judgedAt = MonotonicTime.always
 
@@ -44,13 +44,13 @@ struct Slowness {
             return isSlow = false
         }
         isSlow = least > limit
-        guard isSlow else { return verdicts = 0 }
+        guard isSlow else { return slowInARow = 0 }
         guard noted > judgedAt else { return }
         judgedAt = now
-        if verdicts == 0 { since = now }
-        verdicts += 1
+        if slowInARow == 0 { since = now }
+        slowInARow += 1
     }
 
     /// Returns `true` if the connection stays slow, so that another one may do better.
-    func stays(at now: MonotonicTime) -> Bool { verdicts >= Slowness.verdictsMax && now - since >= Slowness.time }
+    func stays(at now: MonotonicTime) -> Bool { slowInARow >= Slowness.slowInARowMax && now - since >= Slowness.time }
 }

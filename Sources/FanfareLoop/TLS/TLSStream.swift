@@ -333,11 +333,11 @@ extension LoopError {
     /// Makes the error of a failed handshake, with advice if a cause is known.
     fileprivate static func handshake(_ ssl: OpaquePointer, _ peer: String, caFile: String?) -> LoopError {
         let failure = OpenSSLErrors.take()
-        let verdict = unsafe SSL_get_verify_result(ssl)
-        if verdict != X509_V_OK {
-            let what = unsafe String(cString: X509_verify_cert_error_string(verdict))
+        let verification = unsafe SSL_get_verify_result(ssl)
+        if verification != X509_V_OK {
+            let what = unsafe String(cString: X509_verify_cert_error_string(verification))
             let advice =
-                switch CInt(verdict) {
+                switch CInt(verification) {
                 case X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH:
                     "; the certificate is for another host"
                 case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT, X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN,

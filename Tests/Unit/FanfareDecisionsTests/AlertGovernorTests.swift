@@ -23,10 +23,10 @@ import Testing
             _ kind: OccasionKind, _ rule: AlertRule, at seconds: Double = 0, cause: String? = nil, body: String = ""
         ) -> Bool {
             number += 1
-            let ruling = governor.rule(
+            let decision = governor.decide(
                 on: kind, rule, of: rules, text: AlertText(title: "news", body: body), cause: cause ?? "\(number)",
                 now: FanfareDecisionsTests.at(seconds))
-            if case .granted = ruling { return true }
+            if case .granted = decision { return true }
             return false
         }
 

@@ -1,7 +1,7 @@
 import FanfareModel
 
 /// Contents of the record of an event or timer, collected step by step. Smaller than a `DecisionRecord`.
-struct Verdict {
+struct RecordDraft {
     var outcome = Outcome.unchanged
     var reason: String
     var occasion: OccasionKind?
@@ -18,19 +18,19 @@ struct Verdict {
 }
 
 extension DecisionRecord {
-    init(of event: FeedEvent, in topic: TopicID, now: FeedTime, _ verdict: Verdict) {
+    init(of event: FeedEvent, in topic: TopicID, now: FeedTime, _ draft: RecordDraft) {
         self.init(
             .event, topic: topic, at: event.at, now: now, id: event.id, seq: event.seq, kind: event.kind,
-            outcome: verdict.outcome, occasion: verdict.occasion, version: verdict.version, causes: verdict.causes,
-            reason: verdict.reason, alert: verdict.alert, alertReason: verdict.alertReason,
-            alertCause: verdict.alertCause)
+            outcome: draft.outcome, occasion: draft.occasion, version: draft.version, causes: draft.causes,
+            reason: draft.reason, alert: draft.alert, alertReason: draft.alertReason,
+            alertCause: draft.alertCause)
     }
 
-    init(ofTimer name: String, in topic: TopicID, now: FeedTime, _ verdict: Verdict) {
+    init(ofTimer name: String, in topic: TopicID, now: FeedTime, _ draft: RecordDraft) {
         self.init(
             .timer, topic: topic, at: nil, now: now, id: nil, seq: nil, kind: name,
-            outcome: verdict.outcome, occasion: verdict.occasion, version: verdict.version, causes: verdict.causes,
-            reason: verdict.reason, alert: verdict.alert, alertReason: verdict.alertReason,
-            alertCause: verdict.alertCause)
+            outcome: draft.outcome, occasion: draft.occasion, version: draft.version, causes: draft.causes,
+            reason: draft.reason, alert: draft.alert, alertReason: draft.alertReason,
+            alertCause: draft.alertCause)
     }
 }
