@@ -243,7 +243,8 @@ import Testing
         let source = One(subscription: lost, tell: { text in told.withLock { $0 = text } })
         let queue = LoadingQueue()
         let faults = try source.distribute(
-            to: [[queue]], apps: [AppID(bundleID: "com.example.scores")], now: FeedTime(seconds: 1_790_000_000))
+            to: [[queue]], apps: [AppID(bundleID: "com.example.scores")], limits: Rules.Limits(),
+            now: FeedTime(seconds: 1_790_000_000))
         queue.finish()
         #expect(told.withLock(\.self)?.contains("unknown, production") == true)
         #expect(faults.lines == ["left out 1 subscriber: unknown, production: no app that is pushed to"])
