@@ -1,5 +1,6 @@
 #include "CFanfareSimdjson.h"
 
+#include <atomic>
 #include <cstdlib>
 #include <mutex>
 #include <shared_mutex>
@@ -27,18 +28,19 @@ public:
         return gate;
     }
     void close() {
+        is_closed = true;  // first: readers that come now do not keep the lock from this thread
         std::unique_lock<std::shared_mutex> guard(mutex);
-        is_closed = true;
     }
     // Nobody closes the gate while `body` runs.
     template <typename Body> bool pass(Body body) {
+        if (is_closed) { return false; }
         std::shared_lock<std::shared_mutex> guard(mutex);
         return !is_closed && body();
     }
 
 private:
     std::shared_mutex mutex;
-    bool is_closed = false;
+    std::atomic<bool> is_closed{false};
 };
 
 // Before `main`, so that no first parser is made while the process exits.

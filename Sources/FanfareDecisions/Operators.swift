@@ -67,9 +67,9 @@ struct StandingOrders: Sendable {
 }
 
 extension FeedEvent.Operation {
-    /// Is `true` for an order that applies until its opposite is given.
+    /// Is `true` for an order that applies to topics that begin later, too.
     var appliesToNewTopics: Bool { self == .mute || self == .pause }
-    /// Is `true` for an order that holds topics or lifts a hold.
+    /// Is `true` for an order that applies until its opposite is given, and for that opposite.
     var isLasting: Bool { self != .republish && self != .reset }
 }
 

@@ -384,7 +384,7 @@ final class Membership {
             reporter.publications.addAudience(to: news.publication.serial)
             track(news.publication.serial, in: audience)
         }
-        // Each of these is open for this audience, so none is complete.
+        // Each of these is tracked for this audience, so none is complete.
         for serial in lineups.exhausted { _ = reporter.publications.complete(serial, at: state.publishedAt) }
     }
 

@@ -130,7 +130,7 @@ package final class Replay {
         engine.stop(within: course.timeLeft(at: now))
         let summary = figures.finish(
             counts: engine.counts, freshness: engine.freshness,
-            everybodyHasAll: course.everybodyHasAll && !plan.isLive, at: now)
+            everybodyHasAll: course.everybodyHasAll && course.isFeedOver && !plan.isLive, at: now)
         if let line = course.unsent(undelivered: summary.undelivered) { journal.report(line) }
         journal.finish(summary)
         source.close()
@@ -237,6 +237,7 @@ package final class Replay {
         _ = store?.checkpoints?.writer.run()
         // The next step comes after the callbacks of other events.
         if course.isFeeding { pacing.yield() }
+        endLeaving()
     }
 
     /// Earliest moment at which time stops before the next item. With a store and an item that has come that is the previewed phone's alone,
@@ -320,13 +321,26 @@ package final class Replay {
     /// Handles a request to stop.
     private func interrupted() {
         figures.noteInterruption()
-        guard plan.isLive, course.hasBegun else {
-            course.haltRecorded(keepsLog: store != nil)
+        // Files without a log can be read again. A log sends no alert again, so what is on its way goes out first.
+        guard course.hasBegun, plan.isLive || store != nil else {
+            course.haltAtOnce()
             return loop.stop()
         }
         guard course.interrupt(at: now, patience: plan.options.patience) else { return halt() }
-        source.stop()
-        step()
+        guard !plan.isLive else {
+            source.stop()
+            return step()
+        }
+        course.leaveFeed()
+        endLeaving()
+    }
+
+    /// Waits for the pushes of a feed that was left, once all entries of the log are decided. The log gets no end of the feed, because the
+    /// next run goes on with it.
+    private func endLeaving() {
+        guard course.isLeaving, store?.commits.isCommitting != true else { return }
+        course.noteDecided()
+        engine.settle { [unowned self] in if course.settle($0) { halt() } }
     }
 
     private func look() {

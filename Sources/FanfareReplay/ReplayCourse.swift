@@ -6,7 +6,9 @@ struct ReplayCourse {
         /// Connections are opening; no event has been taken.
         case connecting
         case feeding
-        /// The feed has ended, and activities still lack their newest state.
+        /// The feed was left before its end, and entries of the log are still to be decided.
+        case leaving
+        /// The feed has ended, or was left, and activities still lack their newest state.
         case settling
         /// Nothing more is decided or awaited.
         case halted
@@ -17,9 +19,11 @@ struct ReplayCourse {
     private(set) var hasBegun = false
     /// Is `true` when every event taken has been decided.
     private(set) var isFeedOver = false
+    /// Is `true` when every event taken of a feed that was left has been decided.
+    private var hasDecidedAll = false
     private(set) var settlement = Settlement.unknown
     private var ending = LiveEnding()
-    private var patience: Duration?
+    private var stopsAtOnce = false
 
     var isFeeding: Bool { stage == .feeding }
     var everybodyHasAll: Bool { settlement == .complete }
@@ -47,12 +51,21 @@ struct ReplayCourse {
 
     mutating func halt() { stage = .halted }
 
-    /// Halts a replay of recorded files.
-    ///
-    /// - Parameter keepsLog: `true` if the replay goes on from a log, which does not send an alert again: pushes in flight are waited for.
-    mutating func haltRecorded(keepsLog: Bool) {
+    /// Halts without a wait for answers.
+    mutating func haltAtOnce() {
         halt()
-        patience = keepsLog ? LiveEnding.limitMax : .zero
+        stopsAtOnce = true
+    }
+
+    /// Leaves the feed before its end: no further event is taken.
+    mutating func leaveFeed() { if stage == .feeding { stage = .leaving } }
+
+    var isLeaving: Bool { stage == .leaving }
+
+    /// Notes that all that was taken of a feed that was left is decided.
+    mutating func noteDecided() {
+        stage = .settling
+        hasDecidedAll = true
     }
 
     // MARK: Interruption
@@ -66,10 +79,10 @@ struct ReplayCourse {
     func isLate(at now: MonotonicTime) -> Bool? { ending.isLate(at: now) }
 
     /// Time left for pushes in flight to be answered; `nil` without an interruption.
-    func timeLeft(at now: MonotonicTime) -> Duration? { patience ?? ending.timeLeft(at: now) }
+    func timeLeft(at now: MonotonicTime) -> Duration? { stopsAtOnce ? .zero : ending.timeLeft(at: now) }
 
     /// Events or pushes left undone by an interruption, in one line for people.
     func unsent(undelivered: Int) -> String? {
-        settlement == .unknown ? ending.unsent(undelivered: undelivered, isDecided: isFeedOver) : nil
+        settlement == .unknown ? ending.unsent(undelivered: undelivered, isDecided: isFeedOver || hasDecidedAll) : nil
     }
 }

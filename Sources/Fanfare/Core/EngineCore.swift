@@ -339,7 +339,7 @@ package final class EngineCore {
             return
         }
         for command in commands {
-            // A completion that is still open for other shards waits for these shards too, which get the publication only now.
+            // A completion that still lacks other shards waits for these shards too, which get the publication only now.
             if case .publish(let publication) = command {
                 publications.addShards(shards.perApp, to: publication.serial)
             }

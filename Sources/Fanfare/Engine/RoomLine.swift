@@ -17,7 +17,7 @@ final class RoomLine<Element: Sendable>: Sendable {
     private struct Caller {
         /// Element to push; `nil` for a caller that only waits for room.
         let element: Element?
-        /// Number of callers in order of arrival, from 1 on.
+        /// Number of callers with an element, this one included; of no use for a caller without.
         let arrival: UInt64
         let until: MonotonicTime
         let continuation: CheckedContinuation<Answer, Never>
@@ -42,17 +42,19 @@ final class RoomLine<Element: Sendable>: Sendable {
     /// Callers that wait. Any thread; a caller that arrives in the meantime wakes the core.
     var count: Int { waiting.load(ordering: .acquiring) }
 
-    /// Number of callers that have begun to wait so far.
+    /// Number of callers with an element that have begun to wait so far.
     var arrivals: UInt64 { state.withLock { $0.arrivals } }
 
-    /// Returns whether one of the first callers still waits.
+    /// Returns whether one of the first callers with an element still waits.
     ///
     /// - Parameter arrivals: number of these callers.
     func hasCaller(amongFirst arrivals: UInt64) -> Bool {
         guard count > 0 else { return false }
         return state.withLock { state in
-            guard let first = state.order.first(where: { state.callers[$0] != nil }) else { return false }
-            return state.callers[first].map { $0.arrival <= arrivals } ?? false
+            for number in state.order {
+                if let caller = state.callers[number], caller.element != nil { return caller.arrival <= arrivals }
+            }
+            return false
         }
     }
 
@@ -74,7 +76,7 @@ final class RoomLine<Element: Sendable>: Sendable {
                 let refusal = state.withLock { state -> Answer? in
                     if state.cancelled.remove(number) != nil { return .cancelled }
                     if state.isClosed { return .stopped }
-                    state.arrivals += 1
+                    if element != nil { state.arrivals += 1 }
                     state.callers[number] = Caller(
                         element: element, arrival: state.arrivals, until: until, continuation: continuation)
                     state.order.append(number)

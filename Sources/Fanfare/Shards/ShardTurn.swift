@@ -157,7 +157,7 @@ final class ShardTurn {
         return max(.zero, due - clock.now().monotonic) + .milliseconds(1)
     }
 
-    /// Looks for commands that were sent during the turn, because the core does not wake a shard that is awake. A shard that is held up takes
+    /// Looks for commands that were sent during the turn, because the core does not wake a shard that is awake. A shard whose feedback is full takes
     /// none and is woken later.
     private func lookIntoRing() {
         rings.lieDown()
@@ -182,7 +182,7 @@ final class ShardTurn {
         flushFeedback()
     }
 
-    /// Sends feedback to the core. The rest stays in the shard, which is held up before it has too much.
+    /// Sends feedback to the core. The rest stays in the shard, which takes nothing more before it has too much.
     private func flushFeedback() {
         let wasFeedbackFull = shard.isFeedbackFull
         var hasSent = shard.sendFeedback(to: &feedback)

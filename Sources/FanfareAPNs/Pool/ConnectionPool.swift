@@ -67,7 +67,7 @@ package final class ConnectionPool: Transport {
     @safe @exclusivity(unchecked) private var pullTurn = PullTurn()
     @safe @exclusivity(unchecked) private(set) var bodySize = BodySize()
 
-    /// `nil` while the pool is being made.
+    /// `nil` while the pool is being made, and once it has closed.
     private var timer: DeadlineTimer?
     private var onClosed: (() -> Void)?
     private var closesBy = MonotonicTime.never

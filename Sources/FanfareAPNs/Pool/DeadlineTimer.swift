@@ -42,11 +42,15 @@ struct DeadlineTimer {
     }
 
     /// Makes the timer fire no later than at the first deadline.
-    mutating func arm(at first: MonotonicTime, now: MonotonicTime) {
+    ///
+    /// - Returns: `false` if the timer fires in time already.
+    @discardableResult
+    mutating func arm(at first: MonotonicTime, now: MonotonicTime) -> Bool {
         // A timer that is long overdue and has not fired shows that the machine was suspended, and libuv's clock with it.
         let hasSlept = lateIn == nil && due < now.advanced(byNanoseconds: -DeadlineTimer.lateness)
-        guard first < due || hasSlept else { return }
+        guard first < due || hasSlept else { return false }
         due = first
         timer.start(after: max(.zero, first - now))
+        return true
     }
 }

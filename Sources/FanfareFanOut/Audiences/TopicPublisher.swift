@@ -43,7 +43,7 @@ final class TopicPublisher {
         // A follower at rest shows the topic's latest publication, so it is woken before that is another one.
         let followers = membership.topics[topic].followers.map { (index: $0, audience: membership.awake($0)) }
         membership.topics.take(publication, of: topic, at: moment)
-        // The count falls as audiences complete the publication; its first unit keeps it open until all audiences are added.
+        // The count falls as audiences complete the publication; its first unit keeps it tracked until all audiences are added.
         let kind = reporter.freshness.index(of: publication.topicKind)
         reporter.publications.track(publication.serial, audiences: 1, freshness: kind, at: moment.monotonic)
         let alert = publication.alert.map { issue($0, of: publication, at: moment) }

@@ -1,7 +1,7 @@
 import FanfareModel
 
 /// The facts that the shard reports to the core: completed publications, fates of activities, dead tokens and lines for operators. It
-/// knows which publications are open, and how fresh the pushes are.
+/// knows which publications are tracked, and how fresh the pushes are.
 final class FeedbackReporter {
     /// Leaving activities whose name already means another activity.
     var surrogates = SurrogateIDs()

@@ -23,7 +23,7 @@ struct PublicationTracker {
     static let ownSerials: UInt64 = 1 << 63
 
     private var tracked = SerialTable<Tracked>()
-    /// Publications in order of arrival. The first is tracked. Some of the others may be closed, but no more than are tracked.
+    /// Publications in order of arrival. The first is tracked. Some of the others may be complete, but no more than are tracked.
     private var arrivals = Queue<(serial: UInt64, at: MonotonicTime)>()
     private var ownSerialsGiven: UInt64 = 0
 

@@ -106,6 +106,22 @@ import Testing
         timer.close()
     }
 
+    /// libuv's clock stands while the machine is suspended: the timer would fire as late as that.
+    @Test func timerIsStartedAnewAfterASuspension() throws {
+        let loop = try Loop()
+        defer { loop.close() }
+        var timer = timer(of: loop)
+        let first = timer.arm(at: start + .seconds(1), now: start)
+        let same = timer.arm(at: start + .seconds(2), now: start)
+        let late = timer.arm(at: start + .seconds(2), now: start + .milliseconds(1040))
+        let slept = timer.arm(at: start + .seconds(61), now: start + .seconds(60))
+        #expect([first, same, late, slept] == [true, false, false, true])
+        _ = timer.fires(at: start + .seconds(90), inTurn: 3)
+        let again = timer.arm(at: start + .seconds(200), now: start + .seconds(90))
+        #expect(!again, "it is about to fire once more")
+        timer.close()
+    }
+
     /// After a pause of the thread, answers that have arrived meanwhile are read before deadlines count.
     @Test func lateTimerFiresOnceMoreInALaterTurn() throws {
         let loop = try Loop()

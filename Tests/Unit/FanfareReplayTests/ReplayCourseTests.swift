@@ -55,13 +55,33 @@ import Testing
         }
     }
 
-    /// A log has the entries whose alerts are in flight, and sends no alert again.
-    @Test(arguments: [(false, Duration.zero), (true, .seconds(8))])
-    func recordedReplayWaitsForAnswersAfterAnInterruptionIfItHasALog(keepsLog: Bool, expected: Duration) {
+    /// A log has the entries whose alerts are on their way, and sends no alert again.
+    @Test func feedThatWasLeftIsDecidedAndSent() {
         var course = ReplayCourse()
         _ = course.begin()
-        course.haltRecorded(keepsLog: keepsLog)
-        #expect(course.timeLeft(at: Self.time(0)) == expected && !course.isFeeding)
+        _ = course.interrupt(at: Self.time(0), patience: .seconds(3))
+        course.leaveFeed()
+        #expect(course.isLeaving && !course.isFeeding && course.timeLeft(at: Self.time(1)) == .seconds(2))
+        #expect(course.unsent(undelivered: 1)?.hasSuffix("not all that was read has been decided") == true)
+        course.noteDecided()
+        #expect(!course.isLeaving && course.unsent(undelivered: 1)?.hasSuffix("newest state") == true)
+        let isOver = course.settle(.complete)
+        #expect(isOver && !course.isFeedOver)
+    }
+
+    @Test func feedThatIsOverIsNotLeft() {
+        var course = ReplayCourse()
+        _ = course.begin()
+        course.endFeed()
+        course.leaveFeed()
+        #expect(!course.isLeaving, "it waits for its pushes already")
+    }
+
+    @Test func recordedReplayWithoutALogWaitsForNoAnswersAfterAnInterruption() {
+        var course = ReplayCourse()
+        _ = course.begin()
+        course.haltAtOnce()
+        #expect(course.timeLeft(at: Self.time(0)) == .zero && !course.isFeeding)
         #expect(course.unsent(undelivered: 2) == nil, "the feed can be read again")
     }
 

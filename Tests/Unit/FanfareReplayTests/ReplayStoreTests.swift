@@ -49,7 +49,8 @@ import Testing
     }
 
     private func replay(
-        _ path: String, _ log: (any Log)?, rules: String = "", _ configure: (inout ReplayOptions) -> Void = { _ in }
+        _ path: String, _ log: (any Log)?, rules: String = "", interruptedAfter decisionsMax: Int = .max,
+        _ configure: (inout ReplayOptions) -> Void = { _ in }
     ) throws -> Result {
         var options = ReplayOptions(paths: [path])
         options.store = log.map { _ in StoreOptions(folder: "", rules: rules) }
@@ -58,13 +59,32 @@ import Testing
         configure(&options)
         var result = Result()
         var (recalled, decided): ([UInt8], [UInt8]) = ([], [])
+        var (decisions, interrupt) = (0, {})
         let output = ReplayOutput(
-            decision: { decided += $0 }, recalledDecision: { recalled += $0 }, report: { _ in })
+            decision: {
+                decided += $0
+                decisions += 1
+                if decisions == decisionsMax { interrupt() }
+            },
+            recalledDecision: { recalled += $0 }, report: { _ in })
         let replay = try Replay(options, output: output, input: STDIN_FILENO, log: log)
+        interrupt = replay.interrupt
         result.summary = replay.run()
         replay.writeStates { result.states += $0 }
         (result.recalled, result.decided) = (recalled, decided)
         return result
+    }
+
+    /// A log sends no alert again: whatever it has is decided and sent before an interrupted run ends.
+    @Test(arguments: 1...12) func interruptedRunSendsWhatItsLogHas(lines: Int) throws {
+        let file = try FeedFile(Self.feed())
+        let undisturbed = try replay(file.path, nil)
+        let log = MemoryLog()
+        let first = try replay(file.path, log, interruptedAfter: 4 * lines) { $0.speed = .times(100_000) }
+        #expect(first.summary.interrupted && first.summary.undelivered == 0)
+        let second = try replay(file.path, log)
+        #expect(second.recalled == first.decided, "everything that the log has was decided, and so sent")
+        #expect(second.log == undisturbed.decided && second.states == undisturbed.states)
     }
 
     private func entries(of log: any Log) throws -> [LogEntry] {

@@ -19,6 +19,17 @@ import Testing
         }
     }
 
+    /// The gate before simdjson's destructors closes although documents come without a pause.
+    @Test(.timeLimit(.minutes(5))) func processExitsWhileThreadsReadJSON() async {
+        await #expect(processExitsWith: .success) {
+            for _ in 0..<8 {
+                Thread.detachNewThread { while true { _ = try? JSONObject(json: #"{"a":[1,2,3]}"#) } }
+            }
+            for _ in 0..<1000 { _ = try JSONObject(json: "{}") }
+            exit(EXIT_SUCCESS)
+        }
+    }
+
     @Test func anObjectIsReadAndWritten() throws {
         let object = try JSONObject(json: #" {"b": [1, 2.50, null], "a": {"ü": true}, "a": "last"} "#)
         #expect(object == ["a": "last", "b": [1, 2.5, .null]])

@@ -108,6 +108,8 @@ import Testing
     @Test func firstCallersAreHeldUntilTheLastOfThemIsGone() async {
         let line = Line()
         #expect(line.arrivals == 0 && !line.hasCaller(amongFirst: 5))
+        let watcher = await caller(of: line, bringing: nil)
+        #expect(line.arrivals == 0 && !line.hasCaller(amongFirst: 5), "a caller that only watches brings nothing")
         let first = await caller(of: line, bringing: 1)
         let second = await caller(of: line, bringing: 2)
         let arrivals = line.arrivals
@@ -115,7 +117,7 @@ import Testing
         #expect(
             arrivals == 2 && line.arrivals == 3 && line.hasCaller(amongFirst: arrivals)
                 && !line.hasCaller(amongFirst: 0))
-        #expect(line.admit(room: 1) { _ in 0 })
+        #expect(line.admit(room: 2) { _ in 0 })
         #expect(line.hasCaller(amongFirst: arrivals), "the second one waits")
         second.cancel()
         #expect(await second.value == .cancelled)
@@ -124,7 +126,7 @@ import Testing
             "one who came later is no reason to wait")
         #expect(line.admit(room: 1) { _ in 0 })
         #expect(!line.hasCaller(amongFirst: 3))
-        _ = (await first.value, await third.value)
+        _ = (await watcher.value, await first.value, await third.value)
     }
 
     @Test func nobodyWaitsInAClosedLine() async {
