@@ -59,6 +59,8 @@ final class ReplayStore {
             let writer = try Checkpointer(core, log, sink: queue, rules: rules, interval: interval)
             writer.onReport = report
             writer.onTrim = { [commits] in commits.trim(through: $0) }
+            // The run before may have ended before it heard of its last checkpoint.
+            try writer.trimBehindOlder(log)
             queue.onEnd = { writer.end($0) }
             checkpoints = (queue, writer)
         } catch {
