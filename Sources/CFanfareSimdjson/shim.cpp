@@ -3,8 +3,8 @@
 #include <atomic>
 #include <cstdlib>
 #include <mutex>
-#include <shared_mutex>
 #include <new>
+#include <shared_mutex>
 #include <simdjson.h>
 
 struct fanfare_json_parser {

@@ -17,6 +17,7 @@ import CFanfareSimdjson
     package init() {
         var isExiting = false
         unsafe parser = unsafe fanfare_json_parser_create(JSONParser.depthMax, &isExiting)
+        // Without these few kilobytes the runtime ends the process at the next allocation of its own.
         guard unsafe parser != nil || isExiting else { fatalError("no memory for a JSON parser (a few kilobytes)") }
     }
 

@@ -11,7 +11,7 @@ struct PendingQuestions {
 
     /// Removes all questions, because no shard answers any more.
     ///
-    /// - Returns: a closure that answers them, and whose answers may ask the next questions.
+    /// - Returns: a closure that answers them. Questions that these answers ask are kept, and nobody answers them.
     mutating func closeAll() -> () -> Void {
         let answers = dispositions.closeAll()
         let settled = settles.closeAll()
