@@ -33,7 +33,7 @@ var products: [Product] = [
 
 /// What is decided, who gets it, and what both speak of: for targets that put them together, with whatever else they need.
 func stages(_ others: String...) -> [Target.Dependency] {
-    (["FanfareModel", "FanfareDecisions", "FanfareFanOut"] + others).map { .byName(name: $0) }
+    (["FanfareModel", "FanfareQueues", "FanfareDecisions", "FanfareFanOut"] + others).map { .byName(name: $0) }
 }
 
 var targets: [Target] = [
@@ -50,13 +50,15 @@ var targets: [Target] = [
     // The engine, in the order data flows through it. What one stage hands to the next is the model's; decisions and fan-out
     // know nothing of each other.
     .target(name: "FanfareModel", swiftSettings: swift),
+    // Between threads, in order of time, and by size: containers that know nothing of what they hold.
+    .target(name: "FanfareQueues", dependencies: ["FanfareModel"], swiftSettings: swift),
     .target(name: "CFanfareSimdjson", linkerSettings: [.linkedLibrary("simdjson")]),
     .target(
         name: "CFanfareGTFS", exclude: ["gtfs-realtime.proto"], linkerSettings: [.linkedLibrary("protobuf-c")]),
     .target(name: "FanfareJSON", dependencies: ["FanfareModel", "CFanfareSimdjson"], swiftSettings: swift),
     .target(name: "FanfareFeeds", dependencies: ["FanfareModel", "FanfareJSON", "CFanfareGTFS"], swiftSettings: swift),
     .target(
-        name: "FanfareDecisions", dependencies: ["FanfareModel"], swiftSettings: swift,
+        name: "FanfareDecisions", dependencies: ["FanfareModel", "FanfareQueues"], swiftSettings: swift,
         linkerSettings: [.linkedLibrary("m")]),
     // toml++ is header-only.
     .target(name: "CFanfareTOML"),
@@ -64,7 +66,7 @@ var targets: [Target] = [
     .target(
         name: "FanfareRules", dependencies: ["FanfareModel", "FanfareDecisions", "FanfareTOML"], swiftSettings: swift),
     .target(
-        name: "FanfareFanOut", dependencies: ["FanfareModel"], swiftSettings: swift,
+        name: "FanfareFanOut", dependencies: ["FanfareModel", "FanfareQueues"], swiftSettings: swift,
         linkerSettings: [.linkedLibrary("m")]),
     .target(name: "FanfareHTTP2", swiftSettings: swift),
     .target(
@@ -111,9 +113,9 @@ var targets: [Target] = [
     .testTarget(
         name: "FanfareDecisionsTests", dependencies: ["FanfareModel", "FanfareDecisions"],
         path: "Tests/Unit/FanfareDecisionsTests", swiftSettings: swiftOfTests),
-    // Apart from the other tests of the fan-out, because sanitizers build what has threads alone.
     .testTarget(
-        name: "RingTests", dependencies: ["FanfareFanOut"], path: "Tests/Unit/RingTests", swiftSettings: swiftOfTests),
+        name: "FanfareQueuesTests", dependencies: ["FanfareModel", "FanfareQueues"],
+        path: "Tests/Unit/FanfareQueuesTests", swiftSettings: swiftOfTests),
     // In `Decided` a shard gets what a decision core has said.
     .testTarget(
         name: "FanfareFanOutTests", dependencies: stages(), path: "Tests/Unit/FanfareFanOutTests",
@@ -364,7 +366,9 @@ if benchmarks {
 
 // `FANFARE_DEV=threads`: tests of what has threads, with all that they need. A sanitizer's build of everything takes twice as long.
 if Context.environment["FANFARE_DEV"] == "threads" {
-    var wanted = ["FanfareLoopTests", "FanfareTests", "FanfareReplayTests", "FanfareAPNsPeerTests", "RingTests"]
+    var wanted = [
+        "FanfareLoopTests", "FanfareTests", "FanfareReplayTests", "FanfareAPNsPeerTests", "FanfareQueuesTests",
+    ]
     var kept: Set<String> = []
     while let name = wanted.popLast() {
         guard kept.insert(name).inserted else { continue }

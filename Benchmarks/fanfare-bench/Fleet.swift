@@ -1,5 +1,6 @@
 import FanfareFanOut
 import FanfareModel
+import FanfareQueues
 
 /// One shard whose activities all follow one topic, and a transport that discards pushes: it reads every token byte and reports every push
 /// as accepted in the normal way.

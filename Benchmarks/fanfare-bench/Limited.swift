@@ -1,6 +1,7 @@
 import CFanfareBench
 import FanfareFanOut
 import FanfareModel
+import FanfareQueues
 
 /// One shard in front of a transport that takes a limited number of pushes a second and answers a millisecond later, in virtual time. Shows
 /// the order in which the scheduler serves, not the speed of the machine.

@@ -1,6 +1,7 @@
 import CFanfareBench
 import FanfareFanOut
 import FanfareModel
+import FanfareQueues
 import Glibc
 
 /// Different lineups of five topics with one activity each, so that lineups share only the encoded topics.

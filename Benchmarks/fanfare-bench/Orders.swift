@@ -4,6 +4,7 @@ import FanfareDecisions
 import FanfareFanOut
 import FanfareLoop
 import FanfareModel
+import FanfareQueues
 
 /// A rush of orders with one follower each, through the whole engine into a transport that takes every push at once: the core on the
 /// calling thread, one shard on another. Events are made here, so reading them costs nothing.

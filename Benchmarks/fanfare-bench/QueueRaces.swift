@@ -1,5 +1,6 @@
 import CFanfareBench
 import FanfareFanOut
+import FanfareQueues
 
 /// The loops over Fanfare's queues, equal line for line to those over the peers in peers.cpp.
 enum QueueRaces {

@@ -2,6 +2,7 @@ import CFanfareBench
 import FanfareDecisions
 import FanfareFanOut
 import FanfareModel
+import FanfareQueues
 
 /// The same subscribers on one shard and on two, each on a processor of its own; and, measured separately, the core's work for them: it
 /// decides, and passes each publication to every shard.

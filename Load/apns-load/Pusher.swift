@@ -3,6 +3,7 @@ import FanfareAPNs
 import FanfareFanOut
 import FanfareLoop
 import FanfareModel
+import FanfareQueues
 
 /// One shard and its connection pool on one loop, as in the engine: publishes, waits until every activity has the version, publishes again.
 final class Pusher {

@@ -1,4 +1,5 @@
 import FanfareModel
+import FanfareQueues
 
 /// Queue of ended topics that are still remembered, in the order of their ends. The one that ended longest ago gives way to a new
 /// topic when there is no room: a limit that counted ended topics would refuse live ones for their sake.

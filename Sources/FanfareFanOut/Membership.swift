@@ -1,4 +1,5 @@
 import FanfareModel
+import FanfareQueues
 
 /// The activities of a shard, the audiences and lineups they belong to, and the lanes in which audiences with pending pushes stand.
 ///
@@ -15,7 +16,7 @@ final class Membership {
     @safe @exclusivity(unchecked) var topics: KnownTopics
     let lineups = LineupTable()
     @safe @exclusivity(unchecked) var carriedAlerts = CarriedAlerts()
-    @safe @exclusivity(unchecked) var timers = TimingWheel()
+    @safe @exclusivity(unchecked) var timers = ShardTimers()
     @safe @exclusivity(unchecked) var claims = ClaimBook()
     /// Lineups whose wake-up is due, by lane.
     let dueLineups = (0..<Lanes.count).map { DueLineups(lane: $0) }

@@ -1,4 +1,5 @@
 package import FanfareModel
+package import FanfareQueues
 
 /// A slice of the subscribers: their activities, the audiences these belong to, and the sweeps that bring each audience to its
 /// newest version.

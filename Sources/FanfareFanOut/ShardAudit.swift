@@ -1,4 +1,5 @@
 import FanfareModel
+import FanfareQueues
 
 /// The checks of a shard's state that concern several of its parts.
 struct ShardAudit {
@@ -134,7 +135,7 @@ struct ShardAudit {
         if let lineup = audience.lineup, !lineup.deferred.isEmpty {
             let free = lineup.publishedAt.advanced(byNanoseconds: lineupPublisher.lineupInterval)
             guard let wakeUp = lineup.wakeUp,
-                membership.timers.due(of: wakeUp) < free.advanced(byNanoseconds: TimingWheel.tickNanoseconds)
+                membership.timers.due(of: wakeUp) < free.advanced(byNanoseconds: ShardTimers.tickNanoseconds)
             else { return "changes of lineup \(index) wait and nothing will bring them out" }
         }
         let isServed = audience.lane.current != nil || audience.lane.parked != nil

@@ -1,6 +1,7 @@
 import FanfareFanOut
 import FanfareJSON
 package import FanfareModel
+import FanfareQueues
 
 /// One activity that follows a lineup, and its phone's display: a shard of its own, in log time, in front of a transport that accepts everything at
 /// once. Lets people see the effects of a rotation.

@@ -3,6 +3,7 @@ package import FanfareDecisions
 package import FanfareFanOut
 package import FanfareFeeds
 package import FanfareModel
+import FanfareQueues
 
 /// Feed, speed and subscribers of a replay.
 package struct ReplayOptions: Sendable {

@@ -11,7 +11,7 @@ let swift: [SwiftSetting] = [
 ]
 
 func stages(_ others: String...) -> [Target.Dependency] {
-    (["FanfareModel", "FanfareDecisions", "FanfareFanOut"] + others).map { .byName(name: $0) }
+    (["FanfareModel", "FanfareQueues", "FanfareDecisions", "FanfareFanOut"] + others).map { .byName(name: $0) }
 }
 
 // Most of the time went into optimising tests that run for a moment.
@@ -21,11 +21,12 @@ let package = Package(
     name: "mutants",
     targets: [
         .target(name: "FanfareModel", swiftSettings: swift),
+        .target(name: "FanfareQueues", dependencies: ["FanfareModel"], swiftSettings: swift),
         .target(
-            name: "FanfareDecisions", dependencies: ["FanfareModel"], swiftSettings: swift,
+            name: "FanfareDecisions", dependencies: ["FanfareModel", "FanfareQueues"], swiftSettings: swift,
             linkerSettings: [.linkedLibrary("m")]),
         .target(
-            name: "FanfareFanOut", dependencies: ["FanfareModel"], swiftSettings: swift,
+            name: "FanfareFanOut", dependencies: ["FanfareModel", "FanfareQueues"], swiftSettings: swift,
             linkerSettings: [.linkedLibrary("m")]),
         .target(name: "FanfareLineup", swiftSettings: swift),
         .target(name: "CFanfareTOML"),

@@ -2,6 +2,7 @@ import CountAllocations
 import FanfareDecisions
 import FanfareFanOut
 import FanfareModel
+import FanfareQueues
 
 /// Days and weeks of an engine's life in virtual time: decision core, shard and phones on one thread. Topics come and go by
 /// the hundred thousand, people follow and leave, cards are renewed, and once a week everything goes wrong. At six each

@@ -1,5 +1,6 @@
 import FanfareFanOut
 import FanfareModel
+import FanfareQueues
 
 extension World {
     /// One shard with its two rings, and its pushes in flight.

@@ -1,6 +1,7 @@
 import FanfareDecisions
 import FanfareFanOut
 import FanfareModel
+import FanfareQueues
 
 /// Feed, decision core, shards and a network of phones in one thread, driven by one seed. Every random choice comes from the seed, so a
 /// failure is reproduced by its number.

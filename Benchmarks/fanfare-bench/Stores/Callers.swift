@@ -1,6 +1,7 @@
 import Fanfare
 import FanfareFanOut
 import FanfareLoop
+import FanfareQueues
 
 /// What so many callers at once have seen, each of whom waits for its receipt before the next call.
 struct Callers: Sendable {

@@ -4,6 +4,7 @@ import FanfareFanOut
 import FanfareLog
 import FanfareLoop
 import FanfareModel
+import FanfareQueues
 import Glibc
 
 /// Goals of matches whose followers are few, by themselves, beside the end of a match that everybody else follows, and while the rows of

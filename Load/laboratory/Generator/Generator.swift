@@ -1,6 +1,7 @@
 import FanfareFanOut
 import FanfareLoop
 import FanfareModel
+import FanfareQueues
 import Glibc
 import Synchronization
 

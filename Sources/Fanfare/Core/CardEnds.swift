@@ -1,5 +1,6 @@
 import FanfareLog
 import FanfareModel
+import FanfareQueues
 
 /// Cards that are over, until their rows are removed. A row outlives its card if a call follows or starts a card under the same id, wherever the call
 /// is: on its way to the store, from there to the shard, or taken by the shard. Confined to the core's thread.

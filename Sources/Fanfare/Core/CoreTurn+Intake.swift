@@ -2,6 +2,7 @@ import FanfareDecisions
 import FanfareFanOut
 import FanfareLog
 import FanfareModel
+import FanfareQueues
 
 /// Turns of an engine with a store. Nothing is decided before its entry is durable, so nothing that follows from it leaves the engine
 /// before that.

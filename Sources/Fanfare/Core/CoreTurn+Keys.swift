@@ -1,5 +1,6 @@
 import FanfareLog
 import FanfareModel
+import FanfareQueues
 
 /// Calls with idempotency keys: the core carries out one call of a key, and the others get its place.
 extension CoreTurn {

@@ -2,6 +2,7 @@ import FanfareDecisions
 import FanfareFanOut
 import FanfareLog
 import FanfareModel
+import FanfareQueues
 import Synchronization
 
 /// Work of an engine's core thread, without thread or loop: it passes requests of the embedding program's threads to the core and advances

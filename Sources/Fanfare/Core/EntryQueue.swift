@@ -1,5 +1,6 @@
 import FanfareLog
 import FanfareModel
+import FanfareQueues
 
 /// Entries of an engine with a store on their way to the core: they are held, committed together, and taken in order once they are durable.
 struct EntryQueue {

@@ -1,6 +1,7 @@
 import FanfareDecisions
 import FanfareFanOut
 import FanfareModel
+import FanfareQueues
 import Synchronization
 
 extension CoreTurn {

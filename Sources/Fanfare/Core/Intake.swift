@@ -2,6 +2,7 @@ import FanfareDecisions
 import FanfareFanOut
 import FanfareLog
 import FanfareModel
+import FanfareQueues
 
 /// Requests of an engine with a store, on their way from the mailbox through the store to the core. A request that changes decisions is an
 /// entry of the log, one that changes a card is a row of the people, and both are carried out when the store has them.

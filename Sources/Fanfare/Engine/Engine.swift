@@ -3,6 +3,7 @@
 import FanfareLog
 import FanfareLoop
 @_exported public import FanfareModel
+@_exported public import FanfareQueues
 import Synchronization
 
 /// The engine inside a program of yours: feed events go in from any thread, pushes go out.

@@ -1,4 +1,5 @@
 import FanfareFanOut
+import FanfareQueues
 
 /// Commands on their way from the ring to the shard. They wait here instead of in the ring, so that newer versions overtake older ones. Confined to
 /// the shard's thread.

@@ -1,5 +1,6 @@
 import FanfareFanOut
 import FanfareModel
+import FanfareQueues
 import Synchronization
 
 /// Rings between the core and one shard. `ShardLink` has the core's ends, `ShardTurn` the shard's.

@@ -1,5 +1,6 @@
 import FanfareFanOut
 import FanfareModel
+import FanfareQueues
 
 /// Work of a shard's thread, without thread or loop: it passes the core's commands to the shard and the shard's feedback to the core, and
 /// runs the transport in between. `ShardThread` calls it on a loop; a simulation may call its methods in any order.

@@ -1,4 +1,5 @@
 import FanfareModel
+import FanfareQueues
 
 /// Lets alerts leave only for activities whose claims are durable, and claims the next activities of a sweep.
 final class AlertClaims {

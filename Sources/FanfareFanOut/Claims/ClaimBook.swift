@@ -1,4 +1,5 @@
 package import FanfareModel
+import FanfareQueues
 
 /// Request of a shard to make claims durable.
 package struct ClaimRequest: Sendable {

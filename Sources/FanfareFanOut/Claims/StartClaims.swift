@@ -1,4 +1,5 @@
 import FanfareModel
+import FanfareQueues
 
 /// Order in which starts get claims. With a store, a start leaves only after the store has a claim that names its activity, so that after a
 /// crash no card is started twice, and each start that has not left leaves then.

@@ -1,4 +1,5 @@
 import FanfareModel
+import FanfareQueues
 
 /// Activities that are kept although APNs answered that their tokens are dead, because too many such answers came. The guard decides
 /// when they are held; they wait until it opens, or for their turn as probes. All share one timer.

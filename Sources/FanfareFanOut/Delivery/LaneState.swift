@@ -1,3 +1,5 @@
+import FanfareQueues
+
 /// An audience's state in `Lanes`: its lane, the queues in which it has an entry, and its remaining visits. Only `Lanes` changes it.
 ///
 /// An audience is served in one lane, parked, or neither; an entry that is left in another lane's queue is skipped.
@@ -8,7 +10,7 @@ struct LaneState {
     /// Visits that are left before the next audience of the lane is served.
     private(set) var deficit = 0
     /// The timer at which the audience returns to its lane; `nil` while it is not parked.
-    private(set) var parked: TimingWheel.Entry?
+    private(set) var parked: ShardTimers.Entry?
 
     /// Is `true` when the audience stands in no lane, has no entry in any lane's queue, and is not parked.
     var isIdle: Bool { current == nil && entries.isEmpty && parked == nil }
@@ -32,7 +34,7 @@ struct LaneState {
 
     mutating func charge(_ visits: Int) { deficit -= visits }
 
-    mutating func park(until timer: TimingWheel.Entry) {
+    mutating func park(until timer: ShardTimers.Entry) {
         parked = timer
         current = nil
     }
@@ -40,5 +42,5 @@ struct LaneState {
     /// Ends the parking.
     ///
     /// - Returns: the timer that would have ended it.
-    @discardableResult mutating func unpark() -> TimingWheel.Entry? { parked.take() }
+    @discardableResult mutating func unpark() -> ShardTimers.Entry? { parked.take() }
 }

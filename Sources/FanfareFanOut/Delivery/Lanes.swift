@@ -1,4 +1,5 @@
 import FanfareModel
+import FanfareQueues
 
 /// The shares of the lanes (`Lanes`), in visits.
 package struct LaneShares: Sendable {
@@ -138,7 +139,7 @@ struct Lanes {
     }
 
     /// Takes the member out of the lanes until `unpark`, because its work may not be sent yet.
-    mutating func park(_ member: LaneMember, until timer: TimingWheel.Entry) {
+    mutating func park(_ member: LaneMember, until timer: ShardTimers.Entry) {
         abandon(member)
         member.lane.park(until: timer)
     }

@@ -1,4 +1,5 @@
 import FanfareModel
+import FanfareQueues
 
 /// Sends activities the content that they lack: one decision, payload and stamp for all members in the same state.
 final class PushSender {

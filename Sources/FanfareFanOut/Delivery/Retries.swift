@@ -1,4 +1,5 @@
 import FanfareModel
+import FanfareQueues
 
 /// The waits of activities after pushes that failed: backoff by activity, and the quarantine of those whose tokens may be dead.
 final class Retries {

@@ -1,3 +1,5 @@
+import FanfareQueues
+
 /// Facts for the core, the oldest first, that wait for room in the feedback ring.
 ///
 /// The queue accepts facts beyond its limit; its owner does no work that produces more while it is full.

@@ -1,4 +1,5 @@
 import FanfareModel
+import FanfareQueues
 
 /// The facts that the shard reports to the core: completed publications, fates of activities, dead tokens and lines for operators. It
 /// knows which publications are tracked, and how fresh the pushes are.

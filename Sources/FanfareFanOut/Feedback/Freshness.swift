@@ -1,4 +1,5 @@
 public import FanfareModel
+public import FanfareQueues
 
 /// Freshness of the states that people see: the age of states when they leave, the duration of sweeps, and the delay in the lanes, all
 /// in nanoseconds. Each shard keeps one per topic kind, and one for all lineups together.

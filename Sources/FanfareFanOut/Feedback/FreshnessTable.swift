@@ -1,4 +1,5 @@
 import FanfareModel
+import FanfareQueues
 
 /// A shard's figures of freshness since its start, by kind of topic.
 ///

@@ -1,4 +1,5 @@
 import FanfareModel
+import FanfareQueues
 
 /// The tracked publications of a shard: each is tracked until all its audiences have it, or until it is overtaken by a newer one.
 ///

@@ -1,4 +1,5 @@
 import FanfareModel
+import FanfareQueues
 
 /// Activities that the shard has removed, until the core has taken note of them. It removes their rows from a disk, so it is told of a few at a time:
 /// ten million cards of a match may be over in some seconds, and a goal of another match passes through the same core.

@@ -1,4 +1,5 @@
 import FanfareModel
+import FanfareQueues
 
 /// Ages of an activity at which it ends.
 package enum ActivityAge {
@@ -17,7 +18,7 @@ struct AgeScanner {
     /// The timer that starts the next pass; there is one while there are activities.
     struct Timer {
         let due: MonotonicTime
-        let entry: TimingWheel.Entry
+        let entry: ShardTimers.Entry
     }
 
     /// Divisors of the lifetime for three spans: from a renewal's start to the lifetime's end (30 minutes of eight hours), from an end's

@@ -1,4 +1,5 @@
 import FanfareModel
+import FanfareQueues
 
 /// The activities of a shard from their first request to their removal: starts, renewals, departures, and the times at which their ages
 /// are checked.

@@ -1,4 +1,5 @@
 import FanfareModel
+import FanfareQueues
 
 /// Lineups of one member, by their rows, whose alerts wait for a claim.
 struct ClaimingLineups {
@@ -7,7 +8,7 @@ struct ClaimingLineups {
     /// Lineups that no claim names yet, because there were too many names.
     private var unnamed = Queue<UInt32>()
     /// The timer of the lineups' next look. They share it, because they wait for one store.
-    var timer: TimingWheel.Entry?
+    var timer: ShardTimers.Entry?
 
     var isEmpty: Bool { named.isEmpty && unnamed.isEmpty }
     var hasUnnamed: Bool { !unnamed.isEmpty }

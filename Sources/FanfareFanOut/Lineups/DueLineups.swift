@@ -1,4 +1,5 @@
 import FanfareModel
+import FanfareQueues
 
 /// Lineups of one member whose wake-up is due, by row, first come, first served: the timers of a million lineups may be due together, and
 /// the lanes let others have their turns between the visits.

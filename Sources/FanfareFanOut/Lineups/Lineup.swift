@@ -1,4 +1,5 @@
 import FanfareModel
+import FanfareQueues
 
 /// The additional state of a lineup's audience: its rotation, the content of its newest version, and changes that wait for its minimum
 /// interval. Confined to its shard's thread.
@@ -15,7 +16,7 @@ final class Lineup {
     /// will begin.
     @safe @exclusivity(unchecked) var publishedAt = MonotonicTime.always
     /// The timer of the next look at this lineup; `nil` if there is none.
-    @safe @exclusivity(unchecked) var wakeUp: TimingWheel.Entry?
+    @safe @exclusivity(unchecked) var wakeUp: ShardTimers.Entry?
 
     /// Row in the shard's `LineupTable`.
     @safe @exclusivity(unchecked) var row = 0

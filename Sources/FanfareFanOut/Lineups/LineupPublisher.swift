@@ -1,4 +1,5 @@
 import FanfareModel
+import FanfareQueues
 
 /// Publishes versions of lineups: from the news of their topics, and when a timer of theirs is due.
 final class LineupPublisher {

@@ -1,4 +1,5 @@
 import FanfareModel
+import FanfareQueues
 
 /// The lineups of a shard: the topics of each, and the last news that it has looked at.
 ///
@@ -34,7 +35,7 @@ final class LineupTable {
         /// `Lineup.publishedAt`.
         var publishedAt = MonotonicTime.always
         var rotation: Rotation.Resting?
-        var wakeUp: TimingWheel.Entry?
+        var wakeUp: ShardTimers.Entry?
         /// Number of the last news in the push in flight.
         var sent = NewsNumber()
         /// Index of the spotlight among the lineup's topics; 255 means none.

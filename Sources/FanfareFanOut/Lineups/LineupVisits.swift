@@ -1,4 +1,5 @@
 import FanfareModel
+import FanfareQueues
 
 /// Visits lineups of one member, whose state is in rows of `LineupTable`, and settles their pushes.
 ///

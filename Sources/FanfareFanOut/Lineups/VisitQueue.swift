@@ -1,4 +1,5 @@
 import FanfareModel
+import FanfareQueues
 
 /// Activities to be visited apart from the sweep, first come, first served. The caller of `popFirst` skips an entry whose activity has
 /// lost its `queued` flag, or has moved elsewhere.

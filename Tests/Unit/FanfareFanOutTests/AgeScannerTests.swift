@@ -1,4 +1,5 @@
 import FanfareModel
+import FanfareQueues
 import Testing
 
 @testable import FanfareFanOut
@@ -13,7 +14,7 @@ import Testing
 
     private struct Run {
         var scanner = AgeScanner(lifetime: AgeScannerTests.lifetime.nanoseconds)
-        var wheel = TimingWheel()
+        var wheel = ShardTimers()
         /// Due times of the activities, by slot; `nil` after a visit at or after the due time.
         var due: [MonotonicTime?] = []
         var passes: [MonotonicTime] = []

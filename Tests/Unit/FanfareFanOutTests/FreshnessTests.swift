@@ -1,5 +1,6 @@
 import FanfareFanOut
 import FanfareModel
+import FanfareQueues
 import Testing
 
 /// The freshness that a shard reports, on a clock that the test sets.

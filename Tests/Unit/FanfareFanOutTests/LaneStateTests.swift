@@ -1,4 +1,5 @@
 import FanfareModel
+import FanfareQueues
 import Testing
 
 @testable import FanfareFanOut
@@ -53,7 +54,7 @@ import Testing
     }
 
     @Test func parkedAudienceIsInNoLane() {
-        var wheel = TimingWheel()
+        var wheel = ShardTimers()
         let timer = wheel.insert(.audience(3), due: 1_000_000_000)
         var state = LaneState()
         _ = state.enter(0, turn: 32)

@@ -1,4 +1,5 @@
 import FanfareModel
+import FanfareQueues
 import Testing
 
 @testable import FanfareFanOut
@@ -34,7 +35,7 @@ import Testing
     @Test(arguments: 0..<20 as Range<UInt64>) func whoeverHasWorkInALaneIsServedAndNobodyElse(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var lanes = Lanes(Self.shares)
-        var wheel = TimingWheel()
+        var wheel = ShardTimers()
         let jobs = (0..<12).map { Job($0) }
         /// Numbers of the members that are to be served while they have work, and of those that are parked.
         var (standing, parked): (Set<Int>, Set<Int>) = ([], [])
@@ -133,7 +134,7 @@ import Testing
 
     /// The visit has parked the member, and its lane still pays for it.
     @Test func theVisitOfAMemberThatIsParkedMeanwhileIsPaidByItsLane() throws {
-        var (lanes, wheel) = (Lanes(Self.shares), TimingWheel())
+        var (lanes, wheel) = (Lanes(Self.shares), ShardTimers())
         let jobs = [Job(0, work: 100, lane: 2), Job(1, work: 100, lane: 2), Job(2, work: 100, lane: 3)]
         for job in jobs { lanes.enqueue(job) }
         let current = lanes.current()

@@ -1,4 +1,5 @@
 import FanfareModel
+import FanfareQueues
 
 @testable import FanfareFanOut
 

@@ -1,5 +1,6 @@
 import FanfareLineup
 import FanfareModel
+import FanfareQueues
 import Testing
 
 @testable import FanfareFanOut

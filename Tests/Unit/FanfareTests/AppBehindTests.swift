@@ -1,6 +1,7 @@
 import EngineTestSupport
 import FanfareFanOut
 import FanfareModel
+import FanfareQueues
 import Testing
 
 @testable import Fanfare

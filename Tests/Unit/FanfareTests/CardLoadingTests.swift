@@ -1,6 +1,7 @@
 import FanfareFanOut
 import FanfareLog
 import FanfareModel
+import FanfareQueues
 import Testing
 
 @testable import Fanfare

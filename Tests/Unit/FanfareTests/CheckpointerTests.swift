@@ -2,6 +2,7 @@ import FanfareDecisions
 import FanfareFanOut
 import FanfareLog
 import FanfareModel
+import FanfareQueues
 import Foundation
 import Testing
 

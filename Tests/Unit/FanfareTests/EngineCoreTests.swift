@@ -3,6 +3,7 @@ import FanfareFanOut
 import FanfareLog
 import FanfareLoop
 import FanfareModel
+import FanfareQueues
 import Testing
 
 @testable import Fanfare

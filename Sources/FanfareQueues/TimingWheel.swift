@@ -1,6 +1,6 @@
-import FanfareModel
+public import FanfareModel
 
-/// The shard's only timers, as a hierarchical timing wheel (Varghese and Lauck). The cost of inserting, cancelling and expiring
+/// Timers, as a hierarchical timing wheel (Varghese and Lauck). The cost of inserting, cancelling and expiring
 /// does not depend on the number of entries: a goal is a dwell time in each of a million lineups.
 ///
 /// A tick is a millisecond, because the loop's timers count milliseconds. An entry expires with the first tick that is not before its
@@ -12,77 +12,71 @@ import FanfareModel
 /// advances from one list's earliest tick to the next one's. However long a pause was, no empty tick is visited, and no thread is
 /// woken to move entries. One call moves a few thousand entries at most, because a list may have a million of them; entries that are
 /// inserted while a list moves go behind those that have not moved yet.
-struct TimingWheel {
-    enum Subject: Hashable {
-        /// An activity in its backoff. The entry is void if the slot has another generation.
-        case activity(ActivitySlot, generation: UInt32)
-        /// An audience that gathers alerts, by index.
-        case audience(AudienceIndex)
-        /// Activities in the quarantine of dead tokens: one entry for all.
-        case quarantine
-        /// The scan for old activities.
-        case ageScan
-        /// A lineup that may have to change without a publication, by its audience's index.
-        case lineup(AudienceIndex)
-        /// Lineups that wait for claims: one entry for all.
-        case claims
-    }
-
+@usableFromInline package struct TimingWheel<Subject> {
     /// Handle of an entry until that expires or is cancelled; another entry may get the same handle later.
-    struct Entry {
-        fileprivate let node: UInt32
+    @usableFromInline package struct Entry {
+        @usableFromInline let node: UInt32
+
+        @inlinable init(node: UInt32) { self.node = node }
     }
 
     /// A link of a ring: the head of a list, or one of its entries.
-    private struct Node {
+    @usableFromInline struct Node {
         /// The tick at which the entry expires; for a head, the earliest tick of its entries, including ones cancelled since.
-        var tick: Int64
-        var next: UInt32
-        var previous: UInt32
-        /// The entry's subject; a head's has no meaning.
-        var subject: Subject
+        @usableFromInline var tick: Int64
+        @usableFromInline var next: UInt32
+        @usableFromInline var previous: UInt32
+        /// The entry's subject; `nil` for a head.
+        @usableFromInline var subject: Subject?
+
+        @inlinable init(tick: Int64, next: UInt32, previous: UInt32, subject: Subject?) {
+            self.tick = tick
+            self.next = next
+            self.previous = previous
+            self.subject = subject
+        }
     }
 
-    static let tickNanoseconds: Int64 = 1_000_000
-    private static let levels = 8
-    private static let digitBits = 6
-    private static let digits = 1 << digitBits
-    private static let lists = levels * digits
-    private static let tickMax = Int64.max / tickNanoseconds
+    // Computed, because a generic type has no stored constants.
+    @inlinable package static var tickNanoseconds: Int64 { 1_000_000 }
+    @inlinable static var levels: Int { 8 }
+    @inlinable static var digitBits: Int { 6 }
+    @inlinable static var digits: Int { 1 << digitBits }
+    @inlinable static var lists: Int { levels * digits }
+    @inlinable static var tickMax: Int64 { Int64.max / tickNanoseconds }
 
     /// The heads of the lists, by level and digit, and then the entries: as many as there have been at one time.
-    private var nodes = (0..<UInt32(lists)).map { Node(tick: 0, next: $0, previous: $0, subject: .ageScan) }
+    @usableFromInline var nodes = (0..<UInt32(lists)).map { Node(tick: 0, next: $0, previous: $0, subject: nil) }
     /// Bits of the digits whose lists are not empty, by level.
-    private var occupied = InlineArray<8, UInt64>(repeating: 0)
+    @usableFromInline var occupied = InlineArray<8, UInt64>(repeating: 0)
     /// The first free node, from which `next` links the others; 0, the index of a head, ends them.
-    private var free: UInt32 = 0
+    @usableFromInline var free: UInt32 = 0
     /// The present tick; all entries due before it have expired.
-    private var current: Int64 = 0
-    private(set) var count = 0
+    @usableFromInline var current: Int64 = 0
+    @usableFromInline package internal(set) var count = 0
     /// List whose entries are moving to lower levels; `nil` while none does. `current` is its earliest tick.
-    private var moving: UInt32?
+    @usableFromInline var moving: UInt32?
     /// Maximum of entries that one call of `popDue` moves: half a millisecond of work.
-    private let movesMax: Int
+    @usableFromInline let movesMax: Int
 
-    init(movesMax: Int = 4096) { self.movesMax = movesMax }
+    @inlinable package init(movesMax: Int = 4096) { self.movesMax = movesMax }
 
     /// Entries for which memory is allocated.
-    var capacity: Int { nodes.count - TimingWheel.lists }
+    @inlinable package var capacity: Int { nodes.count - TimingWheel.lists }
 
     /// Reserves room for this many entries, so that timers of very many lineups, set in one turn, copy none. Memory that no entry has been
     /// in is not resident.
-    mutating func reserve(_ entries: Int) {
+    @inlinable package mutating func reserve(_ entries: Int) {
         guard nodes.capacity < TimingWheel.lists + entries else { return }
         nodes.reserveCapacity(TimingWheel.lists + 2 * entries)
     }
 
     /// The time at which to call `popDue`. The call may find nothing if the entry due then was cancelled; that happens at most once for
     /// each list.
-    var nextDue: MonotonicTime? { earliest.map(TimingWheel.time(of:)) }
+    @inlinable package var nextDue: MonotonicTime? { earliest.map { TimingWheel.time(of: $0) } }
 
     /// - Parameter due: an overdue entry expires next.
-    @discardableResult
-    mutating func insert(_ subject: Subject, due: MonotonicTime) -> Entry {
+    @discardableResult @inlinable package mutating func insert(_ subject: Subject, due: MonotonicTime) -> Entry {
         let (whole, rest) = due.nanoseconds.quotientAndRemainder(dividingBy: TimingWheel.tickNanoseconds)
         let tick = min(max(whole + (rest > 0 ? 1 : 0), current), TimingWheel.tickMax)
         let node = Node(tick: tick, next: 0, previous: 0, subject: subject)
@@ -101,21 +95,21 @@ struct TimingWheel {
         return Entry(node: index)
     }
 
-    mutating func cancel(_ entry: Entry) { remove(entry.node) }
+    @inlinable package mutating func cancel(_ entry: Entry) { remove(entry.node) }
 
     /// Returns the subject of an entry; `nil` if it has expired or was cancelled, and no other entry has its handle.
-    func subject(of entry: Entry) -> Subject? {
+    @inlinable package func subject(of entry: Entry) -> Subject? {
         let node = nodes[Int(entry.node)]
         return node.previous == .max ? nil : node.subject
     }
 
     /// Subjects of all entries, for the check that none is missing.
-    var subjects: [Subject] {
+    @inlinable package var subjects: [Subject] {
         var subjects: [Subject] = []
         for list in 0..<TimingWheel.lists {
             var index = nodes[list].next
             while index != list {
-                subjects.append(nodes[Int(index)].subject)
+                if let subject = nodes[Int(index)].subject { subjects.append(subject) }
                 index = nodes[Int(index)].next
             }
         }
@@ -123,11 +117,11 @@ struct TimingWheel {
     }
 
     /// Returns the time at which the entry expires: the moment for which it was inserted, rounded up to a tick.
-    func due(of entry: Entry) -> MonotonicTime { TimingWheel.time(of: nodes[Int(entry.node)].tick) }
+    @inlinable package func due(of entry: Entry) -> MonotonicTime { TimingWheel.time(of: nodes[Int(entry.node)].tick) }
 
     /// Removes one entry that is due and returns its subject; `nil` if none is. It is also `nil` if a list still moves, and `nextDue` is not
     /// after `now` then.
-    mutating func popDue(_ now: MonotonicTime) -> Subject? {
+    @inlinable package mutating func popDue(_ now: MonotonicTime) -> Subject? {
         let tick = now.nanoseconds / TimingWheel.tickNanoseconds
         while let earliest, earliest <= tick {
             if earliest > current { advance(to: earliest) }
@@ -143,7 +137,7 @@ struct TimingWheel {
     }
 
     /// The first tick of the first list: of the lowest level that has entries, and there of the lowest digit.
-    private var earliest: Int64? {
+    @inlinable var earliest: Int64? {
         if moving != nil { return current }
         for level in 0..<TimingWheel.levels where occupied[level] != 0 {
             return nodes[level * TimingWheel.digits + occupied[level].trailingZeroBitCount].tick
@@ -152,7 +146,7 @@ struct TimingWheel {
     }
 
     /// Advances to the earliest tick. The entries of its list begin to move down; all others are in the right list already.
-    private mutating func advance(to tick: Int64) {
+    @inlinable mutating func advance(to tick: Int64) {
         let (level, list) = place(of: tick)
         current = tick
         guard level > 0 else { return }
@@ -163,7 +157,7 @@ struct TimingWheel {
     /// Moves the next entries of the moving list, in order.
     ///
     /// - Returns: `false` if entries are left.
-    private mutating func moveOn() -> Bool {
+    @inlinable mutating func moveOn() -> Bool {
         guard let list = moving else { return true }
         for _ in 0..<movesMax where nodes[Int(list)].next != list {
             let index = nodes[Int(list)].next
@@ -177,11 +171,11 @@ struct TimingWheel {
         return true
     }
 
-    private static func time(of tick: Int64) -> MonotonicTime {
+    @inlinable static func time(of tick: Int64) -> MonotonicTime {
         MonotonicTime(nanoseconds: tick * tickNanoseconds)
     }
 
-    private func place(of tick: Int64) -> (level: Int, list: UInt32) {
+    @inlinable func place(of tick: Int64) -> (level: Int, list: UInt32) {
         // It is the lowest level whether or not the lowest digit differs. A tick has 44 bits, so there are enough levels.
         let highestBit = 63 - ((tick ^ current) | 1).leadingZeroBitCount
         let level = highestBit / TimingWheel.digitBits
@@ -189,7 +183,7 @@ struct TimingWheel {
         return (level, UInt32(truncatingIfNeeded: level * TimingWheel.digits + digit))
     }
 
-    private mutating func append(_ index: UInt32, _ tick: Int64) {
+    @inlinable mutating func append(_ index: UInt32, _ tick: Int64) {
         let (level, list) = place(of: tick)
         let bit = TimingWheel.bit(of: list)
         if occupied[level] & bit == 0 || tick < nodes[Int(list)].tick { nodes[Int(list)].tick = tick }
@@ -197,7 +191,7 @@ struct TimingWheel {
         link(index, into: list)
     }
 
-    private mutating func link(_ index: UInt32, into list: UInt32) {
+    @inlinable mutating func link(_ index: UInt32, into list: UInt32) {
         let last = nodes[Int(list)].previous
         nodes[Int(index)].previous = last
         nodes[Int(index)].next = list
@@ -206,7 +200,7 @@ struct TimingWheel {
     }
 
     /// Removes the entry from its list and frees its node.
-    private mutating func remove(_ index: UInt32) {
+    @inlinable mutating func remove(_ index: UInt32) {
         let (previous, next) = (nodes[Int(index)].previous, nodes[Int(index)].next)
         // The entry was the only one of its list.
         if previous == next {
@@ -222,11 +216,11 @@ struct TimingWheel {
         count -= 1
     }
 
-    private mutating func empty(_ list: UInt32) {
+    @inlinable mutating func empty(_ list: UInt32) {
         nodes[Int(list)].next = list
         nodes[Int(list)].previous = list
         occupied[Int(list) / TimingWheel.digits] &= ~TimingWheel.bit(of: list)
     }
 
-    private static func bit(of list: UInt32) -> UInt64 { 1 &<< UInt64(list) }
+    @inlinable static func bit(of list: UInt32) -> UInt64 { 1 &<< UInt64(list) }
 }

@@ -1,17 +1,18 @@
 import FanfareModel
+import FanfareQueues
 import Testing
 
-@testable import FanfareFanOut
-
 @Suite struct TimingWheelTests {
-    private static let tick = TimingWheel.tickNanoseconds
-    private static let hour: MonotonicTime = 3_600_000_000_000
+    private typealias Wheel = TimingWheel<Int>
+
+    private static let tick = Wheel.tickNanoseconds
+    private static let hour = MonotonicTime(nanoseconds: 3_600_000_000_000)
 
     /// The simplest model of a wheel: a list of entries in order of expiry.
     private struct SortedList {
-        var entries: [(expires: MonotonicTime, due: MonotonicTime, number: UInt32, entry: TimingWheel.Entry)] = []
+        var entries: [(expires: MonotonicTime, due: MonotonicTime, number: Int, entry: Wheel.Entry)] = []
 
-        mutating func insert(_ number: UInt32, due: MonotonicTime, _ entry: TimingWheel.Entry) {
+        mutating func insert(_ number: Int, due: MonotonicTime, _ entry: Wheel.Entry) {
             let expires = TimingWheelTests.expiry(due)
             let place = entries.firstIndex { $0.expires > expires } ?? entries.endIndex
             entries.insert((expires, due, number, entry), at: place)
@@ -28,11 +29,11 @@ import Testing
     @Test(arguments: UInt64(1)...40) func timingWheelAgreesWithASortedList(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         // Lists move whole, or in pieces between which entries come and go.
-        var wheel = TimingWheel(movesMax: [1, 3, 4096][Int(seed % 3)])
+        var wheel = Wheel(movesMax: [1, 3, 4096][Int(seed % 3)])
         var list = SortedList()
         var now = MonotonicTime(
             nanoseconds: Int64.random(in: 0...1 << Int64.random(in: 0...55, using: &random), using: &random))
-        var number: UInt32 = 0
+        var number = 0
         var most = 0
         func span() -> Duration {
             .nanoseconds(Int64.random(in: 0...1 << Int64.random(in: 0...50, using: &random), using: &random))
@@ -46,7 +47,7 @@ import Testing
                     random.chance(0.3) ? list.entries.randomElement(using: &random).map { max($0.due, now) } : nil
                 for _ in 0..<(random.chance(0.1) ? 50 : 1) {
                     let wanted = due ?? now + span()
-                    list.insert(number, due: wanted, wheel.insert(.lineup(AudienceIndex(Int(number))), due: wanted))
+                    list.insert(number, due: wanted, wheel.insert(number, due: wanted))
                     number += 1
                 }
                 most = max(most, list.entries.count)
@@ -70,7 +71,7 @@ import Testing
                         #expect(try #require(wheel.nextDue) <= now, "seed \(seed)")
                         break
                     }
-                    try #require(expired == due.map { .lineup(AudienceIndex(Int($0.number))) }, "seed \(seed)")
+                    try #require(expired == due.map(\.number), "seed \(seed)")
                     guard let due else { break }
                     #expect(due.due <= now, "early: seed \(seed)")
                     list.entries.removeFirst()
@@ -80,7 +81,7 @@ import Testing
             if let first = list.entries.first {
                 #expect((wheel.nextDue ?? .never) <= max(now, first.expires), "late: seed \(seed)")
                 #expect(wheel.due(of: first.entry) == first.expires, "seed \(seed)")
-                #expect(wheel.subject(of: first.entry) == .lineup(AudienceIndex(Int(first.number))), "seed \(seed)")
+                #expect(wheel.subject(of: first.entry) == first.number, "seed \(seed)")
             } else {
                 #expect(wheel.nextDue == nil, "seed \(seed)")
             }
@@ -89,36 +90,36 @@ import Testing
         #expect(wheel.subjects.count == wheel.count && Set(wheel.subjects).count == wheel.count, "seed \(seed)")
     }
 
-    /// Each wake-up at `nextDue` finds an expired entry, however far away that was.
     /// A million entries of one list took 0.2 s to move, in which no push left.
     @Test func aLongListMovesInPieces() throws {
-        var wheel = TimingWheel()
-        for number in 0..<UInt32(100_000) { wheel.insert(.lineup(AudienceIndex(Int(number))), due: Self.hour) }
+        var wheel = Wheel()
+        for number in 0..<100_000 { wheel.insert(number, due: Self.hour) }
         var pieces = 0
-        var first: TimingWheel.Subject?
+        var first: Int?
         while first == nil {
             pieces += 1
             #expect(try #require(wheel.nextDue) <= Self.hour)
             first = wheel.popDue(Self.hour)
             // An entry of the same tick expires behind all others, whenever it comes.
-            if pieces == 3 { wheel.insert(.quarantine, due: Self.hour) }
+            if pieces == 3 { wheel.insert(-1, due: Self.hour) }
         }
         #expect(pieces >= 100_000 / 4096)
-        #expect(first == .lineup(0))
+        #expect(first == 0)
         let rest = (1...100_000).map { _ in wheel.popDue(Self.hour) }
-        #expect(rest == (1..<UInt32(100_000)).map { .lineup(AudienceIndex(Int($0))) } + [.quarantine])
+        #expect(rest == Array(1..<100_000) + [-1])
         #expect(wheel.popDue(Self.hour) == nil && wheel.count == 0)
     }
 
+    /// Each wake-up at `nextDue` finds an expired entry, however far away that was.
     @Test func movingEntriesNeedsNoWakeUp() {
         var random = SplitMix64(seed: 7)
-        var wheel = TimingWheel()
+        var wheel = Wheel()
         var moments: Set<MonotonicTime> = []
-        for number in UInt32(0)..<5000 {
+        for number in 0..<5000 {
             let due = MonotonicTime(
                 nanoseconds: 1 + Int64.random(in: 0..<8 * TimingWheelTests.hour.nanoseconds, using: &random))
             moments.insert(TimingWheelTests.expiry(due))
-            wheel.insert(.lineup(AudienceIndex(Int(number))), due: due)
+            wheel.insert(number, due: due)
         }
         var wakeUps = 0
         while let due = wheel.nextDue {
@@ -133,12 +134,12 @@ import Testing
 
     /// The due time of a cancelled entry may still cause a wake-up, but only one.
     @Test func cancelledEntriesCauseAtMostOneWakeUp() {
-        var wheel = TimingWheel()
-        wheel.insert(.ageScan, due: TimingWheelTests.hour + .seconds(7 * 3600))
-        var wakeUp: TimingWheel.Entry?
+        var wheel = Wheel()
+        wheel.insert(-1, due: TimingWheelTests.hour + .seconds(7 * 3600))
+        var wakeUp: Wheel.Entry?
         for goal in 0..<1000 {
             if let wakeUp { wheel.cancel(wakeUp) }
-            wakeUp = wheel.insert(.lineup(0), due: TimingWheelTests.hour + .seconds(goal * 20))
+            wakeUp = wheel.insert(0, due: TimingWheelTests.hour + .seconds(goal * 20))
         }
         var wakeUps = 0
         while let due = wheel.nextDue {
@@ -151,24 +152,24 @@ import Testing
     }
 
     @Test func theEndOfTimeIsNotTooFar() {
-        var wheel = TimingWheel()
-        wheel.insert(.quarantine, due: .never)
-        wheel.insert(.lineup(1), due: 1)
-        #expect(wheel.nextDue == 1_000_000)
-        #expect(wheel.popDue(999_999) == nil)
-        #expect(wheel.popDue(.never) == .lineup(1))
-        #expect(wheel.popDue(.never) == .quarantine)
+        var wheel = Wheel()
+        wheel.insert(-1, due: .never)
+        wheel.insert(1, due: MonotonicTime(nanoseconds: 1))
+        #expect(wheel.nextDue == MonotonicTime(nanoseconds: 1_000_000))
+        #expect(wheel.popDue(MonotonicTime(nanoseconds: 999_999)) == nil)
+        #expect(wheel.popDue(.never) == 1)
+        #expect(wheel.popDue(.never) == -1)
         #expect(wheel.nextDue == nil)
     }
 
     @Test func anOverdueTimerExpiresNext() {
-        var wheel = TimingWheel()
-        wheel.insert(.lineup(1), due: TimingWheelTests.hour)
-        #expect(wheel.popDue(TimingWheelTests.hour) == .lineup(1))
-        wheel.insert(.lineup(2), due: TimingWheelTests.hour + .nanoseconds(1))
-        wheel.insert(.lineup(3), due: 5)
+        var wheel = Wheel()
+        wheel.insert(1, due: TimingWheelTests.hour)
+        #expect(wheel.popDue(TimingWheelTests.hour) == 1)
+        wheel.insert(2, due: TimingWheelTests.hour + .nanoseconds(1))
+        wheel.insert(3, due: MonotonicTime(nanoseconds: 5))
         #expect(wheel.nextDue == TimingWheelTests.hour)
-        #expect(wheel.popDue(TimingWheelTests.hour) == .lineup(3))
+        #expect(wheel.popDue(TimingWheelTests.hour) == 3)
         #expect(wheel.popDue(TimingWheelTests.hour) == nil)
     }
 }

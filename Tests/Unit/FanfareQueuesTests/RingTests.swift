@@ -1,4 +1,4 @@
-import FanfareFanOut
+import FanfareQueues
 import Foundation
 import Synchronization
 import Testing

@@ -1,5 +1,5 @@
-import FanfareFanOut
 import FanfareModel
+import FanfareQueues
 import Testing
 
 @Suite struct HistogramTests {
