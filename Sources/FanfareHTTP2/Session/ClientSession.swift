@@ -36,8 +36,8 @@
     var peer = PeerLimits()
     var own: OwnLimits
     var stalled = StalledBodies()
-    /// Beginning of a frame whose rest has not arrived. At most 9 + 16,384 bytes.
-    var partialFrame: [UInt8] = []
+    /// Holds at most 9 + 16,384 bytes.
+    var frames = FrameReader()
     var headerBlock = HeaderBlock()
     var pings = Pings()
     var flood = FloodGuard()
