@@ -43,7 +43,7 @@ struct KeyFile {
         }
         let count = try unsafe read(descriptor, into: room)
         let key = try unsafe ES256PrivateKey(pem: UnsafeRawBufferPointer(rebasing: room[..<count]), place: path)
-        let found = Identity(id: id, publicKey: try key.publicKey.pem())
+        let found = Identity(id: id, publicKey: try key.publicPEM())
         guard found != known else { return nil }
         known = found
         return ProviderToken.Key(id: id, publicKey: found.publicKey) { try key.sign($0) }
