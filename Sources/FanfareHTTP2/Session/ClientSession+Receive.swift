@@ -74,15 +74,6 @@ extension ClientSession {
 
     // MARK: Rules that several frames share
 
-    /// Returns the open stream of a frame, or nil when it is closed; the frame is then ignored, because it may have crossed
-    /// our RST_STREAM. A stream that was never open is an error (RFC 9113 §5.1).
-    func openStream(_ header: FrameHeader, _ name: StaticString) throws(ConnectionError) -> Int? {
-        guard header.stream % 2 == 1, header.stream < streams.next else {
-            throw ConnectionError(code: .protocolError, text: "\(name) on stream \(header.stream), which is not open")
-        }
-        return streams.position(of: header.stream)
-    }
-
     func require(
         _ header: FrameHeader, length: Int, _ name: StaticString
     ) throws(ConnectionError) {

@@ -162,6 +162,17 @@
         stalled.removeAll()
     }
 
+    // MARK: Streams
+
+    /// Returns the open stream of a frame, or nil when it is closed; the frame is then ignored, because it may have crossed
+    /// our RST_STREAM. A stream that was never open is an error (RFC 9113 §5.1).
+    func openStream(_ header: FrameHeader, _ name: StaticString) throws(ConnectionError) -> Int? {
+        guard header.stream % 2 == 1, header.stream < streams.next else {
+            throw ConnectionError(code: .protocolError, text: "\(name) on stream \(header.stream), which is not open")
+        }
+        return streams.position(of: header.stream)
+    }
+
     /// Ends one stream with RST_STREAM.
     mutating func reset(_ position: Int, _ code: ErrorCode) {
         output.appendReset(code, stream: streams[position].id)
