@@ -275,3 +275,15 @@ final class OutputFile: Sendable {
         return nil
     }
 }
+
+/// A text that could not be written, or not completely.
+struct OutputError: Error, CustomStringConvertible {
+    let description: String
+    /// Is `true` when the reader has closed the pipe, as in `fanfare … | head`: it has all it wanted.
+    let hasLostItsReader: Bool
+
+    init(_ file: OutputFile) {
+        description = file.failure ?? "\(file.name): nobody reads it"
+        hasLostItsReader = file.hasLostItsReader
+    }
+}
