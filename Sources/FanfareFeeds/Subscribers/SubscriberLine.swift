@@ -1,4 +1,4 @@
-package import FanfareModel
+import FanfareModel
 
 /// Ids of a subscriber's activity and install as a line spells them; `nil` for those that it does not have.
 package struct SubscriberNames: Sendable, Equatable {
