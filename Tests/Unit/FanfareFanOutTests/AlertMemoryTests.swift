@@ -4,9 +4,10 @@ import Testing
 @testable import FanfareFanOut
 
 @Suite struct AlertMemoryTests {
-    private static let outcomes: [AlertOutcome] =
-        [.cameLater, .accepted, .uncertain, .superseded, .revoked, .stale, .refused]
-        + Silence.allCases.map { .silenced($0) }
+    private static let outcomes: [AlertOutcome] = [
+        .cameLater, .accepted, .uncertain, .superseded, .revoked, .stale, .refused, .silenced(.masked),
+        .silenced(.quietHours), .silenced(.tooMany), .silenced(.budget),
+    ]
 
     @Test func everyOutcomeIsRememberedForSixteenNumbers() {
         let slot = ActivitySlot(1)
@@ -15,7 +16,8 @@ import Testing
             memory.begin(2)
             let noted = (0..<16).map { Self.outcomes[($0 + shift) % Self.outcomes.count] }
             for (index, outcome) in noted.enumerated() { memory.note(outcome, number: 100 + UInt32(index), of: slot) }
-            #expect((0..<16).map { memory.outcome(number: 100 + $0, of: slot) } == noted)
+            let kept = (0..<16).map { memory.outcome(number: 100 + UInt32($0), of: slot) }
+            #expect(kept == noted)
         }
     }
 
