@@ -124,6 +124,10 @@ var targets: [Target] = [
         name: "FanfareLineupTests", dependencies: ["FanfareLineup", "FanfareModel", "FanfareFanOut"],
         path: "Tests/Unit/FanfareLineupTests",
         swiftSettings: swiftOfTests),
+    // What a server has of keys and certificates: for tests, and for the simulator of APNs.
+    .target(
+        name: "CryptoTestSupport", dependencies: ["FanfareLoop", "CFanfareOpenSSL"],
+        path: "Tests/Support/CryptoTestSupport", swiftSettings: language),
     .target(
         name: "EngineTestSupport", dependencies: ["FanfareModel", "FanfareFanOut"],
         path: "Tests/Support/EngineTestSupport",
@@ -145,7 +149,8 @@ var targets: [Target] = [
         path: "Tests/Unit/FanfareReplayTests",
         swiftSettings: swiftOfTests),
     .testTarget(
-        name: "FanfareAPNsTests", dependencies: ["FanfareAPNs", "FanfareModel", "FanfareFanOut", "FanfareLoop"],
+        name: "FanfareAPNsTests",
+        dependencies: ["FanfareAPNs", "FanfareModel", "FanfareFanOut", "FanfareLoop", "CryptoTestSupport"],
         path: "Tests/Unit/FanfareAPNsTests",
         swiftSettings: swiftOfTests),
     .testTarget(
@@ -180,8 +185,8 @@ var targets: [Target] = [
         path: "Tests/Unit/FanfareHTTP2Tests",
         swiftSettings: swiftOfTests),
     .testTarget(
-        name: "FanfareLoopTests", dependencies: ["FanfareLoop", "CFanfareOpenSSL"], path: "Tests/Unit/FanfareLoopTests",
-        swiftSettings: swiftOfTests),
+        name: "FanfareLoopTests", dependencies: ["FanfareLoop", "CFanfareOpenSSL", "CryptoTestSupport"],
+        path: "Tests/Unit/FanfareLoopTests", swiftSettings: swiftOfTests),
     .testTarget(
         name: "FanfareCLITests",
         dependencies: stages(
@@ -233,7 +238,8 @@ if development {
         // The judges share no JSON with the engine they judge.
         .target(name: "LoadJSON", path: "Load/json", swiftSettings: language),
         .target(
-            name: "APNsSimulator", dependencies: ["CFanfareNghttp2", "FanfareHTTP2", "FanfareLoop", "LoadJSON"],
+            name: "APNsSimulator",
+            dependencies: ["CFanfareNghttp2", "FanfareHTTP2", "FanfareLoop", "CryptoTestSupport", "LoadJSON"],
             path: "Load/apns-simulator/Simulator",
             // Its state changes in nghttp2's callbacks, ten per request, on one thread; debug builds check that.
             swiftSettings: language + [
@@ -319,8 +325,8 @@ if development {
         .testTarget(
             name: "ApnsSimulatorTests",
             dependencies: [
-                "APNsSimulator", "FanfareHTTP2", "FanfareLoop", "LoadJSON", "apns-simulator", "apns-load", "apns-floor",
-                "delivery-judge",
+                "APNsSimulator", "FanfareHTTP2", "FanfareLoop", "CryptoTestSupport", "LoadJSON", "apns-simulator",
+                "apns-load", "apns-floor", "delivery-judge",
             ],
             path: "Tests/System/ApnsSimulatorTests",
             exclude: ["client.py"], swiftSettings: swiftOfTests),
@@ -338,7 +344,7 @@ if development {
             dependencies: stages(
                 "Fanfare", "FanfareReplay", "FanfareAPNs", "FanfareJSON", "FanfareFeeds", "FanfareLoop",
                 "APNsSimulator",
-                "CountAllocations", "DeliveryJudge", "LoadJSON"),
+                "CryptoTestSupport", "CountAllocations", "DeliveryJudge", "LoadJSON"),
             path: "Tests/System/FanfareAPNsPeerTests",
             exclude: ["strict_server.py", "Storyboards"], swiftSettings: swiftOfTests),
     ]

@@ -1,3 +1,4 @@
+import Fanfare
 import FanfareFanOut
 import FanfareModel
 import FanfareQueues

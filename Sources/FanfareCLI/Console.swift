@@ -42,19 +42,6 @@ enum Console {
     }
 }
 
-/// A text that could not be written, or not completely.
-struct OutputError: Error, CustomStringConvertible {
-    let description: String
-    /// Is `true` when the reader has closed the pipe, as in `fanfare …
-    /// head`: it has all it wanted.
-    let hasLostItsReader: Bool
-
-    init(_ file: OutputFile) {
-        description = file.failure ?? "\(file.name): nobody reads it"
-        hasLostItsReader = file.hasLostItsReader
-    }
-}
-
 extension Unicode.Scalar {
     /// Is `true` for C0 and C1 controls and for characters that change the direction of text.
     fileprivate var isControl: Bool {

@@ -1,13 +1,3 @@
-/// Exit status of the command.
-enum ExitStatus: Int32 {
-    /// Everything was delivered and nothing was rejected.
-    case done = 0
-    /// Something was rejected, was not delivered or could not be written.
-    case incomplete = 1
-    /// The command line is wrong or names a file that cannot be opened; nothing was done.
-    case usage = 2
-}
-
 /// The `fanfare` command: finds the subcommand and reports a fault in one line on standard error.
 enum FanfareCommand {
     static let version = "0.1.0"

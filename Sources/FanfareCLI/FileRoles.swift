@@ -28,7 +28,8 @@ struct FileRoles {
     ) throws(UsageError) -> OutputFile {
         try check(path, option: option)
         let file = try OutputFile(
-            path: path, option: option, capacity: capacity, keepsContent: keepsContent, awaitsReader: awaitsReader)
+            path: path, option: option, capacity: capacity, keepsContent: keepsContent,
+            awaitsReader: awaitsReader || !FileRoles.isNamedPipe(path))
         if let status = FileRoles.status(of: path, standard: STDOUT_FILENO) { written[Identity(status)] = path }
         return file
     }

@@ -66,7 +66,7 @@ final class OutputFile: Sendable {
     ///   - option: the option that named the file, for messages.
     ///   - capacity: bytes that may wait; as many more may be in the hands of the writing thread.
     ///   - keepsContent: `true` to write behind the file's content, or to call `empty` later.
-    ///   - awaitsReader: `false` to open a named pipe without a reader. The pipe outlives its readers, too: unread bytes wait for the next one.
+    ///   - awaitsReader: `false` only for a named pipe, to open it without a reader. The pipe outlives its readers, too: unread bytes wait for the next one.
     convenience init(
         path: String, option: String, capacity: Int = OutputFile.capacity, keepsContent: Bool = false,
         awaitsReader: Bool = true
@@ -77,7 +77,7 @@ final class OutputFile: Sendable {
         }
         // O_APPEND avoids a hole in the file when another program truncates it during the run, as log rotation does.
         let emptied = keepsContent ? 0 : O_TRUNC
-        let mode = !awaitsReader && FileRoles.isNamedPipe(path) ? O_RDWR : O_WRONLY
+        let mode = awaitsReader ? O_WRONLY : O_RDWR
         let descriptor = unsafe open(path, mode | O_CREAT | emptied | O_APPEND | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else {
             throw UsageError(unsafe "\(option) \(path): cannot be written: \(String(cString: strerror(errno)))")
@@ -273,5 +273,17 @@ final class OutputFile: Sendable {
             }
         }
         return nil
+    }
+}
+
+/// A text that could not be written, or not completely.
+struct OutputError: Error, CustomStringConvertible {
+    let description: String
+    /// Is `true` when the reader has closed the pipe, as in `fanfare … | head`: it has all it wanted.
+    let hasLostItsReader: Bool
+
+    init(_ file: OutputFile) {
+        description = file.failure ?? "\(file.name): nobody reads it"
+        hasLostItsReader = file.hasLostItsReader
     }
 }

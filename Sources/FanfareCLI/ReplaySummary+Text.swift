@@ -2,7 +2,6 @@ import FanfareFanOut
 import FanfareModel
 import FanfareQueues
 import FanfareReplay
-import Foundation
 
 extension ReplaySummary {
     /// The summary for people: one subject per line.
@@ -131,24 +130,4 @@ extension Histogram {
 extension Int64 {
     /// Text of a number of nanoseconds, in seconds.
     fileprivate var seconds: String { (Double(self) / 1e9).fixed(3) }
-}
-
-extension Int {
-    /// Number of things, whose name takes an s for all numbers but one.
-    func counted(_ thing: String) -> String { self == 1 ? "1 \(thing)" : "\(grouped) \(thing)s" }
-
-    /// Number with a comma between thousands.
-    var grouped: String {
-        var digits = String(magnitude)[...]
-        var groups: [Substring] = []
-        while digits.count > 3 {
-            groups.append(digits.suffix(3))
-            digits = digits.dropLast(3)
-        }
-        return (self < 0 ? "-" : "") + ([digits] + groups.reversed()).joined(separator: ",")
-    }
-}
-
-extension Double {
-    func fixed(_ decimals: Int) -> String { String(format: "%.\(decimals)f", self) }
 }

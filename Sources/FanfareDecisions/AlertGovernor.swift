@@ -96,15 +96,6 @@ package struct AlertBucket: Sendable, Hashable {
     package let nextIn: Duration
 }
 
-extension Duration {
-    /// Human-readable seconds: `2 s`, `0.25 s`.
-    var inSeconds: String {
-        let milliseconds = self.milliseconds
-        guard milliseconds % 1000 != 0 else { return "\(milliseconds / 1000) s" }
-        return "\(Double(milliseconds) / 1000) s"
-    }
-}
-
 extension AlertGovernor {
     func write(to writer: inout SerialWriter) {
         writer.write(drawn.first) { writer, drawn in

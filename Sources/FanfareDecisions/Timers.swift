@@ -44,7 +44,7 @@ struct Deadlines: Sendable {
 /// Deadlines in log time, earliest first. Equal ones are ordered by the birth of their topics, then `flush` before `lapse`. This
 /// total order does not depend on where a topic is stored, so every node fires timers alike, whatever it has forgotten.
 ///
-/// A binary heap. It may hold obsolete deadlines: the owner compares each with its topic's present one.
+/// The heap may hold obsolete deadlines: the owner compares each with its topic's present one.
 struct Timers: Sendable {
     enum Kind: UInt8, Sendable {
         /// The topic's minimum interval has passed and changes wait.
@@ -65,48 +65,16 @@ struct Timers: Sendable {
         }
     }
 
-    private var heap: [Entry] = []
+    private var heap = BinaryHeap<Entry>()
 
     var first: Entry? { heap.first }
     var count: Int { heap.count }
     /// All timers, in no particular order.
-    var entries: [Entry] { heap }
+    var entries: [Entry] { heap.elements }
 
-    mutating func insert(_ entry: Entry) {
-        heap.append(entry)
-        raise(heap.count - 1)
-    }
+    mutating func insert(_ entry: Entry) { heap.insert(entry) }
+    mutating func removeFirst() -> Entry? { heap.removeFirst() }
 
     /// Keeps only the timers that are still wanted.
-    mutating func keep(_ isWanted: (Entry) -> Bool) {
-        heap = heap.filter(isWanted)
-        // A sorted array is a heap.
-        heap.sort()
-    }
-
-    private mutating func raise(_ position: Int) {
-        var child = position
-        while child > 0 {
-            let parent = (child - 1) / 2
-            guard heap[child] < heap[parent] else { break }
-            heap.swapAt(child, parent)
-            child = parent
-        }
-    }
-
-    mutating func removeFirst() -> Entry? {
-        guard let first = heap.first, let last = heap.popLast() else { return nil }
-        guard !heap.isEmpty else { return first }
-        heap[0] = last
-        var parent = 0
-        while true {
-            var child = 2 * parent + 1
-            guard child < heap.count else { break }
-            if child + 1 < heap.count, heap[child + 1] < heap[child] { child += 1 }
-            guard heap[child] < heap[parent] else { break }
-            heap.swapAt(child, parent)
-            parent = child
-        }
-        return first
-    }
+    mutating func keep(_ isWanted: (Entry) -> Bool) { heap.keep(isWanted) }
 }

@@ -1,4 +1,4 @@
-public import FanfareModel
+import FanfareModel
 
 extension Topic {
     /// Returns the alert that rides on this news, if one was requested and is granted.
@@ -75,9 +75,4 @@ extension Topic {
             title: words.title.text(topic: id, state: fold.state, fact: fact),
             body: words.body.text(topic: id, state: fold.state, fact: fact), sound: words.sound)
     }
-}
-
-extension OccasionKind {
-    /// An alert that a native feed words itself.
-    public static let requested = OccasionKind("requested")
 }

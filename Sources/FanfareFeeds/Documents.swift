@@ -127,19 +127,3 @@ struct Documents {
         return matches
     }
 }
-
-/// Decoder for a document that cannot be decoded: yields one rejection, and the other files continue.
-struct UndecodableDocument: FeedDecoder, Error {
-    private var rejection: FeedRejection?
-
-    init(_ place: String, _ reason: String) { rejection = FeedRejection(place: place, reason: reason) }
-
-    mutating func next() -> FeedItem? { rejection.take().map(FeedItem.rejected) }
-}
-
-/// Returns the folders that may contain sidecars of a file: its own, and the one above.
-func foldersAround(_ path: String) -> [String] {
-    let parent = (path as NSString).deletingLastPathComponent
-    let folder = parent.isEmpty ? (path.hasPrefix("/") ? "/" : ".") : parent
-    return [folder, folder + "/.."]
-}

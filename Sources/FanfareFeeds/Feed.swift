@@ -15,9 +15,17 @@ package struct Feed {
     package let skippedFiles: [String]
 
     private var sources: [Source] = []
-    /// Binary heap of positions in `sources`; the first is the source of the next item.
-    private var queue: [Int] = []
+    /// Heads of the sources that have an item; the first is that of the next one.
+    private var heads = BinaryHeap<SourceHead>()
     private var now = FeedTime(milliseconds: 0)
+
+    /// Time of a source's next item, and the source's position in `sources`, which are in path order.
+    private struct SourceHead: Comparable {
+        let now: FeedTime
+        let position: Int
+
+        static func < (a: SourceHead, b: SourceHead) -> Bool { (a.now, a.position) < (b.now, b.position) }
+    }
 
     private struct Source {
         private var decoder: any FeedDecoder
@@ -71,25 +79,24 @@ package struct Feed {
             var source = Source(decoder)
             source.advance()
             guard source.item != nil else { continue }
+            heads.insert(SourceHead(now: source.now, position: sources.count))
             sources.append(source)
-            queue.append(sources.count - 1)
         }
-        for position in queue.indices.reversed() { sink(position) }
     }
 
     /// Returns the next item in log order with the log time of its arrival, a running maximum that never goes back. A rejection has
     /// the log time of its position.
     package mutating func next() -> (now: FeedTime, item: FeedItem)? {
-        guard let first = queue.first else { return nil }
-        guard queue.count > 1 else { return nextOfLast(first) }
+        guard let first = heads.first?.position else { return nil }
+        guard heads.count > 1 else { return nextOfLast(first) }
         guard let item = sources[first].item.take() else { return nil }
         now = max(now, sources[first].now)
         sources[first].advance()
         if sources[first].item == nil {
-            queue[0] = queue[queue.count - 1]
-            queue.removeLast()
+            _ = heads.removeFirst()
+        } else {
+            heads.replaceFirst(with: SourceHead(now: sources[first].now, position: first))
         }
-        sink(0)
         return (now, item)
     }
 
@@ -98,26 +105,10 @@ package struct Feed {
     private mutating func nextOfLast(_ position: Int) -> (now: FeedTime, item: FeedItem)? {
         if sources[position].item == nil { sources[position].advance() }
         guard let item = sources[position].item.take() else {
-            queue.removeAll()
+            _ = heads.removeFirst()
             return nil
         }
         now = max(now, sources[position].now)
         return (now, item)
-    }
-
-    /// Compares sources by time, then by position, because they are in path order.
-    private func precedes(_ a: Int, _ b: Int) -> Bool { (sources[a].now, a) < (sources[b].now, b) }
-
-    private mutating func sink(_ start: Int) {
-        var position = start
-        while true {
-            var least = position
-            for child in [2 * position + 1, 2 * position + 2] where child < queue.count {
-                if precedes(queue[child], queue[least]) { least = child }
-            }
-            if least == position { return }
-            queue.swapAt(position, least)
-            position = least
-        }
     }
 }

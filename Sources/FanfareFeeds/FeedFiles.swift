@@ -108,16 +108,3 @@ struct FeedFiles {
         return decoders
     }
 }
-
-/// Files that accompany a feed, for its decoder or for people.
-enum Sidecar {
-    static let wyscoutMetadata = "matches-metadata.json"
-    static let gtfsStatic = "gtfs-static"
-
-    static func isOne(named path: String) -> Bool {
-        let parts = path.split(separator: "/").map(String.init)
-        return parts.last == wyscoutMetadata || parts.last == "facts.json" || parts.contains(gtfsStatic)
-    }
-
-    static func isDFLMatch(_ head: [UInt8]) -> Bool { head.starts(withXML: "<MatchInformation") }
-}

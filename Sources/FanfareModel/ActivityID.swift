@@ -37,3 +37,8 @@ public struct ActivityID: Hashable, Sendable, ExpressibleByStringInterpolation {
         (rawValue, text, mark) = (id.utf8.keyedHash, nil, ActivityMark(of: id.utf8))
     }
 }
+
+extension ActivityMark {
+    /// - Parameter token: names an activity whose id was made from bits.
+    package init(_ id: ActivityID, token: [UInt8]) { self = id.mark ?? ActivityMark(of: token) }
+}

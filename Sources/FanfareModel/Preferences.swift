@@ -71,26 +71,29 @@ public struct Preferences: Sendable, Hashable {
 
     // Bits 0–1: mask. 2–3: breakthrough of the quiet hours. 4: frequent updates. 5: has quiet hours. 6–16: their start. 17–27:
     // their end. All zero is the default. Inlinable, because every push reads it.
-    @usableFromInline var bits: UInt32 = 0
+    @usableFromInline var word: UInt32 = 0
 
     /// Creates preferences. `frequentUpdates` is the phone's `frequentPushesEnabled`, which raises its budget for urgent pushes.
     public init(alerts: AlertMask = .all, quietHours: QuietHours? = nil, frequentUpdates: Bool = false) {
-        bits = UInt32(alerts.rawValue) | (frequentUpdates ? 1 << 4 : 0)
+        word[bits: 0..<2] = UInt32(alerts.rawValue)
+        word[bits: 4..<5] = frequentUpdates ? 1 : 0
         if let quietHours {
-            bits |= UInt32(quietHours.breakthrough.rawValue) << 2 | 1 << 5
-            bits |= UInt32(quietHours.from) << 6 | UInt32(quietHours.until) << 17
+            word[bits: 2..<4] = UInt32(quietHours.breakthrough.rawValue)
+            word[bits: 5..<6] = 1
+            word[bits: 6..<17] = UInt32(quietHours.from)
+            word[bits: 17..<28] = UInt32(quietHours.until)
         }
     }
 
     /// Alerts that the activity may give outside quiet hours.
-    @inlinable public var alerts: AlertMask { mask(at: 0) }
+    @inlinable public var alerts: AlertMask { mask(in: 0..<2) }
     /// Is `true` if the phone allows frequent pushes; selects `ActivityLimits.immediate` or `immediateFrequent`.
-    @inlinable public var frequentUpdates: Bool { bits & 1 << 4 != 0 }
+    @inlinable public var frequentUpdates: Bool { word[bits: 4..<5] != 0 }
 
     /// Daily window in UTC; `nil` without quiet hours.
     @inlinable public var quietHours: QuietHours? {
-        guard bits & 1 << 5 != 0 else { return nil }
-        return QuietHours(Int(bits >> 6 & 0x7ff), Int(bits >> 17 & 0x7ff), mask(at: 2))
+        guard word[bits: 5..<6] != 0 else { return nil }
+        return QuietHours(Int(word[bits: 6..<17]), Int(word[bits: 17..<28]), mask(in: 2..<4))
     }
 
     /// Returns the effect of the preferences at a minute of the day in UTC.
@@ -99,7 +102,7 @@ public struct Preferences: Sendable, Hashable {
         return Effect(mask: alerts, quietMask: quiet, frequentUpdates: frequentUpdates)
     }
 
-    @inlinable func mask(at bit: UInt32) -> AlertMask { AlertMask(rawValue: UInt8(bits >> bit & 3)) ?? .none }
+    @inlinable func mask(in bits: Range<Int>) -> AlertMask { AlertMask(rawValue: UInt8(word[bits: bits])) ?? .none }
 
     @usableFromInline package struct Effect {
         @usableFromInline package var mask: AlertMask

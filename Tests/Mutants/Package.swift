@@ -48,8 +48,12 @@ let package = Package(
         .target(
             name: "FanfareAPNs", dependencies: ["FanfareModel", "FanfareFanOut", "FanfareHTTP2", "FanfareLoop"],
             swiftSettings: swift),
+        .target(
+            name: "CryptoTestSupport", dependencies: ["FanfareLoop", "CFanfareOpenSSL"],
+            path: "Tests/Support/CryptoTestSupport", swiftSettings: swift),
         .testTarget(
-            name: "FanfareAPNsTests", dependencies: ["FanfareAPNs", "FanfareModel", "FanfareFanOut", "FanfareLoop"],
+            name: "FanfareAPNsTests",
+            dependencies: ["FanfareAPNs", "FanfareModel", "FanfareFanOut", "FanfareLoop", "CryptoTestSupport"],
             path: "Tests/Unit/FanfareAPNsTests",
             swiftSettings: swiftOfTests),
         .target(name: "CFanfareSimdjson", linkerSettings: [.linkedLibrary("simdjson")]),

@@ -1,3 +1,4 @@
+internal import CryptoTestSupport
 internal import FanfareLoop
 
 /// A reading of the simulator's clock, one per batch of requests.

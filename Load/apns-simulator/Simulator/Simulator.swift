@@ -1,3 +1,4 @@
+internal import CryptoTestSupport
 package import FanfareLoop
 
 /// Interface of a simulator to the program, in either mode.

@@ -1,3 +1,4 @@
+import Fanfare
 package import FanfareFanOut
 import FanfareLoop
 package import FanfareModel

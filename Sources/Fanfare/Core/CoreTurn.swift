@@ -263,9 +263,9 @@ final class CoreTurn {
     /// Returns the date of a card's start; `nil`, which counts as just now, if no card can have started then.
     private func startDate(_ startedAt: FeedTime?, at moment: Moment) -> FeedTime? {
         guard let startedAt else { return nil }
-        if Engine.isStart(startedAt, now: FeedTime(milliseconds: moment.wallMilliseconds)) { return startedAt }
+        if StartDate.isPossible(startedAt, now: FeedTime(milliseconds: moment.wallMilliseconds)) { return startedAt }
         report(
-            "follow: \(Engine.noSuchStart), so it counts as started just now", with: ": startedAt \(startedAt)")
+            "follow: \(StartDate.impossible), so it counts as started just now", with: ": startedAt \(startedAt)")
         return nil
     }
 

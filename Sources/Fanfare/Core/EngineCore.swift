@@ -166,16 +166,6 @@ package final class EngineCore {
         }
     }
 
-    /// Bounds on the alerts of an earlier process that go on to activities that they have not reached.
-    struct AlertHorizon {
-        /// Log time since when all alerts have left with claims.
-        let since: FeedTime
-        /// Log time of the last entry.
-        let now: FeedTime
-        /// Wall clock, asked once the log has been read.
-        let wall: () -> FeedTime
-    }
-
     /// Keeps alerts for a checkpoint, and for activities that they have not reached by the end of a recall. Called before anything is decided.
     func keepAlerts() { recentAlerts = RecentAlerts() }
 

@@ -40,7 +40,7 @@ extension Engine {
     ) -> Card {
         let now = FeedTime(milliseconds: clock.wallMilliseconds())
         // A time that cannot be is taken for now, as the core does.
-        let began = startedAt.flatMap { Engine.isStart($0, now: now) ? $0 : nil } ?? now
+        let began = startedAt.flatMap { StartDate.isPossible($0, now: now) ? $0 : nil } ?? now
         var card = Card(
             subscriber: subscriber.rawValue, activity: activity, token: token, audience: audience, startedAt: began)
         card.app = subscriber.app

@@ -280,22 +280,6 @@ public final class Engine: Sendable {
         return .success(index)
     }
 
-    // MARK: Ages
-
-    /// Earliest start of any Live Activity: they came with iOS 16.1, in October 2022.
-    private static let firstStart = FeedTime(rfc3339: "2022-10-01T00:00:00Z")!
-    /// Greatest lead of a phone's or backend's clock over ours.
-    private static let clockSkewMax = Duration.seconds(300)
-
-    /// Line for operators about an impossible start time.
-    static let noSuchStart =
-        "no Live Activity was started before October 2022 or in the future (milliseconds? seconds? a default?)"
-
-    /// Returns `true` if an activity can have begun at `startedAt`.
-    static func isStart(_ startedAt: FeedTime, now: FeedTime) -> Bool {
-        startedAt >= firstStart && startedAt <= now + clockSkewMax
-    }
-
     private static let shardCounts = 1...256
     private static let mailboxCapacityMax = 1 << 20
 

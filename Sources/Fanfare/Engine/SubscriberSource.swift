@@ -111,7 +111,7 @@ final class LoadingDistribution {
             app = known
         }
         var startedAt = subscription.startedAt
-        if let date = startedAt, !Engine.isStart(date, now: now) {
+        if let date = startedAt, !StartDate.isPossible(date, now: now) {
             faults.noteStart(date)
             startedAt = nil
         }
@@ -168,7 +168,7 @@ struct LoadingFaults {
         if others > 0 { lines.append("left out \(subscribers(others)) more, for other reasons") }
         if let undated {
             lines.append(
-                "started just now, as far as is known: \(subscribers(undated.count)); \(Engine.noSuchStart): startedAt "
+                "started just now, as far as is known: \(subscribers(undated.count)); \(StartDate.impossible): startedAt "
                     + "\(undated.first)" + (undated.count > 1 ? " and others" : ""))
         }
         return lines

@@ -82,10 +82,10 @@ package struct EarlierProcess: Sendable {
     /// Returns bounds on the alerts that go on.
     ///
     /// - Parameter start: log time since when all alerts have left with claims; `nil` if they have not.
-    func horizon(since start: FeedTime?, wall: @escaping () -> FeedTime) -> EngineCore.AlertHorizon? {
+    func horizon(since start: FeedTime?, wall: @escaping () -> FeedTime) -> AlertHorizon? {
         // Only the wall clock tells the downtime. A clock that was set back does not tell an alert's age.
         guard let start, self.wall.map({ wall() >= $0 }) ?? true else { return nil }
-        return EngineCore.AlertHorizon(since: start, now: now, wall: wall)
+        return AlertHorizon(since: start, now: now, wall: wall)
     }
 
     /// Returns a line for operators about the alerts that go on, or why none does; `nil` if there is nothing to say.

@@ -1,4 +1,4 @@
-package import FanfareLoop
+import FanfareLoop
 import Glibc
 
 /// The `.p8` file that Apple issued for a key, and the key that was last read from it.
@@ -27,7 +27,7 @@ struct KeyFile {
     /// - Returns: `nil` if the key is the one that was read last.
     /// - Throws: `CredentialsFault` or `LoopError`, with the file's name and the remedy. The file may have been half
     ///   written: the next call reads it again.
-    mutating func readIfChanged() throws -> ProviderToken.Key? {
+    mutating func readIfChanged() throws -> SigningKey? {
         // All checks use this descriptor, because the file at a path may change between two checks. The open does not wait
         // for the writer of a named pipe.
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
@@ -35,7 +35,7 @@ struct KeyFile {
         defer { Glibc.close(descriptor) }
         try check(descriptor)
         let id = try keyID ?? idInName(of: descriptor)
-        try ProviderToken.check(id, is: "key id")
+        try CredentialsFault.check(id, is: "key id")
         let room = UnsafeMutableRawBufferPointer.allocate(byteCount: KeyFile.bytesMax + 1, alignment: 1)
         defer {
             if let start = room.baseAddress { unsafe explicit_bzero(start, room.count) }
@@ -43,10 +43,10 @@ struct KeyFile {
         }
         let count = try unsafe read(descriptor, into: room)
         let key = try unsafe ES256PrivateKey(pem: UnsafeRawBufferPointer(rebasing: room[..<count]), place: path)
-        let found = Identity(id: id, publicKey: try key.publicKey.pem())
+        let found = Identity(id: id, publicKey: try key.publicPEM())
         guard found != known else { return nil }
         known = found
-        return ProviderToken.Key(id: id, publicKey: found.publicKey) { try key.sign($0) }
+        return SigningKey(id: id, publicKey: found.publicKey) { try key.sign($0) }
     }
 
     /// Refuses a key that others can read: anyone who has it can push in our name until it is revoked.
@@ -105,31 +105,5 @@ struct KeyFile {
                 "key file \(path): give the key's id (--key-id), or keep the file's name, AuthKey_<id>.p8")
         }
         return String(name.dropFirst("AuthKey_".count).dropLast(".p8".count))
-    }
-}
-
-extension ProviderToken {
-    /// Creates a provider token from the `.p8` file that Apple issued for the key. Another key in the file, or behind its link, signs
-    /// within seconds. The old key stays in use, and `Issue.complaint` gives the reason, if the new one is unusable or APNs refuses it.
-    ///
-    /// - Parameter keyID: the id that Apple shows beside the key. `nil` takes it from the file's name, which rotates with
-    ///   the key; under a fixed id no other key replaces one that APNs accepts.
-    /// - Throws: `CredentialsFault` or `LoopError`, with the file's name and the remedy.
-    package convenience init(keyFile path: String, keyID: String?, teamID: String) throws {
-        try self.init(keyFile: path, keyID: keyID, teamID: teamID) { (look) throws(LoopError) in
-            try DetachedThread.run(name: "key file", look)
-        }
-    }
-
-    convenience init(
-        keyFile path: String, keyID: String?, teamID: String, runLook: @escaping LookRunner
-    ) throws {
-        var file = KeyFile(path: path, keyID: keyID)
-        guard let key = try file.readIfChanged() else { preconditionFailure("a file not yet read has changed") }
-        try self.init(key, teamID: teamID, watching: file, runLook: runLook)
-    }
-
-    package convenience init(key: ES256PrivateKey, keyID: String, teamID: String) throws(CredentialsFault) {
-        try self.init(keyID: keyID, teamID: teamID) { try key.sign($0) }
     }
 }

@@ -51,9 +51,8 @@ package final class ProviderToken: Sendable {
     package static let refreshAgeMin = Duration.seconds(20 * 60)
     /// Difference up to which two clocks count as one, so that so small a step mints no JWT.
     static let stepMax = Duration.seconds(5 * 60)
-    /// Time for which each of several refused times is used. It is less than the minute between two tries of a pool whose
-    /// pushes all fail.
-    static let turnMin = Duration.seconds(30)
+    /// Time for which each of several refused times is used: as long as a refused key.
+    static let turnMin = SigningKeys.patience
 
     /// Kind of APNs' refusal of an issue.
     package enum Refusal: Sendable {
@@ -76,16 +75,6 @@ package final class ProviderToken: Sendable {
 
     /// Runs a check of the key file, now or later, on any thread.
     typealias LookRunner = @Sendable (_ look: @escaping @Sendable () -> Void) throws(LoopError) -> Void
-
-    /// A key and the id by which APNs knows it.
-    struct Key {
-        /// Key id, 10 characters.
-        let id: String
-        /// Public key as PEM, which distinguishes two keys; empty if there is only one key.
-        var publicKey = ""
-        /// Signs the given bytes with ES256: 64 bytes, R then S.
-        let sign: @Sendable ([UInt8]) throws -> [UInt8]
-    }
 
     /// The time of a clock, read once and continued by the monotonic clock.
     private struct Time {
@@ -212,15 +201,15 @@ package final class ProviderToken: Sendable {
     package convenience init(
         keyID: String, teamID: String, sign: @escaping @Sendable ([UInt8]) throws -> [UInt8]
     ) throws(CredentialsFault) {
-        try self.init(Key(id: keyID, sign: sign), teamID: teamID, watching: nil) { _ in }
+        try self.init(SigningKey(id: keyID, sign: sign), teamID: teamID, watching: nil) { _ in }
     }
 
     /// - Parameter file: source of the key, which is checked for another key.
     init(
-        _ key: Key, teamID: String, watching file: KeyFile?, runLook: @escaping LookRunner
+        _ key: SigningKey, teamID: String, watching file: KeyFile?, runLook: @escaping LookRunner
     ) throws(CredentialsFault) {
-        try ProviderToken.check(key.id, is: "key id")
-        try ProviderToken.check(teamID, is: "team id")
+        try CredentialsFault.check(key.id, is: "key id")
+        try CredentialsFault.check(teamID, is: "team id")
         claimsBeforeTime = Array(#"{"iss":"\#(teamID)","iat":"#.utf8)
         state = Locked(State(keys: SigningKeys(key)))
         filePath = file?.path ?? ""
@@ -329,7 +318,7 @@ package final class ProviderToken: Sendable {
     }
 
     /// Takes the result of a check. The previous key stays in use if the new one is unusable: it may be valid for a while yet.
-    private func take(_ found: Result<Key?, any Error>) {
+    private func take(_ found: Result<SigningKey?, any Error>) {
         state.withLock { state in
             state.isLooking = false
             do {
@@ -367,23 +356,6 @@ package final class ProviderToken: Sendable {
         state.usedSince = moment.monotonic
         return issue
     }
-
-    /// Checks an id. Both ids are spliced into JSON, so no character that needs escaping may pass.
-    static func check(_ id: String, is name: String) throws(CredentialsFault) {
-        let letters = id.utf8.allSatisfy {
-            (0x30...0x39).contains($0) || (0x41...0x5a).contains($0) || (0x61...0x7a).contains($0)
-        }
-        guard letters, (1...64).contains(id.utf8.count) else {
-            throw CredentialsFault(
-                "the \(name) \"\(id.prefix(64))\" should be the letters and digits Apple shows (10 characters)")
-        }
-    }
-}
-
-/// Reason why credentials cannot be used; the text says what to do.
-package struct CredentialsFault: Error, Sendable, Equatable, CustomStringConvertible {
-    package let description: String
-    init(_ description: String) { self.description = description }
 }
 
 extension Moment {

@@ -5,7 +5,7 @@ import FanfareModel
 /// A key that APNs accepts does not give way to one that cannot be right: each of Apple's ids names one key, so another key under the
 /// id of the current one waits until that is refused. If APNs refuses a new key and has accepted the one before, that one signs again.
 struct SigningKeys {
-    private(set) var current: ProviderToken.Key
+    private(set) var current: SigningKey
     /// Number of the current key, counted from 1. A connection belongs to one key.
     private(set) var serial: UInt64 = 1
     /// Reason why the key that was found last does not sign, for operators.
@@ -14,7 +14,7 @@ struct SigningKeys {
     private var isAccepted = false
     /// `true` if the current key is a fallback.
     private var isFallback = false
-    private var spare: ProviderToken.Key?
+    private var spare: SigningKey?
     /// Refusals since APNs last accepted a key, or since the last change of keys.
     private var refusals = 0
     /// Fallbacks since APNs last accepted a key.
@@ -25,18 +25,18 @@ struct SigningKeys {
     /// Minimum number of refusals before a fallback. A server that has not heard of a key yet is one of many, and another
     /// one would have accepted some pushes by then.
     static let refusalsMin = 10
-    /// Minimum time of refusals before a fallback: as long as a time is used. One broken server does not displace an accepted
-    /// key.
-    private static let patience = ProviderToken.turnMin
+    /// Minimum time of refusals before a fallback: less than the minute between two tries of a pool whose pushes all fail. One broken
+    /// server does not displace an accepted key.
+    static let patience = Duration.seconds(30)
 
-    init(_ key: ProviderToken.Key) { current = key }
+    init(_ key: SigningKey) { current = key }
 
     private var isGood: Bool { isAccepted && refusals == 0 }
 
     /// Handles a key file that holds another key than at the last check.
     ///
     /// - Returns: `true` if that key signs from now on.
-    mutating func found(_ key: ProviderToken.Key, in path: String) -> Bool {
+    mutating func found(_ key: SigningKey, in path: String) -> Bool {
         complaint = nil
         guard key.id != current.id || key.publicKey != current.publicKey else {
             spare = nil
@@ -55,7 +55,7 @@ struct SigningKeys {
 
     /// Returns the key that signs again if APNs refuses `key`: the newest one that APNs has accepted. A key that waits for its
     /// first answer is none, and does not displace the one before it; neither is an accepted key that APNs refuses now.
-    private func fallback(for key: ProviderToken.Key) -> ProviderToken.Key? {
+    private func fallback(for key: SigningKey) -> SigningKey? {
         if isGood || isFallback { return current }
         guard !isAccepted, let spare, spare.id != key.id else { return nil }
         return spare
@@ -87,7 +87,7 @@ struct SigningKeys {
         return true
     }
 
-    private mutating func change(to key: ProviderToken.Key, keeping former: ProviderToken.Key?, isFallback: Bool) {
+    private mutating func change(to key: SigningKey, keeping former: SigningKey?, isFallback: Bool) {
         (current, spare, self.isFallback) = (key, former, isFallback)
         serial += 1
         isAccepted = false

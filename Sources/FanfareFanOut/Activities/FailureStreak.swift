@@ -1,3 +1,5 @@
+import FanfareModel
+
 /// Failed pushes of one activity in a row, for which it backs off: one byte.
 ///
 /// A failure that the service ascribes to the token itself (429) doubles the wait up to about a minute. Trouble with the service may
@@ -5,16 +7,16 @@
 /// that is always answered with an error is hardly tried any more, and an activity that merely had a push in flight in an outage goes
 /// on within seconds of its end.
 struct FailureStreak: Equatable {
-    /// Two fields of four bits: the number of failures, and the service's spell at the last one.
-    private var bits: UInt8 = 0
+    /// Bits 0–3: the number of failures. 4–7: the service's spell at the last one.
+    private var word: UInt8 = 0
 
     private static let countMax = 6
     private static let doubtfulMax = 2
 
-    var count: Int { Int(bits & 15) }
+    var count: Int { Int(word[bits: 0..<4]) }
 
     /// Returns whether others were served since the last failure: another failure, in this spell of the service, is the token's own.
-    func othersWereServed(by spell: UInt8) -> Bool { count > 0 && spell != bits >> 4 }
+    func othersWereServed(by spell: UInt8) -> Bool { count > 0 && spell != word[bits: 4..<8] }
 
     /// Adds a failure.
     ///
@@ -25,7 +27,8 @@ struct FailureStreak: Equatable {
     mutating func add(isOwn: Bool = false, in spell: UInt8) -> Int64 {
         let wait = Int64(1_000_000_000) << Int64(count)
         let most = isOwn || othersWereServed(by: spell) ? FailureStreak.countMax : FailureStreak.doubtfulMax
-        bits = UInt8(max(count, min(count + 1, most))) | spell << 4
+        word[bits: 0..<4] = UInt8(max(count, min(count + 1, most)))
+        word[bits: 4..<8] = spell
         return wait
     }
 }

@@ -54,12 +54,8 @@ extension ShardCounts.Alerts {
         case .revoked: revoked += count
         case .stale: stale += count
         case .refused: refused += count
-        default:
-            switch outcome.silence {
-            case .masked, .quietHours: silenced += count
-            case .tooMany, .budget: limited += count
-            case nil: break
-            }
+        case .silenced(.masked), .silenced(.quietHours): silenced += count
+        case .silenced(.tooMany), .silenced(.budget): limited += count
         }
     }
 }

@@ -1,31 +1,26 @@
 import FanfareModel
 
-/// The outcome of an alert, in four bits.
-struct AlertOutcome: Equatable {
-    let code: UInt32
-
-    static let cameLater = AlertOutcome(code: 0)
-    static let accepted = AlertOutcome(code: 1)
-    static let uncertain = AlertOutcome(code: 2)
-    static let superseded = AlertOutcome(code: 3)
-    static let revoked = AlertOutcome(code: 4)
-    static let stale = AlertOutcome(code: 5)
-    static let refused = AlertOutcome(code: 6)
-    static func silenced(_ silence: Silence) -> AlertOutcome { AlertOutcome(code: 6 + UInt32(silence.rawValue)) }
-    static let codeMax: UInt32 = 15
-
-    var silence: Silence? { code > 6 ? Silence(rawValue: UInt8(code - 6)) : nil }
+/// The outcome of an alert.
+enum AlertOutcome: Equatable {
+    case cameLater
+    case accepted
+    case uncertain
+    case superseded
+    case revoked
+    case stale
+    case refused
+    case silenced(Silence)
 
     var disposition: AlertDisposition {
         switch self {
         case .cameLater: .silenced(.cameLater)
         case .accepted: .accepted
+        case .uncertain: .uncertain
         case .superseded: .silenced(.superseded)
         case .revoked: .silenced(.revoked)
         case .stale: .silenced(.stale)
         case .refused: .silenced(.refused)
-        default:
-            silence.map { .silenced(.preferences($0)) } ?? .uncertain
+        case .silenced(let silence): .silenced(.preferences(silence))
         }
     }
 }
@@ -51,14 +46,45 @@ struct AlertMemory {
 
     /// - Parameter number: the alert's number in its audience.
     mutating func note(_ outcome: AlertOutcome, number: UInt32, of slot: ActivitySlot) {
-        let shift = UInt64(number % 16 * 4)
-        let kept = codes[Int(slot.rawValue)] & ~(UInt64(AlertOutcome.codeMax) << shift)
-        codes[Int(slot.rawValue)] = kept | UInt64(outcome.code) << shift
+        codes[Int(slot.rawValue)][bits: AlertMemory.bits(of: number)] = outcome.code
     }
 
     func outcome(number: UInt32, of slot: ActivitySlot) -> AlertOutcome {
-        let shift = UInt64(number % 16 * 4)
-        return AlertOutcome(
-            code: UInt32(truncatingIfNeeded: codes[Int(slot.rawValue)] >> shift) & AlertOutcome.codeMax)
+        AlertOutcome(code: codes[Int(slot.rawValue)][bits: AlertMemory.bits(of: number)])
+    }
+
+    private static func bits(of number: UInt32) -> Range<Int> {
+        let start = Int(number % 16 * 4)
+        return start..<start + 4
+    }
+}
+
+extension AlertOutcome {
+    /// The outcome in four bits.
+    fileprivate var code: UInt64 {
+        switch self {
+        case .cameLater: 0
+        case .accepted: 1
+        case .uncertain: 2
+        case .superseded: 3
+        case .revoked: 4
+        case .stale: 5
+        case .refused: 6
+        case .silenced(let silence): 6 + UInt64(silence.rawValue)
+        }
+    }
+
+    /// - Parameter code: 0…15; of an alert that came before outcomes were kept, 15.
+    fileprivate init(code: UInt64) {
+        switch code {
+        case 0: self = .cameLater
+        case 1: self = .accepted
+        case 3: self = .superseded
+        case 4: self = .revoked
+        case 5: self = .stale
+        case 6: self = .refused
+        case 7...: self = Silence(rawValue: UInt8(code - 6)).map { .silenced($0) } ?? .uncertain
+        default: self = .uncertain
+        }
     }
 }

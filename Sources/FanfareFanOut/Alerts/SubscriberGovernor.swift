@@ -25,16 +25,19 @@ struct SubscriberGovernor {
     /// anyway, marks the last push, and never goes back. So nothing is rounded away, and nothing is refilled twice.
     struct BudgetUse: Equatable {
         // One word, because it is compared for every push of a sweep.
-        private var bits: UInt32 = 0
+        private var word: UInt32 = 0
 
         init() {}
 
-        fileprivate init(immediate: UInt32, alerts: UInt32) { bits = immediate << 16 | alerts }
+        fileprivate init(immediate: UInt32, alerts: UInt32) {
+            word[bits: 16..<32] = immediate
+            word[bits: 0..<16] = alerts
+        }
 
-        fileprivate var immediate: UInt32 { bits >> 16 }
+        fileprivate var immediate: UInt32 { word[bits: 16..<32] }
         /// Seconds until the alert bucket is full. They exceed the bucket after an essential alert that found it empty, so that a return of
         /// that alert's charge refills nothing.
-        fileprivate var alerts: UInt32 { bits & 0xffff }
+        fileprivate var alerts: UInt32 { word[bits: 0..<16] }
 
         fileprivate func immediate(after seconds: UInt32) -> UInt32 { immediate.less(seconds) }
         fileprivate func alerts(of meter: Meter, after seconds: UInt32) -> UInt32 {
@@ -133,42 +136,51 @@ extension UInt32 {
 /// The alert that a push carries or had to leave out, by version, the reason for leaving it out, and the charge for the push. Zero
 /// means none of these.
 struct AlertAttempt: Equatable {
-    private var bits: UInt32
-    static let none = AlertAttempt(bits: 0)
-    /// The push was refused, and its version is not to be sent again.
-    static let refused = AlertAttempt(bits: 7 << reasonPlace)
+    /// Bits 0–27: the version, with room for one a second for eight years. 28: the push was charged at priority 10. 29–31: the reason for
+    /// leaving the alert out, or one of the numbers below.
+    private var word: UInt32 = 0
 
-    /// The push is charged for an alert that belongs to no version.
-    static let paid = AlertAttempt(bits: sent << reasonPlace)
-
-    // Room for a version a second for eight years.
-    private static let versionMask: UInt32 = 1 << 28 - 1
-    private static let atTen: UInt32 = 1 << 28
-    private static let reasonPlace: UInt32 = 29
-    /// Value in place of a reason: the push carries the alert.
+    /// The push carries the alert.
     private static let sent: UInt32 = 5
+    private static let refusal: UInt32 = 7
 
-    private init(bits: UInt32) { self.bits = bits }
+    static var none: AlertAttempt { AlertAttempt(reason: 0) }
+    /// The push was refused, and its version is not to be sent again.
+    static var refused: AlertAttempt { AlertAttempt(reason: refusal) }
+    /// The push is charged for an alert that belongs to no version.
+    static var paid: AlertAttempt { AlertAttempt(reason: sent) }
 
-    init(version: UInt32, silence: Silence?) {
-        let reason = version == 0 ? 0 : AlertAttempt.sent
-        bits = version | (silence.map { UInt32($0.rawValue) } ?? reason) << AlertAttempt.reasonPlace
+    private init(version: UInt32 = 0, reason: UInt32) {
+        word[bits: 0..<28] = version
+        word[bits: 29..<32] = reason
     }
 
-    var version: UInt32 { bits & AlertAttempt.versionMask }
-    var silence: Silence? { Silence(rawValue: UInt8(bits >> AlertAttempt.reasonPlace)) }
+    init(version: UInt32, silence: Silence?) {
+        self.init(
+            version: version, reason: silence.map { UInt32($0.rawValue) } ?? (version == 0 ? 0 : AlertAttempt.sent))
+    }
+
+    private var reason: UInt32 { word[bits: 29..<32] }
+
+    var version: UInt32 { word[bits: 0..<28] }
+    var silence: Silence? { Silence(rawValue: UInt8(reason)) }
     var isSent: Bool { version != 0 && isPaid }
     /// Is `true` when there is no alert.
     var isNone: Bool { version == 0 && silence == nil }
 
     /// Is `true` when the activity was charged for an alert.
-    var isPaid: Bool { bits >> AlertAttempt.reasonPlace == AlertAttempt.sent }
-    var isAtTen: Bool { bits & AlertAttempt.atTen != 0 }
+    var isPaid: Bool { reason == AlertAttempt.sent }
+    var isAtTen: Bool { word[bits: 28..<29] != 0 }
 
     /// This alert, in a push that was charged at priority 10.
-    var chargedAtTen: AlertAttempt { AlertAttempt(bits: bits | AlertAttempt.atTen) }
+    var chargedAtTen: AlertAttempt {
+        var charged = self
+        charged.word[bits: 28..<29] = 1
+        return charged
+    }
     /// The charge of a push in flight to an activity that has left the audience, without its alert.
     var withoutAlert: AlertAttempt {
-        AlertAttempt(bits: bits & AlertAttempt.atTen | (isPaid ? AlertAttempt.sent << AlertAttempt.reasonPlace : 0))
+        let charge = AlertAttempt(reason: isPaid ? AlertAttempt.sent : 0)
+        return isAtTen ? charge.chargedAtTen : charge
     }
 }

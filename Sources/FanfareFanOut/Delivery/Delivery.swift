@@ -200,21 +200,6 @@ public import FanfareModel
         return start..<end
     }
 
-    /// Sum of all tokens' bytes, by which a transport without a network proves that it has read each of them.
-    package var tokenSum: UInt64 {
-        var sum: UInt64 = 0
-        var start = 0
-        // Summed in parts whose sum fits into two bytes: a register then adds four times as many bytes at once as with eight.
-        while start < tokens.count {
-            let end = min(start + 256, tokens.count)
-            var part: UInt16 = 0
-            for byte in tokens[start..<end] { part &+= UInt16(byte) }
-            sum &+= UInt64(part)
-            start = end
-        }
-        return sum
-    }
-
     /// Returns a payload to be appended, whose old state is still to be overwritten.
     mutating func payload(_ head: Payload.Head) -> Payload {
         guard let payload = spare.popLast() else { return Payload(head) }

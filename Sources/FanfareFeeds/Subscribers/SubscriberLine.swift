@@ -1,4 +1,4 @@
-package import FanfareModel
+import FanfareModel
 
 /// Ids of a subscriber's activity and install as a line spells them; `nil` for those that it does not have.
 package struct SubscriberNames: Sendable, Equatable {
@@ -188,20 +188,6 @@ extension AlertMask {
         case "none": self = .none
         default: return nil
         }
-    }
-}
-
-extension AppID {
-    /// Parses `com.example.scores` or `com.example.scores/development`.
-    package init?(written text: String) {
-        let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
-        guard let bundleID = parts.first, !bundleID.isEmpty else { return nil }
-        guard parts.count == 2 else {
-            self.init(bundleID: String(bundleID))
-            return
-        }
-        guard let environment = Environment(rawValue: String(parts[1])) else { return nil }
-        self.init(bundleID: String(bundleID), environment: environment)
     }
 }
 

@@ -15,26 +15,12 @@ extension ClientSession {
 
     private mutating func receive(_ input: Span<UInt8>) throws(ConnectionError) {
         var position = 0
-        while !partialFrame.isEmpty {
-            var needed = FrameHeader.count
-            if partialFrame.count >= needed {
-                let header = FrameHeader(partialFrame.span)
-                try check(header)
-                needed += header.length
-                if partialFrame.count == needed {
-                    // `process` gets the frame as its own array; the array returns afterwards, to keep its storage.
-                    var frame: [UInt8] = []
-                    swap(&frame, &partialFrame)
-                    try process(header, frame.span.extracting(FrameHeader.count..<needed))
-                    frame.removeAll(keepingCapacity: true)
-                    swap(&frame, &partialFrame)
-                    break
-                }
-            }
-            let count = min(needed - partialFrame.count, input.count - position)
-            guard count > 0 else { return }
-            partialFrame.append(input.extracting(position..<position + count))
-            position += count
+        if frames.isInsideFrame {
+            guard let header = frames.header(from: input, &position) else { return }
+            try check(header)
+            guard let frame = frames.frame(header, from: input, &position) else { return }
+            try process(header, frame.span.extracting(FrameHeader.count..<frame.count))
+            frames.giveBack(consume frame)
         }
         while input.count - position >= FrameHeader.count {
             let header = FrameHeader(input.extracting(position..<position + FrameHeader.count))
@@ -44,7 +30,7 @@ extension ClientSession {
             try process(header, input.extracting(position + FrameHeader.count..<end))
             position = end
         }
-        if position < input.count { partialFrame.append(input.extracting(position..<input.count)) }
+        if position < input.count { frames.keep(input.extracting(position..<input.count)) }
     }
 
     /// Checks a frame's header before its payload has arrived.
@@ -87,15 +73,6 @@ extension ClientSession {
     }
 
     // MARK: Rules that several frames share
-
-    /// Returns the open stream of a frame, or nil when it is closed; the frame is then ignored, because it may have crossed
-    /// our RST_STREAM. A stream that was never open is an error (RFC 9113 §5.1).
-    func openStream(_ header: FrameHeader, _ name: StaticString) throws(ConnectionError) -> Int? {
-        guard header.stream % 2 == 1, header.stream < streams.next else {
-            throw ConnectionError(code: .protocolError, text: "\(name) on stream \(header.stream), which is not open")
-        }
-        return streams.position(of: header.stream)
-    }
 
     func require(
         _ header: FrameHeader, length: Int, _ name: StaticString

@@ -36,8 +36,8 @@
     var peer = PeerLimits()
     var own: OwnLimits
     var stalled = StalledBodies()
-    /// Beginning of a frame whose rest has not arrived. At most 9 + 16,384 bytes.
-    var partialFrame: [UInt8] = []
+    /// Holds at most 9 + 16,384 bytes.
+    var frames = FrameReader()
     var headerBlock = HeaderBlock()
     var pings = Pings()
     var flood = FloodGuard()
@@ -160,6 +160,17 @@
             streams.close(position)
         }
         stalled.removeAll()
+    }
+
+    // MARK: Streams
+
+    /// Returns the open stream of a frame, or nil when it is closed; the frame is then ignored, because it may have crossed
+    /// our RST_STREAM. A stream that was never open is an error (RFC 9113 §5.1).
+    func openStream(_ header: FrameHeader, _ name: StaticString) throws(ConnectionError) -> Int? {
+        guard header.stream % 2 == 1, header.stream < streams.next else {
+            throw ConnectionError(code: .protocolError, text: "\(name) on stream \(header.stream), which is not open")
+        }
+        return streams.position(of: header.stream)
     }
 
     /// Ends one stream with RST_STREAM.

@@ -3,7 +3,7 @@ internal import CFanfareOpenSSL
 /// A private key for ES256 (ECDSA over P-256 with SHA-256, RFC 7518 §3.4). Any thread. The key is a secret: `description`
 /// does not contain it, and errors name only its source.
 package struct ES256PrivateKey: Sendable, CustomStringConvertible {
-    private let key: P256Key
+    package let key: P256Key
 
     /// - Parameters:
     ///   - pem: the text of a `.p8` file: PKCS#8, not encrypted.
@@ -43,7 +43,8 @@ package struct ES256PrivateKey: Sendable, CustomStringConvertible {
         return try P256Signature.raw(der: der[..<count])
     }
 
-    package var publicKey: ES256PublicKey { ES256PublicKey(key) }
+    /// Returns the public half: `BEGIN PUBLIC KEY`, as `openssl ec -pubout` writes it.
+    package func publicPEM() throws(LoopError) -> String { try key.publicPEM() }
 
     /// Returns the key as PKCS#8, not encrypted: a secret.
     package func pem() throws(LoopError) -> String {
@@ -55,51 +56,13 @@ package struct ES256PrivateKey: Sendable, CustomStringConvertible {
     package var description: String { "ES256 private key" }
 }
 
-/// Public half of an `ES256PrivateKey`. Any thread.
-package struct ES256PublicKey: Sendable {
-    private let key: P256Key
-
-    fileprivate init(_ key: P256Key) { self.key = key }
-
-    /// - Parameters:
-    ///   - pem: `BEGIN PUBLIC KEY`, as `openssl ec -pubout` writes it.
-    ///   - place: the file, for error messages.
-    package init(pem: String, place: String = "public key") throws(LoopError) {
-        let bytes = Array(pem.utf8)
-        let read = unsafe bytes.withUnsafeBytes { bytes in
-            Result { () throws(LoopError) in
-                try unsafe P256Key(bytes, place, call: "PEM_read_bio_PUBKEY") {
-                    unsafe PEM_read_bio_PUBKEY($0, nil, noPassphrase, nil)
-                }
-            }
-        }
-        key = try read.get()
-    }
-
-    /// Returns `true` if the signature is this key's signature of the message.
-    /// - Parameter signature: 64 bytes, R then S; any other form is not a signature.
-    package func verify(_ signature: [UInt8], of message: [UInt8]) -> Bool {
-        guard let der = P256Signature.der(raw: signature), let context = unsafe EVP_MD_CTX_new() else { return false }
-        defer {
-            unsafe EVP_MD_CTX_free(context)
-            ERR_clear_error()  // OpenSSL queues the reason why a signature is wrong
-        }
-        return unsafe EVP_DigestVerifyInit(context, nil, EVP_sha256(), nil, key.raw) == 1
-            && EVP_DigestVerify(context, der, der.count, message, message.count) == 1
-    }
-
-    package func pem() throws(LoopError) -> String {
-        try unsafe withPEM("PEM_write_bio_PUBKEY") { unsafe PEM_write_bio_PUBKEY($0, key.raw) }
-    }
-}
-
 /// Owns an OpenSSL key. It is only read after `init`; its reference count is atomic.
-@safe final class P256Key: @unchecked Sendable {
-    let raw: OpaquePointer
+@safe package final class P256Key: @unchecked Sendable {
+    package let raw: OpaquePointer
 
     private init(owning raw: OpaquePointer) { unsafe self.raw = unsafe raw }
 
-    static func generate() throws(LoopError) -> P256Key {
+    package static func generate() throws(LoopError) -> P256Key {
         guard let context = unsafe EVP_PKEY_CTX_new_from_name(nil, "EC", nil) else {
             throw .openSSL(.badKey, call: "EVP_PKEY_CTX_new_from_name")
         }
@@ -111,7 +74,7 @@ package struct ES256PublicKey: Sendable {
         return unsafe P256Key(owning: raw)
     }
 
-    fileprivate init(
+    package init(
         _ pem: UnsafeRawBufferPointer, _ place: String, call: String, read: (OpaquePointer) -> OpaquePointer?
     ) throws(LoopError) {
         // OpenSSL reads from `pem` itself, so the BIO must not outlive this call.
@@ -134,6 +97,10 @@ package struct ES256PublicKey: Sendable {
 
     deinit { unsafe EVP_PKEY_free(raw) }
 
+    package func publicPEM() throws(LoopError) -> String {
+        try unsafe withPEM("PEM_write_bio_PUBKEY") { unsafe PEM_write_bio_PUBKEY($0, raw) }
+    }
+
     private static func isP256(_ key: OpaquePointer) -> Bool {
         var name = [UInt8](repeating: 0, count: 64)
         var count = 0
@@ -148,7 +115,7 @@ package struct ES256PublicKey: Sendable {
     }
 }
 
-/// Conversions between the two forms of an ECDSA signature.
+/// The two numbers of an ECDSA signature.
 private enum P256Signature {
     static func raw(der: ArraySlice<UInt8>) throws(LoopError) -> [UInt8] {
         let parsed = unsafe der.withUnsafeBufferPointer { der -> OpaquePointer? in
@@ -164,25 +131,10 @@ private enum P256Signature {
         }
         return bytes
     }
-
-    static func der(raw: [UInt8]) -> [UInt8]? {
-        guard raw.count == 64, let signature = unsafe ECDSA_SIG_new() else { return nil }
-        defer { unsafe ECDSA_SIG_free(signature) }
-        let numbers = unsafe raw.withUnsafeBufferPointer {
-            unsafe (BN_bin2bn($0.baseAddress, 32, nil), BN_bin2bn($0.baseAddress?.advanced(by: 32), 32, nil))
-        }
-        // `ECDSA_SIG_set0` takes ownership of both numbers.
-        guard unsafe ECDSA_SIG_set0(signature, numbers.0, numbers.1) == 1 else { return nil }
-        var start: UnsafeMutablePointer<UInt8>?
-        let count = unsafe i2d_ECDSA_SIG(signature, &start)
-        guard let start = unsafe start, count > 0 else { return nil }
-        defer { unsafe CRYPTO_free(start, nil, 0) }
-        return unsafe Array(UnsafeBufferPointer(start: start, count: Int(count)))
-    }
 }
 
 /// Returns the text that an OpenSSL PEM writer produces.
-func withPEM(_ call: String, _ write: (OpaquePointer) -> CInt) throws(LoopError) -> String {
+package func withPEM(_ call: String, _ write: (OpaquePointer) -> CInt) throws(LoopError) -> String {
     guard let bio = unsafe BIO_new(BIO_s_mem()) else { throw .openSSL(.other, call: "BIO_new") }
     defer { unsafe BIO_free(bio) }
     guard unsafe write(bio) == 1 else { throw .openSSL(.badKey, call: call) }

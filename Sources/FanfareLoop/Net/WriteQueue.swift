@@ -1,9 +1,9 @@
 /// Bytes on their way to the system: those gathered since the last write, and those of the write in flight.
 struct WriteQueue: ~Copyable {
     /// Bytes that `append` gathers.
-    private var gathered = OutputBuffer()
+    private var gathered = ByteBuffer()
     /// Bytes of the write in flight, at a fixed address until `written`: libuv reads them.
-    private var sending = OutputBuffer()
+    private var sending = ByteBuffer()
     /// Bytes of `sending` that the system has accepted.
     private var acceptedBytes = 0
     /// `true` while libuv has a write request for the rest of `sending`.
@@ -19,7 +19,7 @@ struct WriteQueue: ~Copyable {
     /// - Parameter inFlight: bytes that libuv's write request still has, as libuv counts them.
     func unsentBytes(inFlight: Int) -> Int { gathered.count + (isSending ? inFlight : sending.count) }
 
-    mutating func append(_ bytes: UnsafeRawBufferPointer, memory: (inout OutputBuffer) -> Void) {
+    mutating func append(_ bytes: UnsafeRawBufferPointer, memory: (inout ByteBuffer) -> Void) {
         if gathered.isEmpty { memory(&gathered) }
         unsafe gathered.append(bytes)
         owesDrain = true
@@ -33,7 +33,7 @@ struct WriteQueue: ~Copyable {
     }
 
     /// Takes the number of bytes that the system has accepted at once, and returns the rest, for a write request: nil if there is none.
-    mutating func accepted(_ count: Int, takeBack: (inout OutputBuffer) -> Void) -> UnsafeRawBufferPointer? {
+    mutating func accepted(_ count: Int, takeBack: (inout ByteBuffer) -> Void) -> UnsafeRawBufferPointer? {
         acceptedBytes = count
         guard acceptedBytes < sending.count else {
             written(takeBack)
@@ -46,7 +46,7 @@ struct WriteQueue: ~Copyable {
     mutating func requested() { isSending = true }
 
     /// Called when the write is over, well or badly.
-    mutating func written(_ takeBack: (inout OutputBuffer) -> Void) {
+    mutating func written(_ takeBack: (inout ByteBuffer) -> Void) {
         isSending = false
         takeBack(&sending)
         acceptedBytes = 0

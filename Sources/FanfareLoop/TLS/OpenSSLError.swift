@@ -26,7 +26,9 @@ enum OpenSSLErrors {
 
 extension LoopError {
     /// Makes an error of a failed OpenSSL call, with the reason from OpenSSL's queue.
-    static func openSSL(_ kind: Kind, call: String, place: String? = nil, _ fallback: String = "failed") -> LoopError {
+    package static func openSSL(
+        _ kind: Kind, call: String, place: String? = nil, _ fallback: String = "failed"
+    ) -> LoopError {
         LoopError(kind, call: call, place: place, reason: OpenSSLErrors.take()?.text ?? fallback)
     }
 }

@@ -6,7 +6,7 @@ internal import CFanfareOpenSSL
     /// Bytes that OpenSSL may read now; they lie in memory that is valid during `TLSStream.received`, or in `kept`.
     private var input = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
     /// Bytes that were unread when reading was paused; at most one read of the loop.
-    private var kept = OutputBuffer()
+    private var kept = ByteBuffer()
     private var isLendingKept = false
 
     init(_ tcp: TCPStream) { self.tcp = tcp }
@@ -32,7 +32,7 @@ internal import CFanfareOpenSSL
 
     /// Keeps the bytes that OpenSSL has not read, because reading was paused.
     func takeBack() {
-        var rest = OutputBuffer()
+        var rest = ByteBuffer()
         if unsafe !input.isEmpty { unsafe rest.append(input) }
         unsafe input = UnsafeRawBufferPointer(start: nil, count: 0)
         if isLendingKept || !rest.isEmpty { kept = rest }

@@ -26,7 +26,7 @@ internal import CFanfareUV
     private var ssl: OpaquePointer?
     private var isReady = false
     /// Bytes written and not yet encrypted: less than a record, or the writes before the handshake.
-    private var plain = OutputBuffer()
+    private var plain = ByteBuffer()
     private enum Reading {
         case on, paused
         /// Bytes that were left over are still to be delivered, at the end of the turn.

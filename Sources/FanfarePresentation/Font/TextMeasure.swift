@@ -1,18 +1,5 @@
 import Foundation
 
-/// Weight of a text; the system's guidance asks for medium or heavier (rule P2).
-package enum Weight: Int, Sendable, CaseIterable {
-    case medium = 500
-    case semibold = 600
-
-    fileprivate var fileName: String {
-        switch self {
-        case .medium: "Inter-Medium.otf"
-        case .semibold: "Inter-SemiBold.otf"
-        }
-    }
-}
-
 /// Size, line height and weight of a text: iOS's text styles at the default size.
 package enum TextStyle: String, Sendable, CaseIterable {
     case largeTitle, title, title2, title3, headline, body, callout, subheadline, footnote, caption, caption2

@@ -1,3 +1,4 @@
+import CryptoTestSupport
 import FanfareLoop
 import FanfareModel
 import Foundation

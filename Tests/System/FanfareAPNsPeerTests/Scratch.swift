@@ -1,4 +1,5 @@
 import APNsSimulator
+import CryptoTestSupport
 import FanfareLoop
 import Foundation
 

@@ -4,10 +4,10 @@ import Testing
 @testable import FanfareAPNs
 
 @Suite struct SigningKeysTests {
-    private let old = ProviderToken.Key(id: "OLD", publicKey: "old") { _ in [] }
-    private let new = ProviderToken.Key(id: "NEW", publicKey: "new") { _ in [] }
+    private let old = SigningKey(id: "OLD", publicKey: "old") { _ in [] }
+    private let new = SigningKey(id: "NEW", publicKey: "new") { _ in [] }
     /// A copy of the new key under the name of the old one.
-    private let misnamed = ProviderToken.Key(id: "OLD", publicKey: "new") { _ in [] }
+    private let misnamed = SigningKey(id: "OLD", publicKey: "new") { _ in [] }
 
     @Test func aKeyThatIsAcceptedStaysWhereAnotherHasItsID() {
         var keys = SigningKeys(old)
@@ -53,7 +53,7 @@ import Testing
 
     /// Somebody corrects the file twice within a minute: the key that APNs has accepted is still the one to fall back on.
     @Test func aSecondNewKeyLeavesTheAcceptedOneToFallBackOn() {
-        let newest = ProviderToken.Key(id: "NEWEST", publicKey: "newest") { _ in [] }
+        let newest = SigningKey(id: "NEWEST", publicKey: "newest") { _ in [] }
         var keys = SigningKeys(old)
         keys.accepted()
         let areTaken = [keys.found(new, in: "AuthKey_NEW.p8"), keys.found(newest, in: "AuthKey_NEWEST.p8")]

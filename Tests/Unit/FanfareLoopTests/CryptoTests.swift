@@ -1,4 +1,5 @@
 import CFanfareOpenSSL
+import CryptoTestSupport
 import FanfareLoop
 import Foundation
 import Testing

@@ -3,14 +3,14 @@ import Testing
 @testable import FanfareLoop
 
 @Suite struct SpareMemoryTests {
-    private func fill(_ buffer: inout OutputBuffer, _ byte: UInt8, _ count: Int = 1000) {
+    private func fill(_ buffer: inout ByteBuffer, _ byte: UInt8, _ count: Int = 1000) {
         [UInt8](repeating: byte, count: count).withUnsafeBytes { buffer.append($0) }
     }
 
     @Test func aBufferIsFilledInTheMemoryThatWasGivenBackLast() {
         var spares = SpareMemory()
-        var first = OutputBuffer()
-        var second = OutputBuffer()
+        var first = ByteBuffer()
+        var second = ByteBuffer()
         spares.lend(to: &first)
         fill(&first, 1)
         let memory = first.bytes.baseAddress
@@ -28,8 +28,8 @@ import Testing
 
     @Test func aBufferThatHasMemoryKeepsIt() {
         var spares = SpareMemory()
-        var first = OutputBuffer()
-        var second = OutputBuffer()
+        var first = ByteBuffer()
+        var second = ByteBuffer()
         fill(&first, 1)
         spares.takeBack(&first)
         fill(&second, 2)

@@ -1,3 +1,4 @@
+import CryptoTestSupport
 import FanfareLoop
 import Foundation
 import Testing

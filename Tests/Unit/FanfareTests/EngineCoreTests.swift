@@ -11,16 +11,16 @@ import Testing
 @Suite struct EngineCoreTests {
     @Test func L1_aCardCannotHaveStartedBeforeLiveActivitiesExistedOrInTheFuture() {
         let now = FeedTime(seconds: 1_790_000_000)
-        #expect(Engine.isStart(now + .seconds(-7 * 3600), now: now))
-        #expect(Engine.isStart(now + .seconds(-400 * 86_400), now: now), "it is over")
-        for recent in [now, now + .seconds(300)] { #expect(Engine.isStart(recent, now: now)) }
+        #expect(StartDate.isPossible(now + .seconds(-7 * 3600), now: now))
+        #expect(StartDate.isPossible(now + .seconds(-400 * 86_400), now: now), "it is over")
+        for recent in [now, now + .seconds(300)] { #expect(StartDate.isPossible(recent, now: now)) }
         // A default; Unix seconds instead of milliseconds, and the reverse; the seconds of `Date`'s own reference date.
         for impossible in [
             FeedTime(milliseconds: 0), FeedTime(milliseconds: 1_790_000_000), FeedTime(seconds: 1_790_000_000_000),
             FeedTime(seconds: 811_692_800), now + .seconds(301), FeedTime(seconds: -1),
             FeedTime(milliseconds: .max), FeedTime(milliseconds: .min),
         ] {
-            #expect(!Engine.isStart(impossible, now: now), "\(impossible)")
+            #expect(!StartDate.isPossible(impossible, now: now), "\(impossible)")
         }
     }
 

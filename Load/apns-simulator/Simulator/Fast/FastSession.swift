@@ -49,8 +49,7 @@ final class FastSession {
     private var prefaceBytesRead = 0
     private var settingsReceived = false
     private(set) var isClosed = false
-    /// Beginning of a frame whose rest has not arrived.
-    private var partialFrame: [UInt8] = []
+    private var frames = FrameReader()
     /// Header block that CONTINUATION frames continue.
     private var partialBlock: (stream: UInt32, endsStream: Bool, bytes: [UInt8])?
 
@@ -114,26 +113,12 @@ final class FastSession {
 
     private func receive(_ input: Span<UInt8>, _ now: UInt32) throws(ConnectionError) {
         var position = try readPreface(input)
-        while !partialFrame.isEmpty {
-            var needed = FrameHeader.count
-            if partialFrame.count >= needed {
-                let header = FastSession.header(partialFrame)
-                try check(header)
-                needed += header.length
-                if partialFrame.count == needed {
-                    // The frame is moved out while it is read, and moved back to reuse its storage.
-                    var frame: [UInt8] = []
-                    swap(&frame, &partialFrame)
-                    try process(header, frame.span.extracting(FrameHeader.count..<needed), now)
-                    frame.removeAll(keepingCapacity: true)
-                    swap(&frame, &partialFrame)
-                    break
-                }
-            }
-            let count = min(needed - partialFrame.count, input.count - position)
-            guard count > 0 else { return }
-            keep(input.extracting(position..<position + count))
-            position += count
+        if frames.isInsideFrame {
+            guard let header = frames.header(from: input, &position) else { return }
+            try check(header)
+            guard let frame = frames.frame(header, from: input, &position) else { return }
+            try process(header, frame.span.extracting(FrameHeader.count..<frame.count), now)
+            frames.giveBack(consume frame)
         }
         while input.count - position >= FrameHeader.count {
             let header = FrameHeader(input.extracting(position..<position + FrameHeader.count))
@@ -143,11 +128,8 @@ final class FastSession {
             try process(header, input.extracting(position + FrameHeader.count..<end), now)
             position = end
         }
-        keep(input.extracting(position...))
+        if position < input.count { frames.keep(input.extracting(position..<input.count)) }
     }
-
-    private static func header(_ frame: [UInt8]) -> FrameHeader { FrameHeader(frame.span) }
-    private func keep(_ bytes: Span<UInt8>) { bytes.withUnsafeBufferPointer { partialFrame.append(contentsOf: $0) } }
 
     /// Returns the number of input bytes that belong to the preface (RFC 9113 §3.4).
     private func readPreface(_ input: Span<UInt8>) throws(ConnectionError) -> Int {

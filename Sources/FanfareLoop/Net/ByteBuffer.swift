@@ -1,5 +1,5 @@
-/// Output bytes, at a fixed address until the next append. Non-copyable, so that two streams cannot own one buffer.
-@safe struct OutputBuffer: ~Copyable {
+/// Bytes at a fixed address until the next append. Non-copyable, so that two streams cannot own one buffer.
+@safe struct ByteBuffer: ~Copyable {
     fileprivate var base: UnsafeMutableRawPointer?
     fileprivate var capacity = 0
     private(set) var count = 0
@@ -24,7 +24,7 @@
 
     mutating func removeAll() {
         count = 0
-        if capacity > OutputBuffer.keptBytesMax {
+        if capacity > ByteBuffer.keptBytesMax {
             unsafe base?.deallocate()
             unsafe base = nil
             capacity = 0
@@ -56,13 +56,13 @@
     }
 
     /// Gives an empty buffer without memory the most recently used memory.
-    mutating func lend(to buffer: inout OutputBuffer) {
+    mutating func lend(to buffer: inout ByteBuffer) {
         guard unsafe buffer.base == nil, let spare = unsafe spares.popLast() else { return }
         unsafe (buffer.base, buffer.capacity) = spare
     }
 
     /// Empties the buffer and takes its memory as a spare.
-    mutating func takeBack(_ buffer: inout OutputBuffer) {
+    mutating func takeBack(_ buffer: inout ByteBuffer) {
         buffer.removeAll()
         guard let base = unsafe buffer.base, unsafe spares.count < SpareMemory.sparesMax else { return }
         unsafe spares.append((base, buffer.capacity))

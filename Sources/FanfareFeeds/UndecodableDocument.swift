@@ -1,0 +1,10 @@
+import FanfareModel
+
+/// Decoder for a document that cannot be decoded: yields one rejection, and the other files continue.
+struct UndecodableDocument: FeedDecoder, Error {
+    private var rejection: FeedRejection?
+
+    init(_ place: String, _ reason: String) { rejection = FeedRejection(place: place, reason: reason) }
+
+    mutating func next() -> FeedItem? { rejection.take().map(FeedItem.rejected) }
+}

@@ -1,0 +1,38 @@
+import FanfareModel
+import Testing
+
+@testable import FanfareFanOut
+
+@Suite struct AlertMemoryTests {
+    private static let outcomes: [AlertOutcome] = [
+        .cameLater, .accepted, .uncertain, .superseded, .revoked, .stale, .refused, .silenced(.masked),
+        .silenced(.quietHours), .silenced(.tooMany), .silenced(.budget),
+    ]
+
+    @Test func everyOutcomeIsRememberedForSixteenNumbers() {
+        let slot = ActivitySlot(1)
+        for shift in Self.outcomes.indices {
+            var memory = AlertMemory()
+            memory.begin(2)
+            let noted = (0..<16).map { Self.outcomes[($0 + shift) % Self.outcomes.count] }
+            for (index, outcome) in noted.enumerated() { memory.note(outcome, number: 100 + UInt32(index), of: slot) }
+            let kept = (0..<16).map { memory.outcome(number: 100 + UInt32($0), of: slot) }
+            #expect(kept == noted)
+        }
+    }
+
+    @Test func anAlertFromBeforeTheFirstQuestionIsUncertain() {
+        var memory = AlertMemory()
+        memory.begin(1)
+        #expect(memory.outcome(number: 3, of: ActivitySlot(0)) == .uncertain)
+    }
+
+    @Test func aNewTenantHasNoOutcomeOfTheOldOne() {
+        let slot = ActivitySlot(0)
+        var memory = AlertMemory()
+        memory.begin(1)
+        memory.note(.accepted, number: 1, of: slot)
+        memory.forget(slot)
+        #expect(memory.outcome(number: 1, of: slot) == .cameLater)
+    }
+}
