@@ -18,7 +18,7 @@ final class Lifecycle {
     var ageScanner: AgeScanner
     private var cardAges = CardAges()
     /// Number of activities that have left their audience and await the outcome of their private end.
-    var leaving = 0
+    private(set) var leaving = 0
 
     init(_ reporter: FeedbackReporter, _ membership: Membership, lifetime: Duration) {
         self.reporter = reporter
@@ -50,8 +50,20 @@ final class Lifecycle {
         membership.carriedAlerts.remove(slot)
         membership.leaveAudience(slot, at: moment)
         membership.store[slot].flags.insert(.leaving)
+        noteLeaving(slot)
+    }
+
+    /// Counts an activity that belongs to no audience, and queues its private end.
+    func noteLeaving(_ slot: ActivitySlot) {
         leaving += 1
         queueDeparture(slot)
+    }
+
+    /// Gives up the private end of an activity that becomes a member again.
+    func takeBack(_ slot: ActivitySlot) {
+        abandonDeparture(slot)
+        membership.store[slot].flags.remove(.leaving)
+        leaving -= 1
     }
 
     /// Returns whether the activity shows the former topic with this id, and is to get that topic's end.

@@ -8,6 +8,8 @@ final class LineupPublisher {
     let lineupInterval: Int64
     /// The time for which a lineup gathers alerts, nanoseconds.
     let lineupGather: Int64
+    /// Alerts that newer ones displaced before the lineups had looked at them, counted for each lineup.
+    @safe @exclusivity(unchecked) private(set) var superseded = 0
     /// Topics of the lineup being processed, as its rotation sees them. The array is kept, so that processing a lineup allocates nothing.
     @safe @exclusivity(unchecked) var topicStates: [Rotation.Topic] = []
     /// Content that the lineup being processed would show, kept like `topicStates`.
@@ -66,7 +68,7 @@ final class LineupPublisher {
             publication, of: topic, to: followed, alert: alert, at: moment.monotonic)
         {
             reporter.overtake(dropped.publication.serial)
-            if dropped.alert != nil { membership.counts.alerts.superseded += dropped.lookers }
+            if dropped.alert != nil { superseded += dropped.lookers }
         }
         membership.lanes.enqueue(followed)
     }
@@ -119,7 +121,9 @@ final class LineupPublisher {
             publishState(lineup, of: audience, withNews: true, at: moment)
         } else {
             lineup.displayIsOld = isOutdated
-            for (_, news) in membership.lineups.taken { deferPublication(news.publication.serial, for: lineup) }
+            for (_, news) in membership.lineups.taken {
+                membership.deferPublication(news.publication.serial, for: lineup)
+            }
         }
         membership.completeExhausted(at: moment)
         scheduleWakeUp(lineup, membership.lineups.audience(of: lineup.row), at: moment)
@@ -145,13 +149,6 @@ final class LineupPublisher {
         if audience.owed == 0 { _ = lineup.rotation.mayPush(topicStates, now: moment.monotonic) }
         publishState(lineup, of: audience, at: moment)
         scheduleWakeUp(lineup, membership.lineups.audience(of: lineup.row), at: moment)
-    }
-
-    private func deferPublication(_ serial: UInt64, for lineup: Lineup) {
-        if lineup.deferred.isEmpty { membership.deferredLineups += 1 }
-        // The list is bounded like `TrackedPublications`: those that have waited longest stay.
-        if lineup.deferred.count == membership.trackedMax { reporter.overtake(lineup.deferred.removeLast()) }
-        lineup.deferred.append(serial)
     }
 
     /// Moves the spotlight by the news in `lineups.taken`, in order of arrival and as of their times of arrival.
@@ -261,11 +258,7 @@ final class LineupPublisher {
             }
             if isOver { membership.unpark(audience) }
         }
-        if !lineup.deferred.isEmpty {
-            membership.deferredLineups -= 1
-            for serial in lineup.deferred { track(serial, isSeen, in: audience, at: moment) }
-            lineup.deferred = []
-        }
+        for serial in membership.takeDeferred(of: lineup) { track(serial, isSeen, in: audience, at: moment) }
         if withNews {
             for (_, news) in membership.lineups.taken {
                 track(news.publication.serial, isSeen, in: audience, at: moment)
