@@ -53,7 +53,7 @@ package final class Shard: DeliverySource {
         lifecycle = Lifecycle(reporter, membership, lifetime: lifetime)
         retries = Retries(
             reporter, membership, lifecycle, DeadTokenQuarantine(answers: deadTokenAnswers, probes: deadTokenProbes))
-        sender = PushSender(reporter, membership, lineupPublisher, missedAlerts, SubscriberGovernor(limits))
+        sender = PushSender(reporter, membership, missedAlerts, SubscriberGovernor(limits))
         let visits = LineupVisits(reporter, membership, lineupPublisher, missedAlerts, sender)
         moves = Moves(reporter, membership, publisher, missedAlerts, lifecycle)
         starter = Starter(

@@ -4,7 +4,6 @@ import FanfareModel
 final class PushSender {
     private let reporter: FeedbackReporter
     private let membership: Membership
-    private let lineupPublisher: LineupPublisher
     private let missedAlerts: MissedAlerts
     /// Number of pushes whose completion has not arrived.
     @safe @exclusivity(unchecked) private(set) var inFlight = 0
@@ -16,12 +15,11 @@ final class PushSender {
     let claims: AlertClaims
 
     init(
-        _ reporter: FeedbackReporter, _ membership: Membership, _ lineupPublisher: LineupPublisher,
-        _ missedAlerts: MissedAlerts, _ governor: SubscriberGovernor
+        _ reporter: FeedbackReporter, _ membership: Membership, _ missedAlerts: MissedAlerts,
+        _ governor: SubscriberGovernor
     ) {
         self.reporter = reporter
         self.membership = membership
-        self.lineupPublisher = lineupPublisher
         self.missedAlerts = missedAlerts
         self.governor = governor
         claims = AlertClaims(reporter, membership)
@@ -270,7 +268,7 @@ final class PushSender {
                 start: request.start?.payload,
                 serial: latest?.serial ?? 0))
         if let lineup = audience.lineup {
-            lineupPublisher.composeLineup(lineup, carrying: pending, into: &payload.stateBytes)
+            lineup.compose(carrying: pending, into: &payload.stateBytes)
         } else if let encoded = membership.topics[audience.topics[0]].latest?.state {
             payload.stateBytes = pending?.alert.highlight.map(encoded.highlighting) ?? encoded.bytes
         } else {

@@ -384,13 +384,4 @@ final class LineupPublisher {
                 latest: lineup.display.topics[lineup.display.spotlight].publication, displayHash: lineup.display.hash))
         scheduleWakeUp(lineup, index, at: moment)
     }
-
-    /// Composes the state of the lineup's newest version. The spotlight is the version's: each alert had it when it was new, and an older
-    /// alert that rides along is shown by its text only.
-    func composeLineup(_ lineup: Lineup, carrying pending: PendingAlert?, into bytes: inout [UInt8]) {
-        let highlighted = pending.flatMap {
-            $0.topic == lineup.display.topics[lineup.display.spotlight].publication.topicID ? $0.alert.highlight : nil
-        }
-        LineupState.compose(lineup.display, highlighting: highlighted, into: &bytes)
-    }
 }
