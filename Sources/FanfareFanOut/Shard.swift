@@ -291,8 +291,7 @@ package final class Shard: DeliverySource {
     /// slow for other uses.
     package func violatedInvariant() -> String? {
         ShardAudit(
-            reporter: reporter, membership: membership, lineupPublisher: lineupPublisher, lifecycle: lifecycle,
-            retries: retries, sender: sender
+            reporter: reporter, membership: membership, lifecycle: lifecycle, retries: retries, sender: sender
         ).violation()
     }
 }

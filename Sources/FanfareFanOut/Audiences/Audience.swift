@@ -191,6 +191,11 @@ final class Audience: LaneMember {
     /// Takes the time since which a push of this audience has been due, for the first push after it; `nil` for the others.
     func takeDueSince() -> MonotonicTime? { times.takeDueSince() }
 
+    /// Describes a violated invariant of one of the audience's parts; `nil` if there is none.
+    func violation() -> String? {
+        order.violation() ?? publications.violation() ?? alerts.violation() ?? starts.violation()
+    }
+
     // MARK: The sweep
 
     /// Part of the sweep that is claimed.

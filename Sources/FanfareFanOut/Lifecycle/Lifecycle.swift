@@ -26,6 +26,16 @@ final class Lifecycle {
         ageScanner = AgeScanner(lifetime: lifetime.boundedNanoseconds)
     }
 
+    /// Describes a wrong count of those that leave, or a violated invariant of one of the parts; `nil` if there is none.
+    func violation() -> String? {
+        let activities = membership.store.activities
+        let found = activities.count { $0.flags.intersection([.leaving, .tokenless]) == .leaving }
+        guard found == leaving else { return "\(leaving) activities that leave are counted, there are \(found)" }
+        return ageScanner.violation(hasActivities: membership.store.count > 0, slots: activities.count)
+            ?? renewals.violation(slotOf: { membership.slot(of: $0) }) ?? starts.violation()
+            ?? departures.violation()
+    }
+
     func prefer(_ preferences: Preferences, for slot: ActivitySlot) {
         membership.store.setPreferences(of: slot, to: preferences)
         if let successor = successor(of: slot) { membership.store.setPreferences(of: successor, to: preferences) }
