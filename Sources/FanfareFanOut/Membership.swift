@@ -6,13 +6,21 @@ import FanfareQueues
 /// Each change of a member keeps the counts of pending pushes right. The activity's whole life, and the content of the versions, are
 /// the concern of other parts.
 final class Membership {
+    /// Members of all audiences by what they lack, and the starts that are due.
+    struct MemberCounts {
+        /// Members with a pending push, and starts whose audience has something to show.
+        fileprivate(set) var owed = 0
+        /// Members whose newest version was refused for good.
+        fileprivate(set) var refused = 0
+    }
+
     private let reporter: FeedbackReporter
     // The shard is confined to one thread and never re-entered, so exclusivity checks of hot properties at run time could never fail.
     // They cost a quarter of a sweep.
     @safe @exclusivity(unchecked) var store = ActivityStore()
     @safe @exclusivity(unchecked) var lanes: Lanes
     @safe @exclusivity(unchecked) var audiences: AudienceTable
-    @safe @exclusivity(unchecked) var counts = ShardCounts()
+    @safe @exclusivity(unchecked) private(set) var counts = MemberCounts()
     @safe @exclusivity(unchecked) var topics: KnownTopics
     let lineups = LineupTable()
     @safe @exclusivity(unchecked) var carriedAlerts = CarriedAlerts()
@@ -24,7 +32,7 @@ final class Membership {
     let lineupRules: LineupRules
     private(set) var membersOfLineups = 0
     /// Number of lineups with changes that wait for their minimum interval.
-    @safe @exclusivity(unchecked) var deferredLineups = 0
+    @safe @exclusivity(unchecked) private(set) var deferredLineups = 0
 
     init(
         _ reporter: FeedbackReporter, lineupRules: LineupRules, lanes: LaneShares, trackedMax: Int,
@@ -291,9 +299,7 @@ final class Membership {
     }
 
     private func freeLineup(_ lineup: Lineup, _ audience: Audience, at moment: Moment) {
-        if !lineup.deferred.isEmpty { deferredLineups -= 1 }
-        for serial in lineup.deferred { reporter.complete(serial, at: moment) }
-        lineup.deferred = []
+        for serial in takeDeferred(of: lineup) { reporter.complete(serial, at: moment) }
         lineups.take(lineup.row)
         completeExhausted(at: moment)
         // A topic whose last lineup this is has no lineups to visit any more.
@@ -301,6 +307,22 @@ final class Membership {
         lineups.remove(lineup.row)
         for topic in audience.topics { topics[topic].lineups -= 1 }
         if let wakeUp = lineup.wakeUp { timers.cancel(wakeUp) }
+    }
+
+    /// Adds a publication to those that the lineup's next version carries. The list is bounded like `TrackedPublications`: those that have waited
+    /// longest stay.
+    func deferPublication(_ serial: UInt64, for lineup: Lineup) {
+        if lineup.deferred.isEmpty { deferredLineups += 1 }
+        if lineup.deferred.count == trackedMax { reporter.overtake(lineup.deferred.removeLast()) }
+        lineup.deferred.append(serial)
+    }
+
+    /// Removes and returns the publications that wait for the lineup's next version.
+    func takeDeferred(of lineup: Lineup) -> [UInt64] {
+        guard !lineup.deferred.isEmpty else { return [] }
+        deferredLineups -= 1
+        defer { lineup.deferred = [] }
+        return lineup.deferred
     }
 
     /// Returns the audience at an index, after waking it if it is at rest.

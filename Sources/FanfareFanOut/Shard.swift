@@ -54,8 +54,8 @@ package final class Shard: DeliverySource {
         lifecycle = Lifecycle(reporter, membership, lifetime: lifetime)
         retries = Retries(
             reporter, membership, lifecycle, DeadTokenQuarantine(answers: deadTokenAnswers, probes: deadTokenProbes))
-        sender = PushSender(reporter, membership, lineupPublisher, missedAlerts, SubscriberGovernor(limits))
-        let visits = LineupVisits(reporter, membership, lineupPublisher, sender)
+        sender = PushSender(reporter, membership, missedAlerts, SubscriberGovernor(limits))
+        let visits = LineupVisits(reporter, membership, lineupPublisher, missedAlerts, sender)
         moves = Moves(reporter, membership, publisher, missedAlerts, lifecycle)
         starter = Starter(
             reporter, membership, lineupPublisher, publisher, missedAlerts, lifecycle, retries, sender, moves)
@@ -95,14 +95,16 @@ package final class Shard: DeliverySource {
     }
 
     package var statistics: ShardCounts {
-        var result = membership.counts
+        var (pushes, alerts) = (completions.outcomes, missedAlerts.counts)
+        (pushes.sent, pushes.downgradedToLowPriority) = (sender.sent, sender.downgraded)
+        alerts.superseded += lineupPublisher.superseded
         // Lineups whose state is in rows are owed unexamined news; a push in flight is looked at when it is answered.
-        result.owed += min(membership.membersOfLineups, membership.lineups.countLookers())
-        result.activities = membership.store.count
-        result.lineups.activities = membership.membersOfLineups
-        result.lineups.distinct = membership.lineups.count
-        result.tokenless = lifecycle.starts.count
-        return result
+        let unexamined = min(membership.membersOfLineups, membership.lineups.countLookers())
+        return ShardCounts(
+            pushes: pushes, alerts: alerts, activities: membership.store.count,
+            lineups: ShardCounts.Lineups(activities: membership.membersOfLineups, distinct: membership.lineups.count),
+            tokenless: lifecycle.starts.count, owed: membership.counts.owed + unexamined,
+            refused: membership.counts.refused, transport: TransportFigures())
     }
 
     /// Returns the freshness figures of this shard since its start.
@@ -207,8 +209,7 @@ package final class Shard: DeliverySource {
 
     func disposition(of cause: String, in topic: TopicID, for id: ActivityID, at moment: Moment) -> AlertDisposition {
         DispositionQuery(
-            membership: membership, lineupPublisher: lineupPublisher, missedAlerts: missedAlerts,
-            lifecycle: lifecycle, sender: sender
+            membership: membership, lineupPublisher: lineupPublisher, lifecycle: lifecycle, governor: sender.governor
         ).disposition(of: cause, in: topic, for: id, at: moment)
     }
 
@@ -291,8 +292,7 @@ package final class Shard: DeliverySource {
     /// slow for other uses.
     package func violatedInvariant() -> String? {
         ShardAudit(
-            reporter: reporter, membership: membership, lineupPublisher: lineupPublisher, lifecycle: lifecycle,
-            retries: retries, sender: sender
+            reporter: reporter, membership: membership, lifecycle: lifecycle, retries: retries, sender: sender
         ).violation()
     }
 }

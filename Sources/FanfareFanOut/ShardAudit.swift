@@ -5,7 +5,6 @@ import FanfareQueues
 struct ShardAudit {
     let reporter: FeedbackReporter
     let membership: Membership
-    let lineupPublisher: LineupPublisher
     let lifecycle: Lifecycle
     let retries: Retries
     let sender: PushSender
@@ -28,8 +27,9 @@ struct ShardAudit {
             total.owed += census.owed
             total.refused += census.refused
         }
-        return violationOfStarts() ?? violationOfDepartures() ?? membership.topics.violatedInvariant()
-            ?? violatedInvariantOfLineups() ?? violatedInvariantOfTimers() ?? violationOfParts()
+        return violationOfStarts() ?? violationOfDepartures() ?? membership.topics.violation()
+            ?? violatedInvariantOfLineups() ?? violationOfDueLineups() ?? violatedInvariantOfTimers()
+            ?? violationOfParts()
             ?? violationOfCounts(total) ?? violationOfExpected()
             ?? membership.claims.violation(slots: membership.store.activities.count) ?? violationOfAbsences()
     }
@@ -59,6 +59,7 @@ struct ShardAudit {
     }
 
     private func violation(ofMembersOf audience: Audience, at index: AudienceIndex, _ census: inout Census) -> String? {
+        let queued = audience.revisits.slots
         for (position, slot) in audience.order.members.enumerated() {
             let activity = membership.store[slot]
             guard activity.audience == index else {
@@ -81,7 +82,7 @@ struct ShardAudit {
             guard !activity.flags.contains(.tokenless) else { return "member \(slot) has no update token" }
             let reachable =
                 audience.order.isUnvisited(position) || !activity.flags.isDisjoint(with: [.inFlight, .suspended])
-                || activity.flags.contains(.queued) && audience.revisits.contains(slot)
+                || activity.flags.contains(.queued) && queued.contains(slot)
             guard reachable else { return "slot \(slot.rawValue) is owed a push and nothing will bring it one" }
         }
         return nil
@@ -112,7 +113,7 @@ struct ShardAudit {
     }
 
     private func violation(of audience: Audience, at index: AudienceIndex, _ census: Census) -> String? {
-        if let violation = audience.order.violation() { return violation }
+        if let violation = audience.violation() { return violation }
         guard audience.ledger.matches(members: census.members, inFlight: census.inFlight) else {
             return
                 "audience \(index) has versions \(census.members), in flight \(census.inFlight): its ledger says something else"
@@ -133,7 +134,8 @@ struct ShardAudit {
             return "audience \(index) are not the followers of its topic"
         }
         if let lineup = audience.lineup, !lineup.deferred.isEmpty {
-            let free = lineup.publishedAt.advanced(byNanoseconds: lineupPublisher.lineupInterval)
+            let free = lineup.publishedAt.advanced(
+                byNanoseconds: membership.lineupRules.minimumInterval.boundedNanoseconds)
             guard let wakeUp = lineup.wakeUp,
                 membership.timers.due(of: wakeUp) < free.advanced(byNanoseconds: ShardTimers.tickNanoseconds)
             else { return "changes of lineup \(index) wait and nothing will bring them out" }
@@ -154,8 +156,8 @@ struct ShardAudit {
             let line = membership.audiences[start.audience].starts
             guard
                 start.phase != .due
-                    || (activity.failures.count > 0 ? line.late : line.prompt).places
-                        .contains(where: { $0.slot == slot }),
+                    || (activity.failures.count > 0 ? line.late : line.prompt)
+                        .contains(slot, at: Int(membership.store.positions[Int(slot.rawValue)])),
                 (start.phase == .suspended) == activity.flags.contains(.suspended),
                 start.phase == .sent || !activity.flags.contains(.inFlight)
             else { return "slot \(slot.rawValue) is to be started, and nothing will" }
@@ -176,11 +178,12 @@ struct ShardAudit {
     }
 
     private func violationOfDepartures() -> String? {
+        let queued = lifecycle.departures.revisits.slots
         for index in membership.store.activities.indices {
             let (slot, flags) = (ActivitySlot(UInt32(index)), membership.store.activities[index].flags)
             guard flags.contains(.leaving), !flags.contains(.tokenless) else { continue }
             guard !flags.isDisjoint(with: [.inFlight, .suspended]) || flags.contains(.queued),
-                !flags.contains(.queued) || lifecycle.departures.revisits.contains(slot)
+                !flags.contains(.queued) || queued.contains(slot)
             else { return "slot \(index) has been unfollowed, and nothing will end it" }
         }
         guard lifecycle.departures.lane.current != nil || !lifecycle.departures.hasWork else {
@@ -224,13 +227,12 @@ struct ShardAudit {
     }
 
     private func violationOfParts() -> String? {
-        reporter.violation() ?? membership.store.violation() ?? membership.audiences.violation()
-            ?? lifecycle.ageScanner.violation(
-                hasActivities: membership.store.count > 0, slots: membership.store.activities.count)
-            ?? lifecycle.renewals.violation(slotOf: { membership.slot(of: $0) })
-            ?? membership.lanes.violation() ?? lifecycle.starts.violation() ?? membership.lineups.violation(
-                awaitsNews: awaitsNews) ?? retries
-            .quarantine.violation()
+        let places = zip(membership.audiences.indices, membership.audiences.rows).map {
+            (index: $0, place: $1.completionPlace)
+        }
+        return reporter.violation(places: places) ?? membership.store.violation() ?? membership.audiences.violation()
+            ?? lifecycle.violation() ?? membership.lanes.violation() ?? membership.timers.violation()
+            ?? membership.lineups.violation(awaitsNews: awaitsNews) ?? retries.violation()
             ?? membership.carriedAlerts.violation()
     }
 
@@ -295,6 +297,16 @@ struct ShardAudit {
         return nil
     }
 
+    /// Checks that each lineup of one member that is due has an entry in its lane, and that no entry counts for another.
+    private func violationOfDueLineups() -> String? {
+        let lone = membership.lineups.all.filter { membership.lineups.isLone($0) }
+        for lane in membership.dueLineups {
+            let due = Set(lone.filter { membership.lineups.isDue($0, lane: lane.number) })
+            if let violation = lane.violation(due: due) { return violation }
+        }
+        return nil
+    }
+
     /// Checks a lineup of one member whose state is in its row.
     private func violation(ofLone row: Int) -> String? {
         let state = membership.lineups[lone: row]
@@ -306,9 +318,6 @@ struct ShardAudit {
             isInFlight ? member.sending == state.number : member.delivered == state.number
         else { return "lineup \(row) is a row, and something is to be done for its member" }
         guard isInFlight || !state.flags.contains(.wasPassed) else { return "lineup \(row) waits for no answer" }
-        guard !state.flags.contains(.isDue) || membership.dueLineups[Int(state.lane)].contains(row) else {
-            return "lineup \(row) is due, and nobody will visit it"
-        }
         guard !state.flags.contains(.awaitsClaim) || membership.claims.lineups.contains(row) else {
             return "lineup \(row) awaits a claim, and nobody will tell it"
         }

@@ -173,12 +173,10 @@ package struct Expiry: Sendable, Hashable {
     private let times: Times
     /// Version number within the topic, from 1.
     package let version: UInt32
-    private let rank: SmallNumber
-    private let storedProminence: StoredProminence
     private let bytesMax: Int32
+    private let ranks: Ranks
     package let event: Event
     package let priority: Priority
-    private let renews: Bool
     /// Is `true` on an end after which the id belongs to another turn, such as a table's next guests: later publications and
     /// followers are of that turn.
     package let freesID: Bool
@@ -186,8 +184,8 @@ package struct Expiry: Sendable, Hashable {
     @usableFromInline package let isRepublished: Bool
 
     /// Rank among several activities on one phone, the highest first (rule U7); `nil`: the system decides.
-    package var relevance: Int? { rank.value }
-    package var prominence: Prominence { storedProminence.value }
+    package var relevance: Int? { ranks.relevance }
+    package var prominence: Prominence { ranks.prominence }
     /// Short forms, which a lineup shows while the topic is outside its spotlight; made anew for each call.
     package var short: ShortForms { shortForms.forms(of: topicID) }
     /// Maximum bytes of the state in any push that shows this topic (rule U4).
@@ -196,7 +194,7 @@ package struct Expiry: Sendable, Hashable {
     package var staleAfter: Duration? { times.stale.value }
     /// Time for which the card stays on the Lock Screen, in whole milliseconds; set on an end.
     package var dismissAfter: Duration? { times.dismissal.value }
-    package var expiry: Expiry { Expiry(renews: renews, dismissAfter: times.expiry.value ?? .zero) }
+    package var expiry: Expiry { times.expiry.value }
     /// Time for which the topic is scheduled, in whole seconds, by which lineups may order it; `nil` while it is not known.
     package var scheduledAt: FeedTime? { times.scheduled.value }
     /// Hash of the visible content; equal displays are not sent twice.
@@ -237,15 +235,13 @@ package struct Expiry: Sendable, Hashable {
         self.state = state
         self.priority = priority
         self.alert = alert
-        rank = SmallNumber(relevance)
-        storedProminence = StoredProminence(prominence)
+        ranks = Ranks(relevance, prominence)
         self.shortForms = shortForms
         bytesMax = Int32(clamping: stateBytesMax)
         self.freesID = freesID
-        renews = expiry.renews
         times = Times(
             stale: SmallDuration(staleAfter), dismissal: SmallDuration(dismissAfter),
-            expiry: SmallDuration(expiry.dismissAfter), scheduled: SmallTime(scheduledAt))
+            expiry: StoredExpiry(expiry), scheduled: SmallTime(scheduledAt))
         self.isRepublished = isRepublished
     }
 }
@@ -272,27 +268,45 @@ private struct SmallTime: Sendable {
     var value: FeedTime? { seconds == SmallTime.none ? nil : FeedTime(seconds: Int64(seconds)) }
 }
 
-/// A prominence in twelve bytes.
-private struct StoredProminence: Sendable {
+/// The relevance of a topic's activities on a phone, and its prominence in lineups, in thirteen bytes. The publication's properties of one byte follow
+/// without a gap.
+private struct Ranks: Sendable {
+    private let storedRelevance: SmallNumber
     private let importance: SmallNumber
     private let news: SmallNumber
     private let hasBegun: Bool
 
-    init(_ prominence: Prominence) {
+    init(_ relevance: Int?, _ prominence: Prominence) {
+        storedRelevance = SmallNumber(relevance)
         importance = SmallNumber(prominence.importance)
         news = SmallNumber(prominence.news)
         hasBegun = prominence.hasBegun
     }
 
-    var value: Prominence { Prominence(hasBegun: hasBegun, importance: importance.value ?? 0, news: news.value) }
+    var relevance: Int? { storedRelevance.value }
+    var prominence: Prominence { Prominence(hasBegun: hasBegun, importance: importance.value ?? 0, news: news.value) }
 }
 
 /// The durations of a publication, and the time for which its topic is scheduled.
 private struct Times: Sendable {
     let stale: SmallDuration
     let dismissal: SmallDuration
-    let expiry: SmallDuration
+    let expiry: StoredExpiry
+    // Behind the nine bytes of `expiry`, where it fills up a word.
     let scheduled: SmallTime
+}
+
+/// An expiry in nine bytes.
+private struct StoredExpiry: Sendable {
+    private let dismissal: SmallDuration
+    private let renews: Bool
+
+    init(_ expiry: Expiry) {
+        dismissal = SmallDuration(expiry.dismissAfter)
+        renews = expiry.renews
+    }
+
+    var value: Expiry { Expiry(renews: renews, dismissAfter: dismissal.value ?? .zero) }
 }
 
 /// An optional duration in eight bytes, in whole milliseconds.

@@ -116,6 +116,39 @@ public import FanfareModel
         return subjects
     }
 
+    /// Describes an entry that is in a wrong list, linked wrongly, or not counted; `nil` if there is none. Linear in `capacity`.
+    func violation() -> String? {
+        var linked = 0
+        for head in 0..<UInt32(TimingWheel.lists) {
+            let isMoving = moving == head
+            let isMarked = occupied[Int(head) / TimingWheel.digits] & TimingWheel.bit(of: head) != 0
+            guard isMarked == (nodes[Int(head)].next != head && !isMoving) else {
+                return "list \(head) of timers has a wrong mark"
+            }
+            var (previous, index) = (head, nodes[Int(head)].next)
+            while index != head {
+                let node = nodes[Int(index)]
+                guard node.previous == previous, linked < count else { return "list \(head) of timers is no ring" }
+                guard node.tick >= current,
+                    isMoving || node.tick >= nodes[Int(head)].tick && place(of: node.tick).list == head
+                else { return "a timer for tick \(node.tick) is in list \(head) at tick \(current)" }
+                linked += 1
+                (previous, index) = (index, node.next)
+            }
+            guard nodes[Int(head)].previous == previous else { return "list \(head) of timers is no ring" }
+        }
+        var (unused, next) = (0, free)
+        while next != 0, unused <= capacity {
+            guard nodes[Int(next)].previous == .max else { return "a timer's node is free and in use" }
+            unused += 1
+            next = nodes[Int(next)].next
+        }
+        guard linked == count, linked + unused == capacity else {
+            return "\(count) timers are counted, \(linked) are in lists and \(unused) free, of \(capacity)"
+        }
+        return nil
+    }
+
     /// Returns the time at which the entry expires: the moment for which it was inserted, rounded up to a tick.
     @inlinable package func due(of entry: Entry) -> MonotonicTime { TimingWheel.time(of: nodes[Int(entry.node)].tick) }
 

@@ -155,7 +155,8 @@ struct ActivityStore {
         guard isFree.count == free.count, slots.count + free.count == activities.count else {
             return "\(activities.count) slots are \(slots.count) living ones and \(isFree.count) free ones"
         }
-        return tokens.violation(activities.indices.lazy.filter { !isFree.contains($0) }.map { activities[$0].token })
+        return slots.violation(in: activities) ?? alertMemory.violation(slots: activities.count)
+            ?? tokens.violation(activities.indices.lazy.filter { !isFree.contains($0) }.map { activities[$0].token })
     }
 
     /// Frees the slot and changes its generation, so that later events of this activity are ignored.

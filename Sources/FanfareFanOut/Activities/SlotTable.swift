@@ -64,6 +64,16 @@ struct SlotTable {
         return probes
     }
 
+    /// Describes a wrong count, or a slot that is not found by its id; `nil` if there is none.
+    func violation(in activities: [Activity]) -> String? {
+        let taken = buckets.filter { $0 != SlotTable.empty }
+        guard taken.count == count, count * 4 <= buckets.count * 3 else {
+            return "\(count) ids are counted, \(taken.count) are in \(buckets.count) buckets"
+        }
+        let lost = taken.first { find(activities[Int($0)].id, in: activities) != ActivitySlot($0) }
+        return lost.map { "slot \($0) is not found by its id" }
+    }
+
     private func home(_ id: ActivityID) -> Int { Int(truncatingIfNeeded: id.rawValue) & (buckets.count - 1) }
 
     private mutating func place(_ slot: UInt32, _ id: ActivityID) {

@@ -110,6 +110,14 @@ struct AlertHistory {
         return pending[(pending.firstIndex { $0.version > alerted } ?? pending.endIndex)...]
     }
 
+    /// Describes more alerts than are kept; `nil` if there are none.
+    func violation() -> String? {
+        guard pending.kept.count == pending.count, displaced.count <= AlertHistory.displacedMax else {
+            return "\(pending.count) alerts are kept for an audience, and \(displaced.count) displaced ones"
+        }
+        return nil
+    }
+
     /// Returns the number of displaced alerts between two versions: after `alerted`, and not after `version`.
     func displaced(after alerted: UInt32, through version: UInt32) -> Int {
         displaced.isEmpty ? 0 : displaced.count { $0 > alerted && $0 <= version }

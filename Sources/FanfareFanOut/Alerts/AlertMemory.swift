@@ -37,6 +37,11 @@ struct AlertMemory {
 
     var isKept: Bool { !codes.isEmpty }
 
+    /// Describes a number of rows that is not that of the slots; `nil` if it is.
+    func violation(slots: Int) -> String? {
+        isKept && codes.count != slots ? "the outcomes of alerts are kept for \(codes.count) of \(slots) slots" : nil
+    }
+
     /// Clears the outcomes of a slot, whose new activity has missed nothing yet.
     mutating func forget(_ slot: ActivitySlot) {
         guard isKept else { return }

@@ -4,9 +4,8 @@ import FanfareModel
 struct DispositionQuery {
     let membership: Membership
     let lineupPublisher: LineupPublisher
-    let missedAlerts: MissedAlerts
     let lifecycle: Lifecycle
-    let sender: PushSender
+    let governor: SubscriberGovernor
 
     func disposition(of cause: String, in topic: TopicID, for id: ActivityID, at moment: Moment) -> AlertDisposition {
         membership.store.alertMemory.begin(membership.store.activities.count)
@@ -61,7 +60,7 @@ struct DispositionQuery {
         let request = SubscriberGovernor.PushRequest(
             alert: missed[selection.lead].alert.class, priority: audience.priority,
             isEnd: audience.event == .end || membership.store[slot].flags.contains(.leaving))
-        let decision = sender.governor.decision(
+        let decision = governor.decision(
             on: request, for: membership.store[slot].budgetUse,
             membership.store.effect(of: Int(slot.rawValue), atMinute: moment.minuteOfDay),
             after: UInt32(moment.stampSecond) - min(UInt32(moment.stampSecond), membership.store[slot].stamp))

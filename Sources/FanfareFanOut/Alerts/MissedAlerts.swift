@@ -4,6 +4,8 @@ import FanfareModel
 final class MissedAlerts {
     private let membership: Membership
     private let lineupPublisher: LineupPublisher
+    /// Alerts by outcome. Unchecked for the reason given in `Membership`.
+    @safe @exclusivity(unchecked) private(set) var counts = ShardCounts.Alerts()
 
     init(_ membership: Membership, _ lineupPublisher: LineupPublisher) {
         self.membership = membership
@@ -15,7 +17,7 @@ final class MissedAlerts {
         of activity: Activity, _ outcome: DeliveryOutcome, _ completions: ArraySlice<Completion>, at moment: Moment
     ) {
         let silenced = activity.sendingAlert.silence.map(AlertOutcome.silenced)
-        // In the figures, a silenced alert counts as silenced after any outcome. `complete` counts the alerts of pushes without an answer.
+        // In the figures, a silenced alert counts as silenced after any outcome. `countUnanswered` counts the alerts of pushes without an answer.
         let (counted, noted): (AlertOutcome?, AlertOutcome)
         switch outcome {
         case .accepted: (counted, noted) = (silenced ?? .accepted, silenced ?? .accepted)
@@ -35,11 +37,11 @@ final class MissedAlerts {
             var displaced = audience.alerts.displaced(after: activity.alerted, through: activity.sending)
             if lead == nil, attempt.version > activity.alerted, displaced > 0 {
                 // The push's own alert was displaced by a newer one while the push was in flight.
-                membership.counts.alerts.add(counted, completions.count)
+                counts.add(counted, completions.count)
                 displaced -= 1
             }
-            membership.counts.alerts.superseded += displaced * completions.count
-            classifier.count(outcome: counted, activities: completions.count, in: &membership.counts.alerts)
+            counts.superseded += displaced * completions.count
+            classifier.count(outcome: counted, activities: completions.count, in: &counts)
         }
         classifier.note(outcome: noted, of: completions.lazy.map(\.slot), in: &membership.store.alertMemory)
     }
@@ -70,7 +72,7 @@ final class MissedAlerts {
             missed.pending += own
         }
         let kept = Array(missed.pending.kept)
-        membership.counts.alerts.superseded += missed.pending.count - kept.count
+        counts.superseded += missed.pending.count - kept.count
         missed.pending = kept
         return missed
     }
@@ -97,7 +99,7 @@ final class MissedAlerts {
                     let silenced = activity.sendingAlert.silence.map(AlertOutcome.silenced)
                     let selected = silenced ?? (outcome == .accepted ? .accepted : .refused)
                     let classifier = AlertClassifier(settled, led: lead, at: moment)
-                    classifier.count(outcome: selected, activities: 1, in: &membership.counts.alerts)
+                    classifier.count(outcome: selected, activities: 1, in: &counts)
                     classifier.note(outcome: selected, of: CollectionOfOne(slot), in: &membership.store.alertMemory)
                 }
                 membership.carriedAlerts.remove(slot)
@@ -106,10 +108,9 @@ final class MissedAlerts {
                 if outcome != .unknown {
                     AlertClassifier(settled, led: settled.selection(at: moment)?.lead, at: moment)
                         .count(
-                            outcome: outcome == .accepted ? .accepted : .refused, activities: 1,
-                            in: &membership.counts.alerts)
+                            outcome: outcome == .accepted ? .accepted : .refused, activities: 1, in: &counts)
                 } else if outcome == .unknown, !settled.isEmpty {
-                    membership.counts.alerts.uncertain += 1
+                    counts.uncertain += 1
                 }
             }
         case .throttled, .serviceError, .notProcessed, .deadToken: membership.carriedAlerts.returnInFlight(of: slot)
@@ -122,10 +123,32 @@ final class MissedAlerts {
         _ missed: ArraySlice<PendingAlert>, led lead: Int?, outcome: AlertOutcome, for slot: ActivitySlot,
         of audience: Audience, at moment: Moment
     ) {
-        let classifier = AlertClassifier(missed, led: lead, at: moment)
-        classifier.count(outcome: outcome, activities: 1, in: &membership.counts.alerts)
-        membership.counts.alerts.superseded += audience.alerts.displaced(
+        let displaced = audience.alerts.displaced(
             after: membership.store[slot].alerted, through: audience.target)
+        settle(missed, displaced: displaced, led: lead, outcome: outcome, for: slot, at: moment)
+    }
+
+    /// Counts and notes what became of the alerts that an activity had missed.
+    ///
+    /// - Parameters:
+    ///   - displaced: number of alerts that newer ones of `missed` have displaced.
+    ///   - outcome: the outcome of the alerts that a push carried, or would have carried.
+    func settle(
+        _ missed: ArraySlice<PendingAlert>, displaced: Int, led lead: Int?, outcome: AlertOutcome,
+        for slot: ActivitySlot, at moment: Moment
+    ) {
+        let classifier = AlertClassifier(missed, led: lead, at: moment)
+        classifier.count(outcome: outcome, activities: 1, in: &counts)
+        counts.superseded += displaced
         classifier.note(outcome: outcome, of: CollectionOfOne(slot), in: &membership.store.alertMemory)
+    }
+
+    /// Counts the only alert that the member of a lineup had missed.
+    func count(_ outcome: AlertOutcome) { counts.add(outcome, 1) }
+
+    /// Counts the alerts of a push without an answer.
+    func countUnanswered(_ attempt: AlertAttempt) {
+        if attempt.isSent { counts.uncertain += 1 }
+        if let silence = attempt.silence { counts.add(.silenced(silence), 1) }
     }
 }

@@ -19,9 +19,9 @@ final class Audience: LaneMember {
     @safe @exclusivity(unchecked) private(set) var revisits = Revisits()
     @safe @exclusivity(unchecked) private(set) var starts = StartLine()
     @safe @exclusivity(unchecked) private var payloads = StampedPayloads()
-    /// Members with a pending push, and starts once there is something to show. Changed by `Shard.count`, which counts for the shard, too.
+    /// Members with a pending push, and starts once there is something to show. Changed by `Membership.count`, which counts for the shard, too.
     @safe @exclusivity(unchecked) var owed = 0
-    /// Members whose newest version was refused for good, so that they get only a newer one. Changed by `Shard.count`.
+    /// Members whose newest version was refused for good, so that they get only a newer one. Changed by `Membership.count`.
     @safe @exclusivity(unchecked) var refused = 0
     /// Number of activities that need this audience without being members (`retainAudience`).
     @safe @exclusivity(unchecked) var externalReferences = 0
@@ -190,6 +190,11 @@ final class Audience: LaneMember {
 
     /// Takes the time since which a push of this audience has been due, for the first push after it; `nil` for the others.
     func takeDueSince() -> MonotonicTime? { times.takeDueSince() }
+
+    /// Describes a violated invariant of one of the audience's parts; `nil` if there is none.
+    func violation() -> String? {
+        order.violation() ?? publications.violation() ?? alerts.violation() ?? starts.violation()
+    }
 
     // MARK: The sweep
 

@@ -94,6 +94,6 @@ struct AudienceTable {
         guard followers.count == atRest.count, atRest.allSatisfy({ followers[$0] != nil }) else {
             return "\(atRest.count) followers rest, \(followers.count) are listed"
         }
-        return nil
+        return followers.violation()
     }
 }

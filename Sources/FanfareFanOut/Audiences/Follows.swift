@@ -179,9 +179,7 @@ final class Follows {
 
     /// Makes the activity a member again; its end has not left.
     private func takeBack(_ slot: ActivitySlot, in audience: AudienceIndex) {
-        lifecycle.abandonDeparture(slot)
-        membership.store[slot].flags.remove(.leaving)
-        lifecycle.leaving -= 1
+        lifecycle.takeBack(slot)
         membership.join(slot, audience)
     }
 

@@ -64,4 +64,14 @@ struct JoinedAudiences {
         caughtUp += loaded
         loaded = []
     }
+
+    /// Describes a wrong count of audiences, or too many; `nil` if there is none.
+    func violation() -> String? {
+        let waiting = rounds.elements.reduce(0) { $0 + $1.audiences.count }
+        guard waiting == roundsCount else { return "\(roundsCount) joined audiences are counted, \(waiting) wait" }
+        guard joined.count + roundsCount <= JoinedAudiences.countMax, loaded.count <= JoinedAudiences.countMax else {
+            return "\(joined.count + roundsCount) joined audiences wait, and \(loaded.count) loaded ones"
+        }
+        return nil
+    }
 }

@@ -240,7 +240,7 @@ struct KnownTopics {
     var lineupsListed: Int { rows.reduce(0) { $0 + $1.lineups } }
     var followed: Int { rows.count { $0.followers != nil } }
 
-    func violatedInvariant() -> String? {
+    func violation() -> String? {
         let detached = rows.indices.lazy.map(TopicIndex.init).filter { self[$0].isDetached }
         guard indices.allSatisfy({ self[$0.value].id == $0.key && !self[$0.value].isDetached }),
             indices.count + detached.count + free.count == rows.count,
@@ -258,6 +258,6 @@ struct KnownTopics {
         guard counted == unpublished else {
             return "\(unpublished) topics are counted as never heard of, \(counted) are"
         }
-        return nil
+        return resumed.violation(rows: rows.count) { self[$0].id }
     }
 }

@@ -29,6 +29,15 @@ struct RestingFollowers {
 
     subscript(index: AudienceIndex) -> Row? { index.place < rows.count ? rows[index.place] : nil }
 
+    /// Describes a wrong count, or too many objects for waking audiences; `nil` if there are none.
+    func violation() -> String? {
+        let resting = rows.count { $0 != nil }
+        guard resting == count, spare.count <= RestingFollowers.spareMax else {
+            return "\(count) followers at rest are counted, there are \(resting), and \(spare.count) spare objects"
+        }
+        return nil
+    }
+
     /// - Parameter audience: an audience that `canRest`.
     mutating func rest(_ audience: Audience, at index: AudienceIndex) {
         let place = index.place

@@ -109,6 +109,25 @@ struct ResumedTopics {
         topic.place < displayHashes.count ? displayHashes[topic.place] : 0
     }
 
+    /// Describes alerts or states that are kept for another topic, or too many; `nil` if there are none.
+    ///
+    /// - Parameters:
+    ///   - rows: number of places that topics have.
+    ///   - id: returns the id of the topic at a place.
+    func violation(rows: Int, id: (TopicIndex) -> TopicID) -> String? {
+        guard displayHashes.count <= rows else { return "\(displayHashes.count) of \(rows) topics have holders" }
+        guard (loadedThrough == nil) == (forgetsAt == nil) else { return "loading is over, or it is not" }
+        for (topic, issued) in alerts {
+            guard topic.place < rows, !issued.isEmpty, issued.allSatisfy({ $0.topic == id(topic) }) else {
+                return "the alerts at place \(topic) of topics are another topic's"
+            }
+            guard issued.kept.count == issued.count,
+                issued.allSatisfy({ contentHashes.contains($0.issue.contentHash) })
+            else { return "\(issued.count) alerts of topic \(id(topic)) are kept, or their content is not known" }
+        }
+        return nil
+    }
+
     /// Returns whether the alert concerns a loaded card.
     ///
     /// - Parameter hadNewest: whether the card had the topic's newest version before the restart, and so all alerts.

@@ -306,7 +306,7 @@ struct ClaimBook {
         guard requestedNames == requests.reduce(0, { $0 + $1.named }) else {
             return "\(requestedNames) names are counted without an answer"
         }
-        return nil
+        return new.violation()
     }
 }
 

@@ -45,6 +45,14 @@ struct StartClaims {
         return durable
     }
 
+    /// Describes requests out of order, or a wrong count of their starts; `nil` if there are none.
+    func violation() -> String? {
+        let requested = requests.reduce(0) { $0 + $1.slots.count }
+        guard requested == requestedCount, zip(requests, requests.dropFirst()).allSatisfy({ $0.ticket <= $1.ticket })
+        else { return "\(requestedCount) starts are counted in requests for claims, there are \(requested)" }
+        return nil
+    }
+
     /// Returns whether a request with this ticket has no answer.
     func isRequested(_ ticket: UInt64) -> Bool { requests.contains { $0.ticket == ticket } }
 }

@@ -37,6 +37,14 @@ struct UnrequestedClaims {
         }
     }
 
+    /// Describes claims that are not found by their topics; `nil` if there are none.
+    func violation() -> String? {
+        guard places.count == ofLineups.count,
+            ofLineups.indices.allSatisfy({ places[ofLineups[$0].alerts.topic] == $0 })
+        else { return "claims of lineups for \(ofLineups.count) topics are found by \(places.count)" }
+        return nil
+    }
+
     /// Removes all and returns them as the request with this ticket.
     mutating func takeAll(ticket: UInt64) -> ClaimRequest {
         defer { self = UnrequestedClaims() }

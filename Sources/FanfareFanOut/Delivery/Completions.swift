@@ -11,7 +11,9 @@ final class Completions {
     private let visits: LineupVisits
     private let starter: Starter
     private let moves: Moves
-    var refusedEnds = Milestones()
+    private var refusedEnds = Milestones()
+    /// Pushes by outcome; those that were sent are the sender's.
+    @safe @exclusivity(unchecked) private(set) var outcomes = ShardCounts.Pushes()
 
     init(
         _ reporter: FeedbackReporter, _ membership: Membership, _ missedAlerts: MissedAlerts,
@@ -30,12 +32,12 @@ final class Completions {
     }
 
     func complete(_ completions: [Completion], at moment: Moment) {
-        let accepted = membership.counts.pushes.accepted
+        let accepted = outcomes.accepted
         var position = 0
         while position < completions.count {
             position += completeRun(completions, from: position, at: moment)
         }
-        if membership.counts.pushes.accepted > accepted {
+        if outcomes.accepted > accepted {
             reporter.freshness.noteAccepted(at: moment.monotonic)
         }
     }
@@ -50,15 +52,15 @@ final class Completions {
         let activity = membership.store[slot]
         guard activity.generation == completion.generation, activity.flags.contains(.inFlight) else { return 1 }
         if completion.outcome == .accepted, visits.settle(slot, as: activity, at: moment) {
-            sender.inFlight -= 1
-            membership.counts.pushes.accepted += 1
+            sender.noteAnswers(1)
+            outcomes.accepted += 1
             retries.noteAnswers(1, dead: 0)
             return 1
         }
         if completion.outcome == .accepted, let audience = upToDateAudience(activity) {
             let count = membership.store.settle(completions, from: start, like: activity)
-            sender.inFlight -= count
-            membership.counts.pushes.accepted += count
+            sender.noteAnswers(count)
+            outcomes.accepted += count
             retries.noteAnswers(count, dead: 0)
             missedAlerts.settleAlerts(of: activity, .accepted, completions[start..<start + count], at: moment)
             membership.deliver(count, having: activity.delivered, with: audience.target, of: audience, at: moment)
@@ -67,9 +69,11 @@ final class Completions {
             return count
         }
         membership.store[slot].flags.subtract([.inFlight, .ending, .rotated])
-        sender.inFlight -= 1
+        sender.noteAnswers(1)
         if activity.flags.contains(.tokenless) {
-            starter.completeStart(slot, as: activity, completion.outcome, at: moment)
+            if let outcome = starter.completeStart(slot, as: activity, completion.outcome, at: moment) {
+                outcomes.add(outcome)
+            }
             return 1
         }
         if completion.outcome.isUnprocessed {
@@ -84,7 +88,8 @@ final class Completions {
         } else {
             missedAlerts.settleAlerts(of: activity, completion.outcome, completions[start...start], at: moment)
         }
-        applyOutcome(slot, as: activity, completion.outcome, at: moment)
+        let outcome = applyOutcome(slot, as: activity, completion.outcome, at: moment)
+        outcomes.add(outcome)
         if let audience {
             audience.ledger.conclude(1, activity.sending)
             membership.reportCompleted(audience, at: moment)
@@ -103,48 +108,46 @@ final class Completions {
         return activity.sending == audience.target ? audience : nil
     }
 
+    /// - Returns: the outcome as it is counted.
     private func applyOutcome(
         _ slot: ActivitySlot, as activity: Activity, _ outcome: DeliveryOutcome, at moment: Moment
-    ) {
+    ) -> CountedOutcome {
         switch outcome {
         case .accepted:
-            membership.counts.pushes.accepted += 1
             retries.noteAnswers(1, dead: 0)
             membership.store[slot].failures = FailureStreak()
             settle(slot, as: activity, at: moment)
+            return .accepted
         case .refused:
-            membership.counts.pushes.failed += 1
             giveUp(slot, as: activity, at: moment)
+            return .failed
         case .deadToken where activity.flags.contains(.rotated), .throttled where activity.flags.contains(.rotated),
             .serviceError where activity.flags.contains(.rotated):
             // The token was replaced while this push was in flight: the activity goes on under the new one.
-            membership.counts.pushes.notProcessed += 1
             retries.requeue(slot)
+            return .notProcessed
         case .deadToken:
             retries.noteAnswers(1, dead: 1)
             // An activity that is leaving may be removed in any case.
             if retries.quarantine.isShut, !activity.flags.contains(.leaving) {
-                membership.counts.pushes.held += 1
                 retries.enterQuarantine(slot, at: moment)
-            } else {
-                membership.counts.pushes.dead += 1
-                reporter.reportDead(membership.store.name(of: slot))
-                lifecycle.remove(slot, at: moment)
+                return .held
             }
+            reporter.reportDead(membership.store.name(of: slot))
+            lifecycle.remove(slot, at: moment)
+            return .dead
         case .throttled:
-            membership.counts.pushes.throttled += 1
             retries.backOff(slot, isOwn: true, at: moment)
+            return .throttled
         case .notProcessed:
-            membership.counts.pushes.notProcessed += 1
             retries.requeue(slot)
+            return .notProcessed
         case .serviceError:
-            membership.counts.pushes.notProcessed += 1
             retries.service.noteTrouble()
             retries.backOff(slot, at: moment)
+            return .notProcessed
         case .unknown:
-            membership.counts.pushes.uncertain += 1
-            if activity.sendingAlert.isSent { membership.counts.alerts.uncertain += 1 }
-            if let silence = activity.sendingAlert.silence { membership.counts.alerts.add(.silenced(silence), 1) }
+            missedAlerts.countUnanswered(activity.sendingAlert)
             // The push may have arrived: the state is sent again, the alert is not.
             if activity.sending != 0 {
                 membership.store[slot].alerted = max(activity.alerted, activity.sending)
@@ -158,6 +161,7 @@ final class Completions {
                 _ = membership.store[slot].failures.add(in: retries.service.number)
                 retries.requeue(slot)
             }
+            return .uncertain
         }
     }
 

@@ -47,6 +47,15 @@ struct LaneQueue {
         }
     }
 
+    /// Describes blocks with a gap, or a wrong count; `nil` if there are none.
+    func violation() -> String? {
+        let entries = blocks.joined().count { $0 != nil }
+        guard entries == count, blocks[0].prefix(head).allSatisfy({ $0 == nil }),
+            blocks.dropLast().allSatisfy({ $0.count == LaneQueue.blockMax })
+        else { return "a lane's queue counts \(count) entries, has \(entries) from \(head) on" }
+        return nil
+    }
+
     /// Number of entries whose member is not in this lane, for checks.
     func staleCount(in lane: Int) -> Int {
         blocks.joined().count { $0.map { $0.lane.current != lane } ?? false }

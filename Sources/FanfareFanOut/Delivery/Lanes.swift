@@ -78,9 +78,10 @@ struct Lanes {
         stale[lane] = 0
     }
 
-    /// Returns a description of a wrong count of stale entries; `nil` if all are right.
+    /// Describes a wrong count of stale entries, or a queue with gaps; `nil` if there are none.
     func violation() -> String? {
         for lane in 0..<Lanes.count {
+            if let violation = queues[lane].violation() { return violation }
             let found = queues[lane].staleCount(in: lane)
             if found != stale[lane] { return "lane \(lane) has \(found) stale entries and counts \(stale[lane])" }
         }

@@ -5,20 +5,22 @@ import FanfareQueues
 final class PushSender {
     private let reporter: FeedbackReporter
     private let membership: Membership
-    private let lineupPublisher: LineupPublisher
     private let missedAlerts: MissedAlerts
     /// Number of pushes whose completion has not arrived.
-    @safe @exclusivity(unchecked) var inFlight = 0
+    @safe @exclusivity(unchecked) private(set) var inFlight = 0
+    /// Number of pushes so far.
+    @safe @exclusivity(unchecked) private(set) var sent = 0
+    /// Number of pushes so far that went at priority 5 although 10 was requested.
+    @safe @exclusivity(unchecked) private(set) var downgraded = 0
     let governor: SubscriberGovernor
     let claims: AlertClaims
 
     init(
-        _ reporter: FeedbackReporter, _ membership: Membership, _ lineupPublisher: LineupPublisher,
-        _ missedAlerts: MissedAlerts, _ governor: SubscriberGovernor
+        _ reporter: FeedbackReporter, _ membership: Membership, _ missedAlerts: MissedAlerts,
+        _ governor: SubscriberGovernor
     ) {
         self.reporter = reporter
         self.membership = membership
-        self.lineupPublisher = lineupPublisher
         self.missedAlerts = missedAlerts
         self.governor = governor
         claims = AlertClaims(reporter, membership)
@@ -123,7 +125,7 @@ final class PushSender {
             payload: payload, version: audience.target, alert: attempt, request: pushRequest, decision: decision,
             minute: minute)
         let count = send(push, to: isFarAhead ? slots.prefix(1) : slots, into: &batch)
-        if decision.priority < pushRequest.priority { membership.counts.pushes.downgradedToLowPriority += count }
+        if decision.priority < pushRequest.priority { downgraded += count }
         audience.ledger.noteSent(count)
         noteSent(count, having: activity.delivered, of: audience, at: moment)
         return count
@@ -183,7 +185,7 @@ final class PushSender {
     func send(_ push: Push, to slots: ArraySlice<ActivitySlot>, into batch: inout DeliveryBatch) -> Int {
         let count = membership.store.send(push, to: slots, by: governor, into: &batch)
         inFlight += count
-        membership.counts.pushes.sent += count
+        sent += count
         return count
     }
 
@@ -201,9 +203,12 @@ final class PushSender {
     /// Counts a push to the member of a lineup.
     func noteSent(_ request: SubscriberGovernor.PushRequest, _ decision: SubscriberGovernor.PushDecision) {
         inFlight += 1
-        membership.counts.pushes.sent += 1
-        if decision.priority < request.priority { membership.counts.pushes.downgradedToLowPriority += 1 }
+        sent += 1
+        if decision.priority < request.priority { downgraded += 1 }
     }
+
+    /// Notes that pushes were answered, or never will be.
+    func noteAnswers(_ count: Int) { inFlight -= count }
 
     /// Adds the payload of an update of a lineup whose state is in its row to the batch.
     ///
@@ -264,7 +269,7 @@ final class PushSender {
                 start: request.start?.payload,
                 serial: latest?.serial ?? 0))
         if let lineup = audience.lineup {
-            lineupPublisher.composeLineup(lineup, carrying: pending, into: &payload.stateBytes)
+            lineup.compose(carrying: pending, into: &payload.stateBytes)
         } else if let encoded = membership.topics[audience.topics[0]].latest?.state {
             payload.stateBytes = pending?.alert.highlight.map(encoded.highlighting) ?? encoded.bytes
         } else {

@@ -22,6 +22,8 @@ final class Retries {
         completionScan = CompletionScan(reporter, membership)
     }
 
+    func violation() -> String? { quarantine.violation() ?? completionScan.violation() }
+
     func replaceToken(of slot: ActivitySlot, with token: [UInt8]) {
         membership.store.replaceToken(of: slot, with: token)
         if membership.store[slot].flags.contains(.inFlight) { membership.store[slot].flags.insert(.rotated) }

@@ -40,5 +40,7 @@ struct Revisits {
         late.abandon(isWanted: isWanted)
     }
 
-    func contains(_ slot: ActivitySlot) -> Bool { prompt.contains(slot) || late.contains(slot) }
+    // For checks.
+    /// The members that have an entry.
+    var slots: Set<ActivitySlot> { prompt.slots.union(late.slots) }
 }

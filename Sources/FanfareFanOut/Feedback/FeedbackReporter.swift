@@ -98,5 +98,9 @@ final class FeedbackReporter {
 
     func refuse(_ id: ActivityID, _ refusal: CommandRefusal) { report(.refused(refusal), of: id) }
 
-    func violation() -> String? { feedback.violation() ?? publications.violation() ?? freshness.violation() }
+    /// - Parameter places: the places of the audiences' completions, by the audiences' indices.
+    func violation(places: [(index: AudienceIndex, place: CompletionBook.Place)] = []) -> String? {
+        feedback.violation() ?? publications.violation() ?? freshness.violation() ?? removed.violation()
+            ?? completions.violation(places: places)
+    }
 }

@@ -47,6 +47,14 @@ struct RemovedActivities {
         return entry
     }
 
+    /// Describes a group of a wrong size, or too many entries without an answer; `nil` if there are none.
+    func violation() -> String? {
+        guard (0...RemovedActivities.unansweredMax).contains(unanswered), newest.count < RemovedActivities.groupMax,
+            groups.elements.allSatisfy({ $0.count == RemovedActivities.groupMax })
+        else { return "\(unanswered) removals are unanswered, and \(newest.count) in the newest group" }
+        return nil
+    }
+
     /// Notes that the core has asked about an entry.
     mutating func noteAsked() { unanswered = max(0, unanswered - 1) }
 }

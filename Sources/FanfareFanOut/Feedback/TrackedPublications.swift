@@ -26,6 +26,15 @@ struct TrackedPublications {
         return overtaken
     }
 
+    /// Describes too many entries, or entries out of order; `nil` if there are none.
+    func violation() -> String? {
+        let versions = entries.all.map(\.version)
+        guard versions.count <= capacity, zip(versions, versions.dropFirst()).allSatisfy({ $0 <= $1 }) else {
+            return "publications of versions \(versions) are tracked"
+        }
+        return nil
+    }
+
     /// Removes and returns the oldest publication if each member has its version or a newer one; otherwise `nil`.
     ///
     /// - Parameter oldest: the oldest version that a member has.

@@ -15,30 +15,40 @@ public struct TransportFigures: Sendable, Equatable {
     }
 
     /// Connections that are open now.
-    public var connections = 0
+    public var connections: Int
     /// Connections needed to bring a change to the largest audience in time, at the present round trip.
-    public var connectionsWanted = 0
+    public var connectionsWanted: Int
     /// Connections opened since the start; each took a handshake.
-    public var connectionsOpened = 0
+    public var connectionsOpened: Int
     /// The shortest time from a request to its answer, in nanoseconds; 0 before it is known.
-    public var roundTrip: Int64 = 0
+    public var roundTrip: Int64
     /// Requests without an answer yet.
-    public var inFlight = 0
+    public var inFlight: Int
     /// The limit that pushes wait for now.
-    public var limit = Limit.nothing
+    public var limit: Limit
     /// Nanoseconds for which each limit held, in the order of `Limit.allCases`; `nothing` is not counted.
-    public var held = [Int64](repeating: 0, count: Limit.allCases.count)
+    public var held: [Int64]
 
-    package init() {}
+    /// `held` before any limit has held, so that figures of zero allocate nothing.
+    fileprivate static let heldBefore = [Int64](repeating: 0, count: Limit.allCases.count)
+}
 
-    package static func += (sum: inout TransportFigures, other: TransportFigures) {
-        sum.connections += other.connections
-        sum.connectionsWanted += other.connectionsWanted
-        sum.connectionsOpened += other.connectionsOpened
-        sum.roundTrip = max(sum.roundTrip, other.roundTrip)
-        sum.inFlight += other.inFlight
-        if other.limit.severity > sum.limit.severity { sum.limit = other.limit }
-        for index in sum.held.indices { sum.held[index] += other.held[index] }
+// In an extension, so that the memberwise initialiser remains (`ShardCounts`).
+extension TransportFigures {
+    package init() {
+        self.init(
+            connections: 0, connectionsWanted: 0, connectionsOpened: 0, roundTrip: 0, inFlight: 0, limit: .nothing,
+            held: TransportFigures.heldBefore)
+    }
+
+    static func + (a: TransportFigures, b: TransportFigures) -> TransportFigures {
+        func sum(_ count: (TransportFigures) -> Int) -> Int { count(a) + count(b) }
+        let limit = b.limit.severity > a.limit.severity ? b.limit : a.limit
+        let held = zip(a.held, b.held).map { $0 + $1 }
+        return TransportFigures(
+            connections: sum(\.connections), connectionsWanted: sum(\.connectionsWanted),
+            connectionsOpened: sum(\.connectionsOpened), roundTrip: max(a.roundTrip, b.roundTrip),
+            inFlight: sum(\.inFlight), limit: limit, held: held)
     }
 }
 

@@ -13,6 +13,19 @@ struct ActivityLine {
         entries.indices.compactMap { position in entries[position].map { (position, $0) } }
     }
 
+    // For checks.
+    func contains(_ slot: ActivitySlot, at position: Int) -> Bool {
+        position < entries.count && entries[position] == slot
+    }
+
+    /// Describes a gap at the head, or a wrong count; `nil` if there is none.
+    func violation() -> String? {
+        guard count == entries.count(where: { $0 != nil }), head <= entries.count,
+            entries.prefix(head).allSatisfy({ $0 == nil }), head == entries.count || entries[head] != nil
+        else { return "a line counts \(count) activities, and begins at \(head) of \(entries.count)" }
+        return nil
+    }
+
     mutating func append(_ slot: ActivitySlot, positions: inout [UInt32]) {
         positions[Int(slot.rawValue)] = UInt32(entries.count)
         entries.append(slot)

@@ -19,12 +19,22 @@ final class Lifecycle {
     var ageScanner: AgeScanner
     private var cardAges = CardAges()
     /// Number of activities that have left their audience and await the outcome of their private end.
-    var leaving = 0
+    private(set) var leaving = 0
 
     init(_ reporter: FeedbackReporter, _ membership: Membership, lifetime: Duration) {
         self.reporter = reporter
         self.membership = membership
         ageScanner = AgeScanner(lifetime: lifetime.boundedNanoseconds)
+    }
+
+    /// Describes a wrong count of those that leave, or a violated invariant of one of the parts; `nil` if there is none.
+    func violation() -> String? {
+        let activities = membership.store.activities
+        let found = activities.count { $0.flags.intersection([.leaving, .tokenless]) == .leaving }
+        guard found == leaving else { return "\(leaving) activities that leave are counted, there are \(found)" }
+        return ageScanner.violation(hasActivities: membership.store.count > 0, slots: activities.count)
+            ?? renewals.violation(slotOf: { membership.slot(of: $0) }) ?? starts.violation()
+            ?? departures.violation()
     }
 
     func prefer(_ preferences: Preferences, for slot: ActivitySlot) {
@@ -51,8 +61,20 @@ final class Lifecycle {
         membership.carriedAlerts.remove(slot)
         membership.leaveAudience(slot, at: moment)
         membership.store[slot].flags.insert(.leaving)
+        noteLeaving(slot)
+    }
+
+    /// Counts an activity that belongs to no audience, and queues its private end.
+    func noteLeaving(_ slot: ActivitySlot) {
         leaving += 1
         queueDeparture(slot)
+    }
+
+    /// Gives up the private end of an activity that becomes a member again.
+    func takeBack(_ slot: ActivitySlot) {
+        abandonDeparture(slot)
+        membership.store[slot].flags.remove(.leaving)
+        leaving -= 1
     }
 
     /// Returns whether the activity shows the former topic with this id, and is to get that topic's end.

@@ -31,6 +31,11 @@ struct StartBudget {
         return nil
     }
 
+    /// Describes more devices than are kept; `nil` if there are none.
+    func violation() -> String? {
+        wholeAt.count <= purgeAbove ? nil : "\(wholeAt.count) devices have budgets of starts, \(purgeAbove) may"
+    }
+
     /// Gives back a start that was certainly not accepted.
     mutating func giveBack(_ token: [UInt8]) { wholeAt[token.keyedHash]? += .zero - StartBudget.refill }
 }

@@ -294,6 +294,6 @@ struct StartCoordinator {
                 return "the start of slot \(slot.rawValue) has been refused \(start.refusals) times"
             }
         }
-        return nil
+        return claims.violation() ?? budget.violation()
     }
 }

@@ -18,6 +18,8 @@ struct StartLine {
         passedOver >= StartLine.visitsPerLateStart ? late.first ?? prompt.first : prompt.first
     }
 
+    func violation() -> String? { prompt.violation() ?? late.violation() }
+
     mutating func noteVisits(_ count: Int) { if !late.isEmpty { passedOver += count } }
 
     /// Makes any prompt start the next one.

@@ -190,56 +190,58 @@ final class Starter {
     }
 
     /// Handles the outcome of a start.
-    func completeStart(_ slot: ActivitySlot, as activity: Activity, _ outcome: DeliveryOutcome, at moment: Moment) {
-        guard let request = lifecycle.starts[slot]?.request else { return }
+    ///
+    /// - Returns: the outcome as it is counted; `nil` if the start is not known.
+    func completeStart(
+        _ slot: ActivitySlot, as activity: Activity, _ outcome: DeliveryOutcome, at moment: Moment
+    ) -> CountedOutcome? {
+        guard let request = lifecycle.starts[slot]?.request else { return nil }
         switch outcome {
         case .accepted:
             noteArrival(of: slot)
-            membership.counts.pushes.accepted += 1
             retries.noteAnswers(1, dead: 0)
             membership.store[slot].failures = FailureStreak()
-            return  // only the token shows that the card exists
+            return .accepted  // only the token shows that the card exists
         case .unknown:
             noteArrival(of: slot)
-            membership.counts.pushes.uncertain += 1
-            return
+            return .uncertain
         case .refused, .deadToken, .throttled, .serviceError, .notProcessed:
             lifecycle.starts.returnBudget(for: Array(membership.store.tokens[membership.store[slot].token]))
         }
         if outcome != .refused, !membership.hasToken(request.token, slot) {
             restart(slot, to: request.token, at: moment)
-            return
+            return .notProcessed
         }
         switch outcome {
-        case .accepted, .unknown: break
+        case .accepted: return .accepted
+        case .unknown: return .uncertain
         case .refused:
-            membership.counts.pushes.failed += 1
             lifecycle.fail(slot, .refused, at: moment)
+            return .failed
         case .deadToken:
             retries.noteAnswers(1, dead: 1)
             if retries.quarantine.isShut, !activity.flags.contains(.leaving) {
-                membership.counts.pushes.held += 1
                 lifecycle.starts.postpone(slot)
                 retries.enterQuarantine(slot, at: moment)
-            } else {
-                membership.counts.pushes.dead += 1
-                lifecycle.fail(slot, .deadToken, at: moment)
+                return .held
             }
+            lifecycle.fail(slot, .deadToken, at: moment)
+            return .dead
         case .notProcessed:
-            membership.counts.pushes.notProcessed += 1
             if activity.flags.contains(.leaving) {
                 lifecycle.remove(slot, at: moment)
             } else {
                 // The start is retried without limit, because the failure is not its own.
                 retries.awaitRetry(slot, due: moment.monotonic + .seconds(1))
             }
+            return .notProcessed
         case .throttled:
-            membership.counts.pushes.throttled += 1
             postpone(slot, as: activity, isOwn: true, at: moment)
+            return .throttled
         case .serviceError:
-            membership.counts.pushes.notProcessed += 1
             retries.service.noteTrouble()
             postpone(slot, as: activity, isOwn: false, at: moment)
+            return .notProcessed
         }
     }
 
@@ -264,7 +266,6 @@ final class Starter {
     /// Begins again with the device's new start token after the start to the old one was not accepted. Failures and refusals of the old token
     /// do not count for the new one.
     private func restart(_ slot: ActivitySlot, to token: [UInt8], at moment: Moment) {
-        membership.counts.pushes.notProcessed += 1
         membership.store.replaceToken(of: slot, with: token)
         membership.store[slot].failures = FailureStreak()
         lifecycle.starts.forgetRefusals(of: slot)
@@ -294,8 +295,7 @@ final class Starter {
         lifecycle.forgetStart(slot, at: moment)
         retries.replaceToken(of: slot, with: token)
         if membership.store[slot].flags.contains(.leaving) {
-            lifecycle.leaving += 1
-            lifecycle.queueDeparture(slot)
+            lifecycle.noteLeaving(slot)
             return
         }
         lifecycle.renewals.add(slot, request: start.request, edition: start.edition)

@@ -58,8 +58,15 @@ final class DueLineups: LaneMember {
         abandoned = 0
     }
 
-    // For checks.
-    func contains(_ row: Int) -> Bool {
-        first.elements.contains(UInt32(row)) || rows.elements.contains(UInt32(row))
+    /// Describes a lineup without an entry, or a wrong count of those that count; `nil` if there are none.
+    ///
+    /// - Parameter due: the lineups that have an entry here that counts.
+    func violation(due: Set<Int>) -> String? {
+        let listed = Set((first.elements + rows.elements).map { Int($0) })
+        guard due.isSubset(of: listed) else { return "lineups are due in lane \(number), and nobody will visit them" }
+        guard count - abandoned == due.count else {
+            return "lane \(number) counts \(count - abandoned) lineups that are due, has \(due.count)"
+        }
+        return nil
     }
 }

@@ -48,6 +48,15 @@ final class Lineup {
         isGathering(at: now) || publishedAt.advanced(byNanoseconds: interval) <= now
     }
 
+    /// Composes the state of the newest version. The spotlight is the version's: each alert had it when it was new, and an older alert that rides
+    /// along is shown by its text only.
+    func compose(carrying pending: PendingAlert?, into bytes: inout [UInt8]) {
+        let highlighted = pending.flatMap {
+            $0.topic == display.topics[display.spotlight].publication.topicID ? $0.alert.highlight : nil
+        }
+        LineupState.compose(display, highlighting: highlighted, into: &bytes)
+    }
+
     /// Maximum of topics in one lineup, far above the number that a person can follow and a content state has room for.
     static let topicsMax = 64
 }

@@ -9,6 +9,8 @@ final class LineupPublisher {
     let lineupInterval: Int64
     /// The time for which a lineup gathers alerts, nanoseconds.
     let lineupGather: Int64
+    /// Alerts that newer ones displaced before the lineups had looked at them, counted for each lineup.
+    @safe @exclusivity(unchecked) private(set) var superseded = 0
     /// Topics of the lineup being processed, as its rotation sees them. The array is kept, so that processing a lineup allocates nothing.
     @safe @exclusivity(unchecked) var topicStates: [Rotation.Topic] = []
     /// Content that the lineup being processed would show, kept like `topicStates`.
@@ -67,7 +69,7 @@ final class LineupPublisher {
             publication, of: topic, to: followed, alert: alert, at: moment.monotonic)
         {
             reporter.overtake(dropped.publication.serial)
-            if dropped.alert != nil { membership.counts.alerts.superseded += dropped.lookers }
+            if dropped.alert != nil { superseded += dropped.lookers }
         }
         membership.lanes.enqueue(followed)
     }
@@ -120,7 +122,9 @@ final class LineupPublisher {
             publishState(lineup, of: audience, withNews: true, at: moment)
         } else {
             lineup.displayIsOld = isOutdated
-            for (_, news) in membership.lineups.taken { deferPublication(news.publication.serial, for: lineup) }
+            for (_, news) in membership.lineups.taken {
+                membership.deferPublication(news.publication.serial, for: lineup)
+            }
         }
         membership.completeExhausted(at: moment)
         scheduleWakeUp(lineup, membership.lineups.audience(of: lineup.row), at: moment)
@@ -146,13 +150,6 @@ final class LineupPublisher {
         if audience.owed == 0 { _ = lineup.rotation.mayPush(topicStates, now: moment.monotonic) }
         publishState(lineup, of: audience, at: moment)
         scheduleWakeUp(lineup, membership.lineups.audience(of: lineup.row), at: moment)
-    }
-
-    private func deferPublication(_ serial: UInt64, for lineup: Lineup) {
-        if lineup.deferred.isEmpty { membership.deferredLineups += 1 }
-        // The list is bounded like `TrackedPublications`: those that have waited longest stay.
-        if lineup.deferred.count == membership.trackedMax { reporter.overtake(lineup.deferred.removeLast()) }
-        lineup.deferred.append(serial)
     }
 
     /// Moves the spotlight by the news in `lineups.taken`, in order of arrival and as of their times of arrival.
@@ -262,11 +259,7 @@ final class LineupPublisher {
             }
             if isOver { membership.unpark(audience) }
         }
-        if !lineup.deferred.isEmpty {
-            membership.deferredLineups -= 1
-            for serial in lineup.deferred { track(serial, isSeen, in: audience, at: moment) }
-            lineup.deferred = []
-        }
+        for serial in membership.takeDeferred(of: lineup) { track(serial, isSeen, in: audience, at: moment) }
         if withNews {
             for (_, news) in membership.lineups.taken {
                 track(news.publication.serial, isSeen, in: audience, at: moment)
@@ -391,14 +384,5 @@ final class LineupPublisher {
                 event: isOver(audience) ? .end : .update, priority: .immediate,
                 latest: lineup.display.topics[lineup.display.spotlight].publication, displayHash: lineup.display.hash))
         scheduleWakeUp(lineup, index, at: moment)
-    }
-
-    /// Composes the state of the lineup's newest version. The spotlight is the version's: each alert had it when it was new, and an older
-    /// alert that rides along is shown by its text only.
-    func composeLineup(_ lineup: Lineup, carrying pending: PendingAlert?, into bytes: inout [UInt8]) {
-        let highlighted = pending.flatMap {
-            $0.topic == lineup.display.topics[lineup.display.spotlight].publication.topicID ? $0.alert.highlight : nil
-        }
-        LineupState.compose(lineup.display, highlighting: highlighted, into: &bytes)
     }
 }

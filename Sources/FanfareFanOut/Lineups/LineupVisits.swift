@@ -10,6 +10,7 @@ import FanfareQueues
     private let reporter: FeedbackReporter
     private let membership: Membership
     private let publisher: LineupPublisher
+    private let missedAlerts: MissedAlerts
     private let sender: PushSender
     /// Index of the lineups' figures, which a shard without lineups does not have.
     private lazy var freshness = reporter.freshness.indexOfLineups()
@@ -26,11 +27,13 @@ import FanfareQueues
     @safe @exclusivity(unchecked) private var newAlerts: [IssuedAlert] = []
 
     init(
-        _ reporter: FeedbackReporter, _ membership: Membership, _ publisher: LineupPublisher, _ sender: PushSender
+        _ reporter: FeedbackReporter, _ membership: Membership, _ publisher: LineupPublisher,
+        _ missedAlerts: MissedAlerts, _ sender: PushSender
     ) {
         self.reporter = reporter
         self.membership = membership
         self.publisher = publisher
+        self.missedAlerts = missedAlerts
         self.sender = sender
     }
 
@@ -384,11 +387,9 @@ import FanfareQueues
         through number: UInt32, at moment: Moment
     ) {
         let slot = membership.lineups[lone: row].member
-        let classifier = AlertClassifier(missed, led: selection?.lead, at: moment)
-        let outcome = silence.map(AlertOutcome.silenced) ?? .stale
-        classifier.count(outcome: outcome, activities: 1, in: &membership.counts.alerts)
-        membership.counts.alerts.superseded += newAlerts.count - missed.count
-        classifier.note(outcome: outcome, of: CollectionOfOne(slot), in: &membership.store.alertMemory)
+        missedAlerts.settle(
+            missed, displaced: newAlerts.count - missed.count, led: selection?.lead,
+            outcome: silence.map(AlertOutcome.silenced) ?? .stale, for: slot, at: moment)
         noteAlerts(newAlerts, row)
         membership.lineups[lone: row].number = number
         membership.lineups[lone: row].publishedAt = moment.monotonic
@@ -442,7 +443,7 @@ import FanfareQueues
             case .none: return
             case .one(let issue):
                 if membership.isRepeat(issue, row) { return }
-                membership.counts.alerts.add(attempt.isNone ? issue.isRevoked ? .revoked : .stale : outcome, 1)
+                missedAlerts.count(attempt.isNone ? issue.isRevoked ? .revoked : .stale : outcome)
                 membership.lineups[lone: row].alertCounts[Int(issue.alert.class.rawValue)] &+= 1
                 return
             case .many(let issues): return count(issues, row, state, as: activity, at: moment)
@@ -461,10 +462,9 @@ import FanfareQueues
         let missed = LineupVisits.pending(newIssues, through: state.number, after: state.alertCounts)[...]
         let lead = attempt.isNone ? nil : missed.firstIndex { $0.version == attempt.version }
         let outcome = attempt.silence.map(AlertOutcome.silenced) ?? .accepted
-        let classifier = AlertClassifier(missed, led: lead, at: moment)
-        membership.counts.alerts.superseded += newIssues.count - missed.count
-        classifier.count(outcome: outcome, activities: 1, in: &membership.counts.alerts)
-        classifier.note(outcome: outcome, of: CollectionOfOne(state.member), in: &membership.store.alertMemory)
+        missedAlerts.settle(
+            missed, displaced: newIssues.count - missed.count, led: lead, outcome: outcome, for: state.member,
+            at: moment)
         noteAlerts(newIssues, row)
     }
 }

@@ -22,7 +22,9 @@ struct VisitQueue {
     /// Makes any entry the first one.
     mutating func drawFirst(by random: UInt64) { queue.drawFirst(by: random) }
 
-    func contains(_ slot: ActivitySlot) -> Bool { queue.elements.contains(slot) }
+    // For checks.
+    /// The activities that have an entry.
+    var slots: Set<ActivitySlot> { Set(queue.elements) }
 
     /// Notes that an activity that may have an entry here goes elsewhere. Such entries are removed when they may be half of the queue, so
     /// that activities that come and go while nothing is served do not accumulate.

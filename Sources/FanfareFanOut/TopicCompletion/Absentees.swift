@@ -53,6 +53,15 @@ struct Absentees {
         return absent.count + others <= TopicCompletion.exceptionsMax ? Array(absent) : nil
     }
 
+    /// Describes an activity that is listed under another topic than its own, or none; `nil` if there is none.
+    func violation() -> String? {
+        guard stored.count <= Absentees.countMax, stored.count == marks.values.reduce(0, { $0 + $1.count }),
+            stored.allSatisfy({ marks[$0.value.topic]?.contains($0.key) == true }),
+            marks.values.allSatisfy({ !$0.isEmpty })
+        else { return "\(stored.count) absentees are not listed by their topics" }
+        return nil
+    }
+
     /// Returns the topic that the activity is absent from; `nil` if there is none.
     func topic(of activity: ActivityMark) -> TopicID? { stored[activity]?.topic }
 }

@@ -190,6 +190,31 @@ struct CompletionBook {
         _ = takeAll()
     }
 
+    /// Describes an audience's note, or its entry among the unfinished ones, that is not here, or notes that may not be; `nil` if there is none.
+    ///
+    /// - Parameter places: the places of the audiences, by their indices.
+    func violation(places: [(index: AudienceIndex, place: Place)] = []) -> String? {
+        guard isKept || notes.isEmpty && unfinished.isEmpty && absentees.isEmpty else {
+            return "\(notes.count) completions are noted, and nobody wants them"
+        }
+        guard !isSuspended || notes.isEmpty, flushesAt == nil || !notes.isEmpty else {
+            return "\(notes.count) completions are noted at a wrong time"
+        }
+        let listed = Set(unfinished)
+        var noted: Set<UInt32> = []
+        for (index, place) in places {
+            if place.number == number {
+                guard Int(place.index) < notes.count, noted.insert(place.index).inserted else {
+                    return "the note of audience \(index) is another's, or none"
+                }
+            }
+            guard !place.isUnfinished || listed.contains(index) else {
+                return "audience \(index) is unfinished, and not listed"
+            }
+        }
+        return joined.violation() ?? absentees.violation()
+    }
+
     /// Removes and returns the notes.
     mutating func takeAll() -> [TopicCompletion] {
         defer {

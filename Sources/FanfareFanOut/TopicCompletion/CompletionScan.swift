@@ -59,6 +59,19 @@ final class CompletionScan {
         reporter.reportCompletions(at: moment)
     }
 
+    /// Describes a candidate that a pass would miss, or take for another; `nil` if there is none.
+    func violation() -> String? {
+        guard candidates.isEmpty == places.isEmpty, cursor <= membership.store.activities.count else {
+            return "a pass over \(candidates.count) topics has \(places.count) places, and stands at \(cursor)"
+        }
+        for (place, candidate) in candidates.enumerated() {
+            guard candidate.index.place < places.count, places[candidate.index.place] == UInt32(place),
+                candidate.lacking.count <= TopicCompletion.exceptionsMax + 1
+            else { return "a pass does not find the members of audience \(candidate.index)" }
+        }
+        return nil
+    }
+
     /// Notes topics anew whose joiners have the version, so that a restart sends them nothing either.
     private func noteJoiners() {
         for _ in 0..<CompletionScan.joinedMax {

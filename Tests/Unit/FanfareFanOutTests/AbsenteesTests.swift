@@ -28,6 +28,7 @@ import Testing
                 expected[mark] = topic
             }
             #expect(absentees.count == expected.count && absentees.isEmpty == expected.isEmpty)
+            #expect(absentees.violation() == nil)
             for topic in Self.topics {
                 let marks = expected.filter { $0.value == topic }.map(\.key)
                 #expect(Set(absentees.exceptions(from: topic) ?? []) == Set(marks))

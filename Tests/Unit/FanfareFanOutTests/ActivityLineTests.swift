@@ -31,7 +31,9 @@ import Testing
             }
             let places = line.places
             let areKnown = places.allSatisfy { positions[Int($0.slot.rawValue)] == UInt32($0.position) }
-            guard places.map(\.slot) == array, areKnown, line.count == array.count, line.first == array.first,
+            let areContained = places.allSatisfy { line.contains($0.slot, at: $0.position) }
+            guard places.map(\.slot) == array, areKnown, areContained, line.violation() == nil,
+                line.count == array.count, line.first == array.first,
                 line.isEmpty == array.isEmpty
             else {
                 Issue.record("seed \(seed), step \(step): \(places), not \(array)")

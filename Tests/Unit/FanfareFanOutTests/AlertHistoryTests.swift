@@ -45,7 +45,7 @@ import Testing
     @Test func ordinaryAlertsMakeRoomForOrdinaryOnesOnly() {
         let history = history([.essential] + Array(repeating: .ordinary, count: 10))
         #expect(history.pending.count == 1 + AlertHistory.perClassMax)
-        #expect(history.pending.first?.version == 1)
+        #expect(history.pending.first?.version == 1 && history.violation() == nil)
         #expect(history.displaced(after: 0, through: 20) == 2)
         #expect(history.displaced(after: 2, through: 20) == 1 && history.displaced(after: 0, through: 2) == 1)
     }
@@ -76,7 +76,7 @@ import Testing
         let whole = history([.essential, .ordinary, .essential, .essential])
         var short = AlertHistory(resting: whole.resting)
         short.restore(whole.pending.map(\.issue), in: 4)
-        #expect(short.missed(after: 4).isEmpty && short.newest == 0)
+        #expect(short.missed(after: 4).isEmpty && short.newest == 0 && short.violation() == nil)
         for alert in whole.pending {
             let same = short.pending.first { $0.issue === alert.issue }
             #expect(same.map { $0.number % 16 } == alert.number % 16 && same?.version == 4)

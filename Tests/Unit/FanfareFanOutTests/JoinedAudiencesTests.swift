@@ -31,7 +31,7 @@ import Testing
             let due = pending.prefix { $0.sent.map { $0 < FeedTime(milliseconds: before) } ?? false }
             caughtUp += due.map(\.audience)
             pending.removeFirst(due.count)
-            #expect(joined.caughtUp == caughtUp, "seed \(seed), step \(step)")
+            #expect(joined.caughtUp == caughtUp && joined.violation() == nil, "seed \(seed), step \(step)")
             if random.chance(0.3) { (joined.caughtUp, caughtUp) = ([], []) }
         }
     }
@@ -62,6 +62,7 @@ import Testing
         }
         joined.advance(to: FeedTime(milliseconds: 0), sent: FeedTime(milliseconds: 2))
         joined.advance(to: FeedTime(milliseconds: 3), sent: FeedTime(milliseconds: 3))
+        #expect(joined.violation() == nil && loaded.violation() == nil)
         loaded.endLoading()
         #expect(joined.caughtUp.count == 1 << 20 && loaded.caughtUp.count == 1 << 20)
         // There is room again.

@@ -23,7 +23,7 @@ import Testing
         topics[followed].followers = 0
         #expect(publish("order/1", 4, 9) == followed)
         #expect(publish("order/1", 4, 9) == followed)
-        #expect(topics.violatedInvariant() == nil)
+        #expect(topics.violation() == nil)
     }
 
     /// One character or two: the core takes them for two topics, too.
@@ -32,7 +32,7 @@ import Testing
         let decomposed = publish("match/cafe\u{301}", 2, 2)
         #expect(composed != decomposed && topics.count == 2)
         #expect(topics.index(of: TopicID("match/caf\u{E9}")) == composed)
-        #expect(topics.violatedInvariant() == nil)
+        #expect(topics.violation() == nil)
     }
 
     @Test mutating func aPlaceIsAnotherTopicsWhenTheFirstIsForgotten() {
@@ -44,7 +44,7 @@ import Testing
         // The topic begins again under another number of the core, and is the same one for its followers.
         #expect(publish("order/1", 5, 11) == first)
         #expect(publish("order/2", 4, 10) == second)
-        #expect(topics.violatedInvariant() == nil)
+        #expect(topics.violation() == nil)
     }
 
     @Test mutating func forgottenTopicWithoutFollowersIsFoundByNoNumber() {
@@ -53,7 +53,7 @@ import Testing
         #expect(publish("order/2", 5, 10) == first, "its row is free")
         #expect(publish("order/3", 4, 11) != first)
         #expect(publish("order/2", 5, 10) == first)
-        #expect(topics.violatedInvariant() == nil)
+        #expect(topics.violation() == nil)
     }
 
     /// The followers of the earlier topic with this id keep it, without a name and a number.
@@ -62,7 +62,7 @@ import Testing
         topics[index].followers = 0
         let old = topics.detach(index)
         #expect(publish("table/1", 4, 9) == index && index != old)
-        #expect(topics.violatedInvariant() == nil)
+        #expect(topics.violation() == nil)
     }
 
     /// A feed by names, by numbers, and by both in turn: each topic has one row.
@@ -93,7 +93,7 @@ import Testing
                 #expect(named == nil || named == index, "seed \(seed)")
                 #expect(topics[index].id == id, "seed \(seed)")
             }
-            let violation = topics.violatedInvariant()
+            let violation = topics.violation()
             #expect(violation == nil, "seed \(seed)")
         }
     }

@@ -40,7 +40,8 @@ import Testing
                 queue.removeAll { (Self.number($0) ?? 0) % unwanted == 0 }
                 array.removeAll { $0 % unwanted == 0 }
             }
-            guard queue.count == array.count, queue.isEmpty == array.isEmpty, Self.number(queue.first) == array.first
+            guard queue.count == array.count, queue.isEmpty == array.isEmpty, queue.violation() == nil,
+                Self.number(queue.first) == array.first
             else {
                 Issue.record("seed \(seed), step \(step): \(queue.count) of \(array.count)")
                 return

@@ -251,7 +251,7 @@ import Testing
             isDue.remove(row)
             due.abandon { isDue.contains($0) }
         }
-        #expect(due.count <= 2 * isDue.count + 16 && isDue.allSatisfy(due.contains))
+        #expect(due.count <= 2 * isDue.count + 16 && due.violation(due: isDue) == nil)
         var visited: [Int] = []
         while let row = due.popFirst(isDue: { isDue.contains($0) }) {
             visited.append(row)
@@ -259,5 +259,16 @@ import Testing
         }
         #expect(visited == Array(stride(from: 1, to: 1000, by: 2)), "first come, first served, each once")
         #expect(!due.hasWork)
+    }
+
+    @Test func aLineupWithoutAnEntryAndAnEntryThatCountsForNoneAreViolations() {
+        let due = DueLineups(lane: 1)
+        for row in 0..<5 { due.append(row, isFirst: row == 3) }
+        due.abandon { $0 != 2 }
+        let first = due.popFirst { $0 != 2 }
+        #expect(first == 3 && due.violation(due: [0, 1, 4]) == nil)
+        #expect(due.violation(due: [0, 1]) != nil && due.violation(due: [0, 1, 9]) != nil)
+        due.append(2)
+        #expect(due.violation(due: [0, 1, 2, 4]) == nil)
     }
 }

@@ -70,6 +70,14 @@ import Testing
         #expect(membership.audiences[index] === membership.audiences.vacant)
     }
 
+    @Test func lineupKeepsThePublicationsThatHaveWaitedLongestForItsNextVersion() {
+        let lineup = Lineup(rotation: Rotation(LineupRules(), at: .always))
+        for serial in UInt64(1)...6 { membership.deferPublication(serial, for: lineup) }
+        #expect(membership.deferredLineups == 1 && lineup.deferred == [1, 2, 3, 6])
+        let (taken, left) = (membership.takeDeferred(of: lineup), membership.takeDeferred(of: lineup))
+        #expect(taken == [1, 2, 3, 6] && left.isEmpty && membership.deferredLineups == 0)
+    }
+
     @Test func audienceOfTooManyUnpublishedTopicsIsRefused() {
         _ = audience()
         #expect(membership.refusal(of: .topic(TopicID("another"))) == nil)

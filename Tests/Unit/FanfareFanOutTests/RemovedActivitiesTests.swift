@@ -20,7 +20,7 @@ import Testing
                 told.insert(entry.id).inserted && entry.token == entry.id + 1 && entry.id == (last.map { $0 + 1 } ?? 0))
             last = entry.id
         }
-        #expect(told.count == min(count, RemovedActivities.unansweredMax))
+        #expect(told.count == min(count, RemovedActivities.unansweredMax) && removed.violation() == nil)
         for _ in 0..<count {
             removed.noteAsked()
             guard let entry = removed.next() else { continue }

@@ -43,6 +43,28 @@ import Testing
         #expect(Self.causes(topics, 3).isEmpty && Self.causes(topics, 4) == ["second"] && topics.hasAlerts)
     }
 
+    private static func violation(of topics: ResumedTopics, rows: Int = 4, id: String = "a") -> String? {
+        topics.violation(rows: rows) { _ in TopicID(id) }
+    }
+
+    @Test func alertsOfAnotherTopicOrOfNoneAreAViolation() {
+        var topics = ResumedTopics()
+        for number in 0..<20 { topics.note(Self.alert("\(number)", text: "\(number)"), of: 3, weight: 1) }
+        #expect(Self.violation(of: topics) == nil)
+        #expect(Self.violation(of: topics, rows: 3) != nil && Self.violation(of: topics, id: "b") != nil)
+        topics.forget(3)
+        #expect(Self.violation(of: topics, rows: 0, id: "b") == nil)
+    }
+
+    @Test func statesOfMoreTopicsThanThereAreAreAViolation() {
+        var topics = ResumedTopics()
+        topics.begin()
+        topics.noteHolders(of: Self.publication(1), 5)
+        #expect(Self.violation(of: topics, rows: 6) == nil && Self.violation(of: topics, rows: 5) != nil)
+        topics.end(newest: NewsNumber(), at: 0)
+        #expect(Self.violation(of: topics, rows: 0) == nil)
+    }
+
     /// The alert goes on with the weight of its news.
     @Test func theWeightOfItsNewsIsNotedInTheAlert() {
         var topics = ResumedTopics()

@@ -10,7 +10,7 @@ import Testing
         var revisits = Revisits()
         revisits.append(slot(1), isUrgent: false, isLate: true)
         revisits.append(slot(2), isUrgent: false, isLate: false)
-        #expect(revisits.contains(slot(1)) && revisits.contains(slot(2)))
+        #expect(revisits.slots == [slot(1), slot(2)])
         let prompt = [revisits.nextPrompt { _ in false }, revisits.nextPrompt { _ in false }]
         let late = [revisits.nextLate(), revisits.nextLate()]
         #expect(prompt == [slot(2), nil] && late == [slot(1), nil])

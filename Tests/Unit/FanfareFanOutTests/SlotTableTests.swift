@@ -29,5 +29,16 @@ import Testing
             #expect(table.count == model.count)
         }
         for (id, slot) in model { #expect(table.find(id, in: activities) == slot, "seed \(seed)") }
+        #expect(table.violation(in: activities) == nil, "seed \(seed)")
+    }
+
+    @Test func aSlotThatIsNotFoundByItsIDIsAViolation() {
+        var activities = (0..<UInt64(10)).map { Activity(id: ActivityID($0)) }
+        var table = SlotTable()
+        for slot in UInt32(0)..<10 { table.insert(ActivitySlot(slot), in: activities) }
+        #expect(table.violation(in: activities) == nil)
+        // Its bucket is empty.
+        activities[7].id = ActivityID(12)
+        #expect(table.violation(in: activities) != nil)
     }
 }

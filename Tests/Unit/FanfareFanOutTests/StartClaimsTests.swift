@@ -37,9 +37,18 @@ import Testing
                 if let last = taken.last { line.removeAll { $0.rawValue <= last.rawValue } }
                 if !taken.isEmpty { open.append((ticket, taken)) }
             }
-            #expect(claims.unnamedCount == line.count, "seed \(seed), step \(step)")
+            #expect(claims.unnamedCount == line.count && claims.violation() == nil, "seed \(seed), step \(step)")
             let tickets = Set(open.map(\.ticket))
             #expect((ticket - min(ticket, 20)...ticket).allSatisfy { claims.isRequested($0) == tickets.contains($0) })
         }
+    }
+
+    @Test func aRequestBehindALaterOneIsAViolation() {
+        var claims = StartClaims()
+        for slot in UInt32(0)..<2 { claims.append(ActivitySlot(slot)) }
+        let first = claims.takeNext(upTo: 1, beside: 0, ticket: 5) { _ in true }
+        #expect(first.count == 1 && claims.violation() == nil)
+        let second = claims.takeNext(upTo: 2, beside: 0, ticket: 4) { _ in true }
+        #expect(second.count == 1 && claims.violation() != nil)
     }
 }

@@ -15,8 +15,16 @@ import Testing
     @Test func newestPublicationOvertakesTheOneBefore() {
         var publications = TrackedPublications(capacity: 2)
         let overtaken = (UInt32(1)...4).map { publications.track(UInt64($0), in: $0) }
-        #expect(overtaken == [nil, nil, 2, 3])
+        #expect(overtaken == [nil, nil, 2, 3] && publications.violation() == nil)
         let completed = [publications.takeCompleted(oldest: 4), publications.takeCompleted(oldest: 4)]
         #expect(completed == [1, 4])
+    }
+
+    @Test func anEarlierVersionBehindALaterOneIsAViolation() {
+        var publications = TrackedPublications(capacity: 8)
+        for version: UInt32 in [2, 5, 5] { _ = publications.track(UInt64(version), in: version) }
+        #expect(publications.violation() == nil)
+        _ = publications.track(9, in: 4)
+        #expect(publications.violation() != nil)
     }
 }

@@ -45,7 +45,7 @@ import Testing
             try claims.add(Self.alerts(["a": second]), forLineupOf: Self.mark(number))
         }
         try claims.add(Self.alerts(["b": 50, "a": 30]), forLineupOf: Self.mark(4))
-        #expect(claims.named == 4)
+        #expect(claims.named == 4 && claims.violation() == nil)
         let request = claims.takeAll(ticket: 1)
         #expect(request.claims == [Self.claim("a", through: 40, 1, 2, 3, 4), Self.claim("b", through: 50, 4)])
     }
@@ -57,7 +57,7 @@ import Testing
         claims.add(StartMark(rawValue: 3))
         let request = claims.takeAll(ticket: 1)
         #expect(request.claims.count == 2 && request.starts == [StartMark(rawValue: 3)])
-        #expect(claims.isEmpty && claims.named == 0)
+        #expect(claims.isEmpty && claims.named == 0 && claims.violation() == nil)
         try claims.add(Self.alerts(["b": 20, "a": 5]), forLineupOf: Self.mark(4))
         let next = claims.takeAll(ticket: 2)
         #expect(next.claims == [Self.claim("b", through: 20, 4), Self.claim("a", through: 5, 4)])

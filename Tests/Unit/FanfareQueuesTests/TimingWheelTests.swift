@@ -39,7 +39,7 @@ import Testing
             .nanoseconds(Int64.random(in: 0...1 << Int64.random(in: 0...50, using: &random), using: &random))
         }
 
-        for _ in 0..<1000 {
+        for step in 0..<1000 {
             switch Int.random(in: 0..<10, using: &random) {
             case 0..<5:
                 // Entries often have the due time of others.
@@ -78,6 +78,7 @@ import Testing
                 }
             }
             try #require(wheel.count == list.entries.count, "seed \(seed)")
+            if step % 10 == 0 { try #require(wheel.violation() == nil, "seed \(seed), step \(step)") }
             if let first = list.entries.first {
                 #expect((wheel.nextDue ?? .never) <= max(now, first.expires), "late: seed \(seed)")
                 #expect(wheel.due(of: first.entry) == first.expires, "seed \(seed)")
@@ -100,6 +101,7 @@ import Testing
             pieces += 1
             #expect(try #require(wheel.nextDue) <= Self.hour)
             first = wheel.popDue(Self.hour)
+            #expect(wheel.violation() == nil)
             // An entry of the same tick expires behind all others, whenever it comes.
             if pieces == 3 { wheel.insert(-1, due: Self.hour) }
         }

@@ -1,0 +1,55 @@
+import FanfareModel
+import Testing
+
+@testable import FanfareFanOut
+
+@Suite struct CompletionBookTests {
+    private static func publication(of topic: String, birth: UInt64) -> Publication {
+        Publication(
+            serial: birth, topicID: TopicID(topic), topic: TopicNumber(place: UInt32(birth), birth: birth),
+            topicKind: .football, version: 1, event: .update, state: EncodedState(["n": 1]), priority: .immediate,
+            alert: nil, staleAfter: nil, dismissAfter: nil)
+    }
+
+    private static func book() -> CompletionBook {
+        var book = CompletionBook()
+        book.keep(besideOthers: true)
+        book.advance(to: FeedTime(milliseconds: 10), sent: FeedTime(milliseconds: 5))
+        return book
+    }
+
+    @Test func aNoteThatIsAnothersOrNobodysIsAViolation() {
+        var book = Self.book()
+        var places = [CompletionBook.Place(), CompletionBook.Place()]
+        book.note(Self.publication(of: "a", birth: 1), at: &places[0])
+        book.note(Self.publication(of: "b", birth: 2), at: &places[1])
+        #expect(book.violation(places: [(index: 3, place: places[0]), (index: 4, place: places[1])]) == nil)
+        #expect(book.violation(places: [(index: 3, place: places[0]), (index: 4, place: places[0])]) != nil)
+        let other = Self.book()
+        #expect(other.violation(places: [(index: 3, place: places[0])]) != nil)
+        let taken = book.takeAll()
+        #expect(taken.count == 2 && book.violation(places: [(index: 3, place: places[0])]) == nil)
+    }
+
+    @Test func anUnfinishedAudienceThatIsNotListedIsAViolation() {
+        var (book, place) = (Self.book(), CompletionBook.Place())
+        book.noteUnfinished(7, &place)
+        #expect(book.violation(places: [(index: 7, place: place)]) == nil)
+        #expect(book.violation(places: [(index: 8, place: place)]) != nil)
+        let taken = book.takeUnfinished()
+        #expect(taken == [7] && book.violation(places: [(index: 7, place: place)]) != nil)
+        let wasUnfinished = place.endUnfinished()
+        #expect(wasUnfinished && book.violation(places: [(index: 7, place: place)]) == nil)
+    }
+
+    @Test func notesWhilePhonesMayHaveDroppedPushesAreAViolation() {
+        var (book, place) = (Self.book(), CompletionBook.Place())
+        book.note(Self.publication(of: "a", birth: 1), at: &place)
+        book.isSuspended = true
+        #expect(book.violation() != nil)
+        book.void()
+        #expect(book.violation() == nil)
+        book.note(Self.publication(of: "a", birth: 1), at: &place)
+        #expect(book.violation() == nil && book.due == nil)
+    }
+}

@@ -1,0 +1,56 @@
+import Testing
+
+@testable import FanfareFanOut
+
+@Suite struct ShardCountsTests {
+    /// Counts of which each is another multiple of a factor.
+    private static func counts(_ factor: Int) -> ShardCounts {
+        func times(_ number: Int) -> Int { number * factor }
+        let pushes = ShardCounts.Pushes(
+            sent: times(1), accepted: times(2), dead: times(3), held: times(4), throttled: times(5), failed: times(6),
+            uncertain: times(7), notProcessed: times(8), downgradedToLowPriority: times(9))
+        let alerts = ShardCounts.Alerts(
+            accepted: times(10), superseded: times(11), revoked: times(12), stale: times(13), uncertain: times(14),
+            refused: times(15), silenced: times(16), limited: times(17))
+        return ShardCounts(
+            pushes: pushes, alerts: alerts, activities: times(18),
+            lineups: ShardCounts.Lineups(activities: times(19), distinct: times(20)), tokenless: times(21),
+            owed: times(22), refused: times(23), transport: transport(times(24)))
+    }
+
+    private static func transport(_ number: Int) -> TransportFigures {
+        TransportFigures(
+            connections: number, connectionsWanted: 2 * number, connectionsOpened: 3 * number, roundTrip: 0,
+            inFlight: 4 * number, limit: .nothing, held: (5..<10).map { Int64($0) * Int64(number) })
+    }
+
+    @Test func aSumAddsEachCountToItsOwn() {
+        #expect(Self.counts(2) + Self.counts(5) == Self.counts(7))
+    }
+
+    @Test func countsOfZeroChangeNoSum() {
+        #expect(Self.counts(3) + ShardCounts() == Self.counts(3))
+        #expect(ShardCounts() + Self.counts(3) == Self.counts(3))
+    }
+
+    @Test func severalTransportsHaveTheWorstLimitAndTheLongestRoundTrip() {
+        var (first, second) = (Self.transport(1), Self.transport(2))
+        (first.limit, first.roundTrip) = (.window, 7)
+        (second.limit, second.roundTrip) = (.streams, 9)
+        var expected = Self.transport(3)
+        (expected.limit, expected.roundTrip) = (.window, 9)
+        #expect(first + second == expected && second + first == expected)
+    }
+
+    @Test func everyOutcomeOfAPushHasItsCount() {
+        let outcomes: [CountedOutcome] = [
+            .accepted, .dead, .held, .throttled, .failed, .uncertain, .notProcessed,
+        ]
+        var pushes = ShardCounts.Pushes()
+        for (number, outcome) in outcomes.enumerated() { for _ in 0...number { pushes.add(outcome) } }
+        let expected = ShardCounts.Pushes(
+            sent: 0, accepted: 1, dead: 2, held: 3, throttled: 4, failed: 5, uncertain: 6, notProcessed: 7,
+            downgradedToLowPriority: 0)
+        #expect(pushes == expected)
+    }
+}
