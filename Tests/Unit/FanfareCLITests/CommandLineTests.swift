@@ -100,14 +100,14 @@ import Testing
             ])
         #expect(rules.costs(of: nil) == text)
         var small = rules
-        small.kinds[.football]?.attributesReserve = 2900
+        small.kinds[.football]?.content.attributesReserve = 2900
         #expect(small.costs(of: .football).hasSuffix("\n") && small.costs(of: .football).contains("\n#         1,196 "))
     }
 
     @Test func rulesComeFromAFile() throws {
         let folder = #filePath.components(separatedBy: "/Tests/")[0] + "/Examples/Rules/"
         #expect(try parse("f").options.rules[.football].occasions.count == 12)
-        #expect(try parse("f --rules \(folder)queue.toml").options.rules[.queue].dismissal == .immediate)
+        #expect(try parse("f --rules \(folder)queue.toml").options.rules[.queue].lifetime.dismissal == .immediate)
         #expect { try parse("f --rules \(#filePath)") } throws: { "\($0)".contains("CommandLineTests.swift:1:") }
     }
 

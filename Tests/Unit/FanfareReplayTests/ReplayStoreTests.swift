@@ -326,7 +326,7 @@ import Testing
     @Test func otherRulesHoldFromTheEndOfTheLog() throws {
         let file = try FeedFile(Self.feed())
         var slow = Rules.builtIn
-        slow.other.minimumInterval = .seconds(200)
+        slow.other.pace.minimumInterval = .seconds(200)
         func replay(_ log: any Log, _ rules: Rules, minutes: Int64? = nil) throws -> Result {
             try self.replay(file.path, log, rules: rules.toml) {
                 $0.rules = rules
