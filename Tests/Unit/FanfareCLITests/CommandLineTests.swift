@@ -25,14 +25,14 @@ import Testing
         #expect(options.paths == ["matches/", "day.ndjson"])
         #expect(options.feed.format == .native)
         #expect(options.feed.kickoff?.description == "2018-05-13T14:00:00.000Z")
-        #expect(options.speed == .times(60))
-        #expect(options.gapMax == .milliseconds(2500))
-        #expect(options.from?.description == "2018-05-13T14:00:00.000Z")
-        #expect(options.until?.description == "2018-05-13T17:00:00.000Z")
-        #expect(options.subscribers == 50_000)
-        #expect(options.lineups == 4...4)
-        #expect(options.hasFavourites)
-        #expect(options.seed == 9)
+        #expect(options.timetable.speed == .times(60))
+        #expect(options.timetable.gapMax == .milliseconds(2500))
+        #expect(options.timetable.from?.description == "2018-05-13T14:00:00.000Z")
+        #expect(options.timetable.until?.description == "2018-05-13T17:00:00.000Z")
+        #expect(options.subscribers.count == 50_000)
+        #expect(options.subscribers.lineups == 4...4)
+        #expect(options.subscribers.hasFavourites)
+        #expect(options.subscribers.seed == 9)
         #expect(options.shards == 2)
         #expect(
             options.transport
@@ -57,7 +57,7 @@ import Testing
 
     @Test func subscribersComeFromAFile() throws {
         let command = try parse("f --subscribers people.txt")
-        #expect(command.subscribersPath == "people.txt" && command.options.subscribers == 0)
+        #expect(command.subscribersPath == "people.txt" && command.options.subscribers.count == 0)
         #expect(try parse("f --subscribers people.txt --subscribers 7").subscribersPath == nil)
         #expect(try parse("f --subscribers ./1e6").subscribersPath == "./1e6")
         #expect { try parse("f --subscribers ios.txt --subscribers android.txt") } throws: {

@@ -54,7 +54,7 @@ import Testing
     ) throws -> Result {
         var options = ReplayOptions(paths: [path])
         options.store = log.map { _ in StoreOptions(folder: "", rules: rules) }
-        options.subscribers = 20
+        options.subscribers.count = 20
         options.keepsStates = true
         configure(&options)
         var result = Result()
@@ -80,7 +80,7 @@ import Testing
         let file = try FeedFile(Self.feed())
         let undisturbed = try replay(file.path, nil)
         let log = MemoryLog()
-        let first = try replay(file.path, log, interruptedAfter: 4 * lines) { $0.speed = .times(100_000) }
+        let first = try replay(file.path, log, interruptedAfter: 4 * lines) { $0.timetable.speed = .times(100_000) }
         #expect(first.summary.interrupted && first.summary.undelivered == 0)
         let second = try replay(file.path, log)
         #expect(second.recalled == first.decided, "everything that the log has was decided, and so sent")
@@ -117,12 +117,12 @@ import Testing
         let file = try FeedFile(Self.feed())
         let undisturbed = try replay(file.path, nil)
         let whole = MemoryLog()
-        _ = try replay(file.path, whole) { $0.speed = speed }
+        _ = try replay(file.path, whole) { $0.timetable.speed = speed }
         let entries = try entries(of: whole)
         #expect(entries.count > 60)
         for cut in 0...entries.count {
             let log = log(of: entries.prefix(cut))
-            let resumed = try replay(file.path, log) { $0.speed = speed }
+            let resumed = try replay(file.path, log) { $0.timetable.speed = speed }
             #expect(resumed.log == undisturbed.decided, "cut at \(cut)")
             #expect(resumed.states == undisturbed.states, "cut at \(cut)")
             #expect(resumed.summary.recalled == max(0, cut - 1))
@@ -287,7 +287,7 @@ import Testing
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let file = try FeedFile(Self.feed())
         let first = try replay(file.path, LMDBLog(folder: folder)) {
-            $0.until = FeedTime(seconds: Self.kickOff + 600)
+            $0.timetable.until = FeedTime(seconds: Self.kickOff + 600)
         }
         let position = try #require(
             try entries(of: LMDBLog(folder: folder, isReadOnly: true)).firstIndex { entry in
@@ -330,7 +330,7 @@ import Testing
         func replay(_ log: any Log, _ rules: Rules, minutes: Int64? = nil) throws -> Result {
             try self.replay(file.path, log, rules: rules.toml) {
                 $0.rules = rules
-                $0.until = minutes.map { FeedTime(seconds: Self.kickOff + 60 * $0) }
+                $0.timetable.until = minutes.map { FeedTime(seconds: Self.kickOff + 60 * $0) }
             }
         }
         let log = MemoryLog()
@@ -375,7 +375,7 @@ import Testing
     @Test func anotherDecisionVersionDecidesAgainAndGoesOn() throws {
         let file = try FeedFile(Self.feed())
         let written = MemoryLog()
-        let first = try replay(file.path, written) { $0.until = FeedTime(seconds: Self.kickOff + 60 * 12) }
+        let first = try replay(file.path, written) { $0.timetable.until = FeedTime(seconds: Self.kickOff + 60 * 12) }
         let version = UInt64(DecisionCore.version)
         let log = self.log(
             of: try entries(of: written).map { entry in
