@@ -147,7 +147,7 @@ import Testing
         stage.write(board(1, at: Double(Self.start)))
         let summary = try stage.run()
         #expect(summary.interrupted)
-        #expect(summary.updates == 2 && summary.counts.pushes.accepted == 2)
+        #expect(summary.decisions.updates == 2 && summary.counts.pushes.accepted == 2)
         #expect(summary.undelivered == 0 && stage.reports == [])
     }
 
@@ -160,7 +160,7 @@ import Testing
         stage.write(#"{"topic":"board/"#)
         let summary = try stage.run()
         #expect(summary.interrupted)
-        let taken = summary.decisions[.published] ?? 0
+        let taken = summary.decisions.outcomes[.published] ?? 0
         #expect(taken > 512, "more than a turn's; a pipe holds as many")
         #expect(summary.events == taken && stage.reports == [])
     }

@@ -125,7 +125,7 @@ import Testing
             let resumed = try replay(file.path, log) { $0.timetable.speed = speed }
             #expect(resumed.log == undisturbed.decided, "cut at \(cut)")
             #expect(resumed.states == undisturbed.states, "cut at \(cut)")
-            #expect(resumed.summary.recalled == max(0, cut - 1))
+            #expect(resumed.summary.recall.entries == max(0, cut - 1))
             #expect(resumed.summary.undelivered == 0)
         }
     }
@@ -151,7 +151,7 @@ import Testing
             input.fileHandleForWriting.write(Data(lines.map { $0 + "\n" }.joined().utf8))
             input.fileHandleForWriting.closeFile()
             let summary = replay.run()
-            return (skipped, recalled, decided, summary.recalledRejections)
+            return (skipped, recalled, decided, summary.recall.rejections)
         }
         var decided: [String] = []
         for run in 0..<6 {
@@ -265,9 +265,9 @@ import Testing
         let log = MemoryLog()
         let first = try replay(file.path, log)
         let second = try replay(file.path, log)
-        #expect(first.summary.recalledRejections == 0 && !first.summary.isClean)
-        #expect(second.summary.decisions[.rejected] == nil)
-        #expect(second.summary.recalledRejections == 1 && !second.summary.isClean)
+        #expect(first.summary.recall.rejections == 0 && !first.summary.isClean)
+        #expect(second.summary.decisions.outcomes[.rejected] == nil)
+        #expect(second.summary.recall.rejections == 1 && !second.summary.isClean)
     }
 
     @Test func anotherFeedIsRefusedWithItsPlace() throws {
@@ -296,7 +296,7 @@ import Testing
             })
         _ = try LMDBLog.skip(LogPosition(position + 1), in: folder)
         let second = try replay(file.path, LMDBLog(folder: folder))
-        #expect(second.summary.recalled > 0 && second.recalled != first.decided)
+        #expect(second.summary.recall.entries > 0 && second.recalled != first.decided)
         func records(of topic: String, _ words: String) -> Int {
             String(decoding: second.log, as: UTF8.self).split(separator: "\n").count {
                 $0.contains(#""topic":"\#(topic)""#) && $0.contains(words)
@@ -337,7 +337,7 @@ import Testing
         let first = try replay(log, .builtIn, minutes: 12)
         let stopped = log.end
         let second = try replay(log, slow)
-        #expect(second.recalled == first.decided && second.summary.recalled == Int(stopped) - 1)
+        #expect(second.recalled == first.decided && second.summary.recall.entries == Int(stopped) - 1)
         func versions(_ log: [UInt8]) -> Int {
             String(decoding: log, as: UTF8.self).split(separator: "\n").count { $0.contains("\"published\"") }
         }
