@@ -38,7 +38,9 @@ extension LineupPreview.ShownCard {
     /// The time, the cause and the card; the row in the spotlight is marked. Text from the feed cannot move the cursor.
     var lines: [String] {
         // An alert that names several goals has a line for each.
-        ([headline] + card.map { "    \($0)" }).flatMap { $0.split(separator: "\n").map { Console.quoted(String($0)) } }
+        ([headline] + content.lines.map { "    \($0)" }).flatMap {
+            $0.split(separator: "\n").map { Console.quoted(String($0)) }
+        }
     }
 
     private var headline: String {
@@ -50,9 +52,11 @@ extension LineupPreview.ShownCard {
         if let alert { text += "; alert “\(alert.title): \(alert.body)”" }
         return text
     }
+}
 
+extension LineupPreview.ShownCard.Content {
     /// A line for each topic; the spotlight's line also says what has just happened.
-    var card: [String] {
+    fileprivate var lines: [String] {
         let leading = rows.map(\.compactLeading.count).max() ?? 0
         let trailing = rows.map(\.compactTrailing.count).max() ?? 0
         var lines = rows.indices.map { index in

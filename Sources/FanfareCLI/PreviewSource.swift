@@ -254,14 +254,14 @@ struct PreviewSource {
         unseen.notices = story.gaps.notices
         let kinds = try kinds(of: topics)
         return (all ? story.cards : Array(story.cards.suffix(1))).map { card in
-            let spotlight = card.spotlight.map { card.rows[$0] }
-            let others = card.rows.enumerated().filter { $0.offset != card.spotlight }.map(\.element.fields)
-            var state = card.state
-            state["highlight"] = card.highlight.map(JSONValue.string) ?? state["highlight"]
+            let (shown, spotlight) = (card.content, card.content.spotlightRow)
+            let others = shown.rows.enumerated().filter { $0.offset != shown.spotlight }.map(\.element.fields)
+            var state = shown.state
+            state["highlight"] = shown.highlight.map(JSONValue.string) ?? state["highlight"]
             let topic = TopicID(spotlight?.topic ?? topics[0].rawValue)
             let content = CardContent(
                 topic: topic, kind: kinds[topic] ?? .generic, state: state, short: spotlight?.short, others: others,
-                more: card.more, at: card.at, isOver: card.isEnd)
+                more: shown.more, at: card.at, isOver: card.isEnd)
             let causes = card.news.map { "\($0.topic?.rawValue ?? "") \($0.name)" }
             return PreviewMoment(
                 content: content, title: "lineup of \(topics.count)",
@@ -307,7 +307,7 @@ extension DecisionRecord {
     fileprivate var name: String { occasion?.rawValue ?? (origin == .timer ? "what waited" : kind) }
 }
 
-extension LineupPreview.ShownCard.Row {
+extension LineupPreview.ShownCard.Content.Row {
     fileprivate var fields: JSONObject {
         [
             "id": .string(topic), "compactLeading": .string(compactLeading),

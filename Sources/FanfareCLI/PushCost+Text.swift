@@ -17,7 +17,8 @@ extension Rules {
     ///
     /// - Parameter kind: topic kind; `nil` for the rules that leave the most room.
     func costs(of kind: TopicKind?) -> String {
-        let reserve = kind.map { self[$0].attributesReserve } ?? TopicRules.attributesReserveRange.lowerBound
+        let reserve =
+            kind.map { self[$0].content.attributesReserve } ?? TopicRules.Content.attributesReserveRange.lowerBound
         let most = min(limits.stateBytesMax, TopicRules.pushBytesMax - reserve)
         var lines = [
             "# What a content state costs: an update without an alert, where an answer takes "

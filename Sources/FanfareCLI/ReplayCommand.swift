@@ -30,21 +30,25 @@ struct ReplayCommand {
                 options.rules = try Arguments.rules(at: file)
             case .option("--format"): options.feed.format = try arguments.format()
             case .option("--kickoff"): options.feed.kickoff = try arguments.time()
-            case .option("--speed"): options.speed = try arguments.value("max, or a number above 0", Self.speed)
-            case .option("--max-gap"): options.gapMax = try arguments.value("seconds, 0 or more", Self.seconds)
-            case .option("--from"): options.from = try arguments.time()
-            case .option("--until"): options.until = try arguments.time()
+            case .option("--speed"):
+                options.timetable.speed = try arguments.value("max, or a number above 0", Self.speed)
+            case .option("--max-gap"):
+                options.timetable.gapMax = try arguments.value("seconds, 0 or more", Self.seconds)
+            case .option("--from"): options.timetable.from = try arguments.time()
+            case .option("--until"): options.timetable.until = try arguments.time()
             case .option("--subscribers"):
                 let who = try arguments.value("a whole number from 0 to 100000000, or a file", Self.subscribers)
                 if let file = who.1, let other = subscribersPath, other != file {
                     throw UsageError("--subscribers \(file): subscribers are one file, and \(other) is named before it")
                 }
-                (options.subscribers, subscribersPath) = who
+                (options.subscribers.count, subscribersPath) = who
             case .option("--lineups"):
-                options.lineups = try arguments.value("how many topics, as 4 or 3-8, at most 64", Self.lineups)
-            case .option("--favourites"): options.hasFavourites = true
+                options.subscribers.lineups = try arguments.value(
+                    "how many topics, as 4 or 3-8, at most 64", Self.lineups)
+            case .option("--favourites"): options.subscribers.hasFavourites = true
             case .option("--preview"): options.preview = try arguments.topics()
-            case .option("--seed"): options.seed = try arguments.value("a whole number from 0") { UInt64($0) }
+            case .option("--seed"):
+                options.subscribers.seed = try arguments.value("a whole number from 0") { UInt64($0) }
             case .option("--shards"): options.shards = try arguments.count(1...256)
             case .option("--pin"): options.pinsShards = true
             case .option("--transport"):
@@ -78,10 +82,10 @@ struct ReplayCommand {
             throw UsageError(
                 "--format \(format.rawValue): standard input is read as native lines; name a file for other formats")
         }
-        guard options.lineups != nil || !options.hasFavourites else {
+        guard options.subscribers.lineups != nil || !options.subscribers.hasFavourites else {
             throw UsageError("--favourites: only means something with --lineups")
         }
-        if let from = options.from, let until = options.until, until < from {
+        if let from = options.timetable.from, let until = options.timetable.until, until < from {
             throw UsageError("--until \(until): lies before --from \(from)")
         }
         otherInputs += [apns.keyFile, apns.caFile].compactMap(\.self)
@@ -148,14 +152,14 @@ struct ReplayCommand {
                 keepsContent: true, awaitsReader: !isLive)
         }
         let log = decisions.map {
-            DecisionLogWriter($0, isLive: isLive, leavesAtOnce: isLive || self.options.speed != .max)
+            DecisionLogWriter($0, isLive: isLive, leavesAtOnce: isLive || self.options.timetable.speed != .max)
         }
         let states = try statesPath.map { (path) throws(UsageError) in
             try files.open(path, option: "--states", keepsContent: true, awaitsReader: !isLive)
         }
         let console = ProgressConsole()
         let people = try storedPeople()
-        let isPushing = options.subscribers > 0 || subscribersPath != nil || people != nil
+        let isPushing = options.subscribers.count > 0 || subscribersPath != nil || people != nil
         // Set as soon as the replay exists, and before any line is written.
         var interrupt: () -> Void = {}
         var output = ReplayOutput(report: console.report, progress: console.show, preview: console.show)
@@ -177,7 +181,7 @@ struct ReplayCommand {
         output.skippedDecisions = recalled.map { lines in { lines.skip($0) } }
         var options = options
         let subscribers = try subscribersPath.map { (path) throws(UsageError) in try SubscriberLoad(path) }
-        options.subscriberSource = people ?? subscribers?.file
+        options.subscribers.source = people ?? subscribers?.file
         options.keepsStates = states != nil
         let replay: Replay
         do { replay = try Replay(options, output: output) } catch { throw UsageError("\(error)") }

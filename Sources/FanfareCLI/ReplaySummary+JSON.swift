@@ -13,15 +13,17 @@ extension ReplaySummary {
 
     /// The summary for programs: one object on one line. Members without a value are `null`.
     var json: String {
-        let counted = Outcome.allCases.map { ($0.rawValue, JSONValue.int(Int64(decisions[$0, default: 0]))) }
+        let counted = Outcome.allCases.map { ($0.rawValue, JSONValue.int(Int64(decisions.outcomes[$0, default: 0]))) }
         let pushes = counts.pushes
         let alerts = counts.alerts
         var object: JSONObject = [
             "events": .int(Int64(events)),
-            "recalled": .int(Int64(recalled)),
+            "recalled": .int(Int64(recall.entries)),
             "decisions": .object(JSONObject(counted)),
-            "updates": .int(Int64(updates)),
-            "alerts": ["granted": .int(Int64(alertsGranted)), "demoted": .int(Int64(alertsDemoted))],
+            "updates": .int(Int64(decisions.updates)),
+            "alerts": [
+                "granted": .int(Int64(decisions.alertsGranted)), "demoted": .int(Int64(decisions.alertsDemoted)),
+            ],
             "activityAlerts": [
                 "accepted": .int(Int64(alerts.accepted)), "superseded": .int(Int64(alerts.superseded)),
                 "revoked": .int(Int64(alerts.revoked)), "stale": .int(Int64(alerts.stale)),
@@ -63,11 +65,11 @@ extension ReplaySummary {
             "freshness": .object(
                 JSONObject(freshness.kinds.map { ($0.key.rawValue, $0.value.json) })),
             "oldest_undelivered_seconds": .double(oldestUndelivered),
-            "seconds": .double(seconds),
-            "delivery_seconds": .double(deliverySeconds),
+            "seconds": .double(resources.seconds),
+            "delivery_seconds": .double(resources.deliverySeconds),
             "schema": .int(ReplaySummary.schema),
-            "cpu_us_per_push": cpuMicrosecondsPerPush.map(JSONValue.double) ?? .null,
-            "peak_rss_bytes": .int(peakResidentBytes),
+            "cpu_us_per_push": resources.cpuMicrosecondsPerPush.map(JSONValue.double) ?? .null,
+            "peak_rss_bytes": .int(resources.peakResidentBytes),
         ]
         if let whatIf { object["what_if"] = whatIf.json }
         var bytes: [UInt8] = []

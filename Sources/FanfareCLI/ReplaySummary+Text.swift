@@ -7,9 +7,9 @@ extension ReplaySummary {
     /// The summary for people: one subject per line.
     var text: String {
         var lines: [(String, String)] = []
-        if recalled > 0 { lines.append(("from the store", "\(recalled.grouped) entries")) }
+        if recall.entries > 0 { lines.append(("from the store", "\(recall.entries.grouped) entries")) }
         lines.append(("events in", events.grouped))
-        lines.append(("updates out", "\(updates.grouped)\(alerts)"))
+        lines.append(("updates out", "\(decisions.updates.grouped)\(alerts)"))
         lines.append(("not sent", notSent))
         if let whatIf {
             for (name, value) in zip(DecisionTally.Figures.names, whatIf.values) {
@@ -30,12 +30,13 @@ extension ReplaySummary {
                 lines.append(("lane delay, p99", byKind { $0.laneDelay.map(\.p99).joined(separator: " / ") }))
                 lines.append(("oldest undelivered", "\(oldestUndelivered.fixed(3)) s at most"))
             }
-            let rate = deliverySeconds > 0 ? Int(Double(counts.pushes.sent) / deliverySeconds).grouped : "-"
+            let seconds = resources.deliverySeconds
+            let rate = seconds > 0 ? Int(Double(counts.pushes.sent) / seconds).grouped : "-"
             lines.append(("pushes per second", rate))
-            lines.append(("CPU per push", cpuMicrosecondsPerPush.map { "\($0.fixed(2)) µs" } ?? "-"))
+            lines.append(("CPU per push", resources.cpuMicrosecondsPerPush.map { "\($0.fixed(2)) µs" } ?? "-"))
         }
-        lines.append(("peak memory", "\((Double(peakResidentBytes) / 1_048_576).fixed(0)) MiB"))
-        lines.append(("time", "\(seconds.fixed(1)) s"))
+        lines.append(("peak memory", "\((Double(resources.peakResidentBytes) / 1_048_576).fixed(0)) MiB"))
+        lines.append(("time", "\(resources.seconds.fixed(1)) s"))
         if !skippedFiles.isEmpty { lines.append(("no feeds", skippedFiles.joined(separator: ", "))) }
         let width = lines.map(\.0.count).max() ?? 0
         let table = lines.map { name, value in
@@ -51,13 +52,14 @@ extension ReplaySummary {
     }
 
     private var alerts: String {
-        guard alertsGranted + alertsDemoted > 0 else { return "" }
-        return "  (alerts: \(alertsGranted.grouped) granted, \(alertsDemoted.grouped) demoted to silent)"
+        let (granted, demoted) = (decisions.alertsGranted, decisions.alertsDemoted)
+        guard granted + demoted > 0 else { return "" }
+        return "  (alerts: \(granted.grouped) granted, \(demoted.grouped) demoted to silent)"
     }
 
     private var notSent: String {
         let reasons = Outcome.allCases.filter { $0 != .published }.compactMap { outcome -> String? in
-            let count = decisions[outcome, default: 0]
+            let count = decisions.outcomes[outcome, default: 0]
             return count > 0 ? "\(outcome.rawValue) \(count.grouped)" : nil
         }
         return reasons.isEmpty ? "nothing" : reasons.joined(separator: ", ")

@@ -36,11 +36,11 @@ struct AlertGovernor: Sendable {
     mutating func adopt(_ rules: TopicRules, at now: FeedTime) {
         guard !drawn.isEmpty else { return }
         for kind in Array(drawn[0].kinds.keys) {
-            let rule = kind == .requested ? rules.requestedAlerts : rules.occasions[kind]?.alert
+            let rule = kind == .requested ? rules.alerts.requested : rules.occasions[kind]?.alert
             if let rule { drawn[0].kinds[kind]?.resize(rule.bucket, at: now) }
         }
-        drawn[0].ordinary?.resize(rules.ordinaryAlerts, at: now)
-        drawn[0].reserved?.resize(rules.reservedAlerts, at: now)
+        drawn[0].ordinary?.resize(rules.alerts.ordinary, at: now)
+        drawn[0].reserved?.resize(rules.alerts.reserved, at: now)
     }
 
     /// Returns the kinds' buckets that were drawn on, sorted by name, then the shared ones that were.
@@ -68,14 +68,14 @@ extension AlertGovernor.Drawn {
         defer { kinds[kind] = own }
         switch rule.class {
         case .ordinary:
-            var shared = ordinary ?? TokenBucket(rules.ordinaryAlerts, at: now)
+            var shared = ordinary ?? TokenBucket(rules.alerts.ordinary, at: now)
             let wait = max(own.wait(at: now), shared.wait(at: now))
             guard wait == .zero else { return "over budget for \(kind), next in \(wait.inSeconds)" }
             _ = own.take(at: now)
             _ = shared.take(at: now)
             ordinary = shared
         case .essential:
-            var reserve = reserved ?? TokenBucket(rules.reservedAlerts, at: now)
+            var reserve = reserved ?? TokenBucket(rules.alerts.reserved, at: now)
             guard own.take(at: now) || reserve.take(at: now) else {
                 let wait = min(own.wait(at: now), reserve.wait(at: now))
                 return "over budget for \(kind) and the reserve is empty, next in \(wait.inSeconds)"

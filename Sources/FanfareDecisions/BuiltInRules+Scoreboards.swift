@@ -11,9 +11,10 @@ extension TopicRules {
                 "homePenalties": .side("home", "penalty"), "awayPenalties": .side("away", "penalty"),
             ],
             latest: scoreboard(["goal", "penalty", "period", "shootoutAttempt"], period: ["teams", "period"])),
-        derived: DerivedFields(
-            compactLeading: "{home:3} {homeScore}", compactTrailing: "{awayScore} {away:3}",
-            minimal: "{homeScore}–{awayScore}"),
+        content: Content(
+            derived: DerivedFields(
+                compactLeading: "{home:3} {homeScore}", compactTrailing: "{awayScore} {away:3}",
+                minimal: "{homeScore}–{awayScore}")),
         occasions: [
             "goal": OccasionRule(
                 essential: true,
@@ -33,7 +34,7 @@ extension TopicRules {
                     words: .init(title: "Final", body: score, sound: "default"))),
         ],
         // An intermission is 18 minutes in which nothing happens.
-        staleAfter: .fixed(.seconds(1800)))
+        pace: Pace(staleAfter: .fixed(.seconds(1800))))
 
     /// Volleyball: `teams`, `point`, `set`, `timeout`. A set alerts; a point comes every 20 seconds and only updates the card.
     public static let volleyball = TopicRules(
@@ -44,9 +45,10 @@ extension TopicRules {
                 "awayPoints": .init(of: ["teams", "point", "set"], value: "awayPoints"),
                 "set": .init(of: ["teams", "point", "set"], value: "set"),
             ]) { $1 }),
-        derived: DerivedFields(
-            compactLeading: "{home:3} {homeSets}", compactTrailing: "{awaySets} {away:3}",
-            minimal: "{homePoints}–{awayPoints}"),
+        content: Content(
+            derived: DerivedFields(
+                compactLeading: "{home:3} {homeSets}", compactTrailing: "{awaySets} {away:3}",
+                minimal: "{homePoints}–{awayPoints}")),
         occasions: [
             "set": OccasionRule(
                 essential: true,
@@ -54,7 +56,7 @@ extension TopicRules {
                     .essential, burst: 3, refill: .seconds(300), freshFor: .seconds(300),
                     words: .init(title: "{fact.text}", body: "{home} {homeSets}–{awaySets} {away}", sound: "default")))
         ],
-        staleAfter: .fixed(.seconds(900)))
+        pace: Pace(staleAfter: .fixed(.seconds(900))))
 
     private static let score: Template = "{home} {homeScore}–{awayScore} {away}"
 

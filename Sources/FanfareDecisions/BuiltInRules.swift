@@ -50,31 +50,32 @@ extension TopicRules {
             .yellowCard: OccasionRule(essential: false, relevance: 60),
             .substitution: OccasionRule(essential: false, relevance: 55),
         ],
-        beginsWhen: [Condition("periodStartedAt", .present(true))],
         // A whole half can pass without a scoreboard event; the longest recorded one lasted 58 minutes.
-        staleAfter: .fixed(.seconds(3600)), relevance: 50)
+        pace: Pace(staleAfter: .fixed(.seconds(3600))),
+        lifetime: Lifetime(beginsWhen: [Condition("periodStartedAt", .present(true))]), relevance: 50)
 
     /// Transit trips, as passengers see them: arrival in whole minutes, and one alert when the last stop is next.
     public static let transit = TopicRules(
         reducer: TransitReducer(),
-        fields: ["arrivesAt": .quantised(.minute)],
+        content: Content(fields: ["arrivesAt": .quantised(.minute)]),
         occasions: [
             .arriving: OccasionRule(
                 essential: true, alert: AlertRule(.ordinary, burst: 1, refill: .seconds(1800), freshFor: .seconds(120)))
         ],
         // The next stop changes every few minutes, so ten minutes without a change are suspicious.
-        staleAfter: .fixed(.seconds(600)))
+        pace: Pace(staleAfter: .fixed(.seconds(600))))
 
     /// Delivery orders. People wait for the last mile; the courier is shown by an initial only.
     public static let delivery = TopicRules(
         reducer: CountingReducer(),
-        fields: ["arrivesAt": .quantised(.minute), "courier": .redacted(Redaction(.initial))],
-        derived: DerivedFields(
-            compactLeading: "{status}", compactTrailing: "{stopsBefore}", minimal: "{status}",
-            words: [
-                "placed": "Order", "preparing": "Prep", "outForDelivery": "On way", "arriving": "Near",
-                "delivered": "Here", "cancelled": "Cancel",
-            ]),
+        content: Content(
+            fields: ["arrivesAt": .quantised(.minute), "courier": .redacted(Redaction(.initial))],
+            derived: DerivedFields(
+                compactLeading: "{status}", compactTrailing: "{stopsBefore}", minimal: "{status}",
+                words: [
+                    "placed": "Order", "preparing": "Prep", "outForDelivery": "On way", "arriving": "Near",
+                    "delivered": "Here", "cancelled": "Cancel",
+                ])),
         occasions: [
             "outForDelivery": .status(
                 "outForDelivery", .ordinary, title: "On its way", body: "Stops before yours: {stopsBefore}"),
@@ -83,30 +84,33 @@ extension TopicRules {
             "delivered": .status("delivered", .essential, title: "Delivered"),
             "cancelled": .status("cancelled", .essential, title: "Order cancelled"),
         ],
-        endsWhen: [Condition("status", .oneOf(["delivered", "cancelled"]))],
-        minimumInterval: .seconds(10),
-        staleAfter: .rhythm(times: 4, StaleAfter.Bounds(atLeast: .seconds(300), atMost: .seconds(1800))),
-        dismissal: .after(.seconds(900)), relevance: 50)
+        pace: Pace(
+            minimumInterval: .seconds(10),
+            staleAfter: .rhythm(times: 4, StaleAfter.Bounds(atLeast: .seconds(300), atMost: .seconds(1800)))),
+        lifetime: Lifetime(
+            endsWhen: [Condition("status", .oneOf(["delivered", "cancelled"]))], dismissal: .after(.seconds(900))),
+        relevance: 50)
 
     /// Rides. The plate is shown once a car is assigned and the fare when the ride is over, because the Lock Screen is visible to others.
     public static let ride = TopicRules(
         reducer: CountingReducer(),
-        fields: [
-            "arrivesAt": .quantised(.minute),
-            "plate": .redacted(
-                Redaction(
-                    .removed,
-                    unless: [
-                        Condition("status", .oneOf(["driverAssigned", "arriving", "waiting", "onTrip", "ended"]))
-                    ])),
-            "fare": .redacted(Redaction(.removed, unless: [Condition("status", .oneOf(["ended"]))])),
-        ],
-        derived: DerivedFields(
-            compactLeading: "{status}", compactTrailing: "{driver}", minimal: "{status}",
-            words: [
-                "matching": "Search", "driverAssigned": "Coming", "arriving": "Near", "waiting": "Here",
-                "onTrip": "Trip", "ended": "Done",
-            ]),
+        content: Content(
+            fields: [
+                "arrivesAt": .quantised(.minute),
+                "plate": .redacted(
+                    Redaction(
+                        .removed,
+                        unless: [
+                            Condition("status", .oneOf(["driverAssigned", "arriving", "waiting", "onTrip", "ended"]))
+                        ])),
+                "fare": .redacted(Redaction(.removed, unless: [Condition("status", .oneOf(["ended"]))])),
+            ],
+            derived: DerivedFields(
+                compactLeading: "{status}", compactTrailing: "{driver}", minimal: "{status}",
+                words: [
+                    "matching": "Search", "driverAssigned": "Coming", "arriving": "Near", "waiting": "Here",
+                    "onTrip": "Trip", "ended": "Done",
+                ])),
         occasions: [
             "driverAssigned": .status("driverAssigned", .ordinary, title: "Driver found", body: "{plate}"),
             "arriving": .status("arriving", .essential, relevance: 80, title: "Your driver arrives", body: "{plate}"),
@@ -114,19 +118,20 @@ extension TopicRules {
             "onTrip": .status("onTrip"),
             "ended": .status("ended"),
         ],
-        endsWhen: [Condition("status", .oneOf(["ended"]))],
-        minimumInterval: .seconds(5),
-        staleAfter: .rhythm(times: 6, StaleAfter.Bounds(atLeast: .seconds(120), atMost: .seconds(900))),
-        relevance: 60)
+        pace: Pace(
+            minimumInterval: .seconds(5),
+            staleAfter: .rhythm(times: 6, StaleAfter.Bounds(atLeast: .seconds(120), atMost: .seconds(900)))),
+        lifetime: Lifetime(endsWhen: [Condition("status", .oneOf(["ended"]))]), relevance: 60)
 
     /// Places in a queue. The topic ends, and its card is dismissed, when the person is called.
     public static let queue = TopicRules(
         reducer: CountingReducer(),
-        fields: [
-            "estimateMinutes": .quantised(Quantiser(step: 5, hysteresis: 4)), "progress": .quantised(.percent(5)),
-        ],
-        derived: DerivedFields(
-            compactLeading: "No. {position}", compactTrailing: "{estimateMinutes} min", minimal: "{position}"),
+        content: Content(
+            fields: [
+                "estimateMinutes": .quantised(Quantiser(step: 5, hysteresis: 4)), "progress": .quantised(.percent(5)),
+            ],
+            derived: DerivedFields(
+                compactLeading: "No. {position}", compactTrailing: "{estimateMinutes} min", minimal: "{position}")),
         occasions: [
             "nextInLine": OccasionRule(
                 when: [Condition("position", .atMost(1))], essential: true, relevance: 90,
@@ -134,12 +139,13 @@ extension TopicRules {
                     .essential, burst: 1, refill: .seconds(1800), freshFor: .seconds(300),
                     words: AlertRule.Words(title: "You are next", sound: "default")))
         ],
-        endsWhen: [Condition("position", .atMost(0))],
-        minimumInterval: .seconds(10),
-        staleAfter: .rhythm(times: 4, StaleAfter.Bounds(atLeast: .seconds(300), atMost: .seconds(1800))),
-        dismissal: .immediate,
+        pace: Pace(
+            minimumInterval: .seconds(10),
+            staleAfter: .rhythm(times: 4, StaleAfter.Bounds(atLeast: .seconds(300), atMost: .seconds(1800)))),
         // Queue numbers are given out again.
-        reopens: .afresh, relevance: 50)
+        lifetime: Lifetime(
+            endsWhen: [Condition("position", .atMost(0))], dismissal: .immediate, reopens: .afresh),
+        relevance: 50)
 }
 
 extension OccasionRule {

@@ -104,7 +104,7 @@ struct Fold: Sendable {
         var doubted: [PatchOrder.Doubted] = []
         // A correction passes the patch order: its operator knows what the feed has sent so far.
         if !event.isCorrection {
-            switch patchOrder.placement(of: event, tolerance: rules.lateAfter, bytesMax: kindRules.stateBytesMax) {
+            switch patchOrder.placement(of: event, tolerance: rules.pace.lateAfter, bytesMax: kindRules.stateBytesMax) {
             case .newest(let over): doubted = over
             case .refused(let outcome, let reason): return .refused(outcome, reason)
             }
@@ -174,14 +174,14 @@ struct Fold: Sendable {
 
     private mutating func replace(with content: JSONObject) {
         overlay = content
-        for (key, _) in rules.fieldRules.quantisers {
+        for (key, _) in rules.content.fieldRules.quantisers {
             if let value = content[key] { overlay[key] = quantised(value, of: key) }
         }
         hidden = Set(ledger.reducer.state.members.lazy.map(\.key).filter { content[$0] == nil })
     }
 
     private func quantised(_ value: JSONValue, of key: String) -> JSONValue {
-        guard let quantiser = rules.fieldRules.quantisers.first(where: { $0.key == key })?.quantiser else {
+        guard let quantiser = rules.content.fieldRules.quantisers.first(where: { $0.key == key })?.quantiser else {
             return value
         }
         return quantiser.quantise(value, shown: state[key]) ?? value

@@ -5,9 +5,9 @@ import FanfareModel
 final class KindRules: Sendable {
     let rules: TopicRules
     let limits: Rules.Limits
-    /// Is `true` when `rules.derived` has a template.
+    /// Is `true` when `rules.content.derived` has a template.
     let hasDerived: Bool
-    /// `rules.endsAfterSilence` in milliseconds, stored like `rules.beginsWithin` because every event reads it.
+    /// `endsAfterSilence` of the lifetime in milliseconds, stored like its `beginsWithin` because every event reads it.
     let silenceMilliseconds: Int64
     let awaitedMilliseconds: Int64
     /// A ledger without facts of a topic of this kind.
@@ -18,22 +18,22 @@ final class KindRules: Sendable {
     init(_ rules: TopicRules, _ limits: Rules.Limits) {
         self.rules = rules
         self.limits = limits
-        hasDerived = !rules.derived.isEmpty
-        silenceMilliseconds = rules.endsAfterSilence.milliseconds
-        awaitedMilliseconds = rules.beginsWithin.milliseconds
+        hasDerived = !rules.content.derived.isEmpty
+        silenceMilliseconds = rules.lifetime.endsAfterSilence.milliseconds
+        awaitedMilliseconds = rules.lifetime.beginsWithin.milliseconds
         var reducer = rules.reducer
-        reducer.follow(rules.fields)
+        reducer.follow(rules.content.fields)
         blankLedger = FactLedger.Blank(reducer, limits: limits)
         unknownLedger = FactLedger.Blank(KindUnknown(), limits: limits)
     }
 
     /// Maximum canonical size of a topic's content state, in bytes.
-    var stateBytesMax: Int { min(limits.stateBytesMax, TopicRules.pushBytesMax - rules.attributesReserve) }
+    var stateBytesMax: Int { min(limits.stateBytesMax, TopicRules.pushBytesMax - rules.content.attributesReserve) }
 
     /// Returns `true` if people would see no difference; ignored fields may differ.
     func looksAlike(_ a: JSONObject, _ b: JSONObject) -> Bool {
         if a == b { return true }
-        func isVisible(_ member: JSONObject.Member) -> Bool { !rules.fieldRules.ignored.contains(member.key) }
+        func isVisible(_ member: JSONObject.Member) -> Bool { !rules.content.fieldRules.ignored.contains(member.key) }
         var rest = b.members[...]
         for member in a.members where isVisible(member) {
             rest = rest.drop { !isVisible($0) }

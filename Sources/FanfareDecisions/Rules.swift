@@ -30,7 +30,7 @@ public struct Rules: Sendable {
     /// bound states.
     public struct Limits: Sendable, Hashable {
         /// Topics remembered at a time, about 1 KB each plus their facts. If there is no room for another one, the one that ended longest
-        /// ago is forgotten before its time (`TopicRules.forgetAfter`); if none has ended, events of further topics are rejected.
+        /// ago is forgotten before its time (`TopicRules.Lifetime.forgetAfter`); if none has ended, events of further topics are rejected.
         public var topicsMax = 1_000_000
         /// Topic kinds for which an operator's orders stand; orders for further ones are rejected.
         public var orderedKindsMax = 256

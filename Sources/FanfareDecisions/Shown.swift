@@ -12,7 +12,7 @@ struct Shown: Sendable {
     /// Version of the newest publication; 0 before the first.
     private(set) var version: UInt32
     private(set) var ended = false
-    /// Is `true` when `TopicRules.beginsWhen` held for `state`.
+    /// Is `true` when `TopicRules.Lifetime.beginsWhen` held for `state`.
     private(set) var hasBegun = false
     /// Is `true` once an operator has allowed the feed of an ended topic to begin it again, whatever its rules say.
     private(set) var mayReopen = false

@@ -10,14 +10,14 @@ extension Topic {
         let now = context.now
         // Age of the event that counts against the alert's freshness: relative to the newest event, at most that at its arrival.
         let age = news.age.map { min($0, max(context.arrivedAt - news.event.at, .zero)) } ?? .zero
-        var freshFor = (rule ?? rules.requestedAlerts).freshFor - age
+        var freshFor = (rule ?? rules.alerts.requested).freshFor - age
         let cause: String
         var isCauseOfProvider = true
         switch news.entry {
         case .withdrawal(let fact, _):
             // A cancellation is news now, whatever its date, but only if the goal's alert was granted.
             if !governor.hasGranted(fact.id) { rule = nil }
-            freshFor = (rule ?? rules.requestedAlerts).freshFor
+            freshFor = (rule ?? rules.alerts.requested).freshFor
             cause = fact.id + "/cancelled"
         case .fact(let fact):
             if isTooLate(news, for: rule, arrivedAt: context.arrivedAt) { return nil }
@@ -29,7 +29,7 @@ extension Topic {
         }
         guard let text = news.event.alert ?? rule.flatMap({ text(by: $0, of: news, occasion) }) else { return nil }
         let kind = rule == nil ? OccasionKind.requested : occasion?.kind ?? .requested
-        let governing = rule ?? rules.requestedAlerts
+        let governing = rule ?? rules.alerts.requested
         guard !orders.isMuted else {
             context.draft.alert = .demoted
             context.draft.alertReason = "muted by an operator"
@@ -58,10 +58,11 @@ extension Topic {
     /// The first event of a topic has no other event to be compared with. If it is older at its arrival than an alert stays fresh, it
     /// belongs to a forgotten topic, corrects it the morning after, or is repeated after a restart; the events that follow are as old.
     private func isTooLate(_ news: News, for rule: AlertRule?, arrivedAt: FeedTime) -> Bool {
-        let governing = rule ?? rules.requestedAlerts
+        let governing = rule ?? rules.alerts.requested
         if news.isBacklog, arrivedAt > news.event.at, arrivedAt - news.event.at > governing.freshFor { return true }
         guard let age = news.age else { return false }
-        return age > (governing.class == .essential ? governing.freshFor : min(rules.lateAfter, governing.freshFor))
+        return age
+            > (governing.class == .essential ? governing.freshFor : min(rules.pace.lateAfter, governing.freshFor))
     }
 
     private func text(by rule: AlertRule, of news: News, _ occasion: Occasion?) -> AlertText? {

@@ -56,7 +56,7 @@ extension Topic {
         let isFirst = arrivals.newestAt == nil && shown.state == nil
         let isBacklog = isFirst || !event.isCorrection && arrivals.isBehind(event, now: now)
         let age = arrivals.age(of: event)
-        let lateBy = age.flatMap { $0 > rules.lateAfter ? $0 : nil }
+        let lateBy = age.flatMap { $0 > rules.pace.lateAfter ? $0 : nil }
         note(event, isFirst: isFirst, isNewest: age == nil, in: context)
         // An end goes out even if its change was refused.
         if case .refused = folded, event.lifecycle != .end { return }
@@ -75,7 +75,7 @@ extension Topic {
             // urgent, so a flush carries it.
             if !shown.ended, shown.state != nil, !kindRules.looksAlike(fold.state, before) {
                 agenda.add(event.cause, max: limits.causesMax)
-                agenda.flushAt = max(now, shown.nextUpdate(after: rules.minimumInterval, now: now))
+                agenda.flushAt = max(now, shown.nextUpdate(after: rules.pace.minimumInterval, now: now))
             }
             if event.lifecycle == nil { return }
         }
@@ -110,7 +110,7 @@ extension Topic {
         guard context.draft.outcome != .duplicate, !event.isCorrection else { return }
         arrivals.advance(
             to: min(event.at, context.latest), isNewest: isNewest,
-            beginsTurn: isFirst && event.lifecycle == .start && rules.reopens == .afresh, now: context.now)
+            beginsTurn: isFirst && event.lifecycle == .start && rules.lifetime.reopens == .afresh, now: context.now)
     }
 
     /// Begins the topic, ends it, or shows its news, depending on the event.
@@ -150,7 +150,7 @@ extension Topic {
 
     /// Returns `true` if the event begins an ended topic again.
     private func reopens(_ event: FeedEvent, _ folded: Folded) -> Bool {
-        guard shown.mayReopen || rules.reopens == .resumed, event.lifecycle != .end else { return false }
+        guard shown.mayReopen || rules.lifetime.reopens == .resumed, event.lifecycle != .end else { return false }
         if event.lifecycle == .start { return true }
         return folded.changesState && fold.isPresentable && fold.ending == nil
             && shown.state.map { !kindRules.looksAlike(fold.state, $0) } ?? true

@@ -25,10 +25,10 @@ extension Topic {
         let essential = rule?.essential ?? false
         let alert = alert(for: news, occasion, rule, in: &context)
 
-        let passesFrom = shown.nextUpdate(after: rules.minimumInterval, now: context.now)
+        let passesFrom = shown.nextUpdate(after: rules.pace.minimumInterval, now: context.now)
         guard news.mustPass || essential || alert != nil || context.now >= passesFrom else {
             agenda.flushAt = passesFrom
-            var reason = "until \(passesFrom), \(rules.minimumInterval.inSeconds) after version \(shown.version)"
+            var reason = "until \(passesFrom), \(rules.pace.minimumInterval.inSeconds) after version \(shown.version)"
             if let lateBy = news.lateBy { reason += "; late by \(lateBy.inSeconds)" }
             return postpone(news, .conflated, reason, in: &context)
         }
@@ -99,13 +99,13 @@ extension Topic {
         let now = context.now
         let waiting = agenda
         agenda.clear()
-        let hasBegun = rules.beginsWhen.hold(in: presentation.state)
+        let hasBegun = rules.lifetime.beginsWhen.hold(in: presentation.state)
         let started = shown.publish(presentation.state, hasBegun: hasBegun, isLast: event == .end, now: now)
         var dismissAfter: Duration?
         if event == .end {
-            let shownFor = rules.dismissal.duration(ofActivityLasting: now - started, until: now)
+            let shownFor = rules.lifetime.dismissal.duration(ofActivityLasting: now - started, until: now)
             dismissAfter = shownFor
-            agenda.lapseAt = now + shownFor + rules.forgetAfter
+            agenda.lapseAt = now + shownFor + rules.lifetime.forgetAfter
         } else {
             countSilence(from: now)
         }
@@ -119,12 +119,12 @@ extension Topic {
                 news: emphasis.relevance ?? emphasis.alert.map { Prominence.news(with: $0.class) }),
             shortForms: presentation.short,
             stateBytesMax: kindRules.stateBytesMax,
-            staleAfter: rules.staleAfter.duration(gap: arrivals.gapMilliseconds.map { .milliseconds($0) }),
+            staleAfter: rules.pace.staleAfter.duration(gap: arrivals.gapMilliseconds.map { .milliseconds($0) }),
             dismissAfter: dismissAfter,
-            freesID: event == .end && rules.reopens == .afresh,
+            freesID: event == .end && rules.lifetime.reopens == .afresh,
             expiry: Expiry(
-                renews: rules.renews,
-                dismissAfter: rules.dismissal.duration(ofActivityLasting: TopicRules.durationMax, until: now)),
+                renews: rules.lifetime.renews,
+                dismissAfter: rules.lifetime.dismissal.duration(ofActivityLasting: TopicRules.durationMax, until: now)),
             scheduledAt: rules.schedule(of: presentation.state, shownSince: started),
             isRepublished: waiting.republishes)
         newest = publication.alert == nil ? publication : publication.silent

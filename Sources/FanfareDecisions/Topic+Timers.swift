@@ -8,7 +8,7 @@ extension Topic {
         switch timer {
         case .flush: flush(in: &context, into: &decisions)
         case .lapse:
-            let silence = shown.hasBegun ? rules.endsAfterSilence : rules.beginsWithin
+            let silence = shown.hasBegun ? rules.lifetime.endsAfterSilence : rules.lifetime.beginsWithin
             context.draft.reason = "its feed has been silent for \(silence.inSeconds)"
             end(nil, in: &context, into: &decisions)
         }
@@ -48,8 +48,8 @@ extension Topic {
     func obituary(now: FeedTime, reason: String?) -> DecisionRecord {
         let lapse =
             shown.ended
-            ? "its end was dismissed \(rules.forgetAfter.inSeconds) ago"
-            : "its feed has been silent for \(rules.beginsWithin.inSeconds), and nothing is shown"
+            ? "its end was dismissed \(rules.lifetime.forgetAfter.inSeconds) ago"
+            : "its feed has been silent for \(rules.lifetime.beginsWithin.inSeconds), and nothing is shown"
         return DecisionRecord(ofTimer: DecisionRecord.forget, in: id, now: now, RecordDraft(reason: reason ?? lapse))
     }
 }

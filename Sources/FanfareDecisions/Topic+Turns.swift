@@ -5,9 +5,9 @@ extension Topic {
     /// Returns `true` if the event begins an ended topic afresh. A repeated start of the turn that is over does not: it is older
     /// than the newest event, and no number contradicts that.
     func isStartOfAnotherTurn(_ event: FeedEvent) -> Bool {
-        guard shown.ended, event.lifecycle == .start, rules.reopens == .afresh else { return false }
+        guard shown.ended, event.lifecycle == .start, rules.lifetime.reopens == .afresh else { return false }
         guard let newestAt = arrivals.newestAt, event.at <= newestAt else { return true }
-        return fold.patchOrder.isNewer(seq: event.seq) ?? (newestAt - event.at <= rules.lateAfter)
+        return fold.patchOrder.isNewer(seq: event.seq) ?? (newestAt - event.at <= rules.pace.lateAfter)
     }
 
     /// Recognises events of the previous turn, delivered again or late: they do not concern the followers of this one. Nor does an
@@ -17,10 +17,10 @@ extension Topic {
     func reasonOfBefore(_ event: FeedEvent, now: FeedTime) -> String? {
         guard !event.isCorrection else { return nil }
         let began = arrivals.turnBeganAt
-        if event.at < began, began - event.at > rules.lateAfter, fold.patchOrder.isNewer(seq: event.seq) != true {
+        if event.at < began, began - event.at > rules.pace.lateAfter, fold.patchOrder.isNewer(seq: event.seq) != true {
             return "of the turn before: \((began - event.at).inSeconds) older than the start of this one"
         }
-        if event.lifecycle == .end, rules.reopens == .afresh, arrivals.newestAt == nil, shown.state == nil,
+        if event.lifecycle == .end, rules.lifetime.reopens == .afresh, arrivals.newestAt == nil, shown.state == nil,
             now > event.at, now - event.at > Topic.behindMax
         {
             return "ended before it was shown, \((now - event.at).inSeconds) ago"

@@ -66,8 +66,8 @@ struct Topic: Sendable {
         if isNews, !kindRules.looksAlike(fold.state, published) {
             agenda.add(Topic.rulesCause, max: limits.causesMax)
             agenda.flushAt = now
-        } else if agenda.flushAt != nil, former.rules.minimumInterval != rules.minimumInterval {
-            agenda.flushAt = max(now, shown.nextUpdate(after: rules.minimumInterval, now: now))
+        } else if agenda.flushAt != nil, former.rules.pace.minimumInterval != rules.pace.minimumInterval {
+            agenda.flushAt = max(now, shown.nextUpdate(after: rules.pace.minimumInterval, now: now))
         }
     }
 

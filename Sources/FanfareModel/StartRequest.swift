@@ -17,7 +17,7 @@ public final class StartRequest: Sendable, Hashable {
     package let number: UInt32
 
     /// Time for which a start waits for something to show, or until it may be sent: as long as a topic may take to begin
-    /// (`TopicRules.beginsWithin`).
+    /// (`TopicRules.Lifetime.beginsWithin`).
     package static let patience = Duration.seconds(7 * 86_400)
 
     /// Creates a request without checks. The engine refuses an empty or too long token; an `ActivityEvent` reports attributes that do

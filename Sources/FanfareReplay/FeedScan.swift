@@ -21,7 +21,7 @@ struct FeedScan {
         skippedFiles = feed.skippedFiles
         var seen: Set<TopicID> = []
         while let (now, item) = feed.next() {
-            if let until = options.until, now > until { break }
+            if let until = options.timetable.until, now > until { break }
             if case .noticed = item { continue }
             events += 1
             if case .event(let event) = item, event.topic != .every, seen.insert(event.topic).inserted {

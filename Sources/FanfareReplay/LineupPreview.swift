@@ -8,29 +8,37 @@ import FanfareQueues
 ///
 /// Confined to one thread.
 package final class LineupPreview {
-    /// Card on the phone after a push: the `LineupContentState` that was sent, parsed.
+    /// Card on the phone after a push.
     package struct ShownCard: Sendable, Equatable {
-        package struct Row: Sendable, Equatable {
-            package var topic: String
-            package var compactLeading: String
-            package var compactTrailing: String
-            package var minimal: String
+        /// The `LineupContentState` that was sent, parsed.
+        package struct Content: Sendable, Equatable {
+            package struct Row: Sendable, Equatable {
+                package var topic: String
+                package var compactLeading: String
+                package var compactTrailing: String
+                package var minimal: String
+            }
+
+            /// Rows, the first one first.
+            package var rows: [Row]
+            /// Number of topics left out for lack of room.
+            package var more: Int
+            /// Index into `rows`; `nil` when the topic's state is too large to be shown beside anything else.
+            package var spotlight: Int?
+            /// Content state of the topic in the spotlight.
+            package var state: JSONObject
+            /// The key of `state` that the layout emphasises.
+            package var highlight: String?
+            package var link: String?
+
+            /// The row of the topic in the spotlight.
+            package var spotlightRow: Row? { spotlight.map { rows[$0] } }
         }
 
         /// Log time of the push.
         package var at: FeedTime
         package var isEnd: Bool
-        /// Rows, the first one first.
-        package var rows: [Row]
-        /// Number of topics left out for lack of room.
-        package var more: Int
-        /// Index into `rows`; `nil` when the topic's state is too large to be shown beside anything else.
-        package var spotlight: Int?
-        /// Content state of the topic in the spotlight.
-        package var state: JSONObject
-        /// The key of `state` that the layout emphasises.
-        package var highlight: String?
-        package var link: String?
+        package var content: Content
         package var alert: AlertText?
         package var priority: Priority
         /// Size of the content state.
@@ -125,7 +133,7 @@ package final class LineupPreview {
         shard.pull(limit: 8, at: moment, into: &batch)
         for delivery in batch.deliveries {
             var card = ShownCard(batch.payload(of: delivery), at: now)
-            let spotlight = card.spotlight.map { card.rows[$0].topic }
+            let spotlight = card.content.spotlightRow?.topic
             shard.complete(
                 [Completion(slot: delivery.slot, generation: delivery.generation, outcome: .accepted)], at: moment)
             // A record that still waits for the lineup's interval is not part of this push, which sends what had to be seen at once.
@@ -150,15 +158,9 @@ package final class LineupPreview {
 
 extension LineupPreview.ShownCard {
     fileprivate init(_ payload: Payload, at now: FeedTime) {
-        let content = JSONObject(parsing: payload.state) ?? JSONObject()
-        let spotlight = content["spotlight"]?.objectValue
         self.init(
-            at: now, isEnd: payload.event == .end,
-            rows: (content["topics"]?.arrayValue ?? []).compactMap(\.objectValue).map(Row.init),
-            more: content["more"]?.intValue.map(Int.init) ?? 0,
-            spotlight: spotlight?["index"]?.intValue.map(Int.init), state: spotlight?["state"]?.objectValue ?? [:],
-            highlight: content["highlight"]?.stringValue, link: content["link"]?.stringValue, alert: payload.alert,
-            priority: payload.priority, bytes: payload.state.count, cost: PushCost(payload))
+            at: now, isEnd: payload.event == .end, content: Content(JSONObject(parsing: payload.state) ?? JSONObject()),
+            alert: payload.alert, priority: payload.priority, bytes: payload.state.count, cost: PushCost(payload))
         staleAt = isEnd ? nil : payload.staleDate.map { FeedTime(seconds: $0) }
         guard isEnd else { return }
         // A dismissal date in the past removes the card at once.
@@ -166,7 +168,18 @@ extension LineupPreview.ShownCard {
     }
 }
 
-extension LineupPreview.ShownCard.Row {
+extension LineupPreview.ShownCard.Content {
+    fileprivate init(_ content: JSONObject) {
+        let spotlight = content["spotlight"]?.objectValue
+        self.init(
+            rows: (content["topics"]?.arrayValue ?? []).compactMap(\.objectValue).map(Row.init),
+            more: content["more"]?.intValue.map(Int.init) ?? 0,
+            spotlight: spotlight?["index"]?.intValue.map(Int.init), state: spotlight?["state"]?.objectValue ?? [:],
+            highlight: content["highlight"]?.stringValue, link: content["link"]?.stringValue)
+    }
+}
+
+extension LineupPreview.ShownCard.Content.Row {
     fileprivate init(_ row: JSONObject) {
         func text(_ key: String) -> String { row[key]?.stringValue ?? "" }
         self.init(

@@ -16,6 +16,11 @@ struct Pace {
         self.from = from
     }
 
+    /// - Parameter isLive: `true` for a live feed, whose events are decided as soon as they arrive.
+    init(_ timetable: ReplayOptions.Timetable, isLive: Bool) {
+        self.init(speed: isLive ? .max : timetable.speed, gapMax: timetable.gapMax, from: timetable.from)
+    }
+
     /// Longest wait, 28 years, in nanoseconds. A slower feed makes no progress.
     private static let longest = 9e17
 

@@ -183,7 +183,7 @@ package final class Replay {
             // The feed waits until the shards have taken their commands and the log's reader has caught up.
             if engine.isCongested || journal.isFull { return }
             guard let (logTime, item) = source.peek() else { return entries.isEmpty ? feedIsEmpty() : () }
-            if let until = plan.options.until, logTime > until { return entries.isEmpty ? finish() : () }
+            if let until = plan.options.timetable.until, logTime > until { return entries.isEmpty ? finish() : () }
             // A timer that is due before this event fires at its own deadline, not at the event's time. What the entries will set is
             // not known yet, so time waits for them.
             let moment = entries.isEmpty ? min(logTime, nextStop ?? logTime) : logTime
@@ -243,7 +243,7 @@ package final class Replay {
     /// Earliest moment at which time stops before the next item. With a store and an item that has come that is the previewed phone's alone,
     /// because each stop of the engine is an entry, and an event fires the timers before it anyway.
     private var nextStop: FeedTime? {
-        store != nil && (plan.isLive || plan.options.speed == .max) ? preview?.nextDue : nextDeadline
+        store != nil && (plan.isLive || plan.options.timetable.speed == .max) ? preview?.nextDue : nextDeadline
     }
 
     /// Earliest deadline of the engine and of the previewed phone.

@@ -43,33 +43,26 @@ struct ReplayFigures {
         goals.ingested(at: now)
     }
 
-    mutating func noteRecall(of entries: Int) { summary.recalled = entries }
+    mutating func noteRecall(of entries: Int) { summary.recall.entries = entries }
 
     /// Notes a record of an earlier run, whose rejections decide about this run's exit status, too.
-    mutating func note(recalledRejections count: UInt64) { summary.recalledRejections += Int(clamping: count) }
+    mutating func note(recalledRejections count: UInt64) { summary.recall.rejections += Int(clamping: count) }
 
     mutating func note(recalled record: DecisionRecord) {
-        if record.outcome == .rejected { summary.recalledRejections += 1 }
+        if record.outcome == .rejected { summary.recall.rejections += 1 }
     }
 
     mutating func noteTime(_ logTime: FeedTime) { self.logTime = logTime }
 
     mutating func note(_ record: DecisionRecord, _ publication: Publication?) {
-        summary.decisions[record.outcome, default: 0] += 1
+        summary.decisions.note(record, isUpdate: publication != nil)
         tally?.note(record, publication)
-        switch record.alert {
-        case .granted: summary.alertsGranted += 1
-        case .demoted: summary.alertsDemoted += 1
-        case nil: break
-        }
         if let topic = record.topic, record.origin == .event, record.kind == "goal",
             [.published, .conflated].contains(record.outcome)
         {
             goals.scored(in: topic)
         }
-        guard let publication else { return }
-        summary.updates += 1
-        goals.carried(by: publication)
+        if let publication { goals.carried(by: publication) }
     }
 
     mutating func noteCompletion(of serial: UInt64, of topic: TopicID, at moment: MonotonicTime?) {
@@ -86,10 +79,10 @@ struct ReplayFigures {
         var progress = ReplayProgress()
         progress.now = logTime
         progress.events = summary.events
-        progress.updates = summary.updates
+        progress.updates = summary.decisions.updates
         progress.counts = counts
         progress.seconds = Double(now.nanoseconds(since: startedAt)) / 1e9
-        let expected = eventsExpected.map { max(0, $0 - summary.recalled) }
+        let expected = eventsExpected.map { max(0, $0 - summary.recall.entries) }
         progress.fraction = expected.map { $0 == 0 ? 1 : Double(summary.events) / Double($0) }
         return progress
     }
@@ -110,13 +103,13 @@ struct ReplayFigures {
         summary.goals = goals.all
         summary.goalsLeftOut = goals.leftOut
         summary.whatIf = tally?.total
-        summary.seconds = Double(now.nanoseconds(since: startedAt)) / 1e9
-        summary.deliverySeconds =
+        summary.resources.seconds = Double(now.nanoseconds(since: startedAt)) / 1e9
+        summary.resources.deliverySeconds =
             Double(max(0, MonotonicTime(nanoseconds: freshness.lastAccepted).nanoseconds(since: startedAt))) / 1e9
         if counts.pushes.sent > 0 {
-            summary.cpuMicrosecondsPerPush = Double(cpuUsed) / 1e3 / Double(counts.pushes.sent)
+            summary.resources.cpuMicrosecondsPerPush = Double(cpuUsed) / 1e3 / Double(counts.pushes.sent)
         }
-        summary.peakResidentBytes = Clock.peakResidentBytes()
+        summary.resources.peakResidentBytes = Clock.peakResidentBytes()
         return summary
     }
 }

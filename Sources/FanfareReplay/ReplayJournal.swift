@@ -53,10 +53,10 @@ final class ReplayJournal {
     /// Writes the last reports. To be called when nothing more is decided.
     func finish(_ summary: ReplaySummary) {
         if let line = rejections.finish() { output.report(line) }
-        if summary.recalledRejections > 0 {
-            output.report("\(summary.recalledRejections) rejected by earlier runs; the decision log has all of them")
+        if summary.recall.rejections > 0 {
+            output.report("\(summary.recall.rejections) rejected by earlier runs; the decision log has all of them")
         }
-        if summary.updates == 0, summary.decisions[.unchanged, default: 0] > 0 {
+        if summary.decisions.updates == 0, summary.decisions.outcomes[.unchanged, default: 0] > 0 {
             output.report(
                 "nothing of the feed was visible: `fanfare explain FEED --topic T --all` says of each event why")
         }

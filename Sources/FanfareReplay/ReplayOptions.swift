@@ -5,7 +5,7 @@ package import FanfareFeeds
 package import FanfareModel
 import FanfareQueues
 
-/// Feed, speed and subscribers of a replay.
+/// Feed, timetable and subscribers of a replay.
 package struct ReplayOptions: Sendable {
     package enum Speed: Sendable, Equatable {
         /// Events are decided as fast as possible, without waiting.
@@ -14,34 +14,44 @@ package struct ReplayOptions: Sendable {
         case times(Double)
     }
 
+    /// When events are replayed, and which of them. A live feed ignores all but `until`: its events are taken as they come.
+    package struct Timetable: Sendable {
+        /// Speed of a recorded feed.
+        package var speed = Speed.max
+        /// Longest wait between two events, in feed time. Shortens waits only.
+        package var gapMax = Duration.seconds(30)
+        /// Events before this moment are replayed at full speed.
+        package var from: FeedTime?
+        /// The replay stops before the first event after this moment.
+        package var until: FeedTime?
+    }
+
+    /// Synthetic subscribers, and those of a source.
+    package struct Subscribers: Sendable {
+        /// Number of synthetic subscribers; subscriber *i* follows topic *i* mod T of the feed's T topics.
+        package var count = 0
+        /// Number of topics in each synthetic subscriber's lineup; `nil` if each follows one topic.
+        package var lineups: ClosedRange<Int>?
+        /// The first topic of each lineup is its favourite.
+        package var hasFavourites = false
+        /// Seed of the synthetic tokens and lineups.
+        package var seed: UInt64 = 1
+        /// Further subscribers, in addition to the synthetic ones.
+        package var source: (any SubscriberSource)?
+    }
+
     /// Files or folders; `-` alone is standard input, read live.
     package var paths: [String]
     package var feed = FeedOptions()
     package var rules = Rules.builtIn
     /// Fills `ReplaySummary.whatIf`.
     package var countsWhatIf = false
-    /// Speed of a recorded feed. A live feed ignores `speed`, `gapMax` and `from`: its events are taken as they come.
-    package var speed = Speed.max
-    /// Longest wait between two events, in feed time. Shortens waits only.
-    package var gapMax = Duration.seconds(30)
-    /// Events before this moment are replayed at full speed.
-    package var from: FeedTime?
-    /// The replay stops before the first event after this moment.
-    package var until: FeedTime?
-    /// Number of synthetic subscribers; subscriber *i* follows topic *i* mod T of the feed's T topics.
-    package var subscribers = 0
-    /// Further subscribers, in addition to the synthetic ones.
-    package var subscriberSource: (any SubscriberSource)?
-    /// Number of topics in each subscriber's lineup; `nil` if each subscriber follows one topic.
-    package var lineups: ClosedRange<Int>?
-    /// The first topic of each lineup is its favourite.
-    package var hasFavourites = false
+    package var timetable = Timetable()
+    package var subscribers = Subscribers()
     /// Topics of the lineup that `ReplayOutput.preview` shows; empty for none.
     package var preview: [TopicID] = []
     /// Includes topics forgotten before the feed's end in `Replay.writeStates`; each of them takes memory.
     package var keepsStates = false
-    /// Seed of the synthetic tokens and lineups.
-    package var seed: UInt64 = 1
     package var shards = 1
     /// Pins each shard's thread to one processor.
     package var pinsShards = false
@@ -68,85 +78,6 @@ package struct ReplayProgress: Sendable {
     package var seconds = 0.0
     /// Share of the feed that is done, 0–1; `nil` if the feed's length is unknown.
     package var fraction: Double?
-
-    package init() {}
-}
-
-/// Result of a replay, with its figures.
-package struct ReplaySummary: Sendable {
-    package struct Goal: Sendable {
-        package var topic: TopicID
-        /// Version that carried the goal; 0 if the goal was still held back at the feed's end.
-        package var version: UInt32
-        /// Seconds from the goal's ingestion until the last activity had that version or a newer one; `nil` if that never happened.
-        package var secondsToLast: Double?
-        /// Is `true` if at least one activity was to get the goal.
-        package var isAwaited = true
-    }
-
-    /// Outcomes of activities that no command asked for. A replay starts and renews no activities.
-    package struct Fates: Sendable {
-        /// Activities that ended after eight hours.
-        package var expired = 0
-        /// Activities whose end was refused for good; their cards stay until the system removes them.
-        package var notEnded = 0
-        /// Refused follow and move commands, by reason.
-        package var refused: [CommandRefusal: Int] = [:]
-
-        mutating func note(_ fate: ActivityFate) {
-            switch fate {
-            case .expired: expired += 1
-            case .notEnded: notEnded += 1
-            case .refused(let refusal): refused[refusal, default: 0] += 1
-            case .notStarted, .renewed, .ended: break
-            }
-        }
-    }
-
-    package var events = 0
-    /// Entries that the store had from earlier runs. Only `recalledRejections` counts them, too.
-    package var recalled = 0
-    /// Rejections among the decisions of earlier runs.
-    package var recalledRejections = 0
-    package var decisions: [Outcome: Int] = [:]
-    package var updates = 0
-    package var alertsGranted = 0
-    package var alertsDemoted = 0
-    /// Figures of the decisions, compared with a push for every event; `nil` unless `countsWhatIf` is set.
-    package var whatIf: DecisionTally.Figures?
-    package var counts = ShardCounts()
-    /// Lineups of the subscribers when the feed began.
-    package var lineups = ShardCounts.Lineups()
-    package var fates = Fates()
-    /// Freshness by topic kind, over all shards.
-    package var freshness = FreshnessReport()
-    package var goals: [Goal] = []
-    /// Earlier goals of a live feed that are not in `goals`, which keeps the last 10,000.
-    package var goalsLeftOut = 0
-    /// Seconds from the first event to the end of the replay; `deliverySeconds` goes to the last accepted push.
-    package var seconds = 0.0
-    package var deliverySeconds = 0.0
-    /// CPU time of this process during the replay, divided by the pushes sent.
-    package var cpuMicrosecondsPerPush: Double?
-    package var peakResidentBytes: Int64 = 0
-    /// Files in the given folders that are not feeds.
-    package var skippedFiles: [String] = []
-    /// Is `true` if the replay was interrupted or gave up its transport.
-    package var interrupted = false
-    /// Activities that lack their newest state, because it is pending or was refused for good.
-    package var undelivered: Int { counts.owed + counts.refused }
-
-    /// Longest time in seconds for which an activity lacked a publication or something newer.
-    package var oldestUndelivered: Double {
-        let sweeps = freshness.kinds.values.map(\.sweep.max).max() ?? 0
-        return Double(max(sweeps, freshness.oldestUndelivered)) / 1e9
-    }
-
-    /// Is `true` if everything was delivered and nothing was rejected or refused, by earlier runs of the store neither.
-    package var isClean: Bool {
-        !interrupted && undelivered == 0 && counts.pushes.failed == 0 && decisions[.rejected, default: 0] == 0
-            && recalledRejections == 0 && fates.notEnded == 0 && fates.refused.isEmpty
-    }
 
     package init() {}
 }

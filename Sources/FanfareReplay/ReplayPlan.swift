@@ -28,7 +28,7 @@ struct ReplayPlan {
     /// - Parameter scan: scan of the options' feed; `nil` for standard input.
     /// - Throws: `ReplayError` for options that do not suit the feed.
     init(_ options: ReplayOptions, scan: FeedScan?) throws(ReplayError) {
-        guard scan != nil || options.lineups == nil else {
+        guard scan != nil || options.subscribers.lineups == nil else {
             throw ReplayError(
                 description: "lineups need a feed whose topics are known beforehand: name a file, not -")
         }
@@ -37,13 +37,10 @@ struct ReplayPlan {
         }
         self.options = options
         self.scan = scan
-        // A live event is decided as soon as it arrives.
-        pace = Pace(speed: scan == nil ? .max : options.speed, gapMax: options.gapMax, from: options.from)
-        subscribers = SyntheticSubscribers(
-            count: options.subscribers, lineups: options.lineups, hasFavourites: options.hasFavourites,
-            seed: options.seed, topics: scan?.topics ?? [])
+        pace = Pace(options.timetable, isLive: scan == nil)
+        subscribers = SyntheticSubscribers(options.subscribers, topics: scan?.topics ?? [])
         strangers = scan.flatMap { scan in
-            options.subscriberSource.map { StrangeTopics($0, known: Set(scan.topics)) }
+            options.subscribers.source.map { StrangeTopics($0, known: Set(scan.topics)) }
         }
     }
 
@@ -59,7 +56,7 @@ struct ReplayPlan {
     var goalsMax: Int { isLive ? 10_000 : .max }
 
     /// Subscribers that are loaded in addition to the synthetic ones.
-    var subscriberSource: (any SubscriberSource)? { strangers ?? options.subscriberSource }
+    var subscriberSource: (any SubscriberSource)? { strangers ?? options.subscribers.source }
 
     /// Synthetic subscribers of a live feed, whose topics are not known beforehand; `nil` without such subscribers.
     var liveAudience: LiveAudience? { isLive && subscribers.count > 0 ? LiveAudience(subscribers) : nil }

@@ -28,6 +28,13 @@ struct SyntheticSubscribers: Sendable {
         }
     }
 
+    /// - Parameter topics: the feed's topics, in order of appearance.
+    init(_ options: ReplayOptions.Subscribers, topics: [TopicID]) {
+        self.init(
+            count: options.count, lineups: options.lineups, hasFavourites: options.hasFavourites, seed: options.seed,
+            topics: topics)
+    }
+
     /// Distinct choices of companions per first topic. Real choices repeat, and activities with equal choices share an audience.
     private static let companionChoices = 1000
 

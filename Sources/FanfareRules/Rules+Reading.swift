@@ -82,46 +82,13 @@ extension TopicRules {
         reducer = named.reducer
         if reducer is CountingReducer { reducer = CountingReducer(table) }
 
-        if let interval = table.duration("minimumInterval", .zero ... .seconds(3600)) { minimumInterval = interval }
-        if let staleAfter = table.take("staleAfter").flatMap({ StaleAfter($0, table) }) { self.staleAfter = staleAfter }
-        if let dismissal = table.take("dismissal", Dismissal.expected, Dismissal.init(inRules:)) {
-            self.dismissal = dismissal
-        }
-        let days = Duration.seconds(86_400)
-        if let silence = table.duration("endsAfterSilence", .seconds(60)...days * 30) { endsAfterSilence = silence }
-        if let awaited = table.duration("beginsWithin", .seconds(60)...days * 90) { beginsWithin = awaited }
-        if let memory = table.duration("forgetAfter", .zero...days * 90) { forgetAfter = memory }
-        if let lateness = table.duration("lateAfter", .zero ... .seconds(3600)) { lateAfter = lateness }
-        if let reopening = table.choice("reopens", of: Reopening.allCases.map { (name: $0.rawValue, value: $0) }) {
-            reopens = reopening
-        }
-        table.refuse(
-            "maximumDuration",
-            "topics have no limit any more: each card has eight hours, and endsAfterSilence ends a topic")
-        if let atLimit = table.choice("atLimit", of: [(name: "end", value: false), (name: "renew", value: true)]) {
-            renews = atLimit
-        }
+        pace.read(table)
+        lifetime.read(table)
         if let priority = table.take("priority", "5 or 10", Priority.init(inRules:)) { self.priority = priority }
         relevance = table.whole("relevance", 0...100)
-        if let reserve = table.whole("attributesReserve", TopicRules.attributesReserveRange) {
-            attributesReserve = reserve
-        }
-        beginsWhen = table.conditions("beginsWhen")
-        endsWhen = table.conditions("endsWhen")
         scheduledAt = table.text("scheduledAt")
-        derived = DerivedFields(table)
-
-        if let fields = table.table("fields") {
-            for field in fields.members { self.fields[field.key] = FieldRule(field, fields) }
-        }
-        if let buckets = table.table("buckets") {
-            if let size = buckets.bucket("ordinary") { ordinaryAlerts = size }
-            if let size = buckets.bucket("reserved") { reservedAlerts = size }
-            buckets.finish()
-        }
-        if let requested = table.table("requestedAlerts") {
-            if let rule = AlertRule(requested, needsTitle: false) { requestedAlerts = rule }
-        }
+        content.read(table)
+        alerts.read(table)
         if let occasions = table.table("occasions") {
             for member in occasions.members {
                 guard let reader = occasions.table(member.value, for: member.key) else { continue }
@@ -152,6 +119,64 @@ extension TopicRules {
                 occasion.keyPlace,
                 "\(kind): no counter and no fact has that name; "
                     + "expected `when`, `falls` or `rises`, or \(fact) in `facts`")
+        }
+    }
+}
+
+// A rules file has no tables for the groups of a kind's rules: their keys are in the kind's own table.
+
+extension TopicRules.Pace {
+    fileprivate mutating func read(_ table: TableReader) {
+        if let interval = table.duration("minimumInterval", .zero ... .seconds(3600)) { minimumInterval = interval }
+        if let staleAfter = table.take("staleAfter").flatMap({ StaleAfter($0, table) }) { self.staleAfter = staleAfter }
+        if let lateness = table.duration("lateAfter", .zero ... .seconds(3600)) { lateAfter = lateness }
+    }
+}
+
+extension TopicRules.Lifetime {
+    fileprivate mutating func read(_ table: TableReader) {
+        if let dismissal = table.take("dismissal", Dismissal.expected, Dismissal.init(inRules:)) {
+            self.dismissal = dismissal
+        }
+        let days = Duration.seconds(86_400)
+        if let silence = table.duration("endsAfterSilence", .seconds(60)...days * 30) { endsAfterSilence = silence }
+        if let awaited = table.duration("beginsWithin", .seconds(60)...days * 90) { beginsWithin = awaited }
+        if let memory = table.duration("forgetAfter", .zero...days * 90) { forgetAfter = memory }
+        if let reopening = table.choice("reopens", of: Reopening.allCases.map { (name: $0.rawValue, value: $0) }) {
+            reopens = reopening
+        }
+        table.refuse(
+            "maximumDuration",
+            "topics have no limit any more: each card has eight hours, and endsAfterSilence ends a topic")
+        if let atLimit = table.choice("atLimit", of: [(name: "end", value: false), (name: "renew", value: true)]) {
+            renews = atLimit
+        }
+        beginsWhen = table.conditions("beginsWhen")
+        endsWhen = table.conditions("endsWhen")
+    }
+}
+
+extension TopicRules.Content {
+    fileprivate mutating func read(_ table: TableReader) {
+        if let reserve = table.whole("attributesReserve", TopicRules.Content.attributesReserveRange) {
+            attributesReserve = reserve
+        }
+        derived = DerivedFields(table)
+        if let fields = table.table("fields") {
+            for field in fields.members { self.fields[field.key] = FieldRule(field, fields) }
+        }
+    }
+}
+
+extension TopicRules.Alerts {
+    fileprivate mutating func read(_ table: TableReader) {
+        if let buckets = table.table("buckets") {
+            if let size = buckets.bucket("ordinary") { ordinary = size }
+            if let size = buckets.bucket("reserved") { reserved = size }
+            buckets.finish()
+        }
+        if let requested = table.table("requestedAlerts") {
+            if let rule = AlertRule(requested, needsTitle: false) { self.requested = rule }
         }
     }
 }

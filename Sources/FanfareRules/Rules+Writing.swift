@@ -22,26 +22,28 @@ extension TopicRules {
             NamedReducer.name(of: reducer).map { "reducer = \(quoted($0))" }
                 ?? "\(TopicRules.reducerNote)\(type(of: reducer)), which a program brings along")
         lines += [
-            "minimumInterval = \(quoted(minimumInterval.inRules))", "staleAfter = \(staleAfter.inRules)",
-            "dismissal = \(dismissal.inRules)", "endsAfterSilence = \(quoted(endsAfterSilence.inRules))",
-            "beginsWithin = \(quoted(beginsWithin.inRules))", "forgetAfter = \(quoted(forgetAfter.inRules))",
-            "reopens = \(quoted(reopens.rawValue))", "lateAfter = \(quoted(lateAfter.inRules))",
-            "atLimit = \(quoted(renews ? "renew" : "end"))",
+            "minimumInterval = \(quoted(pace.minimumInterval.inRules))", "staleAfter = \(pace.staleAfter.inRules)",
+            "dismissal = \(lifetime.dismissal.inRules)",
+            "endsAfterSilence = \(quoted(lifetime.endsAfterSilence.inRules))",
+            "beginsWithin = \(quoted(lifetime.beginsWithin.inRules))",
+            "forgetAfter = \(quoted(lifetime.forgetAfter.inRules))",
+            "reopens = \(quoted(lifetime.reopens.rawValue))", "lateAfter = \(quoted(pace.lateAfter.inRules))",
+            "atLimit = \(quoted(lifetime.renews ? "renew" : "end"))",
             "priority = \(priority.rawValue)",
         ]
         if let relevance { lines.append("relevance = \(relevance)") }
-        lines.append("attributesReserve = \(attributesReserve)")
-        if let link = derived.deepLink { lines.append("deepLink = \(quoted(link.description))") }
-        if !beginsWhen.isEmpty { lines.append("beginsWhen = \(inRules(beginsWhen))") }
-        if !endsWhen.isEmpty { lines.append("endsWhen = \(inRules(endsWhen))") }
+        lines.append("attributesReserve = \(content.attributesReserve)")
+        if let link = content.derived.deepLink { lines.append("deepLink = \(quoted(link.description))") }
+        if !lifetime.beginsWhen.isEmpty { lines.append("beginsWhen = \(inRules(lifetime.beginsWhen))") }
+        if !lifetime.endsWhen.isEmpty { lines.append("endsWhen = \(inRules(lifetime.endsWhen))") }
         if let scheduledAt { lines.append("scheduledAt = \(quoted(scheduledAt))") }
         let counting = reducer as? CountingReducer
         if let facts = counting?.facts, !facts.isEmpty { lines.append("facts = \(array(facts))") }
         lines += [
-            "buckets.ordinary = { \(ordinaryAlerts.inRules) }", "buckets.reserved = { \(reservedAlerts.inRules) }",
-            "requestedAlerts = { \(requestedAlerts.inRules) }",
+            "buckets.ordinary = { \(alerts.ordinary.inRules) }", "buckets.reserved = { \(alerts.reserved.inRules) }",
+            "requestedAlerts = { \(alerts.requested.inRules) }",
         ]
-        for (name, rule) in fields.sorted(by: { $0.key < $1.key }) {
+        for (name, rule) in content.fields.sorted(by: { $0.key < $1.key }) {
             lines.append("fields.\(key(name)) = \(rule.inRules)")
         }
         for (name, counter) in (counting?.counters ?? [:]).sorted(by: { $0.key < $1.key }) {
@@ -53,7 +55,7 @@ extension TopicRules {
         for (name, latest) in (counting?.latest ?? [:]).sorted(by: { $0.key < $1.key }) {
             lines.append("latest.\(key(name)) = { facts = \(array(latest.facts)), value = \(quoted(latest.value)) }")
         }
-        lines += derived.lines
+        lines += content.derived.lines
         for (occasion, rule) in occasions.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
             lines += ["", "[\(kind).occasions.\(key(occasion.rawValue))]"] + rule.lines
         }

@@ -74,7 +74,7 @@ final class Season {
         bytesBefore = Int(bytes_held_by_this_thread())
         people = Array(repeating: 0, count: max(40, options.topicsPerDay / 500))
         var rules = Rules.builtIn
-        rules.other.renews = true
+        rules.other.lifetime.renews = true
         core = DecisionCore(rules: rules)
         shard = Shard(lineups: rules.lineups)
         feedbackIn = ring.takeProducer()

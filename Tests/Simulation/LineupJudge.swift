@@ -44,7 +44,7 @@ extension World {
     private var interval: Duration { options.lineupRules.minimumInterval }
     private var dwell: Duration { options.lineupRules.dwell }
     /// Largest state that `SimulatedFeed.rules` allow.
-    private static let bytesMax = TopicRules.pushBytesMax - TopicRules.attributesReserveRange.upperBound
+    private static let bytesMax = TopicRules.pushBytesMax - TopicRules.Content.attributesReserveRange.upperBound
 
     func judge(
         _ payload: Payload, carrying carried: (topic: TopicID, alert: Alert)?, lineup topics: [TopicID],

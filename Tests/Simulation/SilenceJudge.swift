@@ -16,8 +16,8 @@ struct SilenceJudge {
     private let minimumInterval: Duration
 
     init(_ rules: TopicRules) {
-        (endsAfterSilence, beginsWithin) = (rules.endsAfterSilence, rules.beginsWithin)
-        minimumInterval = rules.minimumInterval
+        (endsAfterSilence, beginsWithin) = (rules.lifetime.endsAfterSilence, rules.lifetime.beginsWithin)
+        minimumInterval = rules.pace.minimumInterval
     }
 
     /// Notes an event. A match begins with its first period, or goes on where it was.

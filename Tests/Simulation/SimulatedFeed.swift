@@ -56,16 +56,16 @@ struct SimulatedFeed {
     /// Rules in which a match is soon dismissed and a push has little room, so that a large lineup does not fit.
     private static func football(_ options: World.Options) -> TopicRules {
         var football = TopicRules.football
-        football.renews = options.renews
-        football.reopens = options.reopens
-        football.forgetAfter = options.forgetAfter
+        football.lifetime.renews = options.renews
+        football.lifetime.reopens = options.reopens
+        football.lifetime.forgetAfter = options.forgetAfter
         if options.plansKickOffs { football.scheduledAt = SimulatedFeed.kickOffKey }
         if options.silences {
-            football.endsAfterSilence = .seconds(60)
-            football.beginsWithin = .seconds(300)
+            football.lifetime.endsAfterSilence = .seconds(60)
+            football.lifetime.beginsWithin = .seconds(300)
         }
-        football.dismissal = .after(.seconds(30))
-        football.attributesReserve = TopicRules.attributesReserveRange.upperBound
+        football.lifetime.dismissal = .after(.seconds(30))
+        football.content.attributesReserve = TopicRules.Content.attributesReserveRange.upperBound
         return football
     }
 
@@ -232,7 +232,7 @@ struct SimulatedFeed {
     /// Delivers the end of the turn before once more.
     private mutating func endAgain(_ index: Int) {
         guard disorders, beginsAfresh, let ended = endedAt[topics[index]], random.chance(0.5),
-            now - ended > TopicRules.football.lateAfter
+            now - ended > TopicRules.football.pace.lateAfter
         else { return }
         let known = decisions.count
         core.apply(

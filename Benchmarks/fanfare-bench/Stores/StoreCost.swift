@@ -49,8 +49,8 @@ enum Sweeps {
     /// Topics may change as often as sweeps begin, and everybody wants every alert.
     private static var options: Engine.Options {
         var options = Engine.Options(transport: .discard)
-        options.rules.other.minimumInterval = .zero
-        options.rules.other.requestedAlerts = AlertRule(
+        options.rules.other.pace.minimumInterval = .zero
+        options.rules.other.alerts.requested = AlertRule(
             .essential, burst: 1000, refill: .seconds(1), freshFor: .seconds(300))
         options.limits.immediate = TokenBucket.Size(burst: 1000, refill: .seconds(1))
         return options

@@ -146,7 +146,7 @@ package struct GameFeed: Sendable {
 
     package var rules: Rules {
         var rules = GameFeed.rules
-        rules.kinds[GameFeed.kind]?.reopens = reopens
+        rules.kinds[GameFeed.kind]?.lifetime.reopens = reopens
         return rules
     }
 
@@ -163,18 +163,19 @@ package struct GameFeed: Sendable {
         let game = TopicRules(
             reducer: CountingReducer(
                 counters: Dictionary(uniqueKeysWithValues: Kind.allCases.map { ($0.rawValue + "s", condition($0)) })),
-            fields: ["clock": .ignored, "minutes": .quantised(Quantiser(step: 5, hysteresis: 4))],
+            content: .init(fields: ["clock": .ignored, "minutes": .quantised(Quantiser(step: 5, hysteresis: 4))]),
             occasions: [
                 "goal": OccasionRule(essential: true, alert: alert(.essential, goalBucket)),
                 "goalCancelled": OccasionRule(essential: true, alert: alert(.essential, goalBucket)),
                 "red": OccasionRule(essential: false, alert: alert(.ordinary, redBucket)),
                 "shot": OccasionRule(essential: false, droppableAfter: .milliseconds(droppableAfter)),
             ],
-            beginsWhen: [Condition("minutes", .present(true))],
-            ordinaryAlerts: size(ordinaryBucket), reservedAlerts: size(reserve),
-            minimumInterval: .milliseconds(minimumInterval), dismissal: .after(.milliseconds(dismissal)),
-            endsAfterSilence: .milliseconds(endsAfterSilence), beginsWithin: .milliseconds(beginsWithin),
-            forgetAfter: .milliseconds(forgetAfter), lateAfter: .milliseconds(lateAfter))
+            alerts: .init(ordinary: size(ordinaryBucket), reserved: size(reserve)),
+            pace: .init(minimumInterval: .milliseconds(minimumInterval), lateAfter: .milliseconds(lateAfter)),
+            lifetime: .init(
+                beginsWhen: [Condition("minutes", .present(true))], beginsWithin: .milliseconds(beginsWithin),
+                endsAfterSilence: .milliseconds(endsAfterSilence), dismissal: .after(.milliseconds(dismissal)),
+                forgetAfter: .milliseconds(forgetAfter)))
         return Rules(kinds: [kind: game], other: .generic)
     }()
 

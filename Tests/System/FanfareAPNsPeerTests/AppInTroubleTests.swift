@@ -62,7 +62,7 @@ import Testing
         ]
         let topic = TopicID("match/1")
         var rules = TopicRules()
-        rules.minimumInterval = .zero
+        rules.pace.minimumInterval = .zero
         var engineOptions = Engine.Options(transport: .apns(apps[0], others: [apps[1]]))
         engineOptions.rules = Rules(kinds: [:], other: rules)
         engineOptions.subscribers = SubscriberSequence(

@@ -62,7 +62,7 @@ import Testing
         let versions = 3
         let topic = TopicID("match/1")
         var rules = TopicRules()
-        rules.minimumInterval = .zero
+        rules.pace.minimumInterval = .zero
         var options = Engine.Options(transport: .apns(hosts[0].app, others: hosts.dropFirst().map(\.app)))
         options.rules = Rules(kinds: [:], other: rules)
         let engine = try Engine(options)

@@ -27,7 +27,7 @@ import Testing
             let descriptor = dup(input.fileHandleForReading.fileDescriptor)
             Thread { [self] in
                 var options = ReplayOptions(paths: ["-"])
-                options.subscribers = LiveReplayDeliveryTests.people
+                options.subscribers.count = LiveReplayDeliveryTests.people
                 options.transport = transport
                 let system = ClockSource.system
                 options.clock = ClockSource(

@@ -34,7 +34,7 @@ import Testing
         var observer = Engine.Observer()
         observer.met = { fates.note($1) }
         var rules = TopicRules()
-        rules.minimumInterval = .zero
+        rules.pace.minimumInterval = .zero
         var engineOptions = Engine.Options(
             transport: .apns(
                 APNsOptions(

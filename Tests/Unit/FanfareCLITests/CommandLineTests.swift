@@ -25,14 +25,14 @@ import Testing
         #expect(options.paths == ["matches/", "day.ndjson"])
         #expect(options.feed.format == .native)
         #expect(options.feed.kickoff?.description == "2018-05-13T14:00:00.000Z")
-        #expect(options.speed == .times(60))
-        #expect(options.gapMax == .milliseconds(2500))
-        #expect(options.from?.description == "2018-05-13T14:00:00.000Z")
-        #expect(options.until?.description == "2018-05-13T17:00:00.000Z")
-        #expect(options.subscribers == 50_000)
-        #expect(options.lineups == 4...4)
-        #expect(options.hasFavourites)
-        #expect(options.seed == 9)
+        #expect(options.timetable.speed == .times(60))
+        #expect(options.timetable.gapMax == .milliseconds(2500))
+        #expect(options.timetable.from?.description == "2018-05-13T14:00:00.000Z")
+        #expect(options.timetable.until?.description == "2018-05-13T17:00:00.000Z")
+        #expect(options.subscribers.count == 50_000)
+        #expect(options.subscribers.lineups == 4...4)
+        #expect(options.subscribers.hasFavourites)
+        #expect(options.subscribers.seed == 9)
         #expect(options.shards == 2)
         #expect(
             options.transport
@@ -57,7 +57,7 @@ import Testing
 
     @Test func subscribersComeFromAFile() throws {
         let command = try parse("f --subscribers people.txt")
-        #expect(command.subscribersPath == "people.txt" && command.options.subscribers == 0)
+        #expect(command.subscribersPath == "people.txt" && command.options.subscribers.count == 0)
         #expect(try parse("f --subscribers people.txt --subscribers 7").subscribersPath == nil)
         #expect(try parse("f --subscribers ./1e6").subscribersPath == "./1e6")
         #expect { try parse("f --subscribers ios.txt --subscribers android.txt") } throws: {
@@ -100,14 +100,14 @@ import Testing
             ])
         #expect(rules.costs(of: nil) == text)
         var small = rules
-        small.kinds[.football]?.attributesReserve = 2900
+        small.kinds[.football]?.content.attributesReserve = 2900
         #expect(small.costs(of: .football).hasSuffix("\n") && small.costs(of: .football).contains("\n#         1,196 "))
     }
 
     @Test func rulesComeFromAFile() throws {
         let folder = #filePath.components(separatedBy: "/Tests/")[0] + "/Examples/Rules/"
         #expect(try parse("f").options.rules[.football].occasions.count == 12)
-        #expect(try parse("f --rules \(folder)queue.toml").options.rules[.queue].dismissal == .immediate)
+        #expect(try parse("f --rules \(folder)queue.toml").options.rules[.queue].lifetime.dismissal == .immediate)
         #expect { try parse("f --rules \(#filePath)") } throws: { "\($0)".contains("CommandLineTests.swift:1:") }
     }
 

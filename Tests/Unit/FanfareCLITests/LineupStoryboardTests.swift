@@ -47,7 +47,7 @@ import Testing
                 else { return }
                 goals += 1
                 let spotlights = story.cards.filter { (record.now...record.now + gather).contains($0.at) }
-                    .compactMap { card in card.spotlight.map { card.rows[$0].topic } }
+                    .compactMap { $0.content.spotlightRow?.topic }
                 #expect(spotlights.contains(topic), "\(record.id ?? "") of \(topic) at \(record.now)")
             }
         }
@@ -55,10 +55,11 @@ import Testing
     }
 
     private func repeatsNoCard(_ story: LineupStory) {
-        for (before, after) in zip(story.cards, story.cards.dropFirst()) where !after.isEnd {
+        for (old, card) in zip(story.cards, story.cards.dropFirst()) where !card.isEnd {
+            let (before, after) = (old.content, card.content)
             #expect(
                 before.rows != after.rows || before.spotlight != after.spotlight || before.state != after.state
-                    || after.alert != nil, "\(after.at)")
+                    || card.alert != nil, "\(card.at)")
         }
     }
 

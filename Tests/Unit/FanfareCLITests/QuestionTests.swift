@@ -158,7 +158,7 @@ import Testing
         let path = try write("feed.ndjson", feed)
         var slow = Rules.builtIn
         slow.kinds[.football]?.occasions[.goal] = nil
-        slow.kinds[.football]?.minimumInterval = .seconds(60)
+        slow.kinds[.football]?.pace.minimumInterval = .seconds(60)
         let comparison = try RulesComparison(.builtIn, slow, paths: [path], feed: FeedOptions())
         // The first is still inside the start's interval.
         #expect(comparison.essentialDelayed == 2)
@@ -182,9 +182,9 @@ import Testing
             return try write(name, String(decoding: bytes, as: UTF8.self))
         }
         var silent = Rules.builtIn
-        silent.kinds[.football]?.fields["awayYellow"] = .ignored
-        silent.kinds[.football]?.fields["lastEvent"] = .ignored
-        silent.kinds[.football]?.fields["highlight"] = .ignored
+        silent.kinds[.football]?.content.fields["awayYellow"] = .ignored
+        silent.kinds[.football]?.content.fields["lastEvent"] = .ignored
+        silent.kinds[.football]?.content.fields["highlight"] = .ignored
         let (a, b) = (try log(.builtIn, "a"), try log(silent, "b"))
         let comparison = try LogComparison(a, b)
         #expect(!comparison.areEqual)

@@ -11,10 +11,10 @@ import Testing
     private var summary: ReplaySummary {
         var summary = ReplaySummary()
         summary.events = 16_426
-        summary.decisions = [.published: 200, .unchanged: 16_200, .conflated: 20, .rejected: 6]
-        summary.updates = 204
-        summary.alertsGranted = 60
-        summary.alertsDemoted = 3
+        summary.decisions.outcomes = [.published: 200, .unchanged: 16_200, .conflated: 20, .rejected: 6]
+        summary.decisions.updates = 204
+        summary.decisions.alertsGranted = 60
+        summary.decisions.alertsDemoted = 3
         summary.counts.activities = 1000
         summary.counts.pushes.sent = 20_400
         summary.counts.pushes.accepted = 20_390
@@ -22,10 +22,10 @@ import Testing
         summary.goals = (1...100).map { number in
             ReplaySummary.Goal(topic: TopicID("match/1"), version: UInt32(number), secondsToLast: Double(number) / 1000)
         }
-        summary.seconds = 12.5
-        summary.deliverySeconds = 10.2
-        summary.cpuMicrosecondsPerPush = 3.456
-        summary.peakResidentBytes = 100 << 20
+        summary.resources.seconds = 12.5
+        summary.resources.deliverySeconds = 10.2
+        summary.resources.cpuMicrosecondsPerPush = 3.456
+        summary.resources.peakResidentBytes = 100 << 20
         return summary
     }
 
@@ -67,7 +67,7 @@ import Testing
     @Test func whatBecameOfActivitiesIsToldWhereItIsWorthALine() throws {
         var summary = summary
         #expect(summary.isClean == false, "six lines were rejected")
-        summary.decisions[.rejected] = 0
+        summary.decisions.outcomes[.rejected] = 0
         #expect(summary.isClean && !summary.text.contains("activities"))
         summary.fates.expired = 1000
         #expect(summary.isClean)

@@ -9,8 +9,9 @@ import Testing
 
     private static func rules(ordinary: Int = 3, reserve: Int = 2) -> TopicRules {
         TopicRules(
-            ordinaryAlerts: .init(burst: ordinary, refill: .seconds(100)),
-            reservedAlerts: .init(burst: reserve, refill: .seconds(100)))
+            alerts: .init(
+                ordinary: .init(burst: ordinary, refill: .seconds(100)),
+                reserved: .init(burst: reserve, refill: .seconds(100))))
     }
 
     /// A topic's governor, each of whose alerts has a cause of its own.
@@ -103,7 +104,7 @@ import Testing
         var rules = Self.rules(ordinary: 9, reserve: 1)
         rules.occasions["yellow"] = OccasionRule(
             essential: false, alert: AlertRule(.ordinary, burst: 7, refill: .seconds(50), freshFor: .seconds(60)))
-        rules.requestedAlerts = AlertRule(.ordinary, burst: 5, refill: .seconds(50), freshFor: .seconds(60))
+        rules.alerts.requested = AlertRule(.ordinary, burst: 5, refill: .seconds(50), freshFor: .seconds(60))
         stage.governor.adopt(rules, at: at(0))
         let bursts = stage.governor.buckets(at: at(0)).map(\.burst)
         // By name: the kind without an alert keeps its bucket.

@@ -104,7 +104,7 @@ import Testing
     /// What present rules hide is not in a restored topic's publication either, whichever rules it was published by.
     @Test func aRestoredPublicationHidesWhatTheRulesHide() throws {
         var hiding = Rules.builtIn
-        hiding.other.fields["courier"] = .redacted(Redaction(.removed))
+        hiding.other.content.fields["courier"] = .redacted(Redaction(.removed))
         var story = Scripted()
         let orders = PatchFeed()
         story.apply(orders.set(0, ["eta": 5, "courier": "Sofia"]))
@@ -274,16 +274,16 @@ struct MixedFeed {
         rules.limits.factsMax = random.element(of: [4, 8, 400])
         rules.limits.eventIDsMax = random.element(of: [4, 64])
         rules.limits.topicsMax = random.element(of: [6, 100])
-        rules.other.reopens = .afresh
-        rules.other.endsAfterSilence = .seconds(900)
-        rules.other.forgetAfter = .seconds(60)
+        rules.other.lifetime.reopens = .afresh
+        rules.other.lifetime.endsAfterSilence = .seconds(900)
+        rules.other.lifetime.forgetAfter = .seconds(60)
         self.rules = rules
         var others = rules
-        others.other.minimumInterval = .seconds(20)
+        others.other.pace.minimumInterval = .seconds(20)
         for kind in Array(others.kinds.keys) {
-            others.kinds[kind]?.fields["homeScore"] = .ignored
-            others.kinds[kind]?.fields["arrivesAt"] = .quantised(Quantiser(step: 300, hysteresis: 200))
-            others.kinds[kind]?.ordinaryAlerts = TokenBucket.Size(burst: 1, refill: .seconds(600))
+            others.kinds[kind]?.content.fields["homeScore"] = .ignored
+            others.kinds[kind]?.content.fields["arrivesAt"] = .quantised(Quantiser(step: 300, hysteresis: 200))
+            others.kinds[kind]?.alerts.ordinary = TokenBucket.Size(burst: 1, refill: .seconds(600))
         }
         self.others = others
 
@@ -385,7 +385,7 @@ struct MixedFeed {
         case .rejection(let rejection, let now): story.core.reject(rejection, now: now, into: &story.decisions)
         case .advance(let now): story.advance(to: now)
         case .rules(let now):
-            rules = rules.other.minimumInterval == others.other.minimumInterval ? self.rules : others
+            rules = rules.other.pace.minimumInterval == others.other.pace.minimumInterval ? self.rules : others
             story.adopt(rules, now: now)
         }
     }

@@ -132,7 +132,7 @@ import Testing
 
     @Test func theToleranceIsARule() {
         var rules = Rules.builtIn
-        rules.kinds[.football]?.lateAfter = .zero
+        rules.kinds[.football]?.pace.lateAfter = .zero
         var story = Scripted(rules: rules)
         story.apply(feed.start(0))
         story.apply(feed.pass(100))

@@ -104,7 +104,7 @@ import Testing
 
     @Test func stateSaysThatTheTopicIsOver() {
         var rules = TopicRules.generic
-        rules.endsWhen = [Condition("status", .oneOf(["done"]))]
+        rules.lifetime.endsWhen = [Condition("status", .oneOf(["done"]))]
         var fold = fold(.generic, rules)
         _ = fold.take(feed.set(0, ["status": "out"]))
         #expect(!fold.isOver && fold.ending == nil)

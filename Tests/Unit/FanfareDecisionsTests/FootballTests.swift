@@ -200,7 +200,7 @@ import Testing
     /// The short forms are on the phone, but are no reason for a push.
     @Test func M3_shortFormsRepeatWhatIsSeen() {
         var rules = Rules.builtIn
-        for key in ["homeScore", "lastEvent", "highlight"] { rules.kinds[.football]?.fields[key] = .ignored }
+        for key in ["homeScore", "lastEvent", "highlight"] { rules.kinds[.football]?.content.fields[key] = .ignored }
         var story = Scripted(rules: rules)
         story.apply(feed.start(0))
         story.apply(feed.card(10, "c1"))
@@ -213,7 +213,7 @@ import Testing
 
     @Test func M3_whatRulesAndFeedSayComesFirst() {
         var rules = Rules.builtIn
-        rules.kinds[.football]?.derived.minimal = "{homeScore}"
+        rules.kinds[.football]?.content.derived.minimal = "{homeScore}"
         var story = Scripted(rules: rules)
         story.apply(feed.start(0))
         story.apply(feed.event(5, "patch", .patch(["compactLeading": "H"])))

@@ -76,7 +76,7 @@ import Testing
         var story = Scripted(
             rules: rules {
                 $0.limits.topicsMax = 2
-                $0.kinds[.football]?.reopens = .resumed
+                $0.kinds[.football]?.lifetime.reopens = .resumed
             })
         let match = FootballFeed()
         story.apply(match.start(0))
@@ -193,8 +193,8 @@ import Testing
     @Test func whereTheRulesSaySoAFeedGoesOnFromWhereItEnded() {
         var story = Scripted(
             rules: rules {
-                $0.kinds[.football]?.reopens = .resumed
-                $0.kinds[.football]?.forgetAfter = .seconds(14 * 24 * 3600)
+                $0.kinds[.football]?.lifetime.reopens = .resumed
+                $0.kinds[.football]?.lifetime.forgetAfter = .seconds(14 * 24 * 3600)
             })
         let match = FootballFeed()
         story.apply(match.start(0))

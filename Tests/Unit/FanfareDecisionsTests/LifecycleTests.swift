@@ -211,8 +211,8 @@ import Testing
     /// Cards of a feed that has died must not stay for ever, renewed or not.
     @Test func L1_aTopicWhoseCardsAreRenewedEndsWithItsFeed() {
         var rules = TopicRules.generic
-        rules.renews = true
-        rules.dismissal = .after(.seconds(61))
+        rules.lifetime.renews = true
+        rules.lifetime.dismissal = .after(.seconds(61))
         var story = Scripted(rules: Rules(kinds: [:], other: rules))
         story.apply(orders.set(0, ["eta": 10]))
         story.apply(orders.set(20 * 3600, ["eta": 9]))

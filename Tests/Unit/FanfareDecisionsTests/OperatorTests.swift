@@ -277,7 +277,7 @@ import Testing
     /// An ended topic may begin again, and is then still under the order.
     @Test func anOrderForAllHoldsAlsoWhatHasEnded() {
         var rules = Rules.builtIn
-        rules.other.reopens = .resumed
+        rules.other.lifetime.reopens = .resumed
         var story = Scripted(rules: rules)
         let orders = PatchFeed()
         story.apply(orders.set(0, ["eta": 5]))

@@ -196,7 +196,7 @@ import Testing
 
     @Test func U1_anIgnoredFieldIsNoReasonForAnUpdate() {
         var rules = Rules.builtIn
-        rules.other.fields["clock"] = .ignored
+        rules.other.content.fields["clock"] = .ignored
         var story = Scripted(rules: rules)
         story.apply(feed.set(0, ["clock": 1, "n": 1]))
         #expect(story.apply(feed.set(10, ["clock": 2])).outcome == .unchanged)
@@ -208,7 +208,7 @@ import Testing
 
     @Test func U2_aQuantisedFieldMovesInSteps() {
         var rules = Rules.builtIn
-        rules.other.fields["eta"] = .quantised(Quantiser(step: 5, hysteresis: 4))
+        rules.other.content.fields["eta"] = .quantised(Quantiser(step: 5, hysteresis: 4))
         var story = Scripted(rules: rules)
         story.apply(feed.set(0, ["eta": 31]))
         #expect(story.topic("order/1")?.published == ["eta": 30])

@@ -39,9 +39,9 @@ import Testing
     /// Rules to and fro decide alike in each repetition, for a restarted engine adopts them at the same positions.
     @Test func aRepetitionDecidesAlike() {
         let others = rules {
-            $0.minimumInterval = .seconds(20)
-            $0.fields["homeScore"] = .ignored
-            $0.ordinaryAlerts = TokenBucket.Size(burst: 1, refill: .seconds(600))
+            $0.pace.minimumInterval = .seconds(20)
+            $0.content.fields["homeScore"] = .ignored
+            $0.alerts.ordinary = TokenBucket.Size(burst: 1, refill: .seconds(600))
         }
         for seed in UInt64(1)...100 {
             let feed = RandomFeed(seed: seed)
@@ -62,10 +62,10 @@ import Testing
     /// What waits comes by the new interval, whether it is shorter or longer.
     @Test(arguments: [(Int64(30), Int64(10), 10.0), (10, 30, 30), (30, 1, 5)])
     func aWaitingChangeFollowsTheNewInterval(before: Int64, after: Int64, comes: Double) {
-        var story = Scripted(rules: rules { $0.minimumInterval = .seconds(before) })
+        var story = Scripted(rules: rules { $0.pace.minimumInterval = .seconds(before) })
         story.apply(orders.set(0, ["eta": 10], id: "a"))
         story.apply(orders.set(4, ["eta": 9], id: "b"))
-        story.adopt(rules { $0.minimumInterval = .seconds(after) }, now: at(5))
+        story.adopt(rules { $0.pace.minimumInterval = .seconds(after) }, now: at(5))
         story.advance(to: at(comes - 0.001))
         #expect(story.publications.count == (comes > 5 ? 1 : 2))
         story.advance(to: at(comes))
@@ -80,7 +80,7 @@ import Testing
         story.apply(match.goal(10, "g1"))
         story.apply(orders.set(12, ["eta": 10, "gate": "B"], id: "a"))
         let versions = story.publications.count
-        let others = rules { $0.fields["gate"] = .redacted(Redaction(.removed)) }
+        let others = rules { $0.content.fields["gate"] = .redacted(Redaction(.removed)) }
         story.adopt(others, now: at(60))
         #expect(story.publications.count == versions + 1, "at once: what is hidden has been seen long enough")
         let shown = story.publications.last
@@ -99,7 +99,7 @@ import Testing
         story.apply(match.start(0))
         #expect(story.apply(match.goal(10, "g1")).alert == .granted)
         let quiet = rules { rules in
-            rules.reservedAlerts = TokenBucket.Size(burst: 1, refill: .seconds(3600))
+            rules.alerts.reserved = TokenBucket.Size(burst: 1, refill: .seconds(3600))
             rules.occasions[.goal]?.alert?.bucket = TokenBucket.Size(burst: 1, refill: .seconds(3600))
         }
         story.adopt(quiet, now: at(20))
@@ -110,7 +110,7 @@ import Testing
     /// The feed's own alerts have a budget, too.
     @Test func requestedAlertsFollowTheNewBudget() {
         func asking(_ burst: Int) -> Rules {
-            rules { $0.requestedAlerts.bucket = TokenBucket.Size(burst: burst, refill: .seconds(3600)) }
+            rules { $0.alerts.requested.bucket = TokenBucket.Size(burst: burst, refill: .seconds(3600)) }
         }
         for (before, after, granted) in [(3, 1, 1), (1, 3, 0)] {
             var story = Scripted(rules: asking(before))
@@ -127,7 +127,7 @@ import Testing
 
     /// A field that was ignored and is seen now has the value that cards lack.
     @Test func aFieldThatWasIgnoredIsShownOnceItCounts() {
-        var story = Scripted(rules: rules { $0.fields["gate"] = .ignored })
+        var story = Scripted(rules: rules { $0.content.fields["gate"] = .ignored })
         story.apply(orders.set(0, ["eta": 10, "gate": "B"], id: "a"))
         #expect(story.apply(orders.set(10, ["gate": "C"], id: "b")).version == nil)
         story.adopt(.builtIn, now: at(60))
@@ -137,14 +137,14 @@ import Testing
 
     /// A paused or ended topic shows nothing new, and what is hidden is not shown again either.
     @Test(arguments: [true, false]) func aTopicThatShowsNothingNewHidesAllTheSame(isPaused: Bool) throws {
-        var story = Scripted(rules: rules { $0.reopens = .resumed })
+        var story = Scripted(rules: rules { $0.lifetime.reopens = .resumed })
         story.apply(orders.set(0, ["eta": 10, "gate": "B"], id: "a"))
         if isPaused { story.apply(orders.event(5, "operator", .operation(.pause))) }
         story.apply(isPaused ? orders.set(6, ["eta": 9], id: "b") : orders.end(6, ["eta": 9]))
         let publications = story.publications
         let hiding = rules {
-            $0.reopens = .resumed
-            $0.fields["gate"] = .redacted(Redaction(.removed))
+            $0.lifetime.reopens = .resumed
+            $0.content.fields["gate"] = .redacted(Redaction(.removed))
         }
         story.adopt(hiding, now: at(60))
         #expect(story.publications.count == publications.count)
@@ -163,8 +163,8 @@ import Testing
     func silenceIsThatOfTheNewRules(before: Int64, after: Int64, ends: Double) {
         func silent(_ seconds: Int64) -> Rules {
             rules {
-                $0.endsAfterSilence = .seconds(seconds)
-                $0.beginsWithin = .seconds(seconds)
+                $0.lifetime.endsAfterSilence = .seconds(seconds)
+                $0.lifetime.beginsWithin = .seconds(seconds)
             }
         }
         var story = Scripted(rules: silent(before))
@@ -179,7 +179,7 @@ import Testing
     /// Topics that begin later have the new rules alone.
     @Test func aTopicThatBeginsLaterHasTheNewRules() {
         var story = Scripted()
-        story.adopt(rules { $0.minimumInterval = .seconds(30) }, now: at(0))
+        story.adopt(rules { $0.pace.minimumInterval = .seconds(30) }, now: at(0))
         story.apply(orders.set(0, ["eta": 10], id: "a"))
         story.apply(orders.set(1, ["eta": 9], id: "b"))
         #expect(story.core.nextDeadline == at(30))

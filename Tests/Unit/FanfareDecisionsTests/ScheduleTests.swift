@@ -46,7 +46,7 @@ import Testing
     /// What people do not see of a field, other people do not see by the order of rows.
     @Test func aHiddenFieldSaysNothingOfTheSchedule() {
         var rules = rules
-        rules.other.fields["departs"] = .redacted(Redaction(.removed))
+        rules.other.content.fields["departs"] = .redacted(Redaction(.removed))
         var story = Scripted(rules: rules)
         story.apply(trips.set(0, ["departs": date(60), "gate": 1]))
         #expect(story.publications.map(\.scheduledAt) == [nil])

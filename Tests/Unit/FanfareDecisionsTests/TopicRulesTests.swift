@@ -25,11 +25,11 @@ import Testing
     /// Rule U3 and invariant 8.
     @Test func U3_aRedactedFieldIsNowhere() {
         var story = story {
-            $0.fields = [
+            $0.content.fields = [
                 "courier": .redacted(Redaction(.initial)), "phone": .redacted(Redaction(.removed)),
                 "gift": .redacted(Redaction(.summary("a present"))),
             ]
-            $0.derived.minimal = "{courier}{phone}"
+            $0.content.derived.minimal = "{courier}{phone}"
             $0.occasions = [
                 "out": OccasionRule(
                     when: [Condition("status", .oneOf(["out"]))], essential: true,
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test func U3_aChangeOfWhatIsHiddenIsNotVisible() {
-        var story = story { $0.fields["courier"] = .redacted(Redaction(.initial)) }
+        var story = story { $0.content.fields["courier"] = .redacted(Redaction(.initial)) }
         story.apply(feed.set(0, ["courier": "Sabine"]))
         #expect(story.apply(feed.set(10, ["courier": "Samir"])).outcome == .unchanged)
         #expect(story.apply(feed.set(20, ["courier": "Tom"])).outcome == .published)
@@ -57,7 +57,8 @@ import Testing
 
     @Test func U3_aFieldIsShownWhileItsConditionHolds() {
         var story = story {
-            $0.fields["plate"] = .redacted(Redaction(.removed, unless: [Condition("status", .oneOf(["waiting"]))]))
+            $0.content.fields["plate"] = .redacted(
+                Redaction(.removed, unless: [Condition("status", .oneOf(["waiting"]))]))
         }
         story.apply(feed.set(0, ["plate": "B-X 1", "status": "matching"]))
         #expect(story.state("order/1", "plate") == nil)
@@ -68,14 +69,14 @@ import Testing
     }
 
     @Test func aHiddenFieldIsBoundedLikeOthers() {
-        var story = story { $0.fields["secret"] = .redacted(Redaction(.removed)) }
+        var story = story { $0.content.fields["secret"] = .redacted(Redaction(.removed)) }
         story.apply(feed.set(0, ["n": 1]))
         let record = story.apply(feed.set(10, ["secret": .string(String(repeating: "x", count: 4000))]))
         #expect(record.outcome == .rejected)
     }
 
     @Test func U2_aShareMovesInPercent() {
-        var story = story { $0.fields["progress"] = .quantised(.percent(5)) }
+        var story = story { $0.content.fields["progress"] = .quantised(.percent(5)) }
         story.apply(feed.set(0, ["progress": 0.113]))
         #expect(story.state("order/1", "progress") == 0.1)
         #expect(story.apply(feed.set(10, ["progress": 0.124])).outcome == .unchanged)
@@ -87,7 +88,7 @@ import Testing
 
     @Test func U6_aTapLeadsToTheTopicAsItStands() {
         var story = story {
-            $0.derived = DerivedFields(words: ["onTheWay": "Way"], deepLink: "app://{topic}?n={n}&s={status}")
+            $0.content.derived = DerivedFields(words: ["onTheWay": "Way"], deepLink: "app://{topic}?n={n}&s={status}")
         }
         story.apply(feed.set(0, ["n": 3, "status": "onTheWay"]))
         #expect(story.state("order/1", "deepLink") == "app://order/1?n=3&s=onTheWay", "not in short words")
@@ -107,7 +108,7 @@ import Testing
 
     @Test func M4_shortFormsKeepTheirWidth() {
         var story = story {
-            $0.derived = DerivedFields(
+            $0.content.derived = DerivedFields(
                 compactLeading: "{home}", compactTrailing: "{n}–{m}", minimal: "{missing}", widthMax: 5)
         }
         story.apply(feed.set(0, ["home": "Hamburg", "n": 3, "m": 2]))
@@ -121,9 +122,9 @@ import Testing
     /// A spoken form is a field where the rules ask for it, of whole characters within its bytes.
     @Test func P3_rulesMakeASpokenForm() {
         var story = story {
-            $0.derived = DerivedFields(spoken: "{home} {n}, {status}")
-            $0.derived.spokenWords = ["0": "nil", "1H": "first half"]
-            $0.derived.spokenBytesMax = 32
+            $0.content.derived = DerivedFields(spoken: "{home} {n}, {status}")
+            $0.content.derived.spokenWords = ["0": "nil", "1H": "first half"]
+            $0.content.derived.spokenBytesMax = 32
         }
         story.apply(feed.set(0, ["home": "Köln", "n": 0, "status": "1H"]))
         #expect(story.state("order/1", "spoken") == "Köln nil, first half")
@@ -135,7 +136,9 @@ import Testing
     }
 
     @Test func M4_aNameIsShortInThreeLetters() {
-        var story = story { $0.derived = DerivedFields(compactLeading: "{home:3} {n}", compactTrailing: "{missing:2}") }
+        var story = story {
+            $0.content.derived = DerivedFields(compactLeading: "{home:3} {n}", compactTrailing: "{missing:2}")
+        }
         for (name, short) in [("1. FC Köln", "KÖL 3"), ("AFC Bournemouth", "BOU 3"), ("VfB", "VFB 3"), ("Al", "AL 3")] {
             story.apply(feed.set(0, ["home": .string(name), "n": 3]))
             #expect(story.core.topics.first?.state["compactLeading"] == .string(short))
@@ -181,7 +184,7 @@ import Testing
     /// An occasion of a distance: the wait has become much shorter than people see.
     @Test func A1_anOccasionIsThereWhenAFieldHasMovedFarFromWhatPeopleSee() {
         var story = story {
-            $0.fields["minutes"] = .quantised(Quantiser(step: 5, hysteresis: 3))
+            $0.content.fields["minutes"] = .quantised(Quantiser(step: 5, hysteresis: 3))
             $0.occasions["shorter"] = OccasionRule(
                 when: [Condition("open", .oneOf([true]))], shifts: [FieldShift("minutes", by: -10)], essential: true,
                 alert: AlertRule(
@@ -219,7 +222,7 @@ import Testing
     }
 
     @Test func L2_aTopicEndsWhenItsStateSaysSo() {
-        var story = story { $0.endsWhen = self.isStatus("delivered", "cancelled") }
+        var story = story { $0.lifetime.endsWhen = self.isStatus("delivered", "cancelled") }
         story.apply(feed.set(0, ["status": "out"]))
         let end = story.apply(feed.set(1, ["status": "delivered"]))
         #expect(end.outcome == .published)
@@ -228,7 +231,7 @@ import Testing
     }
 
     @Test func whatIsOverBeforeItWasShownIsNotShown() {
-        var story = story { $0.endsWhen = self.isStatus("delivered") }
+        var story = story { $0.lifetime.endsWhen = self.isStatus("delivered") }
         #expect(story.apply(feed.set(0, ["status": "delivered"])).reason == "over before it was shown")
         #expect(story.publications.isEmpty)
     }
@@ -290,7 +293,7 @@ import Testing
 
     @Test func L6_staleAfterFollowsTheFeed() {
         var story = story {
-            $0.staleAfter = .rhythm(times: 4, .init(atLeast: .seconds(60), atMost: .seconds(900)))
+            $0.pace.staleAfter = .rhythm(times: 4, .init(atLeast: .seconds(60), atMost: .seconds(900)))
         }
         for second in 0..<3 { story.apply(feed.set(Double(second) * 30, ["n": .int(Int64(second))])) }
         #expect(story.publications.map(\.staleAfter) == [.seconds(900), .seconds(120), .seconds(120)])
@@ -312,10 +315,10 @@ import Testing
     }
 
     @Test func U4_theReserveIsKeptFree() {
-        var story = story { $0.attributesReserve = 3000 }
+        var story = story { $0.content.attributesReserve = 3000 }
         story.apply(feed.set(0, ["n": 1]))
         let record = story.apply(feed.set(10, ["text": .string(String(repeating: "x", count: 1090))]))
         #expect(record.reason.contains("at most 1096"))
-        #expect(TopicRules(attributesReserve: 5).attributesReserve == 1024)
+        #expect(TopicRules.Content(attributesReserve: 5).attributesReserve == 1024)
     }
 }

@@ -57,7 +57,7 @@ import Testing
             var rules = Rules.builtIn
             rules.lineups.order = order
             let story = try LineupStory(of: topics, in: [path], rules: rules)
-            #expect(story.cards.last?.rows.map(\.topic) == rows.map(\.rawValue))
+            #expect(story.cards.last?.content.rows.map(\.topic) == rows.map(\.rawValue))
         }
     }
 
@@ -78,8 +78,8 @@ import Testing
         func story(_ topics: [String], until: Int64) throws -> LineupStory {
             try LineupStory(of: topics.map { TopicID($0) }, in: [path], until: FeedTime(seconds: until))
         }
-        #expect(try story(["a", "b"], until: 1500).cards.last?.rows.map(\.topic) == ["a"])
-        #expect(try story(["a", "b"], until: 2500).cards.last?.rows.map(\.topic) == ["a", "b"])
+        #expect(try story(["a", "b"], until: 1500).cards.last?.content.rows.map(\.topic) == ["a"])
+        #expect(try story(["a", "b"], until: 2500).cards.last?.content.rows.map(\.topic) == ["a", "b"])
         #expect(throws: ReplayError.self) { try story(["a", "c"], until: 1500) }
         #expect(throws: ReplayError.self) { try story(["a", "b"], until: 500) }
     }

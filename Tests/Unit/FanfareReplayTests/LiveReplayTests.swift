@@ -136,7 +136,7 @@ import Testing
     /// The second state waits two seconds for a third one.
     @Test func aSignalSendsWhatWaitsForItsInterval() throws {
         let stage = Stage()
-        stage.options.subscribers = 1
+        stage.options.subscribers.count = 1
         var hasFirst = false
         stage.progressed = { [unowned stage] in
             guard !hasFirst, $0.counts.pushes.accepted == 1 else { return }
@@ -147,7 +147,7 @@ import Testing
         stage.write(board(1, at: Double(Self.start)))
         let summary = try stage.run()
         #expect(summary.interrupted)
-        #expect(summary.updates == 2 && summary.counts.pushes.accepted == 2)
+        #expect(summary.decisions.updates == 2 && summary.counts.pushes.accepted == 2)
         #expect(summary.undelivered == 0 && stage.reports == [])
     }
 
@@ -160,7 +160,7 @@ import Testing
         stage.write(#"{"topic":"board/"#)
         let summary = try stage.run()
         #expect(summary.interrupted)
-        let taken = summary.decisions[.published] ?? 0
+        let taken = summary.decisions.outcomes[.published] ?? 0
         #expect(taken > 512, "more than a turn's; a pipe holds as many")
         #expect(summary.events == taken && stage.reports == [])
     }
@@ -168,7 +168,7 @@ import Testing
     /// Eight seconds, or less where people have less patience.
     @Test(arguments: [nil, 3600, 3, 0]) func pushesThatCannotBeSentAreToldInTime(patience: Int?) throws {
         let stage = Stage()
-        stage.options.subscribers = 3
+        stage.options.subscribers.count = 3
         stage.options.patience = patience.map { .seconds($0) }
         var seconds = 0
         var isInterrupted = false
@@ -191,7 +191,7 @@ import Testing
 
     @Test func aSecondSignalStopsAtOnce() throws {
         let stage = Stage()
-        stage.options.subscribers = 3
+        stage.options.subscribers.count = 3
         var looks = 0
         stage.decided = { [unowned stage] _ in stage.interrupt() }
         stage.progressed = { [unowned stage] in
@@ -208,7 +208,7 @@ import Testing
     /// An order for all topics is none, and neither is one that is refused.
     @Test func madeUpSubscribersFollowWhatIsShown() throws {
         let stage = Stage()
-        stage.options.subscribers = 10
+        stage.options.subscribers.count = 10
         stage.write(board(1, at: Double(Self.start)))
         stage.write(#"{"topic":"*","at":\#(Self.start),"kind":"mute","operator":"mute"}"# + "\n")
         let tooLong = String(repeating: "x", count: 600)

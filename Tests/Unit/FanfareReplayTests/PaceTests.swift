@@ -15,6 +15,18 @@ import Testing
         #expect(pace.wait(until: start + .seconds(8), now: Self.now + .seconds(3)) == .seconds(1))
     }
 
+    @Test func theTimetableOfALiveFeedMakesNobodyWait() {
+        var timetable = ReplayOptions.Timetable()
+        timetable.speed = .times(2)
+        timetable.gapMax = .seconds(6)
+        let waits = [false, true].map { isLive in
+            var pace = Pace(timetable, isLive: isLive)
+            _ = pace.wait(until: start, now: Self.now)
+            return pace.wait(until: start + .seconds(60), now: Self.now)
+        }
+        #expect(waits == [.seconds(3), .zero])
+    }
+
     @Test(arguments: [1e-9, 1e-300, .leastNonzeroMagnitude, 0.003, 1e300])
     func waitsAreBoundedAtAnySpeed(speed: Double) {
         var pace = Pace(speed: .times(speed), gapMax: .seconds(31_536_000), from: nil)

@@ -11,4 +11,15 @@ import Testing
         #expect(PreviewScreen(of: topics, rules: LineupRules(), show: nil) == nil)
         #expect(PreviewScreen(of: [], rules: LineupRules(), show: { _ in }) == nil)
     }
+
+    @Test func aCardWithoutASpotlightHasNoRowInIt() {
+        let rows = ["match/1", "match/2"].map { topic in
+            LineupPreview.ShownCard.Content.Row(topic: topic, compactLeading: "", compactTrailing: "", minimal: "")
+        }
+        var content = LineupPreview.ShownCard.Content(
+            rows: rows, more: 0, spotlight: 1, state: [:], highlight: nil, link: nil)
+        #expect(content.spotlightRow == rows[1])
+        content.spotlight = nil
+        #expect(content.spotlightRow == nil)
+    }
 }

@@ -48,15 +48,16 @@ import Testing
         figures.note(goal(.rejected), nil)
         figures.noteInterruption()
         let summary = finish(&figures)
-        #expect(summary.decisions == [.published: 1, .conflated: 1, .rejected: 1])
-        #expect(summary.updates == 1 && summary.alertsGranted == 1 && summary.alertsDemoted == 1)
+        #expect(summary.decisions.outcomes == [.published: 1, .conflated: 1, .rejected: 1])
+        #expect(summary.decisions.updates == 1)
+        #expect(summary.decisions.alertsGranted == 1 && summary.decisions.alertsDemoted == 1)
         #expect(summary.interrupted && summary.skippedFiles == ["notes.txt"] && summary.whatIf == nil)
     }
 
     @Test func secondsCountFromTheFeedAndNotFromTheConnections() throws {
         var figures = try figures()
         let summary = finish(&figures, lastAccepted: 2 * Self.second)
-        #expect(summary.seconds == 2 && summary.deliverySeconds == 1)
+        #expect(summary.resources.seconds == 2 && summary.resources.deliverySeconds == 1)
     }
 
     @Test func progressIsAShareOfTheFeed() throws {

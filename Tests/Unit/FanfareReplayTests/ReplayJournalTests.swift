@@ -62,7 +62,7 @@ import Testing
         var summary = ReplaySummary()
         journal.finish(summary)
         #expect(reader.lines == [], "there was nothing to see")
-        summary.decisions[.unchanged] = 1
+        summary.decisions.outcomes[.unchanged] = 1
         journal.finish(summary)
         #expect(reader.lines.count == 1 && reader.lines[0].hasPrefix("nothing of the feed was visible"))
     }

@@ -30,14 +30,14 @@ import Testing
     }
 
     @Test func recordedFeedIsKnownBeforehand() throws {
-        let plan = try recorded { $0.subscribers = 4 }
+        let plan = try recorded { $0.subscribers.count = 4 }
         #expect(!plan.isLive && plan.eventsExpected == 90 && plan.skippedFiles == ["notes.txt"])
         #expect(plan.subscribers.topics == Self.topics && plan.liveAudience == nil)
         #expect(plan.goalsMax == .max)
     }
 
     @Test func liveFeedIsNotKnownBeforehand() throws {
-        let plan = try live { $0.subscribers = 4 }
+        let plan = try live { $0.subscribers.count = 4 }
         #expect(plan.isLive && plan.eventsExpected == nil && plan.skippedFiles == [])
         #expect(plan.subscribers.topics == [] && plan.liveAudience != nil)
         #expect(plan.goalsMax == 10_000)
@@ -50,13 +50,13 @@ import Testing
             _ = pace.wait(until: FeedTime(seconds: 0), now: MonotonicTime(nanoseconds: 0))
             return pace.wait(until: FeedTime(seconds: 10), now: MonotonicTime(nanoseconds: 0))
         }
-        #expect(try wait(recorded { $0.speed = .times(2) }) == .seconds(5))
-        #expect(try wait(live { $0.speed = .times(2) }) == .zero)
+        #expect(try wait(recorded { $0.timetable.speed = .times(2) }) == .seconds(5))
+        #expect(try wait(live { $0.timetable.speed = .times(2) }) == .zero)
     }
 
     @Test func lineupsNeedARecordedFeed() throws {
-        #expect(try recorded { $0.lineups = 2...2 }.subscribers.lineups == 2...2)
-        #expect(fault { try live { $0.lineups = 2...2 } }?.contains("name a file, not -") == true)
+        #expect(try recorded { $0.subscribers.lineups = 2...2 }.subscribers.lineups == 2...2)
+        #expect(fault { try live { $0.subscribers.lineups = 2...2 } }?.contains("name a file, not -") == true)
     }
 
     @Test func previewNeedsTopicsOfTheFeed() {
@@ -68,11 +68,11 @@ import Testing
     @Test func subscribersOfTopicsOutsideARecordedFeedAreNoticed() throws {
         let subscription = Subscription(
             audience: .topic(TopicID("match/3")), activity: ActivityID(1), subscriber: 1, token: [1])
-        let plan = try recorded { $0.subscriberSource = SubscriberSequence([subscription], expectedCount: 1) }
+        let plan = try recorded { $0.subscribers.source = SubscriberSequence([subscription], expectedCount: 1) }
         #expect(plan.strangers?.notice == nil, "none has been read")
         try plan.subscriberSource?.read { _ in nil }
         #expect(plan.strangers?.notice == "1 activity follows topics that the feed does not speak of: match/3")
-        let live = try live { $0.subscriberSource = SubscriberSequence([subscription], expectedCount: 1) }
+        let live = try live { $0.subscribers.source = SubscriberSequence([subscription], expectedCount: 1) }
         #expect(live.strangers == nil && live.subscriberSource?.expectedCount == 1)
     }
 

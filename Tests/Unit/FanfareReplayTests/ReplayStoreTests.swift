@@ -54,7 +54,7 @@ import Testing
     ) throws -> Result {
         var options = ReplayOptions(paths: [path])
         options.store = log.map { _ in StoreOptions(folder: "", rules: rules) }
-        options.subscribers = 20
+        options.subscribers.count = 20
         options.keepsStates = true
         configure(&options)
         var result = Result()
@@ -80,7 +80,7 @@ import Testing
         let file = try FeedFile(Self.feed())
         let undisturbed = try replay(file.path, nil)
         let log = MemoryLog()
-        let first = try replay(file.path, log, interruptedAfter: 4 * lines) { $0.speed = .times(100_000) }
+        let first = try replay(file.path, log, interruptedAfter: 4 * lines) { $0.timetable.speed = .times(100_000) }
         #expect(first.summary.interrupted && first.summary.undelivered == 0)
         let second = try replay(file.path, log)
         #expect(second.recalled == first.decided, "everything that the log has was decided, and so sent")
@@ -117,15 +117,15 @@ import Testing
         let file = try FeedFile(Self.feed())
         let undisturbed = try replay(file.path, nil)
         let whole = MemoryLog()
-        _ = try replay(file.path, whole) { $0.speed = speed }
+        _ = try replay(file.path, whole) { $0.timetable.speed = speed }
         let entries = try entries(of: whole)
         #expect(entries.count > 60)
         for cut in 0...entries.count {
             let log = log(of: entries.prefix(cut))
-            let resumed = try replay(file.path, log) { $0.speed = speed }
+            let resumed = try replay(file.path, log) { $0.timetable.speed = speed }
             #expect(resumed.log == undisturbed.decided, "cut at \(cut)")
             #expect(resumed.states == undisturbed.states, "cut at \(cut)")
-            #expect(resumed.summary.recalled == max(0, cut - 1))
+            #expect(resumed.summary.recall.entries == max(0, cut - 1))
             #expect(resumed.summary.undelivered == 0)
         }
     }
@@ -151,7 +151,7 @@ import Testing
             input.fileHandleForWriting.write(Data(lines.map { $0 + "\n" }.joined().utf8))
             input.fileHandleForWriting.closeFile()
             let summary = replay.run()
-            return (skipped, recalled, decided, summary.recalledRejections)
+            return (skipped, recalled, decided, summary.recall.rejections)
         }
         var decided: [String] = []
         for run in 0..<6 {
@@ -265,9 +265,9 @@ import Testing
         let log = MemoryLog()
         let first = try replay(file.path, log)
         let second = try replay(file.path, log)
-        #expect(first.summary.recalledRejections == 0 && !first.summary.isClean)
-        #expect(second.summary.decisions[.rejected] == nil)
-        #expect(second.summary.recalledRejections == 1 && !second.summary.isClean)
+        #expect(first.summary.recall.rejections == 0 && !first.summary.isClean)
+        #expect(second.summary.decisions.outcomes[.rejected] == nil)
+        #expect(second.summary.recall.rejections == 1 && !second.summary.isClean)
     }
 
     @Test func anotherFeedIsRefusedWithItsPlace() throws {
@@ -287,7 +287,7 @@ import Testing
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let file = try FeedFile(Self.feed())
         let first = try replay(file.path, LMDBLog(folder: folder)) {
-            $0.until = FeedTime(seconds: Self.kickOff + 600)
+            $0.timetable.until = FeedTime(seconds: Self.kickOff + 600)
         }
         let position = try #require(
             try entries(of: LMDBLog(folder: folder, isReadOnly: true)).firstIndex { entry in
@@ -296,7 +296,7 @@ import Testing
             })
         _ = try LMDBLog.skip(LogPosition(position + 1), in: folder)
         let second = try replay(file.path, LMDBLog(folder: folder))
-        #expect(second.summary.recalled > 0 && second.recalled != first.decided)
+        #expect(second.summary.recall.entries > 0 && second.recalled != first.decided)
         func records(of topic: String, _ words: String) -> Int {
             String(decoding: second.log, as: UTF8.self).split(separator: "\n").count {
                 $0.contains(#""topic":"\#(topic)""#) && $0.contains(words)
@@ -326,18 +326,18 @@ import Testing
     @Test func otherRulesHoldFromTheEndOfTheLog() throws {
         let file = try FeedFile(Self.feed())
         var slow = Rules.builtIn
-        slow.other.minimumInterval = .seconds(200)
+        slow.other.pace.minimumInterval = .seconds(200)
         func replay(_ log: any Log, _ rules: Rules, minutes: Int64? = nil) throws -> Result {
             try self.replay(file.path, log, rules: rules.toml) {
                 $0.rules = rules
-                $0.until = minutes.map { FeedTime(seconds: Self.kickOff + 60 * $0) }
+                $0.timetable.until = minutes.map { FeedTime(seconds: Self.kickOff + 60 * $0) }
             }
         }
         let log = MemoryLog()
         let first = try replay(log, .builtIn, minutes: 12)
         let stopped = log.end
         let second = try replay(log, slow)
-        #expect(second.recalled == first.decided && second.summary.recalled == Int(stopped) - 1)
+        #expect(second.recalled == first.decided && second.summary.recall.entries == Int(stopped) - 1)
         func versions(_ log: [UInt8]) -> Int {
             String(decoding: log, as: UTF8.self).split(separator: "\n").count { $0.contains("\"published\"") }
         }
@@ -375,7 +375,7 @@ import Testing
     @Test func anotherDecisionVersionDecidesAgainAndGoesOn() throws {
         let file = try FeedFile(Self.feed())
         let written = MemoryLog()
-        let first = try replay(file.path, written) { $0.until = FeedTime(seconds: Self.kickOff + 60 * 12) }
+        let first = try replay(file.path, written) { $0.timetable.until = FeedTime(seconds: Self.kickOff + 60 * 12) }
         let version = UInt64(DecisionCore.version)
         let log = self.log(
             of: try entries(of: written).map { entry in

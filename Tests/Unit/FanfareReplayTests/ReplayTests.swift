@@ -39,7 +39,7 @@ import Testing
 
     @Test func everybodyHasTheLastState() throws {
         let result = try replay {
-            $0.subscribers = 5000
+            $0.subscribers.count = 5000
             $0.shards = 2
         }
         #expect(result.summary.isClean)
@@ -53,8 +53,8 @@ import Testing
     @Test func summaryTellsHowManyLineupsAreShared() throws {
         let counts = try [LineupRules.Order.person, .schedule].map { order in
             let result = try replay {
-                $0.subscribers = 5000
-                $0.lineups = 3...3
+                $0.subscribers.count = 5000
+                $0.subscribers.lineups = 3...3
                 $0.rules.lineups.order = order
             }
             #expect(result.summary.isClean && result.summary.counts.lineups.activities == 0, "all have ended")
@@ -66,8 +66,8 @@ import Testing
 
     @Test func everyLineupHasTheLastState() throws {
         let result = try replay {
-            $0.subscribers = 5000
-            $0.lineups = 3...5
+            $0.subscribers.count = 5000
+            $0.subscribers.lineups = 3...5
         }
         #expect(result.summary.isClean)
         #expect(result.summary.counts.pushes.accepted >= 5000)
@@ -79,15 +79,15 @@ import Testing
         let reference = try replay { _ in }
         #expect(!reference.log.isEmpty)
         let paced = try replay {
-            $0.speed = .times(20_000)
+            $0.timetable.speed = .times(20_000)
             $0.shards = 2
-            $0.subscribers = 100
+            $0.subscribers.count = 100
         }
         #expect(paced.log == reference.log)
         #expect(paced.states == reference.states)
         let hurried = try replay {
-            $0.speed = .times(20_000)
-            $0.gapMax = .seconds(1)
+            $0.timetable.speed = .times(20_000)
+            $0.timetable.gapMax = .seconds(1)
         }
         #expect(hurried.log == reference.log)
     }
@@ -104,7 +104,7 @@ import Testing
 
     @Test func aReplayStopsAtTheTimeOfUntil() throws {
         let half = try #require(FeedTime(rfc3339: "1970-01-01T00:00:00Z"))
-        let result = try replay { $0.until = half }
+        let result = try replay { $0.timetable.until = half }
         #expect(result.summary.events == 0)
     }
 
@@ -152,7 +152,7 @@ import Testing
         defer { try? FileManager.default.removeItem(atPath: path) }
         let goals = try replay {
             $0.paths = [path]
-            $0.subscribers = 1
+            $0.subscribers.count = 1
         }.summary.goals
         #expect(goals.map { $0.topic.rawValue == "match/followed" } == [false, true, false, true])
         #expect(goals.map { $0.secondsToLast != nil } == [false, true, false, true])
@@ -168,7 +168,7 @@ import Testing
         defer { try? FileManager.default.removeItem(atPath: path) }
         let clock = ManualClock()
         var options = ReplayOptions(paths: [path])
-        options.subscribers = 1
+        options.subscribers.count = 1
         options.clock.wallMilliseconds = clock.source.wallMilliseconds
         options.clock.monotonicNanoseconds = {
             // No two looks at a machine's clock see one moment.
@@ -196,8 +196,8 @@ import Testing
         defer { try? FileManager.default.removeItem(atPath: path) }
         let clock = ManualClock()
         var options = ReplayOptions(paths: [path])
-        options.subscribers = 2
-        options.lineups = 2...2
+        options.subscribers.count = 2
+        options.subscribers.lineups = 2...2
         options.clock.wallMilliseconds = clock.source.wallMilliseconds
         options.clock.monotonicNanoseconds = {
             // No two looks at a machine's clock see one moment.

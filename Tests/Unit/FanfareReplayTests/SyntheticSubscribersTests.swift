@@ -9,6 +9,17 @@ import Testing
             count: 10_000, lineups: lineups, seed: 3, topics: (0..<topics).map { TopicID("match/\($0)") })
     }
 
+    @Test func syntheticSubscribersAreAsTheOptionsSay() {
+        var options = ReplayOptions.Subscribers()
+        options.count = 7
+        options.lineups = 2...4
+        options.hasFavourites = true
+        options.seed = 5
+        let subscribers = SyntheticSubscribers(options, topics: [TopicID("match/1")])
+        #expect(subscribers.count == 7 && subscribers.lineups == 2...4 && subscribers.hasFavourites)
+        #expect(subscribers.seed == 5 && subscribers.topics == [TopicID("match/1")])
+    }
+
     @Test(arguments: [1, 4, 20])
     func lineupsHaveThatManyTopicsEachOnce(size: Int) {
         let subscribers = subscribers(lineups: size...size, topics: 20)

@@ -18,9 +18,9 @@ import Testing
         let rules = try Rules(file: Self.folder + kind.rawValue + ".toml")
         let builtIn = Rules.builtIn
         #expect(rules[kind].toml(kind: kind) == builtIn[kind].toml(kind: kind))
-        #expect(rules[kind].fields == builtIn[kind].fields)
+        #expect(rules[kind].content.fields == builtIn[kind].content.fields)
         #expect(rules[kind].occasions == builtIn[kind].occasions)
-        #expect(rules[kind].staleAfter == builtIn[kind].staleAfter)
+        #expect(rules[kind].pace.staleAfter == builtIn[kind].pace.staleAfter)
     }
 
     @Test func theShippedFileOfLineupsIsBuiltIn() throws {
@@ -39,7 +39,7 @@ import Testing
                     "points": .init(fact: "basket", where: [Condition("side", .oneOf(["home"]))], by: "value"),
                     "odd key": .init(fact: "foul"),
                 ], latest: ["last": .init(of: ["foul", "basket"], value: "text")], facts: ["time-out"]))
-        made.fields = [
+        made.content.fields = [
             "a": .ignored, "b": .quantised(Quantiser(step: 7, hysteresis: 9)), "c": .quantised(.percent(20)),
             "d": .redacted(Redaction(.removed)),
             "e": .redacted(
@@ -50,13 +50,13 @@ import Testing
                         Condition("w", .oneOf([1, 2.5, true, "no"])),
                     ])),
         ]
-        made.derived = DerivedFields(
+        made.content.derived = DerivedFields(
             compactLeading: "{a}", compactTrailing: "{{b}}", minimal: "m", widthMax: 9, deepLink: "app://{topic}")
-        made.derived.spoken = "{a}, {b}"
-        made.derived.spokenWords = ["0": "nil", "b c": "d"]
-        made.derived.spokenBytesMax = 77
-        made.beginsWhen = [Condition("status", .present(true))]
-        made.endsWhen = [Condition("status", .oneOf(["over"]))]
+        made.content.derived.spoken = "{a}, {b}"
+        made.content.derived.spokenWords = ["0": "nil", "b c": "d"]
+        made.content.derived.spokenBytesMax = 77
+        made.lifetime.beginsWhen = [Condition("status", .present(true))]
+        made.lifetime.endsWhen = [Condition("status", .oneOf(["over"]))]
         made.occasions = [
             "basketCancelled": OccasionRule(essential: true),
             "late": OccasionRule(
@@ -68,13 +68,13 @@ import Testing
                     .ordinary, burst: 3, refill: .milliseconds(90_001), freshFor: .seconds(60),
                     words: .init(title: "{fact.x}", body: "\n", sound: "s"))),
         ]
-        made.staleAfter = .rhythm(times: 3, .init(atLeast: .seconds(2), atMost: .seconds(3)))
-        made.dismissal = .after(.seconds(61))
-        made.renews = true
+        made.pace.staleAfter = .rhythm(times: 3, .init(atLeast: .seconds(2), atMost: .seconds(3)))
+        made.lifetime.dismissal = .after(.seconds(61))
+        made.lifetime.renews = true
         made.priority = .immediate
         made.relevance = 99
         made.scheduledAt = "kick \"off"
-        made.attributesReserve = 2000
+        made.content.attributesReserve = 2000
         let lineups = LineupRules(
             dwell: .seconds(7), round: .seconds(90), minimumInterval: .milliseconds(1500), gather: .milliseconds(700),
             rotationPushes: .init(burst: 9, refill: .seconds(11)), order: .schedule)
@@ -82,17 +82,18 @@ import Testing
             kinds: [TopicKind("made up"): made, .football: .football], other: TopicRules(), lineups: lineups)
         let again = try read(rules.toml)
         #expect(again[TopicKind("made up")].toml(kind: TopicKind("made up")) == made.toml(kind: TopicKind("made up")))
-        #expect(again[TopicKind("made up")].renews && again[TopicKind("made up")].scheduledAt == made.scheduledAt)
+        #expect(
+            again[TopicKind("made up")].lifetime.renews && again[TopicKind("made up")].scheduledAt == made.scheduledAt)
         // As a log reads it: what the text does not name is not there.
         let logged = try Rules(written: rules.toml, like: .builtIn)
         #expect(logged.toml == rules.toml && Set(logged.kinds.keys) == Set(rules.kinds.keys))
         #expect(logged.limits == rules.limits)
-        made.dismissal = .at(FeedTime(milliseconds: 1_781_388_000_001))
-        made.renews = false
+        made.lifetime.dismissal = .at(FeedTime(milliseconds: 1_781_388_000_001))
+        made.lifetime.renews = false
         let third = try read(made.toml(kind: .queue))
-        #expect(third[.queue].dismissal == made.dismissal)
-        #expect(!third[.queue].renews)
-        #expect(again[TopicKind("made up")].fields == made.fields)
+        #expect(third[.queue].lifetime.dismissal == made.lifetime.dismissal)
+        #expect(!third[.queue].lifetime.renews)
+        #expect(again[TopicKind("made up")].content.fields == made.content.fields)
         #expect(again[TopicKind("made up")].occasions == made.occasions)
         let reducer = again[TopicKind("made up")].reducer as? CountingReducer
         #expect(reducer?.counters == (made.reducer as? CountingReducer)?.counters)
@@ -153,7 +154,7 @@ import Testing
 
     @Test func kindsThatTheFileDoesNotNameKeepTheirRules() throws {
         let rules = try read("[generic]\nminimumInterval = \"9 s\"\n")
-        #expect(rules[TopicKind("anything")].minimumInterval == .seconds(9))
+        #expect(rules[TopicKind("anything")].pace.minimumInterval == .seconds(9))
         #expect(rules[.football].occasions == TopicRules.football.occasions)
         #expect(try read("").toml == Rules.builtIn.toml)
     }
@@ -276,7 +277,7 @@ import Testing
         var own = Rules.builtIn
         own.kinds[TopicKind("chess")] = TopicRules(reducer: ChessReducer())
         var other = own
-        other.kinds[TopicKind("chess")]?.minimumInterval = .seconds(9)
+        other.kinds[TopicKind("chess")]?.pace.minimumInterval = .seconds(9)
         let again = try Rules(written: own.toml, like: other)
         #expect(again[TopicKind("chess")].reducer is ChessReducer && again.toml == own.toml)
         // What was decided by a reducer with a name is not decided by the program's.

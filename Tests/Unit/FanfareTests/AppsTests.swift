@@ -104,8 +104,8 @@ import Testing
         }
         let apps = [AppID(bundleID: "one"), AppID(bundleID: "two", environment: .development)]
         var rules = TopicRules()
-        rules.minimumInterval = .zero
-        rules.requestedAlerts = AlertRule(.essential, burst: 99, refill: .seconds(1), freshFor: .seconds(300))
+        rules.pace.minimumInterval = .zero
+        rules.alerts.requested = AlertRule(.essential, burst: 99, refill: .seconds(1), freshFor: .seconds(300))
         let core = try EngineCore(
             loop: loop, rules: Rules(kinds: [:], other: rules), shards: 1, makeTransports: factories, apps: apps)
         let topic = TopicID("match")

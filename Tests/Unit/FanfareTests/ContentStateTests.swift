@@ -53,8 +53,8 @@ import Testing
         var observer = Engine.Observer()
         observer.decided = { record in records.withLock { $0.append(record) } }
         var rules = TopicRules()
-        rules.minimumInterval = .zero
-        rules.lateAfter = .zero
+        rules.pace.minimumInterval = .zero
+        rules.pace.lateAfter = .zero
         var options = Engine.Options(transport: .discard)
         options.rules = Rules(kinds: [:], other: rules)
         // Each reading of the clock adds a millisecond, so that no two moments are equal.

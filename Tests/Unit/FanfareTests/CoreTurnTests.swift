@@ -194,7 +194,7 @@ import Testing
     /// The change waits for its topic's interval, which the rules may set to hours.
     @Test func whoAsksInVainWhetherAChangeHasLeftIsForgottenWhenTheTimeIsOver() {
         var rules = Rules.builtIn
-        rules.kinds[.football]?.minimumInterval = .seconds(3600)
+        rules.kinds[.football]?.pace.minimumInterval = .seconds(3600)
         let engine = OneThread(rules: rules)
         engine.begin()
         engine.card(1)

@@ -17,10 +17,11 @@ struct CrashBuild {
     var rules: Rules {
         var kind = TopicRules(
             reducer: EditionReducer(edition: edition),
-            requestedAlerts: AlertRule(.essential, burst: 1000, refill: .seconds(1), freshFor: .seconds(300)))
-        kind.minimumInterval = minimumInterval
-        kind.reopens = reopens
-        if let endsAfterSilence { kind.endsAfterSilence = endsAfterSilence }
+            alerts: .init(
+                requested: AlertRule(.essential, burst: 1000, refill: .seconds(1), freshFor: .seconds(300))))
+        kind.pace.minimumInterval = minimumInterval
+        kind.lifetime.reopens = reopens
+        if let endsAfterSilence { kind.lifetime.endsAfterSilence = endsAfterSilence }
         return Rules(kinds: [:], other: kind)
     }
     var logged: LogRules { LogRules(rules, program: decisionVersion) }

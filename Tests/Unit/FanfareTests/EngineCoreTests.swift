@@ -67,7 +67,7 @@ import Testing
         }
         let log = MemoryLog()
         var hiding = Rules.builtIn
-        hiding.other.fields["courier"] = .redacted(Redaction(.removed))
+        hiding.other.content.fields["courier"] = .redacted(Redaction(.removed))
         for (run, rules) in [Rules.builtIn, hiding].enumerated() {
             let rings = ShardRings()
             let core = EngineCore(rules: rules, shards: [ShardLink(rings) {}], perApp: 1)

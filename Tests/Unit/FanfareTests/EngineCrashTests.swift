@@ -47,8 +47,9 @@ import Testing
         pushed: @escaping @Sendable (Payload.Event, _ token: String) -> Void = { _, _ in }
     ) throws -> Engine {
         var kind = TopicRules(
-            requestedAlerts: AlertRule(.essential, burst: 1000, refill: .seconds(1), freshFor: .seconds(300)))
-        kind.minimumInterval = .zero
+            alerts: .init(
+                requested: AlertRule(.essential, burst: 1000, refill: .seconds(1), freshFor: .seconds(300))))
+        kind.pace.minimumInterval = .zero
         var store = StoreChoice.folder(witness.store)
         // Programs die in the middle of checkpoints, and their log is trimmed.
         store.checkpointInterval = 20

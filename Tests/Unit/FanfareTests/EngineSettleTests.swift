@@ -56,7 +56,7 @@ import Testing
         let isEnough = Atomically()
         let took = DispatchSemaphore(value: 0)
         var rules = TopicRules()
-        rules.minimumInterval = .zero
+        rules.pace.minimumInterval = .zero
         let engine = try Engine.scripted(
             { .oneBehind(release: release, took: took) }, rules: Rules(kinds: [:], other: rules))
         let producer = Background {

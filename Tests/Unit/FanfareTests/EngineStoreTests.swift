@@ -159,7 +159,7 @@ import Testing
     @Test(.timeLimit(.minutes(10))) func otherRulesHoldForRunningTopics() async throws {
         let log = MemoryLog()
         var hidden = Rules.builtIn
-        hidden.kinds[.football]?.fields["homeScore"] = .redacted(Redaction(.removed))
+        hidden.kinds[.football]?.content.fields["homeScore"] = .redacted(Redaction(.removed))
         var version: UInt32 = 0
         for (run, rules) in [Rules.builtIn, hidden, .builtIn].enumerated() {
             let engine = try Self.engine(StoreChoice(place: .log(log)), rules: rules)
@@ -187,7 +187,7 @@ import Testing
         var shown: [(version: UInt32, edition: JSONValue?)] = []
         for (edition, version) in [(0, 0), (1, 1), (1, 1), (0, 2), (0, 3)] as [(Int, UInt32)] {
             var kind = TopicRules(reducer: EditionReducer(edition: edition))
-            kind.minimumInterval = .zero
+            kind.pace.minimumInterval = .zero
             var store = StoreChoice.folder(folder.path)
             store.decisionVersion = version
             let engine = try Self.engine(store, rules: Rules(kinds: [:], other: kind))

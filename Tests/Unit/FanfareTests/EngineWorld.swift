@@ -105,8 +105,9 @@ final class EngineWorld {
             mailbox: power(3...6), commands: power(3...7), feedback: power(2...5), facts: power(2...4),
             streams: Int.random(in: 1...8, using: &random))
         var kind = TopicRules(
-            requestedAlerts: AlertRule(.essential, burst: 1000, refill: .seconds(1), freshFor: .seconds(300)))
-        if random.chance(0.5) { kind.minimumInterval = .zero }
+            alerts: .init(
+                requested: AlertRule(.essential, burst: 1000, refill: .seconds(1), freshFor: .seconds(300))))
+        if random.chance(0.5) { kind.pace.minimumInterval = .zero }
         let rules = Rules(kinds: [:], other: kind)
         let ids = [AppID(bundleID: "one"), AppID(bundleID: "two")].prefix(random.chance(0.5) ? 2 : 1)
         perApp = 2 / ids.count

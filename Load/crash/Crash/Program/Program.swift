@@ -111,10 +111,11 @@ package struct Program: Sendable {
     private static var rules: Rules {
         let bucket = TokenBucket.Size(burst: 1000, refill: .milliseconds(10))
         var kind = TopicRules(
-            requestedAlerts: AlertRule(.essential, burst: 1000, refill: .milliseconds(10), freshFor: .seconds(300)))
-        (kind.ordinaryAlerts, kind.reservedAlerts) = (bucket, bucket)
-        kind.minimumInterval = .milliseconds(300)
-        kind.forgetAfter = .seconds(60)
+            alerts: .init(
+                requested: AlertRule(.essential, burst: 1000, refill: .milliseconds(10), freshFor: .seconds(300)),
+                ordinary: bucket, reserved: bucket))
+        kind.pace.minimumInterval = .milliseconds(300)
+        kind.lifetime.forgetAfter = .seconds(60)
         return Rules(
             kinds: [:], other: kind,
             lineups: LineupRules(

@@ -18,9 +18,9 @@ import Testing
     @Test func rulesWithBoundlessDurationsDecideAndPublish() {
         let ever = Duration.seconds(Int64.max)
         var rules = TopicRules(
-            requestedAlerts: AlertRule(.ordinary, burst: 1, refill: ever, freshFor: ever), minimumInterval: ever,
-            staleAfter: .fixed(ever), dismissal: .after(ever), endsAfterSilence: ever, beginsWithin: ever,
-            forgetAfter: ever, lateAfter: ever)
+            alerts: .init(requested: AlertRule(.ordinary, burst: 1, refill: ever, freshFor: ever)),
+            pace: .init(minimumInterval: ever, staleAfter: .fixed(ever), lateAfter: ever),
+            lifetime: .init(beginsWithin: ever, endsAfterSilence: ever, dismissal: .after(ever), forgetAfter: ever))
         rules.occasions["x"] = OccasionRule(
             when: [Condition("x", .present(true))], essential: true,
             alert: AlertRule(.essential, burst: 1, refill: ever, freshFor: ever, words: .init(title: "x")))

@@ -1,0 +1,33 @@
+extension TopicRules {
+    /// What people see of a topic's state.
+    public struct Content: Sendable {
+        /// Rules by field; fields without one are visible unchanged.
+        public var fields: [String: FieldRule] { didSet { fieldRules = FieldRules(fields) } }
+        /// Short forms and the deep link, derived from other fields and part of the state like them.
+        public var derived: DerivedFields
+        /// Bytes of a push's 4,096 that the state leaves free (rule U4): for the app's static attributes in a start, for alert and
+        /// envelope in an update. Clamped to 1024…3072.
+        public var attributesReserve: Int { didSet { attributesReserve = Content.bounded(attributesReserve) } }
+
+        /// Rules of `fields`, separated by type.
+        private(set) var fieldRules: FieldRules
+
+        /// Creates rules. By default every field is visible, nothing is derived, and the state may be as large as possible.
+        public init(
+            fields: [String: FieldRule] = [:], derived: DerivedFields = DerivedFields(),
+            attributesReserve: Int = Content.attributesReserveRange.lowerBound
+        ) {
+            self.fields = fields
+            self.derived = derived
+            self.attributesReserve = Content.bounded(attributesReserve)
+            fieldRules = FieldRules(fields)
+        }
+
+        /// Range of `attributesReserve`; its lower bound holds the longest alert and the envelope.
+        public static let attributesReserveRange = 1024...3072
+
+        private static func bounded(_ reserve: Int) -> Int {
+            min(max(reserve, attributesReserveRange.lowerBound), attributesReserveRange.upperBound)
+        }
+    }
+}
