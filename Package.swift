@@ -24,8 +24,12 @@ let swift = language + [.strictMemorySafety()]
 /// In a release build the sources are optimised and the tests are not: it would take most of the time, for code that runs for a moment.
 let swiftOfTests = language + (development ? [.unsafeFlags(["-Onone"], .when(configuration: .release))] : [])
 
+/// Each library's Debian packages: docs/install.md. Of the libraries only `FanfareFeeds` needs protobuf-c, and only `FanfarePresentation`
+/// HarfBuzz.
 var products: [Product] = [
     .library(name: "Fanfare", targets: ["Fanfare"]),
+    .library(name: "FanfareRules", targets: ["FanfareRules"]),
+    .library(name: "FanfareFeeds", targets: ["FanfareFeeds"]),
     .library(name: "FanfareLineup", targets: ["FanfareLineup"]),
     .library(name: "FanfarePresentation", targets: ["FanfarePresentation"]),
     .executable(name: "fanfare", targets: ["FanfareCLI"]),

@@ -1,18 +1,23 @@
-package import FanfareModel
+@_exported public import FanfareModel
 
 /// One feed, merged from several files and folders.
 ///
-///     var feed = try Feed(paths: ["matches/"])
-///     while let (now, item) = feed.next() { … }
+///     for (now, item) in try Feed(paths: ["matches/"]) { … }
 ///
 /// Items are ordered by (`now`, path, position in the file), where `now` comes from a `FeedTimeline` per file. Each file keeps its
 /// own order, so late items stay late. Equal files give an equal feed, whatever the order of their paths. GTFS-Realtime polls of
 /// one folder are one source, because a trip's absence shows only between polls.
 ///
 /// Files of the line format are streamed; a single-document file stays in memory, decoded, until its last event has been taken.
-package struct Feed {
+///
+/// A feed is read once, in one thread at a time: copies of it read on in the same open files. A file that can no longer be read gives a
+/// rejection, and the other files continue.
+public struct Feed: Sequence, IteratorProtocol {
+    /// A piece of the feed, and the log time at which it arrives when the feed is replayed.
+    public typealias Element = (now: FeedTime, item: FeedItem)
+
     /// Files in the given folders that are no feed, in path order, without sidecars (match metadata, timetables).
-    package let skippedFiles: [String]
+    public let skippedFiles: [String]
 
     private var sources: [Source] = []
     /// Heads of the sources that have an item; the first is that of the next one.
@@ -71,8 +76,13 @@ package struct Feed {
         }
     }
 
-    /// Opens every file and reads up to its first event.
-    package init(paths: [String], options: FeedOptions = FeedOptions()) throws(FeedError) {
+    /// Opens every file and reads up to its first event. Folders are searched with all folders below them.
+    ///
+    /// - Parameters:
+    ///   - paths: files and folders. A pipe is read as lines of the native format.
+    ///   - options: format, kick-off and sizes.
+    /// - Throws: `FeedError` for a path that is no feed, a folder without one, or a file that cannot be opened.
+    public init(paths: [String], options: FeedOptions = FeedOptions()) throws(FeedError) {
         let found = try FeedFiles.find(in: paths, options: options)
         skippedFiles = found.skipped
         for decoder in try FeedFiles.decoders(for: found.files, options: options) {
@@ -85,12 +95,12 @@ package struct Feed {
     }
 
     /// Returns the next item in log order with the log time of its arrival, a running maximum that never goes back. A rejection has
-    /// the log time of its position.
-    package mutating func next() -> (now: FeedTime, item: FeedItem)? {
+    /// the log time of its position. The call blocks while it reads, and takes time in the logarithm of the number of files.
+    public mutating func next() -> (now: FeedTime, item: FeedItem)? {
         guard let first = heads.first?.position else { return nil }
         guard heads.count > 1 else { return nextOfLast(first) }
         guard let item = sources[first].item.take() else { return nil }
-        now = max(now, sources[first].now)
+        now = Swift.max(now, sources[first].now)
         sources[first].advance()
         if sources[first].item == nil {
             _ = heads.removeFirst()
@@ -108,7 +118,7 @@ package struct Feed {
             _ = heads.removeFirst()
             return nil
         }
-        now = max(now, sources[position].now)
+        now = Swift.max(now, sources[position].now)
         return (now, item)
     }
 }

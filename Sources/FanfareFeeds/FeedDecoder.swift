@@ -1,8 +1,10 @@
-package import FanfareModel
+public import FanfareModel
 
 /// Output of a decoder: an event, the rejection of something in the feed, or a notice for people.
-package enum FeedItem: Sendable {
+public enum FeedItem: Sendable {
+    /// An event for `Engine.ingest` or `Engine.offer`. The engine decides if it is late, a duplicate or not to be taken at all.
     case event(FeedEvent)
+    /// A line or record that is no event, for the people who run the feed. No engine gets it, and the feed continues.
     case rejected(FeedRejection)
     /// A notice about input that was read in another way than its author may have meant. It changes nothing and is in no log.
     case noticed(FeedNotice)
@@ -17,17 +19,19 @@ package enum FeedItem: Sendable {
 }
 
 /// One line for the people who run a feed.
-package struct FeedNotice: Sendable, Equatable, CustomStringConvertible {
+public struct FeedNotice: Sendable, Equatable, CustomStringConvertible {
     /// Place of the notice: file and line, or only the file.
-    package let place: String
-    package let text: String
+    public let place: String
+    /// What was read in another way than it may have been meant, and how.
+    public let text: String
 
     package init(place: String, text: String) {
         self.place = place
         self.text = text
     }
 
-    package var description: String { "\(place): \(text)" }
+    /// The notice in one line, with its place in front.
+    public var description: String { "\(place): \(text)" }
 }
 
 /// Decodes one provider's bytes into feed events, one at a time, in the provider's order. Holds parsing state only; the decision
@@ -38,7 +42,7 @@ package protocol FeedDecoder {
 }
 
 /// Formats that Fanfare reads, with the names that `--format` accepts.
-package enum FeedFormat: String, CaseIterable, Sendable {
+public enum FeedFormat: String, CaseIterable, Sendable {
     /// Fanfare's own format: one JSON object per line.
     case native
     /// Wyscout match files (JSON, one document per match).
@@ -54,16 +58,17 @@ package enum FeedFormat: String, CaseIterable, Sendable {
 }
 
 /// A fault of a feed that cannot be read at all. A fault of a single line or record is a `FeedRejection` instead.
-package struct FeedError: Error, Equatable, CustomStringConvertible {
+public struct FeedError: Error, Equatable, CustomStringConvertible {
     /// Path of the file or folder.
-    package let path: String
-    /// Description of the fault, and of its remedy.
-    package let reason: String
+    public let path: String
+    /// Description of the fault, and of its remedy, for people.
+    public let reason: String
 
     package init(path: String, reason: String) {
         self.path = path
         self.reason = reason
     }
 
-    package var description: String { "\(path): \(reason)" }
+    /// The fault in one line, with the path in front.
+    public var description: String { "\(path): \(reason)" }
 }

@@ -100,9 +100,10 @@ struct FeedFiles {
             case .gtfsRealtime:
                 let together = polls[foldersAround(file.path)[0], default: []].map(\.path)
                 guard together.first == file.path else { continue }
-                let names = try GTFSStatic(beside: file.path, documentBytesMax: options.documentBytesMax)
+                let timetable = try GTFSStatic(beside: file.path, documentBytesMax: options.documentBytesMax)
                 decoders.append(
-                    GTFSRealtimeDecoder(paths: together, names: names, documentBytesMax: options.documentBytesMax))
+                    GTFSFolderDecoder(
+                        paths: together, stopNames: timetable.stops, pollBytesMax: options.documentBytesMax))
             }
         }
         return decoders

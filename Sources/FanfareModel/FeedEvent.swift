@@ -285,13 +285,15 @@ extension FeedEvent {
 }
 
 /// A line or record that could not become an event. It is reported once, with its place, and the feed continues.
-package struct FeedRejection: Sendable, Hashable {
+public struct FeedRejection: Sendable, Hashable {
     /// `file:line`, or `file` with the record's position in a format without lines.
-    package var place: String
-    /// Description of the fault and of what was expected.
-    package var reason: String
-    package var topic: TopicID?
-    package var at: FeedTime?
+    public let place: String
+    /// Description of the fault and of what was expected, for people.
+    public let reason: String
+    /// Topic that the line or record names; `nil` if that is the part that cannot be read.
+    public let topic: TopicID?
+    /// Event time of the line or record; `nil` without a plausible one.
+    public let at: FeedTime?
 
     package init(place: String, reason: String, topic: TopicID? = nil, at: FeedTime? = nil) {
         self.place = place

@@ -121,7 +121,7 @@ struct LiveLines {
     mutating func take(_ chunk: UnsafeRawBufferPointer) {
         items.removeFirst(position)
         position = 0
-        unsafe decoder.feed(chunk, into: &items)
+        unsafe decoder.decode(chunk, into: &items)
     }
 
     /// Ends the lines: no more bytes will come.

@@ -1,4 +1,4 @@
-package import FanfareModel
+@_exported public import FanfareModel
 import FanfareTOML
 
 extension LineupRules {
@@ -20,8 +20,8 @@ extension LineupRules {
         if let size = table.bucket("rotationPushes") { rotationPushes = size }
     }
 
-    /// The lineup rules as their table in a rules file.
-    package var toml: String {
+    /// The lineup rules as their table in a rules file, `[lineups]`.
+    public var toml: String {
         var lines = [
             "[\(LineupRules.table)]", "order = \(quoted(order.rawValue))", "dwell = \(quoted(dwell.inRules))",
         ]

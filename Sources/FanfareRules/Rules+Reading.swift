@@ -1,10 +1,11 @@
-package import FanfareDecisions
+@_exported public import FanfareDecisions
 import FanfareModel
-package import FanfareTOML
+@_exported public import FanfareTOML
 
 extension Rules {
     /// Reads a rules file (TOML): one table per topic kind, each complete in itself. Kinds that the file does not name keep their
-    /// built-in rules; `generic` applies to all kinds without rules, `lineups` to activities that show several topics.
+    /// built-in rules; `generic` applies to all kinds without rules, `lineups` to activities that show several topics. No file sets
+    /// `limits`.
     ///
     ///     [delivery]
     ///     minimumInterval = "10 s"
@@ -15,13 +16,21 @@ extension Rules {
     ///     essential = true
     ///     alert = { class = "essential", burst = 1, refill = "30 min", freshFor = "10 min", title = "Almost there" }
     ///
+    /// The call blocks until it has read the file, from any thread.
+    ///
     /// - Throws: `TOMLError` with every fault, each with line and column; nothing of the file then applies.
-    package init(file path: String) throws(TOMLError) {
+    public init(file path: String) throws(TOMLError) {
         try self.init(toml: try TOMLValue.contents(ofFile: path), file: path)
     }
 
-    /// - Parameter file: name of the file in messages.
-    package init(toml bytes: [UInt8], file: String) throws(TOMLError) {
+    /// Reads the bytes of a rules file, at most 1,048,576, as they came from a database or a request. Any bytes may be passed: a document
+    /// beyond a bound of size or nesting is a fault.
+    ///
+    /// - Parameters:
+    ///   - bytes: TOML in UTF-8.
+    ///   - file: name of the rules in messages; nothing is opened.
+    /// - Throws: `TOMLError` as for a file.
+    public init(toml bytes: [UInt8], file: String) throws(TOMLError) {
         self = .builtIn
         let faults = TableReader.Faults()
         guard let kinds = try TOMLValue.document(bytes, file: file).members else { return }

@@ -1,10 +1,11 @@
-package import FanfareDecisions
-package import FanfareModel
+public import FanfareDecisions
+public import FanfareModel
 import FanfareTOML
 
 extension Rules {
     /// The rules as a rules file, which reads back as the same rules. A kind whose reducer has no name in files gets a comment instead.
-    package var toml: String {
+    /// `limits` are not part of it.
+    public var toml: String {
         kinds.sorted { $0.key.rawValue < $1.key.rawValue }.map { $0.value.toml(kind: $0.key) }.joined(separator: "\n")
             + (kinds.isEmpty ? "" : "\n") + other.toml(kind: .generic) + "\n" + lineups.toml
     }
@@ -14,8 +15,10 @@ extension TopicRules {
     /// Beginning of the line that stands for a reducer without a name in files.
     static let reducerNote = "# reducer: "
 
-    /// Returns the table of one kind.
-    package func toml(kind: TopicKind) -> String {
+    /// Returns the rules as the table of one kind in a rules file, with every key that has a value.
+    ///
+    /// - Parameter kind: name of the table and of its subtables; `.generic` for the rules of all other kinds.
+    public func toml(kind: TopicKind) -> String {
         let kind = key(kind.rawValue)
         var lines = ["[\(kind)]"]
         lines.append(

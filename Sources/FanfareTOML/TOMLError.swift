@@ -1,33 +1,46 @@
-/// Every fault of a file, each with its place and what was expected there.
-package struct TOMLError: Error, CustomStringConvertible, Sendable {
-    /// Faults as `file:line:column: description`, in the order of the file.
-    package let lines: [String]
-
+/// Every fault of a TOML file, each with its place and what was expected there. Nothing of a file with a fault applies.
+public struct TOMLError: Error, CustomStringConvertible, Sendable {
+    /// Name of the file, as the caller gave it.
+    public let file: String
+    /// Faults in the order of the file; empty if the file cannot be read.
+    public let faults: [Fault]
     /// Is `true` if the file is missing or not readable, so that its contents are unknown.
-    package private(set) var isUnreadable = false
+    public let isUnreadable: Bool
 
-    package var description: String { lines.joined(separator: "\n") }
+    /// One line for people per fault, `file:line:column: text`; one line without a place for a file that cannot be read.
+    public var description: String { lines.joined(separator: "\n") }
+
+    package var lines: [String] {
+        if isUnreadable { return ["\(file): cannot be read: there is no such file, or it is not ours to read"] }
+        return faults.map { "\(file):\($0.line):\($0.column): \($0.text)" }
+    }
 
     package init(file: String, faults: [Fault]) {
-        lines = faults.sorted { $0.place < $1.place }
-            .map { "\(file):\($0.place.line):\($0.place.column): \($0.text)" }
+        self.file = file
+        self.faults = faults.sorted { $0.place < $1.place }
+        isUnreadable = false
     }
-
-    init(file: String, _ text: String) { lines = ["\(file): \(text)"] }
 
     package init(unreadable file: String) {
-        self.init(file: file, "cannot be read: there is no such file, or it is not ours to read")
+        self.file = file
+        faults = []
         isUnreadable = true
     }
-}
 
-/// A fault of a file, at its place.
-package struct Fault {
-    package let place: TOMLPlace
-    package let text: String
+    /// A fault at its place: bytes that are not TOML, an unknown key, or a value other than expected.
+    public struct Fault: Equatable, Sendable {
+        package let place: TOMLPlace
+        /// Description for people, with the value that was found and the one that was expected.
+        public let text: String
 
-    package init(_ place: TOMLPlace, _ text: String) {
-        self.place = place
-        self.text = text
+        /// Line of the key or value, from 1.
+        public var line: Int { place.line }
+        /// Column of the key or value, from 1, in characters of Unicode (scalars).
+        public var column: Int { place.column }
+
+        package init(_ place: TOMLPlace, _ text: String) {
+            self.place = place
+            self.text = text
+        }
     }
 }

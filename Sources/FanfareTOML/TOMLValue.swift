@@ -53,12 +53,12 @@ extension TOMLValue {
             unsafe fanfare_toml_parse(bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count)
         }
         guard let document = unsafe document else {
-            throw TOMLError(file: file, faults: [Fault(.start, "there is no memory to read it")])
+            throw TOMLError(file: file, faults: [.init(.start, "there is no memory to read it")])
         }
         defer { unsafe fanfare_toml_release(document) }
         var place = fanfare_toml_place()
         if let fault = unsafe fanfare_toml_fault(document, &place) {
-            throw TOMLError(file: file, faults: [Fault(TOMLPlace(place), unsafe "no TOML: \(String(cString: fault))")])
+            throw TOMLError(file: file, faults: [.init(TOMLPlace(place), unsafe "no TOML: \(String(cString: fault))")])
         }
         var count = 0
         let nodes = unsafe UnsafeBufferPointer(start: fanfare_toml_nodes(document, &count), count: count)
@@ -76,13 +76,14 @@ extension TOMLValue {
     /// Maximum number of dots in a line. Each dot nests a key, and functions that walk or free the document recurse once per level.
     private static let dotsOfALineMax = 100
 
-    private static func unreadable(_ bytes: [UInt8]) -> Fault? {
+    private static func unreadable(_ bytes: [UInt8]) -> TOMLError.Fault? {
         guard bytes.count <= bytesMax else {
-            return Fault(.start, "\(bytes.count) bytes are too many; at most \(bytesMax) are read")
+            return TOMLError.Fault(.start, "\(bytes.count) bytes are too many; at most \(bytesMax) are read")
         }
         let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         for (index, line) in lines.enumerated() where line.count(where: { $0 == UInt8(ascii: ".") }) > dotsOfALineMax {
-            return Fault(TOMLPlace(line: index + 1, column: 1), "more than \(dotsOfALineMax) dots in one line")
+            return TOMLError.Fault(
+                TOMLPlace(line: index + 1, column: 1), "more than \(dotsOfALineMax) dots in one line")
         }
         return nil
     }

@@ -5,9 +5,9 @@ package import FanfareModel
 package final class TableReader {
     /// Faults of a file, shared by its readers.
     package final class Faults {
-        package private(set) var all: [Fault] = []
+        package private(set) var all: [TOMLError.Fault] = []
         package init() {}
-        package func note(_ place: TOMLPlace, _ text: String) { all.append(Fault(place, text)) }
+        package func note(_ place: TOMLPlace, _ text: String) { all.append(TOMLError.Fault(place, text)) }
     }
 
     package let place: TOMLPlace

@@ -2,12 +2,16 @@ import FanfareModel
 
 /// Decoder for native lines that arrive live, in chunks of any size: a line's item is available as soon as its line end is.
 ///
-///     var decoder = NativeLineDecoder(name: "-")
-///     decoder.feed(bytes, into: &items)     // as often as bytes come
-///     decoder.finish(into: &items)          // once: a last line may lack its line end
+///     var decoder = NativeLineDecoder(name: "orders")
+///     decoder.decode(bytes, into: &items)     // as often as bytes come
+///     decoder.finish(into: &items)            // once: a last line may lack its line end
 ///
-/// Keeps at most one chunk and one line. Equal bytes give equal items, however they are chunked.
-package struct NativeLineDecoder {
+/// A queue's messages hold whole lines, which need no line end: `decode(message:into:)`.
+///
+/// Any bytes may be passed: a line that is no event gives a rejection with the line's number, from 1, and the lines after it continue. A
+/// decoder keeps at most one chunk and one line, and reads a line in time proportional to its length. Equal bytes give equal items,
+/// however they are chunked. Each source has a decoder of its own, used in one thread at a time.
+public struct NativeLineDecoder {
     private let name: String
     private let reader = NativeEventReader()
     private var lines: LineSplitter
@@ -15,14 +19,18 @@ package struct NativeLineDecoder {
     /// Item that follows the notice about its line.
     private var delayed: FeedItem?
 
-    /// - Parameter name: name of the source in rejections, `name:line`.
-    package init(name: String = "-", lineBytesMax: Int = FeedOptions.lineBytesMaxDefault) {
+    /// Creates a decoder that has read nothing.
+    ///
+    /// - Parameters:
+    ///   - name: name of the source in rejections and notices, `name:line`.
+    ///   - lineBytesMax: maximum bytes of a line, 1 to 2^30; a longer one is rejected, and its bytes are dropped as they come.
+    public init(name: String = "-", lineBytesMax: Int = FeedOptions.lineBytesMaxDefault) {
         self.name = name
-        lines = LineSplitter(lineBytesMax: lineBytesMax, chunkBytes: 1 << 16)
+        lines = LineSplitter(lineBytesMax: FeedOptions.bounded(lineBytesMax), chunkBytes: 1 << 16)
     }
 
     /// Appends the items of the lines that these bytes complete.
-    package mutating func feed(_ bytes: UnsafeRawBufferPointer, into items: inout [FeedItem]) {
+    package mutating func decode(_ bytes: UnsafeRawBufferPointer, into items: inout [FeedItem]) {
         var rest = unsafe bytes[...]
         while unsafe !rest.isEmpty {
             let taken = unsafe lines.fill { space in
@@ -35,12 +43,31 @@ package struct NativeLineDecoder {
         }
     }
 
-    package mutating func feed(_ bytes: [UInt8], into items: inout [FeedItem]) {
-        unsafe bytes.withUnsafeBytes { unsafe feed($0, into: &items) }
+    /// Appends the items of the lines that these bytes complete, in the order of the lines: none, one or two per line, since a notice
+    /// about a line precedes its event.
+    ///
+    /// - Parameters:
+    ///   - bytes: a piece of the stream, cut anywhere.
+    ///   - items: what was decoded before remains in front.
+    public mutating func decode(_ bytes: [UInt8], into items: inout [FeedItem]) {
+        unsafe bytes.withUnsafeBytes { unsafe decode($0, into: &items) }
     }
 
-    /// Appends the item of a last line without a line end. No bytes may follow.
-    package mutating func finish(into items: inout [FeedItem]) {
+    /// Appends the items of a message that holds one line or several, whether or not a line end closes the last one. Bytes that came
+    /// before and completed no line are the beginning of the first one.
+    ///
+    /// - Parameters:
+    ///   - message: whole lines.
+    ///   - items: what was decoded before remains in front.
+    public mutating func decode(message: [UInt8], into items: inout [FeedItem]) {
+        decode(message, into: &items)
+        if message.last != UInt8(ascii: "\n") { decode([UInt8(ascii: "\n")], into: &items) }
+    }
+
+    /// Appends the items of a last line without a line end. No bytes may follow.
+    ///
+    /// - Parameter items: what was decoded before remains in front.
+    public mutating func finish(into items: inout [FeedItem]) {
         while let item = lastItem() { items.append(item) }
     }
 

@@ -1,7 +1,10 @@
 import FanfareModel
 
-/// Decoder for the polls of one folder, in path order. Each poll reports every trip, which gives one event per trip and poll. A
-/// trip that has disappeared is `absent`, which only the sequence of polls shows.
+/// Decoder for the GTFS-Realtime polls of one feed, in the order in which they were made. Each poll reports every trip, which gives one
+/// event per trip and poll. A trip that has disappeared is `absent`, which only the sequence of polls shows.
+///
+///     var decoder = GTFSRealtimeDecoder(stopNames: ["A02N": "Inwood–207 St"])
+///     decoder.decode(bytes, name: "ace", into: &items)     // once for each poll
 ///
 /// | trip in the poll | event |
 /// |---|---|
@@ -15,8 +18,10 @@ import FanfareModel
 ///
 /// Some agencies write vehicle positions and alerts into polls of their own, which do not make any trip absent.
 ///
-/// Holds one poll at a time, the last position of each running trip, and the vehicles of the last poll of their own.
-struct GTFSRealtimeDecoder: FeedDecoder {
+/// Any bytes may be passed: a poll that cannot be read gives a rejection, and so does an entity of a poll. A poll takes at most four times
+/// its maximum size in memory while it is read. The decoder keeps the last position of each running trip, and the vehicles of the last poll
+/// of their own. Each feed has a decoder of its own, used in one thread at a time.
+public struct GTFSRealtimeDecoder {
     /// Time after which an absent trip is forgotten. The core withdraws it after ten minutes, so later polls have no effect.
     private static let absenceMax = Duration.seconds(600)
     /// Number of polls after which an absent trip is forgotten; polls come at most twice a minute.
@@ -34,52 +39,60 @@ struct GTFSRealtimeDecoder: FeedDecoder {
         var outageSince: FeedTime?
     }
 
-    private let paths: [String]
-    private let names: GTFSStatic
-    private let documentBytesMax: Int
-    private var position = 0
-    private var pending: ArraySlice<FeedItem> = []
+    private let stopNames: [String: String]
+    private let pollBytesMax: Int
+    /// Items of the poll that is being read.
+    private var pending: [FeedItem] = []
     private var running: [GTFSPoll.Key: Running] = [:]
     private var vehicles: [GTFSPoll.Key: GTFSPoll.Vehicle] = [:]
 
-    init(paths: [String], names: GTFSStatic, documentBytesMax: Int) {
-        self.paths = paths
-        self.names = names
-        self.documentBytesMax = documentBytesMax
+    /// Creates a decoder that knows no trip yet.
+    ///
+    /// - Parameters:
+    ///   - stopNames: names by `stop_id`, as in a timetable's `stops.txt`; other stops are named by their ids.
+    ///   - pollBytesMax: maximum bytes of a poll, 1 to 2^30; a larger one is rejected.
+    public init(stopNames: [String: String] = [:], pollBytesMax: Int = FeedOptions.documentBytesMaxDefault) {
+        self.stopNames = stopNames
+        self.pollBytesMax = FeedOptions.bounded(pollBytesMax)
     }
 
-    mutating func next() -> FeedItem? {
-        while pending.isEmpty, position < paths.count {
-            let path = paths[position]
-            position += 1
-            read(path)
+    /// Appends the items of the next poll. An event's time is that of the poll's header.
+    ///
+    /// - Parameters:
+    ///   - poll: bytes of one protobuf message, `FeedMessage`, with the whole data set.
+    ///   - name: name of the poll in rejections and notices; `name#7` is its seventh entity.
+    ///   - items: what was decoded before remains in front.
+    public mutating func decode(_ poll: [UInt8], name: String, into items: inout [FeedItem]) {
+        items += read(poll, name: name)
+    }
+
+    /// Returns the items of the next poll.
+    mutating func read(_ poll: [UInt8], name: String) -> [FeedItem] {
+        take(poll, name)
+        let items = pending
+        pending = []
+        return items
+    }
+
+    private mutating func take(_ bytes: [UInt8], _ name: String) {
+        guard bytes.count <= pollBytesMax else {
+            return reject(name, "the poll is larger than \(pollBytesMax) bytes")
         }
-        return pending.popFirst()
-    }
-
-    private mutating func read(_ path: String) {
         let poll: GTFSPoll
-        do throws(FeedError) {
-            guard let bytes = try ByteFile.contents(of: path, limit: documentBytesMax) else {
-                return reject(path, "the poll is larger than \(documentBytesMax) bytes")
-            }
-            do throws(GTFSPoll.Defect) {
-                // Structures with their pointers take several times the bytes of the wire; a factor of four leaves room for real polls.
-                poll = try GTFSPoll(bytes, memoryBytesMax: 4 * documentBytesMax)
-            } catch {
-                return reject(path, error.reason)
-            }
+        do throws(GTFSPoll.Defect) {
+            // Structures with their pointers take several times the bytes of the wire; a factor of four leaves room for real polls.
+            poll = try GTFSPoll(bytes, memoryBytesMax: 4 * pollBytesMax)
         } catch {
-            return reject(error.path, error.reason)
+            return reject(name, error.reason)
         }
-        for defect in poll.defects { reject("\(path)#\(defect.entity ?? 0)", defect.reason, at: poll.time) }
+        for defect in poll.defects { reject("\(name)#\(defect.entity ?? 0)", defect.reason, at: poll.time) }
         if poll.isOfSomethingElse {
             if !poll.vehicles.isEmpty { vehicles = poll.vehicles }
             return
         }
         let vehicles = poll.vehicles.isEmpty ? vehicles : poll.vehicles
         for trip in poll.trips { append(trip, vehicle: vehicles[trip.key], at: poll.time) }
-        appendAbsent(from: poll, in: path)
+        appendAbsent(from: poll, named: name)
     }
 
     private mutating func append(_ trip: GTFSPoll.Trip, vehicle: GTFSPoll.Vehicle?, at time: FeedTime) {
@@ -105,12 +118,12 @@ struct GTFSRealtimeDecoder: FeedDecoder {
         }
     }
 
-    private mutating func appendAbsent(from poll: GTFSPoll, in path: String) {
+    private mutating func appendAbsent(from poll: GTFSPoll, named name: String) {
         let present = poll.unreadable.union(poll.trips.map(\.key))
         // Sorted, because a dictionary has no order and the log needs one.
         let absent = running.keys.filter { !present.contains($0) }.map { (key: $0, name: $0.topic.rawValue) }
             .sorted { $0.name < $1.name }
-        noteOutage(of: absent.map(\.key), from: poll, in: path)
+        noteOutage(of: absent.map(\.key), from: poll, named: name)
         for (key, _) in absent {
             guard let trip = running[key] else { continue }
             let polls = trip.missingPolls + 1
@@ -132,7 +145,7 @@ struct GTFSRealtimeDecoder: FeedDecoder {
     }
 
     /// Notes that many trips have disappeared at once.
-    private mutating func noteOutage(of absent: [GTFSPoll.Key], from poll: GTFSPoll, in path: String) {
+    private mutating func noteOutage(of absent: [GTFSPoll.Key], from poll: GTFSPoll, named name: String) {
         let lost = absent.filter { running[$0].map { $0.missingPolls == 0 && $0.missingSince == nil } ?? false }
         let before = running.count - (absent.count - lost.count)
         guard lost.count >= GTFSRealtimeDecoder.outageMin,
@@ -142,7 +155,7 @@ struct GTFSRealtimeDecoder: FeedDecoder {
         let text =
             "\(lost.count) of \(before) running trips are gone at once; they count as running for ten minutes, because that is "
             + "rather an outage"
-        pending.append(.noticed(FeedNotice(place: path, text: text)))
+        pending.append(.noticed(FeedNotice(place: name, text: text)))
     }
 
     private func values(
@@ -150,9 +163,9 @@ struct GTFSRealtimeDecoder: FeedDecoder {
     ) -> JSONObject {
         let next = stops.first ?? last
         var values: JSONObject = [
-            "line": .string(trip.route), "destination": .string(names.name(ofStop: last.id)),
+            "line": .string(trip.route), "destination": .string(stopNames[last.id] ?? last.id),
             "status": .string(status(vehicle, next: next, stopsLeft: stops.count)),
-            "nextStop": .string(names.name(ofStop: next.id)),
+            "nextStop": .string(stopNames[next.id] ?? next.id),
             "nextStopId": .string(next.id), "stopsLeft": .int(Int64(stops.count)),
         ]
         values["arrivesAt"] = (last.arrival ?? last.departure).map(JSONValue.int)

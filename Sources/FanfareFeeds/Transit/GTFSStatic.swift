@@ -3,9 +3,8 @@ import Foundation
 /// Names of stops from the timetable: `stops.txt` in a folder `gtfs-static` beside the polls or one folder up. Other stops are
 /// named by their ids.
 struct GTFSStatic {
-    private var stops: [String: String] = [:]
-
-    func name(ofStop id: String) -> String { stops[id] ?? id }
+    /// Names by the ids of their stops.
+    private(set) var stops: [String: String] = [:]
 
     init(beside path: String, documentBytesMax: Int) throws(FeedError) {
         for folder in foldersAround(path) {

@@ -9,7 +9,7 @@ import Testing
     func generatedMatchDayIsShownAsItWasMade(seed: UInt64) throws {
         var decoder = NativeLineDecoder(name: "match day")
         var items: [FeedItem] = []
-        MatchDay(seed: seed).write { decoder.feed($0, into: &items) }
+        MatchDay(seed: seed).write { decoder.decode($0, into: &items) }
         decoder.finish(into: &items)
 
         var core = DecisionCore()

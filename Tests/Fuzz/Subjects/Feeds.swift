@@ -8,7 +8,7 @@ func runNative(_ bytes: [UInt8]) {
         var decoder = NativeLineDecoder(lineBytesMax: 512)
         var items: [FeedItem] = []
         for start in stride(from: 0, to: bytes.count, by: chunkBytes) {
-            decoder.feed(Array(bytes[start..<min(start + chunkBytes, bytes.count)]), into: &items)
+            decoder.decode(Array(bytes[start..<min(start + chunkBytes, bytes.count)]), into: &items)
         }
         decoder.finish(into: &items)
         for item in items { check(item) }

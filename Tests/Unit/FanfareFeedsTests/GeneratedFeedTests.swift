@@ -14,7 +14,7 @@ import Testing
     private func events(_ feed: GeneratedFeed, seed: UInt64) throws -> [FeedEvent] {
         var decoder = NativeLineDecoder(name: "made", lineBytesMax: 1 << 20)
         var items: [FeedItem] = []
-        decoder.feed(bytes(feed, seed: seed), into: &items)
+        decoder.decode(bytes(feed, seed: seed), into: &items)
         decoder.finish(into: &items)
         return try items.map { item in
             guard case .event(let event) = item else { throw Unreadable(item: item) }

@@ -14,7 +14,7 @@ import Testing
     private func events(seed: UInt64) throws -> [FeedEvent] {
         var decoder = NativeLineDecoder(name: "match day")
         var items: [FeedItem] = []
-        MatchDay(seed: seed).write { decoder.feed($0, into: &items) }
+        MatchDay(seed: seed).write { decoder.decode($0, into: &items) }
         decoder.finish(into: &items)
         return try items.map { try #require($0.event) }
     }

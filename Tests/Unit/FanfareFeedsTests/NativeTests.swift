@@ -240,7 +240,7 @@ import Testing
         var rest = bytes[...]
         while !rest.isEmpty {
             let chunk = rest.prefix(Int.random(in: 1...40, using: &dice))
-            decoder.feed(Array(chunk), into: &items)
+            decoder.decode(Array(chunk), into: &items)
             rest = rest.dropFirst(chunk.count)
         }
         decoder.finish(into: &items)
@@ -254,7 +254,7 @@ import Testing
     private func decode(_ bytes: [UInt8], lineBytesMax: Int = 1 << 20) -> [FeedItem] {
         var decoder = NativeLineDecoder(name: "test", lineBytesMax: lineBytesMax)
         var items: [FeedItem] = []
-        decoder.feed(bytes, into: &items)
+        decoder.decode(bytes, into: &items)
         decoder.finish(into: &items)
         return items
     }

@@ -360,6 +360,27 @@ private func poll(_ time: UInt64?, _ trains: [Train]) -> [UInt8] {
         }
     }
 
+    @Test func pollsAsBytesGiveTheItemsOfTheirFiles() throws {
+        let train = Train(stops: [("A03N", start + 60), ("A02N", start + 120)], vehicle: ("A03N", 1))
+        let polls = [poll(start, [train]), Array(poll(start + 20, [train]).dropLast(3)), poll(start + 40, [])]
+        var decoder = GTFSRealtimeDecoder(stopNames: ["A02N": "Inwood, 207 \"St\"", "A03N": "Dyckman St"])
+        var decoded: [FeedItem] = []
+        for (number, bytes) in polls.enumerated() { decoder.decode(bytes, name: "poll \(number)", into: &decoded) }
+        let read = try items(polls)
+        #expect(decoded.compactMap(\.event) == read.compactMap(\.event))
+        #expect(decoded.compactMap(\.event?.kind) == ["position", "absent"])
+        #expect(decoded.compactMap(\.rejection?.reason) == read.compactMap(\.rejection?.reason))
+        #expect(decoded.compactMap(\.rejection?.place) == ["poll 1"])
+    }
+
+    @Test func aPollBeyondItsBoundIsRejected() {
+        let bytes = poll(start, [Train(stops: [("A02N", start + 60)])])
+        var decoder = GTFSRealtimeDecoder(pollBytesMax: 20)
+        var items: [FeedItem] = []
+        decoder.decode(bytes, name: "ace", into: &items)
+        #expect(items.map(\.rejection?.reason) == ["the poll is larger than 20 bytes"])
+    }
+
     @Test func readsCommaSeparatedValues() {
         var records = CommaSeparated(Array("\u{FEFF}a,\"b,\nc\",\"d\"\"e\"\r\n,\nlast".utf8))
         #expect(records.next() == ["a", "b,\nc", "d\"e"])

@@ -109,7 +109,7 @@ import Testing
         MatchDay(seed: 3).write { bytes += $0 }
         var decoder = NativeLineDecoder(name: "day", lineBytesMax: FeedOptions.lineBytesMaxDefault)
         var items: [FeedItem] = []
-        decoder.feed(bytes.prefix(400_000).split(separator: 10).joined(separator: [10]) + [10], into: &items)
+        decoder.decode(bytes.prefix(400_000).split(separator: 10).joined(separator: [10]) + [10], into: &items)
         let logs = try [.builtIn, Rules(file: Self.folder + "football.toml")].map { rules -> [UInt8] in
             var core = DecisionCore(rules: rules)
             var decisions: [Decision] = []

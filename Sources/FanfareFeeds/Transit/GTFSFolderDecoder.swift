@@ -1,0 +1,34 @@
+import FanfareModel
+
+/// Decoder for the polls of one folder, in path order. Holds one poll at a time.
+struct GTFSFolderDecoder: FeedDecoder {
+    private let paths: [String]
+    private let pollBytesMax: Int
+    private var polls: GTFSRealtimeDecoder
+    private var position = 0
+    private var pending: ArraySlice<FeedItem> = []
+
+    init(paths: [String], stopNames: [String: String], pollBytesMax: Int) {
+        self.paths = paths
+        self.pollBytesMax = pollBytesMax
+        polls = GTFSRealtimeDecoder(stopNames: stopNames, pollBytesMax: pollBytesMax)
+    }
+
+    mutating func next() -> FeedItem? {
+        while pending.isEmpty, position < paths.count {
+            pending = read(paths[position])[...]
+            position += 1
+        }
+        return pending.popFirst()
+    }
+
+    private mutating func read(_ path: String) -> [FeedItem] {
+        do throws(FeedError) {
+            // One byte more than allowed, so that a larger poll is recognised.
+            let bytes = try ByteFile.prefix(of: path, limit: pollBytesMax + 1)
+            return polls.read(bytes, name: path)
+        } catch {
+            return [.rejected(FeedRejection(place: error.path, reason: error.reason))]
+        }
+    }
+}

@@ -1,0 +1,81 @@
+import FanfareFeeds
+import Testing
+
+/// A program that embeds Fanfare imports `FanfareFeeds` alone, and not the modules behind it.
+@Suite struct FeedsProductTests {
+    private static let line = #"{"topic":"order/1","at":1781359200,"set":{"a":1}}"#
+    private static let order = TopicID("order/1")
+
+    private func decode(_ messages: [String]) -> [FeedItem] {
+        var decoder = NativeLineDecoder(name: "orders")
+        var items: [FeedItem] = []
+        for message in messages { decoder.decode(message: Array(message.utf8), into: &items) }
+        return items
+    }
+
+    @Test func aMessageNeedsNoLineEndAndMayHoldSeveralLines() {
+        let line = Self.line
+        let items = decode([line, line + "\n", line + "\r\n" + line])
+        #expect(items.compactMap(\.event?.topic) == [Self.order, Self.order, Self.order, Self.order])
+    }
+
+    @Test func aRejectionNamesTheMessageByItsNumber() {
+        let items = decode([Self.line, "", "no event", Self.line])
+        #expect(items.compactMap(\.rejection?.place) == ["orders:3"])
+        #expect(items.count == 3)
+    }
+
+    @Test func aNoticePrecedesTheEventOfItsLine() {
+        let items = decode([#"{"topic":"order/1","at":1781359200,"patch":{"a":1}}"#])
+        #expect(items.first?.notice?.hasPrefix("orders:1: ") == true)
+        #expect(items.last?.event?.topic == Self.order && items.count == 2)
+    }
+
+    @Test func aMessageCompletesTheLineThatCameBefore() {
+        let bytes = Array(Self.line.utf8)
+        var decoder = NativeLineDecoder()
+        var items: [FeedItem] = []
+        decoder.decode(Array(bytes.prefix(9)), into: &items)
+        #expect(items.isEmpty)
+        decoder.decode(message: Array(bytes.dropFirst(9)), into: &items)
+        #expect(items.compactMap(\.event?.topic) == [Self.order])
+    }
+
+    @Test func aLineBeyondItsBoundIsRejectedOnceAndDropped() {
+        var decoder = NativeLineDecoder(name: "orders", lineBytesMax: 64)
+        var items: [FeedItem] = []
+        for _ in 0..<100 { decoder.decode([UInt8](repeating: UInt8(ascii: "x"), count: 10_000), into: &items) }
+        decoder.decode(message: [], into: &items)
+        decoder.decode(message: Array(Self.line.utf8), into: &items)
+        #expect(items.first?.rejection?.reason == "the line is longer than 64 bytes")
+        #expect(items.last?.event?.topic == Self.order && items.count == 2)
+    }
+
+    @Test func sizesOfOptionsAreBounded() {
+        var options = FeedOptions(lineBytesMax: .max, documentBytesMax: .min)
+        #expect(options.lineBytesMax == 1 << 30 && options.documentBytesMax == 1)
+        options.documentBytesMax = .max
+        options.lineBytesMax = 0
+        #expect(options.documentBytesMax == 1 << 30 && options.lineBytesMax == 1)
+    }
+
+    @Test func aLoopTakesEachItemOfAFeedOnce() throws {
+        let folder = try Folder()
+        try folder.write("day.ndjson", Self.line + "\nno event\n" + Self.line + "\n")
+        var places: [String] = []
+        for (now, item) in try Feed(paths: [folder.path]) {
+            #expect(now == FeedTime(seconds: 1_781_359_200))
+            switch item {
+            case .event(let event): places.append(event.topic.rawValue)
+            case .rejected(let rejection): places.append(rejection.place)
+            case .noticed(let notice): places.append(notice.place)
+            }
+        }
+        #expect(places == ["order/1", folder.path + "/day.ndjson:2", "order/1"])
+    }
+
+    @Test func aPathWithoutAFeedIsAnErrorWithPathAndReason() {
+        let error = #expect(throws: FeedError.self) { try Feed(paths: ["/nowhere"]) }
+        #expect(error?.path == "/nowhere" && error?.reason == "there is no such file or folder")
+    }
+}
