@@ -60,7 +60,7 @@ var targets: [Target] = [
     .target(
         name: "CFanfareGTFS", exclude: ["gtfs-realtime.proto"], linkerSettings: [.linkedLibrary("protobuf-c")]),
     .target(name: "FanfareJSON", dependencies: ["FanfareModel", "CFanfareSimdjson"], swiftSettings: swift),
-    .target(name: "FanfareFeeds", dependencies: ["FanfareModel", "FanfareJSON", "CFanfareGTFS"], swiftSettings: swift),
+    .target(name: "FanfareFeeds", dependencies: ["FanfareModel", "FanfareQueues", "FanfareJSON", "CFanfareGTFS"], swiftSettings: swift),
     .target(
         name: "FanfareDecisions", dependencies: ["FanfareModel", "FanfareQueues"], swiftSettings: swift,
         linkerSettings: [.linkedLibrary("m")]),

@@ -44,3 +44,30 @@ final class KindRules: Sendable {
         return !rest.contains(where: isVisible)
     }
 }
+
+extension KindRules {
+    /// Returns `values` (of a state or a fact) with the redactions applied.
+    ///
+    /// - Parameter state: the unredacted state, for the conditions of the redactions.
+    func redacted(_ values: JSONObject, in state: JSONObject) -> JSONObject {
+        var shown = values
+        for (key, redaction) in rules.content.fieldRules.redactions {
+            if let value = values[key] { shown[key] = redaction.shown(value, in: state) }
+        }
+        return shown
+    }
+
+    var hidesFields: Bool { !rules.content.fieldRules.redactions.isEmpty }
+
+    /// Returns the state that people may see, derived fields included. Redaction comes first, so no derived field can reveal a
+    /// hidden value.
+    func presented(_ state: JSONObject, topic: TopicID) -> JSONObject {
+        var shown = redacted(state, in: state)
+        if hasDerived { rules.content.derived.add(to: &shown, topic: topic) }
+        return shown
+    }
+
+    func isOver(_ state: JSONObject) -> Bool {
+        !rules.lifetime.endsWhen.isEmpty && rules.lifetime.endsWhen.hold(in: state)
+    }
+}

@@ -1,4 +1,5 @@
 import FanfareModel
+import FanfareQueues
 
 /// A topic's deadlines, and those that the core's timers hold for it. A timer whose topic has a later deadline by now is set again,
 /// so an event that only puts off its topic's lapse, as each does, sets no timer.

@@ -1,4 +1,5 @@
 @_exported public import FanfareModel
+import FanfareQueues
 
 /// One feed, merged from several files and folders.
 ///

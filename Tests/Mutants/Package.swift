@@ -61,7 +61,7 @@ let package = Package(
         .target(
             name: "CFanfareGTFS", exclude: ["gtfs-realtime.proto"], linkerSettings: [.linkedLibrary("protobuf-c")]),
         .target(
-            name: "FanfareFeeds", dependencies: ["FanfareModel", "FanfareJSON", "CFanfareGTFS"],
+            name: "FanfareFeeds", dependencies: ["FanfareModel", "FanfareQueues", "FanfareJSON", "CFanfareGTFS"],
             swiftSettings: swift),
         .target(
             name: "FanfareRules", dependencies: ["FanfareModel", "FanfareDecisions", "FanfareTOML"],

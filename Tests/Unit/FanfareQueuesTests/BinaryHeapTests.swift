@@ -1,4 +1,5 @@
 import FanfareModel
+import FanfareQueues
 import Testing
 
 @Suite struct BinaryHeapTests {
