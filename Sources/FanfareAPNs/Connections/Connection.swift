@@ -7,7 +7,7 @@ import FanfareModel
 ///
 /// A connection reports the end of each request exactly once to its pool, and its own end exactly once. It never blocks:
 /// every operation has a deadline, and the pool calls `tick` no later than `nextDeadline`.
-final class Connection: Candidate {
+final class Connection: PooledConnection {
     enum Ending {
         /// The connection never reached HTTP/2.
         case notOpened(String)
@@ -112,7 +112,7 @@ final class Connection: Candidate {
     /// Returns `true` if the connection has been open for longer than the longest wait for a connection: its end is
     /// unrelated to earlier ends, whatever it carried.
     func hasLasted(at now: MonotonicTime) -> Bool {
-        opening.map { now - $0.at >= ConnectionPool.slotWaitMax } ?? false
+        opening.map { now - $0.at >= Replacements.waitMax } ?? false
     }
 
     var inFlight: Int { requests.count }
@@ -190,16 +190,27 @@ final class Connection: Candidate {
     /// `true` while the connection has not carried enough for the peer's full width, and still widens with each answer.
     var isWidening: Bool { session.streamLimit < streamLimitMost }
 
-    private var streamLimitMost: Int { min(session.configuration.streamsMax, pool.lifespan.streamsMost) }
+    private var streamLimitMost: Int { min(session.configuration.streamsMax, pool.connections.lifespan.streamsMost) }
 
     /// Returns the number of requests that may be in flight on the fully widened connection, as far as the peer has announced it.
-    func width(bodyBytes: Int, at now: MonotonicTime) -> Int {
+    private func width(bodyBytes: Int, at now: MonotonicTime) -> Int {
         let inWindow = (session.freeWindow + inFlight * bodyBytes) / max(1, bodyBytes)
         return max(1, min(streamsAllowed(at: now), inWindow))
     }
 
     /// Returns the number of concurrent requests that the peer normally allows; before it is known, as many as this side makes.
-    func streamsAllowed(at now: MonotonicTime) -> Int { allowance.normal(at: now) ?? session.configuration.streamsMax }
+    private func streamsAllowed(at now: MonotonicTime) -> Int {
+        allowance.normal(at: now) ?? session.configuration.streamsMax
+    }
+
+    /// Returns what the connection has measured; `nil` before it knows the distance.
+    func path(bodyBytes: Int, at now: MonotonicTime) -> PoolSize.Path? {
+        times.roundTrip.least.map {
+            PoolSize.Path(
+                roundTrip: $0, width: width(bodyBytes: bodyBytes, at: now), streams: streamsAllowed(at: now),
+                requestBytes: bodyBytes + RequestBytes.besideBody)
+        }
+    }
 
     /// Returns `true` while the peer allows fewer requests than it did a moment ago: it wants us to be slower.
     func isReduced(at now: MonotonicTime) -> Bool { allowance.isReduced(at: now) }
@@ -248,7 +259,7 @@ final class Connection: Candidate {
     }
 
     private func exchangeMemory() {
-        session.exchangeMemory(with: &pool.requestMemory)
+        session.exchangeMemory(with: &pool.exchange.requestMemory)
         writesInPoolMemory.toggle()
     }
 
@@ -266,7 +277,7 @@ final class Connection: Candidate {
     }
 
     private func takeEvents(at moment: Moment) {
-        defer { pool.mayHaveRoom(self) }
+        defer { pool.connections.mayHaveRoom(self) }
         session.takeEvents(into: &events)
         guard !events.events.isEmpty else { return }
         let batch = events
@@ -327,7 +338,7 @@ final class Connection: Candidate {
     /// Records the time of an accepted push. While all connections are full, the peer may have a queue, in which a new connection's first push
     /// waits, too.
     private func noteAccepted(_ request: RequestTable.Request, in pool: ConnectionPool, at moment: Moment) {
-        guard pool.load.hadRoom else { return }
+        guard pool.sizing.hadRoom else { return }
         let now = moment.monotonic
         times.noteAccepted(after: now.nanoseconds(since: request.sentAt), at: now)
     }
@@ -336,12 +347,12 @@ final class Connection: Candidate {
     /// requires with token authentication (spec §10). The first answer makes it as wide as TCP's window is by then, and each further
     /// answer widens it by one: so both double with each round trip, and a connection that breaks at once leaves few outcomes unknown.
     func didSucceed(in pool: ConnectionPool) {
-        let most = min(session.configuration.streamsMax, pool.lifespan.streamsMost)
+        let most = min(session.configuration.streamsMax, pool.connections.lifespan.streamsMost)
         if session.streamLimit < most {
-            session.streamLimit = record.hasSucceeded ? session.streamLimit + 1 : min(most, pool.widthAtFirst)
+            session.streamLimit = record.hasSucceeded ? session.streamLimit + 1 : min(most, pool.exchange.widthAtFirst)
         }
-        pool.lifespan.answered()
-        if record.noteSuccess() { pool.trust(self) }
+        pool.connections.lifespan.answered()
+        if record.noteSuccess() { pool.connections.trust(self) }
         if record.hasJustSucceeded { pool.connectionDidSucceed(self) }
     }
 
@@ -352,7 +363,7 @@ final class Connection: Candidate {
         guard record.isInDoubt, session.streamLimit > 1 else { return }
         session.streamLimit = 1
         // Requests that are still in flight are as good as lost.
-        pool.lifespan.cutOff(after: record.answers)
+        pool.connections.lifespan.cutOff(after: record.answers)
     }
 
     /// Records a refusal that affects all pushes alike or is this connection's fault. A connection in doubt gets one request
@@ -418,7 +429,8 @@ final class Connection: Candidate {
 
     /// `true` while a PING would wait behind no queue of pushes: in the peer, on the way, or here.
     private var isClear: Bool {
-        inFlight == 0 || inFlight <= pool.widthAtFirst && stream?.writeQueueBytes == 0 && session.outputCount == 0
+        inFlight == 0
+            || inFlight <= pool.exchange.widthAtFirst && stream?.writeQueueBytes == 0 && session.outputCount == 0
     }
 
     /// Sends a PING if the last one was long ago: a connection that is never silent would not measure the distance otherwise.
@@ -432,9 +444,9 @@ final class Connection: Candidate {
     }
 
     private func notePong(at now: MonotonicTime) {
-        guard times.notePong(isUndelayed: pool.load.hadRoom || pool.plannedPath == nil, at: now) else { return }
-        pool.reviews.due = .always
-        if phase == .open, session.allowsStreams, isEstablished(at: now) { pool.health.stays() }
+        guard times.notePong(isUndelayed: pool.sizing.measuresDistance, at: now) else { return }
+        pool.sizing.reviewSoon()
+        if phase == .open, session.allowsStreams, isEstablished(at: now) { pool.service.health.stays() }
     }
 
     // MARK: End
@@ -500,7 +512,7 @@ final class Connection: Candidate {
     }
 
     private func endSession(unsent: Int, at moment: Moment) {
-        if inFlight > 0, !pool.isClosing { pool.lifespan.cutOff(after: record.answers) }
+        if inFlight > 0, !pool.isClosing { pool.connections.lifespan.cutOff(after: record.answers) }
         session.connectionLost(unsent: unsent)
         takeEvents(at: moment)
     }

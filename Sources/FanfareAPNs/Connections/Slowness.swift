@@ -22,6 +22,19 @@ struct Slowness {
 
     /// Nanoseconds below which differences between answers are chance.
     private static let significantTime: Int64 = 20_000_000
+    /// Factor by which a slow connection's answers take longer than those of the others.
+    private static let slowFactor: Int64 = 4
+    /// Minimum difference between a slow connection's answers and those of the others, in nanoseconds.
+    private static let slowMargin: Int64 = 20_000_000
+
+    /// Returns the median of the connections' paces, in nanoseconds; `nil` if there are too few to tell. The quicker one of two
+    /// connections shows what the other could be.
+    static func middle(of paces: [Int64]) -> Int64? {
+        paces.count > 1 ? paces.sorted()[(paces.count - 1) / 2] : nil
+    }
+
+    /// Returns the nanoseconds above which an answer is slow.
+    static func limit(beside middle: Int64) -> Int64 { max(middle * slowFactor, middle + slowMargin) }
 
     /// Updates `lag`.
     ///

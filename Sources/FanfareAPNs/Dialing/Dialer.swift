@@ -26,7 +26,7 @@ final class Dialer {
             tcp.connect(to: address, name: endpoint.host)
             do {
                 stream = try TLSStream(
-                    over: tcp, context: pool.context, host: endpoint.serverName ?? endpoint.host,
+                    over: tcp, context: pool.knownEndpoint.context, host: endpoint.serverName ?? endpoint.host,
                     wallSeconds: pool.certificateTime())
             } catch {
                 tcp.close()
@@ -97,7 +97,7 @@ final class Dialer {
 
     func start(at now: MonotonicTime) {
         let configuration = pool.configuration
-        spare = pool.goodAddresses
+        spare = pool.knownEndpoint.goodAddresses
         lookupEnds = now + configuration.connectTimeout
         if !spare.isEmpty { lookupIsSlowAt = now + Dialer.lookupPatience }
         do throws(LoopError) {
@@ -160,10 +160,10 @@ final class Dialer {
 
     /// Appends the new addresses to those not yet tried.
     private func race(_ addresses: [SocketAddress], at now: MonotonicTime) {
-        let doubts = pool.addressDoubts
+        let known = pool.knownEndpoint
         untried += Dialer.order(
             addresses.filter { !tried.contains($0) && !untried.contains($0) }, using: &pool.random,
-            isInDoubt: { doubts.isInDoubt($0, at: now) })
+            isInDoubt: { known.isInDoubt($0, at: now) })
         raceOn(at: now)
     }
 
@@ -225,7 +225,7 @@ final class Dialer {
 
     private func note(_ error: LoopError) {
         if error.kind == .tooManyFiles { isOutOfFiles = true }
-        if error.kind == .certificate { pool.health.certificateIsInDoubt = true }
+        if error.kind == .certificate { pool.knownEndpoint.doubtCertificate() }
     }
 
     private func closed(_ attempt: Attempt, _ error: LoopError?) {
@@ -244,7 +244,7 @@ final class Dialer {
     private func win(_ attempt: Attempt) {
         let onOpened = self.onOpened
         // The look-up's addresses are good if one of them won; otherwise the former good addresses still are.
-        if found.contains(attempt.address) { pool.goodAddresses = found }
+        if found.contains(attempt.address) { pool.knownEndpoint.noteGood(found) }
         attempts.removeAll { $0 === attempt }
         close()
         onOpened?(attempt)

@@ -15,13 +15,11 @@ extension ConnectionPool {
     }
 
     private func finish(_ request: RequestTable.Request, _ outcome: DeliveryOutcome) {
-        inFlight -= 1
-        gate.ended(sentAt: request.sentAt)
-        completions.append(Completion(slot: request.slot, generation: request.generation, outcome: outcome))
+        service.ended(request)
+        exchange.finish(request, outcome)
     }
 
     func accepted(_ request: RequestTable.Request, at moment: Moment) {
-        statistics.accepted += 1
         if let failure = answered(request) { refute(failure, at: moment.monotonic) }
         finish(request, .accepted)
     }
@@ -31,48 +29,23 @@ extension ConnectionPool {
     /// - Returns: the activity's earlier failure, if it was on one connection only.
     @discardableResult
     private func answered(_ request: RequestTable.Request) -> Suspects.Failure? {
-        gate.answered(sentAt: request.sentAt)
-        let failure = suspects.isEmpty ? nil : suspects.clear(request.slot)
-        health.answered()
-        if request.tokenSerial != serials.accepted { prove(request) }
-        return failure
+        tokens.noteAccepted(request.tokenSerial)
+        return service.answered(request)
     }
 
-    /// Records that APNs accepts the request's JWT, and with it the JWT's time.
-    private func prove(_ request: RequestTable.Request) {
-        serials.noteAccepted(request.tokenSerial)
-        credentials.accepted(serial: request.tokenSerial)
-        if let origin = credentials.provenOrigin { proof.origin = origin }
-    }
+    func notProcessed(_ request: RequestTable.Request) { finish(request, .notProcessed) }
 
-    func notProcessed(_ request: RequestTable.Request) { notProcessed(request, .notProcessed) }
-
-    private func notProcessed(_ request: RequestTable.Request, _ outcome: DeliveryOutcome) {
-        statistics.notProcessed += 1
-        finish(request, outcome)
-    }
-
-    private func failed(_ request: RequestTable.Request) {
-        statistics.failed += 1
-        finish(request, .refused)
-    }
-
-    func lost(_ request: RequestTable.Request) {
-        statistics.uncertain += 1
-        finish(request, .unknown)
-    }
+    func lost(_ request: RequestTable.Request) { finish(request, .unknown) }
 
     /// Handles a stream that was reset, by the peer or by us after a timeout. Only the activity itself waits if its stream
     /// is refused again.
     func reset(_ request: RequestTable.Request, _ code: ErrorCode, on connection: Connection, at moment: Moment) {
         let now = moment.monotonic
         let isOverdue = now - request.sentAt >= configuration.requestTimeout
-        var evidence = suspects.fail(request.slot, on: connection.serial)
-        // While no push is answered well, the remaining activities may all have met two broken connections, and this may be the third.
-        if evidence == .activity, isOverdue, servesNobody(at: now) { evidence = .connection }
+        let evidence = service.failReset(request, on: connection.serial, isOverdue: isOverdue, at: now)
         connection.record.noteError(evidence)
         if code == .refusedStream {
-            notProcessed(request, evidence == .service ? .notProcessed : .serviceError)
+            finish(request, evidence == .service ? .notProcessed : .serviceError)
         } else {
             lost(request)
         }
@@ -88,31 +61,25 @@ extension ConnectionPool {
     private func noteTrouble(
         _ evidence: Suspects.Evidence, _ text: String, of request: RequestTable.Request, at now: MonotonicTime
     ) {
-        let hasClosed =
-            gate.trouble(isEvidence: evidence == .service, sentAt: request.sentAt, at: now, using: &random) != nil
-        guard hasClosed && evidence == .service || servesNobody(at: now) else { return }
+        guard service.noteTrouble(evidence, of: request, at: now, using: &random) else { return }
         trouble(.service, "\(text); pushes wait and go on when it recovers", at: now)
     }
-
-    /// Returns `true` while nothing but failures arrives. A single activity that fails permanently, while no other is due,
-    /// is no evidence.
-    private func servesNobody(at now: MonotonicTime) -> Bool { suspects.count > 1 && gate.isDrought(at: now) }
 
     func refused(
         _ request: RequestTable.Request, status: Int, body: ErrorBody, on connection: Connection, at moment: Moment
     ) {
         let now = moment.monotonic
         let rule = ResponseRule.rule(status: status, reason: body.reason)
-        let isFirst = statistics.count(status: status, reason: rule.reason)
+        let isFirst = exchange.noteAnswer(status: status, reason: rule.reason)
         let answer = "\(configuration.endpoint) answers \(status) \(rule.reason)"
         switch rule.class {
         case .accepted: accepted(request, at: moment)  // 200 does not reach this method
         case .deadToken, .requestFault:
             connection.record.finalAnswers.note(isFinal: true)
-            if isAlone(connection), !isConfirmed(request, on: connection) {
+            if connections.isAlone(connection), !service.isConfirmed(request, on: connection.serial) {
                 // The connection is broken only if another one accepts the push: all tokens of one topic may really be dead.
                 connection.record.noteUnconfirmed()
-                notProcessed(request, .serviceError)
+                finish(request, .serviceError)
             } else {
                 end(request, rule, on: connection)
                 if isFirst, rule.class == .requestFault { report("\(answer): such pushes are given up", at: now) }
@@ -120,16 +87,15 @@ extension ConnectionPool {
         case .throttled:
             connection.didSucceed(in: self)
             answered(request)
-            if throttling.note(answered: statistics.answered, at: now) {
+            if service.noteThrottled(answered: exchange.statistics.answered, at: now) {
                 report(
                     "\(answer) to most pushes; they go again later. A longer minimumInterval in the rules sends fewer",
                     at: now)
             }
-            statistics.throttled += 1
             finish(request, .throttled)
         case .retryLater:
-            notProcessed(request, .serviceError)
-            let evidence = suspects.fail(request.slot, on: connection.serial)
+            finish(request, .serviceError)
+            let evidence = service.fail(request, on: connection.serial)
             connection.record.noteError(evidence)
             noteTrouble(evidence, answer, of: request, at: now)
             doubt(connection, "answers every request \(status) \(rule.reason)", at: now)
@@ -140,11 +106,11 @@ extension ConnectionPool {
         case .refreshToken:
             notProcessed(request)
             if replaceToken(of: request, as: .expired, on: connection, answer, at: moment) { return }
-            connection.refused(suspects.fail(request.slot, on: connection.serial))
+            connection.refused(service.fail(request, on: connection.serial))
             if fault(of: request, isEvidence: true, on: connection, at: now) {
                 stopped("\(answer) to a JWT minted just now: check this machine's clock", at: now)
             }
-        case .configurationFault where request.tokenSerial <= serials.newestOfFormerKey:
+        case .configurationFault where tokens.isOfFormerKey(request.tokenSerial):
             // The request was sent before the key changed; its fault says nothing about the current key.
             notProcessed(request)
         case .configurationFault, .stranger:
@@ -162,33 +128,25 @@ extension ConnectionPool {
         at now: MonotonicTime
     ) {
         // Nothing was processed. The returned activities are behind again, and the gate keeps their pushes from leaving at once.
-        let evidence = suspects.fail(request.slot, on: connection.serial)
-        let isEvidence = evidence == .service || servesNobody(at: now)
-        let isEverybodys = isEvidence || !gate.hasWorked
-        if rule.class == .stranger, evidence == .activity, !isEverybodys {
-            failed(request)
+        let failure = service.failAlike(request, on: connection.serial, at: now)
+        if rule.class == .stranger, failure.evidence == .activity, !failure.isEverybodys {
+            finish(request, .refused)
         } else {
-            notProcessed(request, isEverybodys ? .notProcessed : .serviceError)
+            finish(request, failure.isEverybodys ? .notProcessed : .serviceError)
         }
         // One connection alone may have reached a stranger, or a server that does not know us.
         if rule.class == .stranger {
-            connection.record.noteError(evidence)
+            connection.record.noteError(failure.evidence)
             doubt(connection, "answers every request \(status)", at: now)
         } else {
-            connection.refused(evidence)
+            connection.refused(failure.evidence)
         }
         let text = rule.advice.map { "\(answer): \($0)" } ?? answer
-        let hasStopped = fault(of: request, isEvidence: isEvidence, on: connection, at: now)
-        if rule.class == .stranger || hasStopped || gate.isEverybodys(of: connectionsOpen) {
+        let hasStopped = fault(of: request, isEvidence: failure.isEvidence, on: connection, at: now)
+        if rule.class == .stranger || hasStopped || service.gate.isEverybodys(of: connectionsOpen) {
             report(text, at: now)
         }
         if hasStopped { stopped(text, at: now) }
-    }
-
-    /// Returns `true` if another connection has answered the same for the activity.
-    private func isConfirmed(_ request: RequestTable.Request, on connection: Connection) -> Bool {
-        suspects.fail(
-            request.slot, on: connection.serial, isDisbelief: true) == .activity
     }
 
     /// Ends a request whose answer is final and concerns the request alone.
@@ -196,32 +154,19 @@ extension ConnectionPool {
         connection.didSucceed(in: self)
         if rule.class == .deadToken {
             answered(request)
-            statistics.dead += 1
             finish(request, .deadToken)
         } else {
-            suspects.clear(request.slot)
-            failed(request)
+            service.clear(request)
+            finish(request, .refused)
         }
-    }
-
-    /// Returns `true` if the connection has far more final answers than the others. Another connection is then asked before
-    /// an activity gets nothing more.
-    private func isAlone(_ connection: Connection) -> Bool {
-        guard !connection.record.finalAnswers.areFew else { return false }
-        var others = FinalAnswers()
-        for slot in slots {
-            if let other = slot.connection, other !== connection { others.add(other.record.finalAnswers) }
-        }
-        return connection.record.finalAnswers.areTooMany(beside: others)
     }
 
     /// - Returns: `true` if the fault stops all pushes.
     private func fault(
         of request: RequestTable.Request, isEvidence: Bool, on connection: Connection, at now: MonotonicTime
     ) -> Bool {
-        gate.fault(
-            isEvidence: isEvidence, on: connection.serial, of: connectionsOpen, sentAt: request.sentAt, at: now,
-            using: &random)
+        service.fault(
+            of: request, isEvidence: isEvidence, on: connection.serial, of: connectionsOpen, at: now, using: &random)
     }
 
     /// Handles a refusal of the request's JWT.
@@ -230,24 +175,18 @@ extension ConnectionPool {
         of request: RequestTable.Request, as refusal: ProviderToken.Refusal, on connection: Connection,
         _ answer: String, at moment: Moment
     ) -> Bool {
-        serials.noteRefusal()
-        defer { proof.origin = credentials.provenOrigin }
-        // A repaired key takes effect at once, without waiting for a connection to ask for it.
-        let key = credentials.keySerial(at: moment)
-        guard key == serials.key else {
-            changeKey(to: key, at: moment)
-            return true
-        }
         do {
-            switch try credentials.refused(serial: request.tokenSerial, as: refusal, at: moment) {
+            switch try tokens.refused(request.tokenSerial, as: refusal, at: moment) {
             case .none:
                 if refusal == .expired { connection.record.hasSeenExpiredJWT = true }
                 return false
+            case .anotherKey(let key):
+                changeKey(to: key, at: moment)
+                return true
             case .newIssue: break
             case .anotherTime:
                 let text = "\(answer): pushes go by another time than before; check this machine's clock"
                 report(text, at: moment.monotonic)
-                timeChangedAt = moment.monotonic
             }
             // Some of APNs' servers keep refusing on a connection that has seen an expired JWT (spec §7), and none accepts
             // several JWTs in a short time.
@@ -256,15 +195,6 @@ extension ConnectionPool {
             couldNotSign(error, at: moment.monotonic)
         }
         return true
-    }
-
-    /// Replaces connections that have seen an expired JWT, before a new JWT is first used: some of APNs' servers would refuse it there.
-    ///
-    /// - Returns: `true` if there was such a connection.
-    func replaceThoseThatSawExpiredJWT(at moment: Moment) -> Bool {
-        let old = slots.compactMap(\.connection).filter(\.record.hasSeenExpiredJWT)
-        for connection in old { replace(connection, at: moment) }
-        return !old.isEmpty
     }
 
     // MARK: Connections in doubt
@@ -278,33 +208,16 @@ extension ConnectionPool {
 
     /// Handles a push that failed on one connection and was accepted on another.
     private func refute(_ failure: Suspects.Failure, at now: MonotonicTime) {
-        guard let connection = connection(failure.connection) else { return }
+        guard let connection = connections.member(failure.connection) else { return }
         if failure.isDisbelief { connection.record.noteError(.connection) }
         guard connection.record.isInDoubt, replaceLater(connection, at: now) else { return }
         report("\(configuration.endpoint) refuses on a connection what it accepts on others; it is replaced", at: now)
     }
 
-    private func connection(_ serial: UInt64) -> Connection? {
-        slots.lazy.compactMap(\.connection).first { $0.serial == serial }
-    }
-
-    /// Replaces a useless connection. Several in a row are reported to operators, and each costs a longer wait than the one before.
-    func replaceInVain(_ connection: Connection, _ why: String, _ kind: Trouble.Kind, at moment: Moment) {
-        if hasSlot(connection) {
-            let text = "\(why) on one connection after the other; pushes wait"
-            if health.noteVain(kind, text, at: moment.monotonic) { report(text, at: moment.monotonic) }
-        }
-        if let index = slots.firstIndex(where: { $0.connection === connection }), giveUp(index, at: moment) {
-            leave(connection, at: moment)
-        } else {
-            replace(connection, at: moment)
-        }
-    }
-
     // MARK: Reports to operators
 
     func couldNotSign(_ error: any Error, at now: MonotonicTime) {
-        gate.shut(at: now)
+        service.shut(at: now)
         stopped("no JWT could be signed: \(error)", at: now)
     }
 
@@ -314,11 +227,7 @@ extension ConnectionPool {
     }
 
     func trouble(_ kind: Trouble.Kind, _ text: String, at now: MonotonicTime) {
-        health.note(kind, text, at: now)
+        service.health.note(kind, text, at: now)
         report(text, at: now)
-    }
-
-    func report(_ text: String, at now: MonotonicTime) {
-        if let line = reports.admit(text, at: now) { onReport(line) }
     }
 }

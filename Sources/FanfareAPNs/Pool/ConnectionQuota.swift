@@ -29,8 +29,6 @@ package final class ConnectionQuota: Sendable {
         let most: Int
         /// Number of pools that share the quota.
         let pools: Int
-        /// `true` after an event that may have changed the number of connections that the peer has taken from this pool.
-        @safe @exclusivity(unchecked) var isStale = true
 
         fileprivate init(quota: ConnectionQuota, index: Int, most: Int, pools: Int) {
             (self.quota, self.index, self.most, self.pools) = (quota, index, most, pools)
@@ -39,10 +37,7 @@ package final class ConnectionQuota: Sendable {
         /// Ends the pool's part; another pool may take its place.
         func leave() { quota.ledger.withLock { $0.leave(index) } }
 
-        func note(taken: Int) {
-            isStale = false
-            quota.ledger.withLock { $0.note(taken: taken, by: index) }
-        }
+        func note(taken: Int) { quota.ledger.withLock { $0.note(taken: taken, by: index) } }
 
         func isStopped(at now: MonotonicTime) -> Bool { quota.ledger.withLock { $0.isStopped(at: now) } }
 

@@ -10,8 +10,6 @@ struct PoolHealth {
     private var connectionsInVain = 0
     /// Trouble that was reported for connections that the service ended without use; `nil` once one has stayed.
     private var troubleInVain: Trouble?
-    /// `true` after a server's certificate was not valid at our time: the certificate may be wrong, or the machine's clock.
-    var certificateIsInDoubt = false
 
     static let connectionsInVainMax = 4
 
@@ -23,7 +21,6 @@ struct PoolHealth {
     /// Notes a connection that has opened.
     mutating func opened() {
         if trouble?.kind == .connection { trouble = nil }
-        certificateIsInDoubt = false
     }
 
     /// Notes that a connection has been open for a while and takes requests: connections are of use again.

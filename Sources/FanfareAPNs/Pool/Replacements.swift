@@ -9,6 +9,8 @@ struct Replacements {
     static let interval = Duration.milliseconds(100)
     static let freePerSlot = 2
     static let earnedBy: UInt64 = 500
+    /// Maximum wait between connections that opened and were of little use.
+    static let waitMax = Duration.seconds(60)
 
     /// Time at which the next replacement is due; before the present while there were few.
     private var due = MonotonicTime.always

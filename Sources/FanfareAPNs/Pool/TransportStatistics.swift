@@ -1,3 +1,5 @@
+import FanfareFanOut
+
 /// Counts of a pool's work since it was made. A value, to read, to add up over shards and to show.
 package struct TransportStatistics: Sendable, Equatable {
     /// Pushes written to a connection. Each is accepted, dead, throttled, not processed, failed, uncertain, or still in flight.
@@ -46,6 +48,18 @@ package struct TransportStatistics: Sendable, Equatable {
 
     /// Sum of the outcomes; `sent` minus this is in flight.
     package var answered: UInt64 { accepted + dead + throttled + notProcessed + failed + uncertain }
+
+    /// Counts the outcome of a push that was sent.
+    @inline(__always) mutating func note(_ outcome: DeliveryOutcome) {
+        switch outcome {
+        case .accepted: accepted += 1
+        case .deadToken: dead += 1
+        case .throttled: throttled += 1
+        case .serviceError, .notProcessed: notProcessed += 1
+        case .refused: failed += 1
+        case .unknown: uncertain += 1
+        }
+    }
 
     /// Counts an answer and returns `true` if it is the first of its kind, which is worth a line in the log.
     mutating func count(status: Int, reason: String) -> Bool {

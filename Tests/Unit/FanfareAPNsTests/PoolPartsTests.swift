@@ -27,9 +27,8 @@ import Testing
     @Test(arguments: [(ConnectionPool.Trouble.Kind.connection, true), (.service, false), (.configuration, false)])
     mutating func openConnectionEndsTroubleOfConnectionsOnly(kind: ConnectionPool.Trouble.Kind, ends: Bool) {
         health.note(kind, "text", at: now)
-        health.certificateIsInDoubt = true
         health.opened()
-        #expect((health.trouble == nil) == ends && !health.certificateIsInDoubt)
+        #expect((health.trouble == nil) == ends)
     }
 
     /// Operators hear of the fourth connection in vain once, until an answer comes.
@@ -85,6 +84,38 @@ import Testing
         #expect(serials.newestOfFormerKey == 0)
         serials.changeKey(to: 2)
         #expect(serials.newestOfFormerKey == 2 && serials.key == 2)
+    }
+}
+
+@Suite struct PoolClosingTests {
+    @Test func theEndOfAPoolIsToldOnce() {
+        var closing = PoolClosing()
+        let before = closing.end()
+        #expect(before == nil && !closing.hasBegun)
+        var timesTold = 0
+        let deadline = MonotonicTime.after(.seconds(10))
+        closing.begin(by: deadline) { timesTold += 1 }
+        #expect(closing.hasBegun && closing.deadline == deadline && timesTold == 0)
+        closing.end()?()
+        closing.end()?()
+        #expect(closing.hasBegun && timesTold == 1)
+    }
+}
+
+@Suite struct OperatorReportsTests {
+    @Test func equalLinesLeaveOnceAMinuteAlsoWhereTheirReaderReportsAgain() {
+        var lines: [String] = []
+        var again: (() -> Void)?
+        let reports = OperatorReports { line in
+            lines.append(line)
+            again?()
+        }
+        again = { reports.report("refused", at: .after(.zero)) }
+        reports.report("refused", at: .after(.zero))
+        #expect(lines == ["refused"])
+        again = nil
+        reports.report("refused", at: .after(.seconds(60)))
+        #expect(lines.last == "refused (and 1 times since the last time this was said)")
     }
 }
 

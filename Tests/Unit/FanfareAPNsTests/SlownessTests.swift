@@ -42,6 +42,14 @@ import Testing
         #expect(slowness.lag == 1)
     }
 
+    @Test func theQuickerOfTwoConnectionsIsTheMeasureOfBoth() {
+        #expect(Slowness.middle(of: [5]) == nil)
+        #expect(Slowness.middle(of: [9, 5]) == 5)
+        #expect(Slowness.middle(of: [9, 1, 5]) == 5)
+        #expect(Slowness.limit(beside: Self.millisecond) == 21 * Self.millisecond)
+        #expect(Slowness.limit(beside: 100 * Self.millisecond) == 400 * Self.millisecond)
+    }
+
     /// Delays that a busy thread adds to immediate answers are chance.
     @Test mutating func noConnectionLagsOnLoopback() {
         pace.note(19_000_000, at: .after(.zero))

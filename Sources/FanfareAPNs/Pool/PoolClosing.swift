@@ -1,0 +1,22 @@
+import FanfareModel
+
+/// The end of a pool: its deadline, and who is told of it.
+struct PoolClosing {
+    /// Time at which outstanding answers are given up; `.never` before the end has begun.
+    private(set) var deadline = MonotonicTime.never
+    private var onClosed: (() -> Void)?
+
+    var hasBegun: Bool { deadline < .never }
+
+    /// - Parameter closed: called once all connections are gone.
+    mutating func begin(by deadline: MonotonicTime, _ closed: @escaping () -> Void) {
+        self.deadline = deadline
+        onClosed = closed
+    }
+
+    /// Takes the call that is to be made when all connections are gone; `nil` before the end has begun and afterwards.
+    mutating func end() -> (() -> Void)? {
+        defer { onClosed = nil }
+        return onClosed
+    }
+}
