@@ -98,6 +98,10 @@ var targets: [Target] = [
             "FanfareRules", "FanfarePresentation"),
         swiftSettings: swift),
 
+    // What tests of several modules share, and programs that play a shard.
+    .target(
+        name: "FanfareTestSupport", dependencies: ["FanfareModel", "FanfareFanOut"],
+        path: "Tests/Support/FanfareTestSupport", swiftSettings: language),
     // The whole engine in one thread, with clocks and a network made of a seed.
     .target(
         name: "Simulation", dependencies: stages("FanfareLineup", "FanfareAPNs"), path: "Tests/Simulation",
@@ -116,34 +120,32 @@ var targets: [Target] = [
         name: "RingTests", dependencies: ["FanfareFanOut"], path: "Tests/Unit/RingTests", swiftSettings: swiftOfTests),
     // In `Decided` a shard gets what a decision core has said.
     .testTarget(
-        name: "FanfareFanOutTests", dependencies: stages(), path: "Tests/Unit/FanfareFanOutTests",
+        name: "FanfareFanOutTests", dependencies: stages("FanfareTestSupport"), path: "Tests/Unit/FanfareFanOutTests",
         swiftSettings: swiftOfTests),
     .testTarget(
-        name: "FanfareLineupTests", dependencies: ["FanfareLineup", "FanfareModel", "FanfareFanOut"],
+        name: "FanfareLineupTests",
+        dependencies: ["FanfareLineup", "FanfareModel", "FanfareFanOut", "FanfareTestSupport"],
         path: "Tests/Unit/FanfareLineupTests",
         swiftSettings: swiftOfTests),
-    .target(
-        name: "EngineTestSupport", dependencies: ["FanfareModel", "FanfareFanOut"],
-        path: "Tests/Support/EngineTestSupport",
-        swiftSettings: language),
     .testTarget(
         name: "FanfareTests",
         dependencies: stages(
-            "Fanfare", "FanfareFeeds", "FanfareRules", "FanfareLog", "FanfareLoop", "EngineTestSupport"),
+            "Fanfare", "FanfareFeeds", "FanfareRules", "FanfareLog", "FanfareLoop", "FanfareTestSupport"),
         path: "Tests/Unit/FanfareTests",
         swiftSettings: swiftOfTests),
     .testTarget(
-        name: "FanfareLogTests", dependencies: ["FanfareLog", "FanfareModel", "FanfareLoop"],
+        name: "FanfareLogTests", dependencies: ["FanfareLog", "FanfareModel", "FanfareLoop", "FanfareTestSupport"],
         path: "Tests/Unit/FanfareLogTests", swiftSettings: swiftOfTests),
     .testTarget(
         name: "FanfareReplayTests",
         dependencies: stages(
             "FanfareReplay", "Fanfare", "FanfareJSON", "FanfareFeeds", "FanfareLog", "FanfareLoop", "FanfareRules",
-            "EngineTestSupport"),
+            "FanfareTestSupport"),
         path: "Tests/Unit/FanfareReplayTests",
         swiftSettings: swiftOfTests),
     .testTarget(
-        name: "FanfareAPNsTests", dependencies: ["FanfareAPNs", "FanfareModel", "FanfareFanOut", "FanfareLoop"],
+        name: "FanfareAPNsTests",
+        dependencies: ["FanfareAPNs", "FanfareModel", "FanfareFanOut", "FanfareLoop", "FanfareTestSupport"],
         path: "Tests/Unit/FanfareAPNsTests",
         swiftSettings: swiftOfTests),
     .testTarget(
@@ -309,7 +311,8 @@ if development {
             name: "fanfare-sim", dependencies: ["Simulation"], path: "Load/fanfare-sim", swiftSettings: language),
         // Weeks of an engine's life in virtual time, to see what grows.
         .executableTarget(
-            name: "fanfare-season", dependencies: stages("FanfareLineup", "CountAllocations"), path: "Tests/Season",
+            name: "fanfare-season", dependencies: stages("FanfareLineup", "CountAllocations", "FanfareTestSupport"),
+            path: "Tests/Season",
             swiftSettings: language),
         .executableTarget(
             name: "fanfare-model", dependencies: ["ReferenceModel"], path: "Tests/Differential/ReferenceModel/Runner",
@@ -336,7 +339,7 @@ if development {
             dependencies: stages(
                 "Fanfare", "FanfareReplay", "FanfareAPNs", "FanfareJSON", "FanfareFeeds", "FanfareLoop",
                 "APNsSimulator",
-                "CountAllocations", "DeliveryJudge", "LoadJSON"),
+                "CountAllocations", "DeliveryJudge", "LoadJSON", "FanfareTestSupport"),
             path: "Tests/System/FanfareAPNsPeerTests",
             exclude: ["strict_server.py", "Storyboards"], swiftSettings: swiftOfTests),
     ]
@@ -357,7 +360,8 @@ if benchmarks {
         .executableTarget(
             name: "fanfare-bench",
             dependencies: stages(
-                "CFanfareBench", "Fanfare", "FanfareFeeds", "FanfareLog", "FanfareLoop", "CountAllocations"),
+                "CFanfareBench", "Fanfare", "FanfareFeeds", "FanfareLog", "FanfareLoop", "CountAllocations",
+                "FanfareTestSupport"),
             path: "Benchmarks/fanfare-bench", swiftSettings: language),
     ]
 }

@@ -1,4 +1,5 @@
 import FanfareModel
+import FanfareTestSupport
 import Testing
 
 @testable import FanfareFanOut
@@ -174,10 +175,8 @@ import Testing
                 freshFor: .seconds(freshFor), highlight: nil, grantedAt: FeedTime(seconds: number))
             service.apply(
                 .publish(
-                    Publication(
-                        serial: UInt64(100 + number), topicID: ScriptedService.match, topicKind: .football,
-                        version: UInt32(100 + number), event: .update, state: EncodedState(["n": .int(number)]),
-                        priority: .immediate, alert: alert, staleAfter: nil, dismissAfter: nil)))
+                    Publication.test(
+                        UInt64(100 + number), of: ScriptedService.match, state: ["n": .int(number)], alert: alert)))
         }
         let claims = Self.runWithStore(service).flatMap(\.claims)
         #expect(claims.map(\.through) == [FeedTime(seconds: 2)] && claims.map(\.expires) == [FeedTime(seconds: 501)])
@@ -286,9 +285,7 @@ import Testing
     }
 
     private static func silent(_ topic: TopicID, _ serial: UInt64, priority: Priority = .immediate) -> Publication {
-        Publication(
-            serial: serial, topicID: topic, topicKind: .football, version: 9, event: .update,
-            state: EncodedState(["version": 9]), priority: priority, alert: nil, staleAfter: nil, dismissAfter: nil)
+        Publication.test(serial, of: topic, version: 9, state: ["version": 9], priority: priority)
     }
 
     private static func restart(
@@ -469,9 +466,8 @@ import Testing
         #expect(service.turn() == 0)
         service.apply(.revokeAlert(topic: ScriptedService.match, cause: "goal"))
         for random in 0..<200 {
-            var batch = DeliveryBatch()
-            service.shard.pullByLot(UInt64(random), at: service.moment, into: &batch)
-            #expect(batch.deliveries.isEmpty && !service.shard.mayHavePushes(at: service.moment))
+            let pushes = service.pullByLot(UInt64(random))
+            #expect(pushes.isEmpty && !service.shard.mayHavePushes(at: service.moment))
         }
         #expect(service.shard.violatedInvariant() == nil)
         _ = Self.runWithStore(service)
@@ -531,10 +527,7 @@ import Testing
                 highlight: nil, grantedAt: FeedTime(milliseconds: Int64(serial) * 1000))
             service.apply(
                 .publish(
-                    Publication(
-                        serial: serial, topicID: topic, topicKind: .football, version: UInt32(serial), event: .update,
-                        state: EncodedState(["version": .int(Int64(serial))]), priority: .immediate, alert: alert,
-                        staleAfter: nil, dismissAfter: nil)))
+                    Publication.test(serial, of: topic, alert: alert)))
         }
         publish(other, 100, "there")
         publish(ScriptedService.match, 101, "here")

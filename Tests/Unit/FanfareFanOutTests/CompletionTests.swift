@@ -1,4 +1,5 @@
 import FanfareModel
+import FanfareTestSupport
 import Testing
 
 @testable import FanfareFanOut
@@ -11,11 +12,9 @@ import Testing
         _ version: UInt32, of topic: TopicID = ScriptedService.match, birth: UInt64 = 1, state: Int64? = nil,
         event: Publication.Event = .update, resumes: Bool = false
     ) -> Publication {
-        Publication(
-            serial: UInt64(version), topicID: topic, topic: TopicNumber(place: 0, birth: birth),
-            topicKind: .football, version: version, event: event,
-            state: EncodedState(["n": .int(state ?? Int64(version))]),
-            priority: .immediate, alert: nil, staleAfter: nil, dismissAfter: nil, freesID: event == .end && !resumes)
+        Publication.test(
+            UInt64(version), of: topic, numbered: TopicNumber(place: 0, birth: birth), event: event,
+            state: ["n": .int(state ?? Int64(version))], freesID: event == .end && !resumes)
     }
 
     private static func service(
@@ -34,8 +33,7 @@ import Testing
     private static func completions(_ service: ScriptedService, after seconds: Int64 = 1) -> [TopicCompletion] {
         service.run()
         for _ in 0..<seconds * 2 {
-            service.moment.wallMilliseconds += 500
-            service.moment.monotonic += .milliseconds(500)
+            service.pass(.milliseconds(500))
             service.run()
         }
         return service.feedback().flatMap {
