@@ -107,7 +107,7 @@ var targets: [Target] = [
         name: "Simulation", dependencies: stages("FanfareLineup", "FanfareAPNs"), path: "Tests/Simulation",
         swiftSettings: language),
     .testTarget(
-        name: "SimulationTests", dependencies: ["Simulation"], path: "Tests/System/SimulationTests",
+        name: "SimulationTests", dependencies: ["Simulation", "FanfareModel"], path: "Tests/System/SimulationTests",
         swiftSettings: swiftOfTests),
     .testTarget(
         name: "FanfareModelTests", dependencies: ["FanfareModel"], path: "Tests/Unit/FanfareModelTests",

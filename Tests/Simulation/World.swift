@@ -180,20 +180,20 @@ package final class World {
     }
 
     private func livePhone() -> Int? {
-        phones.indices.filter { phones[$0].isLive }.randomElement(using: &random)
+        phones.indices.filter { phones[$0].life.isLive }.randomElement(using: &random)
     }
 
     func unfollow(_ index: Int) {
         // Cards that are to be renewed must not leave too often.
         if options.handsOver, random.chance(0.7) { return }
         let name = anyName(of: index)
-        phones[named(name) ?? index].hasLeft = true
+        phones[named(name) ?? index].life.hasLeft = true
         send(.unfollow(name), to: phones[index].node)
     }
 
     func rotateToken(of index: Int) {
-        phones[index].renewToken(using: &random)
-        send(.replaceToken(phones[index].id, token: phones[index].token), to: phones[index].node)
+        phones[index].tokens.renew(using: &random)
+        send(.replaceToken(phones[index].id, token: phones[index].tokens.current), to: phones[index].node)
     }
 
     func prefer(_ index: Int, _ subscriber: Subscriber) {
@@ -202,31 +202,34 @@ package final class World {
     }
 
     func follow(on node: Int) {
-        guard phones.count(where: \.isLive) < options.activitiesMax else { return }
+        guard phones.count(where: \.life.isLive) < options.activitiesMax else { return }
         if options.reusesIDs, options.renews, random.chance(0.4), let name = freedName(on: node) {
             followAgain(by: name, on: node)
             return
         }
         let former = options.reusesIDs && random.chance(0.4) ? leaver(of: node) : nil
-        if let former, !phones[former].isGone, random.chance(0.4) {
+        if let former, !phones[former].life.isGone, random.chance(0.4) {
             // The person changes their mind while the card is still there.
-            send(.follow(phones[former].id, randomAudience(), token: phones[former].token), to: node)
+            send(.follow(phones[former].id, randomAudience(), token: phones[former].tokens.current), to: node)
             return
         }
         let subscriber = random.chance(0.5) ? Subscriber() : Subscriber(atMinute: minute, using: &random)
         var phone = Phone(
             id: former.map { phones[$0].id } ?? ActivityID(UInt64(phones.count) + 1), node: node,
             audience: randomAudience(), subscriber: subscriber, limits: options.limits, using: &random)
-        phone.hasUsedName = former != nil
+        phone.naming.wasUsed = former != nil
         phones.append(phone)
-        send(.follow(phone.id, phone.audience, token: phone.token, preferences: subscriber.preferences), to: node)
+        send(
+            .follow(phone.id, phone.audience, token: phone.tokens.current, preferences: subscriber.preferences),
+            to: node)
     }
 
     /// Returns a phone whose name may pass to another card, because its own card was unfollowed, or is gone.
     private func leaver(of node: Int) -> Int? {
         phones.indices.filter {
-            phones[$0].node == node && phones[$0].card == nil && !phones[$0].isDetached && !phones[$0].isExpired
-                && (phones[$0].hasLeft || phones[$0].isGone)
+            phones[$0].node == node && phones[$0].card == nil && !phones[$0].naming.isDetached
+                && !phones[$0].life.isExpired
+                && (phones[$0].life.hasLeft || phones[$0].life.isGone)
                 && phones.lastIndex { [id = phones[$0].id] in $0.id == id } == $0
         }.randomElement(using: &random)
     }
@@ -237,36 +240,36 @@ package final class World {
     private func followed(_ index: Int, _ audience: AudienceKey, _ token: [UInt8]) -> Bool {
         let now = moment.monotonic
         // No app follows with a card that is gone or about to go.
-        guard !phones[index].isGone else { return false }
-        if phones[index].isIntroduced {
-            guard !phones[index].isDetached, !isTooOld(index) else { return false }
-            guard !isEnding(index, named: audience) || token == phones[index].servedToken else { return false }
-            if phones[index].served == nil, !phones[index].isEnding {
+        guard !phones[index].life.isGone else { return false }
+        if phones[index].naming.isIntroduced {
+            guard !phones[index].naming.isDetached, !isTooOld(index) else { return false }
+            guard !isEnding(index, named: audience) || token == phones[index].tokens.served else { return false }
+            if phones[index].served == nil, !phones[index].life.isEnding {
                 // An unfollow can be taken back only by the same card.
-                guard token == phones[index].servedToken else { return false }
+                guard token == phones[index].tokens.served else { return false }
                 phones[index].audience = audience
-                phones[index].hasLeft = false
+                phones[index].life.hasLeft = false
             }
             phones[index].serves(token)
             // The backend was told that the card is over.
-            if phones[index].isEnding { phones[index].postpones(nil) }
+            if phones[index].life.isEnding { phones[index].following.postponed = nil }
             join(index, audience)
             return true
         }
-        if let former = named(phones[index].id), former != index, !phones[former].isGone {
-            guard phones[former].served == nil || phones[former].isEnding, !isTooOld(former) else {
-                phones[index].isGone = true
+        if let former = named(phones[index].id), former != index, !phones[former].life.isGone {
+            guard phones[former].served == nil || phones[former].life.isEnding, !isTooOld(former) else {
+                phones[index].life.isGone = true
                 return false
             }
             phones[former].partsFromName()
         }
         // A renewed card may lack its end, too.
         for before in phones.indices.prefix(index)
-        where phones[before].id == phones[index].id && phones[before].isReplaced && !phones[before].isGone {
+        where phones[before].id == phones[index].id && phones[before].life.isReplaced && !phones[before].life.isGone {
             phones[before].partsFromName()
         }
-        phones[index].isIntroduced = true
-        phones[index].beganAt = now
+        phones[index].naming.isIntroduced = true
+        phones[index].life.beganAt = now
         join(index, audience)
         return true
     }
@@ -274,9 +277,9 @@ package final class World {
     /// Is `true` if the phone is being ended, or lacks only the end of the former turn under the id that it is to follow.
     func isEnding(_ index: Int, named audience: AudienceKey) -> Bool {
         let phone = phones[index]
-        if phone.isEnding { return true }
+        if phone.life.isEnding { return true }
         guard case .topic(let topic) = audience, phone.served == audience else { return false }
-        return phone.turn < nodes[phone.node].turn(of: topic)
+        return phone.following.turn < nodes[phone.node].turn(of: topic)
     }
 
     /// Notes that the shard knows what the phone shows from now on.
@@ -305,9 +308,9 @@ package final class World {
             }
         case .revokeAlert(_, let cause):
             node.revoked.insert(cause)
-            for index in phones.indices where nodes[phones[index].node] === node { phones[index].forgetAlert(cause) }
+            for index in phones.indices where nodes[phones[index].node] === node { phones[index].alerts.revoke(cause) }
         case .follow(let id, let audience, let token, _, _, _):
-            if let index = phones.lastIndex(where: { $0.id == id && $0.hasUsed(token) }) {
+            if let index = phones.lastIndex(where: { $0.id == id && $0.tokens.hasUsed(token) }) {
                 if phones[index].card != nil {
                     guard register(index, token) else { return true }
                     if phones[index].served != nil { join(index, audience) }
@@ -318,10 +321,10 @@ package final class World {
             }
         case .start(let request, let audience):
             if let index = phones.lastIndex(where: {
-                $0.card?.name == request.activity && $0.firstToken == request.token
+                $0.card?.name == request.activity && $0.tokens.first == request.token
             }) {
-                phones[index].isIntroduced = true
-                phones[index].beganAt = moment.monotonic
+                phones[index].naming.isIntroduced = true
+                phones[index].life.beganAt = moment.monotonic
                 join(index, audience)
                 note(phones[index].served, of: node)
             } else {
@@ -333,9 +336,11 @@ package final class World {
             note(named(id).flatMap { phones[$0].served }, of: node)
         case .unfollow(let id): guard join(id, nil) else { return true }
         case .replaceToken(let id, let token):
-            if let index = phones.lastIndex(where: { $0.id == id && $0.hasUsed(token) }) {
+            if let index = phones.lastIndex(where: { $0.id == id && $0.tokens.hasUsed(token) }) {
                 // The name may mean another card by now.
-                guard index == phones.lastIndex(where: { $0.id == id && $0.isIntroduced && !$0.isDetached }) else {
+                guard
+                    index == phones.lastIndex(where: { $0.id == id && $0.naming.isIntroduced && !$0.naming.isDetached })
+                else {
                     return true
                 }
                 phones[index].serves(token)
@@ -343,8 +348,8 @@ package final class World {
         case .prefer(let id, let preferences):
             if let index = named(id), let subscriber = wishes[preferences] {
                 guard !isTooOld(index) else { return true }
-                phones[index].prefers(subscriber)
-                if let successor = successor(of: index) { phones[successor].prefers(subscriber) }
+                phones[index].budget.subscriber = subscriber
+                if let successor = successor(of: index) { phones[successor].budget.subscriber = subscriber }
             }
         case .checkRemoval: break
         case .trustDeadAnswers: node.deadTokens.overrule()
@@ -398,21 +403,21 @@ package final class World {
     private func forgetEmptyLineups(of node: Node) {
         let served = Set(
             phones.lazy.filter {
-                self.nodes[$0.node] === node && !$0.isGone && $0.hasToken && !self.isLetGo($0)
+                self.nodes[$0.node] === node && !$0.life.isGone && $0.hasToken && !self.isLetGo($0)
             }.compactMap(\.served))
         node.lineups = node.lineups.filter { served.contains($0.key) }
         if !node.waitingLineups.isEmpty {
             node.waitingLineups.formIntersection(
-                phones.lazy.filter { self.nodes[$0.node] === node && !$0.isGone }.compactMap(\.served))
+                phones.lazy.filter { self.nodes[$0.node] === node && !$0.life.isGone }.compactMap(\.served))
         }
         guard !node.forgotten.isEmpty else { return }
         // The shard remembers a topic that the core has forgotten while a phone shows it.
         var (looked, surely): (Set<TopicID>, Set<TopicID>) = ([], [])
-        for phone in phones where nodes[phone.node] === node && !phone.isGone {
+        for phone in phones where nodes[phone.node] === node && !phone.life.isGone {
             for topic in phone.served?.topics ?? [] where node.shows(topic, to: phone) {
                 looked.insert(topic)
                 // A start may have been given up and an old card may have gone without a report yet.
-                if phone.hasToken, !phone.isExpired, !isLetGo(phone) { surely.insert(topic) }
+                if phone.hasToken, !phone.life.isExpired, !isLetGo(phone) { surely.insert(topic) }
             }
         }
         for topic in node.forgotten where !looked.contains(topic) { node.drop(topic) }
@@ -422,7 +427,7 @@ package final class World {
     }
 
     private func isServed(_ phone: Int, by node: Node) -> Bool {
-        nodes[phones[phone].node] === node && phones[phone].served != nil && !phones[phone].isGone
+        nodes[phones[phone].node] === node && phones[phone].served != nil && !phones[phone].life.isGone
     }
 
     /// Reads the node's clock, from which its next JWT is made.
@@ -461,10 +466,10 @@ package final class World {
         noteSettled(by: node)
         if !node.shard.isFeedbackFull {
             let released = node.deadTokens.release(at: moment.monotonic) { index, token in
-                if phones[index].isGone || phones[index].servedToken != token { return .hasGone }
+                if phones[index].life.isGone || phones[index].tokens.served != token { return .hasGone }
                 return isLetGo(phones[index]) ? .mayHaveGone : .stays
             }
-            for index in released { phones[index].isHeld = false }
+            for index in released { phones[index].health.isHeld = false }
         }
         var batch = DeliveryBatch()
         node.jwt = node.credentials?.current(at: node.clock.moment, truth: moment)
@@ -488,7 +493,7 @@ package final class World {
             let isStart = payload.event == .start
             guard
                 let phone = isStart
-                    ? phone(startedBy: payload, to: token) : phones.firstIndex(where: { $0.hasUsed(token) })
+                    ? phone(startedBy: payload, to: token) : phones.firstIndex(where: { $0.tokens.hasUsed(token) })
             else { return "a push to an unknown token, or a start out of time" }
             if let violation = judge(payload, to: phone, token: token, from: node) {
                 return "activity \(phones[phone].id.rawValue): \(violation)"
@@ -525,7 +530,8 @@ package final class World {
         // A token that was replaced during its push may be dead by now.
         let isStart = flight.payload.event == .start
         let wasSeen = isStart && phones[flight.phone].card?.isReported == true
-        if flight.token != phones[flight.phone].servedToken, flight.outcome == .accepted, !wasSeen, random.chance(0.5) {
+        if flight.token != phones[flight.phone].tokens.served, flight.outcome == .accepted, !wasSeen, random.chance(0.5)
+        {
             (flight.outcome, flight.arrives) = (.deadToken, false)
             if isStart { phones[flight.phone].lostStart() }
         }
@@ -541,12 +547,12 @@ package final class World {
         var isHeld = false
         if flight.outcome == .accepted {
             node.deadTokens.answered(dead: false)
-        } else if flight.outcome == .deadToken, flight.token == phones[flight.phone].servedToken {
+        } else if flight.outcome == .deadToken, flight.token == phones[flight.phone].tokens.served {
             node.deadTokens.answered(dead: true)
             // From outside it is unknown whether a card that is ended for its age is already leaving and is to be removed.
             let mayGo = flight.payload.event == .end && isAlmostOver(phones[flight.phone])
             isHeld =
-                node.deadTokens.isShut && phones[flight.phone].served != nil && !phones[flight.phone].isDetached
+                node.deadTokens.isShut && phones[flight.phone].served != nil && !phones[flight.phone].naming.isDetached
                 && !(mayGo && node.shard.statistics.activities < activities)
             if isHeld { node.deadTokens.hold(flight.phone, flight.token, at: moment.monotonic) }
         }
@@ -554,22 +560,22 @@ package final class World {
         judgeTime(by: flight, of: node)
         // From outside it is unknown whether the age scan or the topic's end ended the card first.
         if flight.outcome == .refused, flight.payload.event == .end, isAlmostOver(phones[flight.phone]) {
-            phones[flight.phone].isExpired = true
+            phones[flight.phone].life.isExpired = true
         }
         phones[flight.phone].answered(flight, isHeld: isHeld, at: moment.monotonic)
-        if let audience = phones[flight.phone].postponed {
-            phones[flight.phone].postpones(nil)
+        if let audience = phones[flight.phone].following.postponed {
+            phones[flight.phone].following.postponed = nil
             if phones[flight.phone].served != nil {
                 join(flight.phone, audience)
                 note(phones[flight.phone].served, of: node)
             }
         }
-        if isHeld, node.deadTokens.isInDoubt { phones[flight.phone].isHeld = false }
-        if phones[flight.phone].isGone, age(of: phones[flight.phone]) < lifetime - .seconds(1) {
-            phones[flight.phone].isEndedEarly = true
+        if isHeld, node.deadTokens.isInDoubt { phones[flight.phone].health.isHeld = false }
+        if phones[flight.phone].life.isGone, age(of: phones[flight.phone]) < lifetime - .seconds(1) {
+            phones[flight.phone].life.isEndedEarly = true
         }
         forgetEmptyLineups(of: node)
-        if phones[flight.phone].isGone, random.chance(options.echo) { node.echoes.append(completion) }
+        if phones[flight.phone].life.isGone, random.chance(options.echo) { node.echoes.append(completion) }
         if random.chance(0.1), let echo = node.echoes.popLast() {
             node.shard.complete([echo], at: node.clock.moment)
         }
@@ -607,9 +613,10 @@ package final class World {
             case .deadToken(let id):
                 let index =
                     phones.firstIndex {
-                        $0.id == id && $0.isRemoved && !$0.isDetached && !$0.isForgotten && $0.deathReports == 0
+                        $0.id == id && $0.life.isRemoved && !$0.naming.isDetached && !$0.naming.isForgotten
+                            && $0.life.deathReports == 0
                     } ?? phones.lastIndex { $0.id == id }
-                if let index { phones[index].deathReports += 1 }
+                if let index { phones[index].life.deathReports += 1 }
             case .report(let line):
                 if line.contains("went to dead tokens") { node.alarmsHeard += 1 }
                 if line.contains("dead tokens are few again") { node.resumptionsHeard += 1 }
@@ -617,18 +624,18 @@ package final class World {
                 guard let index = phones.lastIndex(where: { $0.id == id && isMeant($0, by: fate) }) else { break }
                 falsehood = falsehood ?? judgeFate(fate, of: index).map { "activity \(id.rawValue): \($0)" }
                 switch fate {
-                case .expired: phones[index].isExpired = true
+                case .expired: phones[index].life.isExpired = true
                 case .renewed:
-                    phones[index].isReplaced = true
+                    phones[index].life.isReplaced = true
                     // Otherwise the card has left for its successor and still gets its end.
-                    let lasted = phones[index].joinedAt - phones[index].beganAt
+                    let lasted = phones[index].following.joinedAt - phones[index].life.beganAt
                     if phones[index].served != nil || lasted >= lifetime - .seconds(1) {
-                        phones[index].isExpired = true
+                        phones[index].life.isExpired = true
                     }
                 case .notStarted(let failure):
-                    phones[index].isGone = true
-                    phones[index].isDead = failure == .deadToken
-                    if failure == .deadToken { phones[index].deathReports += 1 }
+                    phones[index].life.isGone = true
+                    phones[index].life.isDead = failure == .deadToken
+                    if failure == .deadToken { phones[index].life.deathReports += 1 }
                 case .ended, .notEnded, .refused: break
                 }
             case .quiet(let question, let isComplete):
@@ -642,8 +649,8 @@ package final class World {
         }
         if !tell(node), taken < limit {
             // Neither the ring nor the shard holds further feedback.
-            for index in phones.indices where phones[index].isGone && nodes[phones[index].node] === node {
-                phones[index].isForgotten = true
+            for index in phones.indices where phones[index].life.isGone && nodes[phones[index].node] === node {
+                phones[index].naming.isForgotten = true
             }
         }
         return node.flush() || taken > 0
@@ -676,7 +683,7 @@ package final class World {
         // Tokens that are sick for good stay so until all other phones have the newest state.
         var quietSince = moment.monotonic
         for index in phones.indices
-        where phones[index].sickness != nil && phones[index].isLive && phones[index].hasToken {
+        where phones[index].health.sickness != nil && phones[index].life.isLive && phones[index].hasToken {
             if random.chance(0.5) { rotateToken(of: index) }
         }
         var looksForRenewed = true
@@ -692,9 +699,9 @@ package final class World {
                 if let neglected = neglectedWithNewToken() { return neglected }
             }
             let patience = World.patience + .seconds(40)
-            if moment.monotonic > quietSince + patience, phones.contains(where: { $0.sickness != nil }) {
+            if moment.monotonic > quietSince + patience, phones.contains(where: { $0.health.sickness != nil }) {
                 if let neglected = neglected() { return neglected }
-                for index in phones.indices { phones[index].sickness = nil }
+                for index in phones.indices { phones[index].health.sickness = nil }
             }
             for node in nodes {
                 while deliverCommand(to: node) || takeFeedback(node, limit: .max) {}
