@@ -24,8 +24,7 @@ let swift = language + [.strictMemorySafety()]
 /// In a release build the sources are optimised and the tests are not: it would take most of the time, for code that runs for a moment.
 let swiftOfTests = language + (development ? [.unsafeFlags(["-Onone"], .when(configuration: .release))] : [])
 
-/// Each library's Debian packages: docs/install.md. Of the libraries only `FanfareFeeds` needs protobuf-c, and only `FanfarePresentation`
-/// HarfBuzz.
+/// Each library's Debian packages: docs/install.md. Of the libraries only `FanfareFeeds` needs protobuf-c.
 var products: [Product] = [
     .library(name: "Fanfare", targets: ["Fanfare"]),
     .library(name: "FanfareRules", targets: ["FanfareRules"]),
@@ -60,7 +59,9 @@ var targets: [Target] = [
     .target(
         name: "CFanfareGTFS", exclude: ["gtfs-realtime.proto"], linkerSettings: [.linkedLibrary("protobuf-c")]),
     .target(name: "FanfareJSON", dependencies: ["FanfareModel", "CFanfareSimdjson"], swiftSettings: swift),
-    .target(name: "FanfareFeeds", dependencies: ["FanfareModel", "FanfareQueues", "FanfareJSON", "CFanfareGTFS"], swiftSettings: swift),
+    .target(
+        name: "FanfareFeeds", dependencies: ["FanfareModel", "FanfareQueues", "FanfareJSON", "CFanfareGTFS"],
+        swiftSettings: swift),
     .target(
         name: "FanfareDecisions", dependencies: ["FanfareModel", "FanfareQueues"], swiftSettings: swift,
         linkerSettings: [.linkedLibrary("m")]),
@@ -104,12 +105,16 @@ var targets: [Target] = [
             "FanfareRules", "FanfarePresentation"),
         swiftSettings: swift),
 
+    // What tests of several modules share, and programs that play a shard.
+    .target(
+        name: "FanfareTestSupport", dependencies: ["FanfareModel", "FanfareFanOut"],
+        path: "Tests/Support/FanfareTestSupport", swiftSettings: language),
     // The whole engine in one thread, with clocks and a network made of a seed.
     .target(
         name: "Simulation", dependencies: stages("FanfareLineup", "FanfareAPNs"), path: "Tests/Simulation",
         swiftSettings: language),
     .testTarget(
-        name: "SimulationTests", dependencies: ["Simulation"], path: "Tests/System/SimulationTests",
+        name: "SimulationTests", dependencies: ["Simulation", "FanfareModel"], path: "Tests/System/SimulationTests",
         swiftSettings: swiftOfTests),
     .testTarget(
         name: "FanfareModelTests", dependencies: ["FanfareModel"], path: "Tests/Unit/FanfareModelTests",
@@ -122,39 +127,38 @@ var targets: [Target] = [
         path: "Tests/Unit/FanfareQueuesTests", swiftSettings: swiftOfTests),
     // In `Decided` a shard gets what a decision core has said.
     .testTarget(
-        name: "FanfareFanOutTests", dependencies: stages(), path: "Tests/Unit/FanfareFanOutTests",
+        name: "FanfareFanOutTests", dependencies: stages("FanfareTestSupport"), path: "Tests/Unit/FanfareFanOutTests",
         swiftSettings: swiftOfTests),
     .testTarget(
-        name: "FanfareLineupTests", dependencies: ["FanfareLineup", "FanfareModel", "FanfareFanOut"],
+        name: "FanfareLineupTests",
+        dependencies: ["FanfareLineup", "FanfareModel", "FanfareFanOut", "FanfareTestSupport"],
         path: "Tests/Unit/FanfareLineupTests",
         swiftSettings: swiftOfTests),
     // What a server has of keys and certificates: for tests, and for the simulator of APNs.
     .target(
         name: "CryptoTestSupport", dependencies: ["FanfareLoop", "CFanfareOpenSSL"],
         path: "Tests/Support/CryptoTestSupport", swiftSettings: language),
-    .target(
-        name: "EngineTestSupport", dependencies: ["FanfareModel", "FanfareFanOut"],
-        path: "Tests/Support/EngineTestSupport",
-        swiftSettings: language),
     .testTarget(
         name: "FanfareTests",
         dependencies: stages(
-            "Fanfare", "FanfareFeeds", "FanfareRules", "FanfareLog", "FanfareLoop", "EngineTestSupport"),
+            "Fanfare", "FanfareFeeds", "FanfareRules", "FanfareLog", "FanfareLoop", "FanfareTestSupport"),
         path: "Tests/Unit/FanfareTests",
         swiftSettings: swiftOfTests),
     .testTarget(
-        name: "FanfareLogTests", dependencies: ["FanfareLog", "FanfareModel", "FanfareLoop"],
+        name: "FanfareLogTests", dependencies: ["FanfareLog", "FanfareModel", "FanfareLoop", "FanfareTestSupport"],
         path: "Tests/Unit/FanfareLogTests", swiftSettings: swiftOfTests),
     .testTarget(
         name: "FanfareReplayTests",
         dependencies: stages(
             "FanfareReplay", "Fanfare", "FanfareJSON", "FanfareFeeds", "FanfareLog", "FanfareLoop", "FanfareRules",
-            "EngineTestSupport"),
+            "FanfareTestSupport"),
         path: "Tests/Unit/FanfareReplayTests",
         swiftSettings: swiftOfTests),
     .testTarget(
         name: "FanfareAPNsTests",
-        dependencies: ["FanfareAPNs", "FanfareModel", "FanfareFanOut", "FanfareLoop", "CryptoTestSupport"],
+        dependencies: [
+            "FanfareAPNs", "FanfareModel", "FanfareFanOut", "FanfareLoop", "CryptoTestSupport", "FanfareTestSupport",
+        ],
         path: "Tests/Unit/FanfareAPNsTests",
         swiftSettings: swiftOfTests),
     .testTarget(
@@ -321,7 +325,8 @@ if development {
             name: "fanfare-sim", dependencies: ["Simulation"], path: "Load/fanfare-sim", swiftSettings: language),
         // Weeks of an engine's life in virtual time, to see what grows.
         .executableTarget(
-            name: "fanfare-season", dependencies: stages("FanfareLineup", "CountAllocations"), path: "Tests/Season",
+            name: "fanfare-season", dependencies: stages("FanfareLineup", "CountAllocations", "FanfareTestSupport"),
+            path: "Tests/Season",
             swiftSettings: language),
         .executableTarget(
             name: "fanfare-model", dependencies: ["ReferenceModel"], path: "Tests/Differential/ReferenceModel/Runner",
@@ -348,7 +353,7 @@ if development {
             dependencies: stages(
                 "Fanfare", "FanfareReplay", "FanfareAPNs", "FanfareJSON", "FanfareFeeds", "FanfareLoop",
                 "APNsSimulator",
-                "CryptoTestSupport", "CountAllocations", "DeliveryJudge", "LoadJSON"),
+                "CryptoTestSupport", "CountAllocations", "DeliveryJudge", "LoadJSON", "FanfareTestSupport"),
             path: "Tests/System/FanfareAPNsPeerTests",
             exclude: ["strict_server.py", "Storyboards"], swiftSettings: swiftOfTests),
     ]
@@ -369,7 +374,8 @@ if benchmarks {
         .executableTarget(
             name: "fanfare-bench",
             dependencies: stages(
-                "CFanfareBench", "Fanfare", "FanfareFeeds", "FanfareLog", "FanfareLoop", "CountAllocations"),
+                "CFanfareBench", "Fanfare", "FanfareFeeds", "FanfareLog", "FanfareLoop", "CountAllocations",
+                "FanfareTestSupport"),
             path: "Benchmarks/fanfare-bench", swiftSettings: language),
     ]
 }

@@ -2,6 +2,7 @@ import Fanfare
 import FanfareFanOut
 import FanfareModel
 import FanfareQueues
+import FanfareTestSupport
 
 /// One shard whose activities all follow one topic, and a transport that discards pushes: it reads every token byte and reports every push
 /// as accepted in the normal way.
@@ -17,8 +18,7 @@ final class Fleet {
     private var version: UInt32 = 0
     private var batch = DeliveryBatch()
     private var completions: [Completion] = []
-    private var feedbackIn: RingProducer<ShardFeedback>
-    private var feedbackOut: RingConsumer<ShardFeedback>
+    private let feedback: FeedbackReader
     /// Current moment. A second passes with each publication, so that its stamp is due; sweeps are timed by the caller.
     private var moment = Moment(wallMilliseconds: 1_800_000_000_000, monotonicNanoseconds: 1_000_000_000)
 
@@ -37,9 +37,7 @@ final class Fleet {
         if alerts { limits.immediate = TokenBucket.Size(burst: 240, refill: .seconds(1)) }
         shard = Shard(limits: limits)
         if claims { shard.keepClaims() }
-        let ring = OneToOneRing<ShardFeedback>(capacity: 1024)
-        feedbackIn = ring.takeProducer()
-        feedbackOut = ring.takeConsumer()
+        feedback = FeedbackReader(of: shard)
         shard.reserve(activities: activities)
         for number in 0..<activities { follow(UInt64(number)) }
         publish()
@@ -83,10 +81,7 @@ final class Fleet {
         version += 1
         let state = EncodedState(
             ["home": .string("Reds"), "away": .string("Blues"), "minute": .int(Int64(version))])
-        return Publication(
-            serial: UInt64(version), topicID: topic, topicKind: .football, version: version,
-            event: .update, state: state, priority: .immediate, alert: alerts ? alert : nil, staleAfter: nil,
-            dismissAfter: nil)
+        return Publication.test(UInt64(version), of: topic, encoded: state, alert: alerts ? alert : nil)
     }
 
     private var alert: Alert {
@@ -132,12 +127,9 @@ final class Fleet {
     ///
     /// - Returns: `true` if there were claims.
     @discardableResult private func takeFeedback() -> Bool {
-        var ticket: UInt64?
-        while shard.sendFeedback(to: &feedbackIn) {
-            _ = feedbackOut.drain(limit: 1024) { if case .claims(let request) = $0 { ticket = request.ticket } }
-        }
-        if let ticket { shard.apply(.claimed(ticket), at: moment) }
-        return ticket != nil
+        guard let ticket = feedback.takeTicket() else { return false }
+        shard.apply(.claimed(ticket), at: moment)
+        return true
     }
 }
 

@@ -2,6 +2,7 @@ import CFanfareBench
 import FanfareFanOut
 import FanfareModel
 import FanfareQueues
+import FanfareTestSupport
 
 /// One shard in front of a transport that takes a limited number of pushes a second and answers a millisecond later, in virtual time. Shows
 /// the order in which the scheduler serves, not the speed of the machine.
@@ -17,8 +18,7 @@ private final class LimitedShard {
     /// Completions due in this tick and in the following ones.
     private var flying: [[Completion]]
     private var ticks = 0
-    private var feedbackIn: RingProducer<ShardFeedback>
-    private var feedbackOut: RingConsumer<ShardFeedback>
+    private let feedback: FeedbackReader
 
     static let ticksPerSecond = 10_000
     private static let answerTicks = 10
@@ -26,9 +26,7 @@ private final class LimitedShard {
     init(perSecond: Int) {
         self.perSecond = perSecond
         flying = Array(repeating: [], count: LimitedShard.answerTicks)
-        let ring = OneToOneRing<ShardFeedback>(capacity: 4096)
-        feedbackIn = ring.takeProducer()
-        feedbackOut = ring.takeConsumer()
+        feedback = FeedbackReader(of: shard)
     }
 
     private var moment: Moment {
@@ -60,20 +58,18 @@ private final class LimitedShard {
                 Completion(slot: delivery.slot, generation: delivery.generation, outcome: .accepted))
         }
         batch.removeAll()
-        while shard.sendFeedback(to: &feedbackIn) { _ = feedbackOut.drain(limit: 4096) { _ in } }
+        feedback.drain { _ in }
     }
 }
 
 private func publication(_ serial: UInt64, _ topic: TopicID, alert: Bool = false) -> ShardCommand {
     .publish(
-        Publication(
-            serial: serial, topicID: topic, topicKind: .football, version: UInt32(serial), event: .update,
-            state: EncodedState(["score": .int(Int64(serial))]), priority: .immediate,
+        Publication.test(
+            serial, of: topic, state: ["score": .int(Int64(serial))],
             alert: alert
                 ? Alert(
                     cause: "goal", class: .essential, text: AlertText(title: "Goal", body: ""), freshFor: .seconds(600),
-                    highlight: nil) : nil,
-            staleAfter: nil, dismissAfter: nil))
+                    highlight: nil) : nil))
 }
 
 /// Small audiences with alerts beside a large audience that is swept all the time, at 500,000 pushes a second.

@@ -2,6 +2,7 @@ import CFanfareBench
 import FanfareFanOut
 import FanfareModel
 import FanfareQueues
+import FanfareTestSupport
 import Glibc
 
 /// Different lineups of five topics with one activity each, so that lineups share only the encoded topics.
@@ -133,8 +134,7 @@ private struct LineupFleet: ~Copyable {
     /// Seconds.
     private(set) var longestPull = 0.0
     private(set) var longestPublish = 0.0
-    private var feedbackIn: RingProducer<ShardFeedback>
-    private var feedbackOut: RingConsumer<ShardFeedback>
+    private let feedback: FeedbackReader
 
     /// - Parameter claims: whether alerts wait for claims.
     init(lineups: Int, topics: Int, size: Int, claims: Bool = false) {
@@ -143,9 +143,7 @@ private struct LineupFleet: ~Copyable {
         limits.immediate = TokenBucket.Size(burst: 240, refill: .seconds(1))
         shard = Shard(limits: limits)
         if claims { shard.keepClaims() }
-        let ring = OneToOneRing<ShardFeedback>(capacity: 1024)
-        feedbackIn = ring.takeProducer()
-        feedbackOut = ring.takeConsumer()
+        feedback = FeedbackReader(of: shard)
         shard.reserve(activities: lineups)
         for topic in 0..<topics {
             serial += 1
@@ -178,9 +176,7 @@ private struct LineupFleet: ~Copyable {
 
     init(followers: Int) {
         shard = Shard()
-        let ring = OneToOneRing<ShardFeedback>(capacity: 1024)
-        feedbackIn = ring.takeProducer()
-        feedbackOut = ring.takeConsumer()
+        feedback = FeedbackReader(of: shard)
         shard.reserve(activities: followers)
         serial = 1
         shard.apply(.publish(LineupFleet.publication(topic: 0, score: 0, serial: serial)), at: moment)
@@ -201,12 +197,11 @@ private struct LineupFleet: ~Copyable {
             "clockRunning": true, "periodStartedAt": .double(802_000_000), "highlight": "homeScore",
             "lastEvent": .string("Goal: P. Layer (Home United \(topic))"),
         ])
-        return Publication(
-            serial: serial, topicID: TopicID("match/\(topic)"), topicKind: .football, version: UInt32(score) + 1,
-            event: .update, state: state, priority: .immediate, alert: alert,
+        return Publication.test(
+            serial, of: TopicID("match/\(topic)"), version: UInt32(score) + 1, encoded: state, alert: alert,
             prominence: Prominence(importance: importance, news: 100),
             short: ShortForms(compactLeading: "HOM \(score)", compactTrailing: "0 AWA", minimal: "\(score)–0"),
-            staleAfter: .seconds(3600), dismissAfter: nil)
+            staleAfter: .seconds(3600))
     }
 
     /// - Parameter importance: importance of this topic; the others have 50. With 50 the spotlight rests on
@@ -287,12 +282,8 @@ private struct LineupFleet: ~Copyable {
     /// Takes the shard's feedback, and confirms its claims.
     ///
     /// - Returns: whether there were any.
-    private mutating func confirm() -> Bool {
-        var ticket: UInt64?
-        while shard.sendFeedback(to: &feedbackIn) {
-            _ = feedbackOut.drain(limit: 1024) { if case .claims(let request) = $0 { ticket = request.ticket } }
-        }
-        guard let ticket else { return false }
+    private func confirm() -> Bool {
+        guard let ticket = feedback.takeTicket() else { return false }
         shard.apply(.claimed(ticket), at: moment)
         return true
     }

@@ -117,7 +117,7 @@ public import FanfareModel
     }
 
     /// Describes an entry that is in a wrong list, linked wrongly, or not counted; `nil` if there is none. Linear in `capacity`.
-    func violation() -> String? {
+    @inlinable package func violation() -> String? {
         var linked = 0
         for head in 0..<UInt32(TimingWheel.lists) {
             let isMoving = moving == head

@@ -53,7 +53,10 @@ let package = Package(
             path: "Tests/Support/CryptoTestSupport", swiftSettings: swift),
         .testTarget(
             name: "FanfareAPNsTests",
-            dependencies: ["FanfareAPNs", "FanfareModel", "FanfareFanOut", "FanfareLoop", "CryptoTestSupport"],
+            dependencies: [
+                "FanfareAPNs", "FanfareModel", "FanfareFanOut", "FanfareLoop", "CryptoTestSupport",
+                "FanfareTestSupport",
+            ],
             path: "Tests/Unit/FanfareAPNsTests",
             swiftSettings: swiftOfTests),
         .target(name: "CFanfareSimdjson", linkerSettings: [.linkedLibrary("simdjson")]),
@@ -71,13 +74,13 @@ let package = Package(
             dependencies: stages("FanfareJSON", "FanfareRules", "FanfareAPNs", "FanfareLog", "FanfareLoop"),
             swiftSettings: swift),
         .target(
-            name: "EngineTestSupport", dependencies: ["FanfareModel", "FanfareFanOut"],
-            path: "Tests/Support/EngineTestSupport",
+            name: "FanfareTestSupport", dependencies: ["FanfareModel", "FanfareFanOut"],
+            path: "Tests/Support/FanfareTestSupport",
             swiftSettings: swiftOfTests),
         .testTarget(
             name: "FanfareTests",
             dependencies: stages(
-                "Fanfare", "FanfareFeeds", "FanfareRules", "FanfareLog", "FanfareLoop", "EngineTestSupport"),
+                "Fanfare", "FanfareFeeds", "FanfareRules", "FanfareLog", "FanfareLoop", "FanfareTestSupport"),
             path: "Tests/Unit/FanfareTests",
             swiftSettings: swiftOfTests),
         .systemLibrary(name: "CFanfareLMDB", pkgConfig: "lmdb"),
@@ -86,7 +89,7 @@ let package = Package(
             name: "FanfareLog", dependencies: ["FanfareModel", "FanfareLoop", "CFanfareLMDB", "CFanfareZlib"],
             swiftSettings: swift),
         .testTarget(
-            name: "FanfareLogTests", dependencies: ["FanfareLog", "FanfareModel", "FanfareLoop"],
+            name: "FanfareLogTests", dependencies: ["FanfareLog", "FanfareModel", "FanfareLoop", "FanfareTestSupport"],
             path: "Tests/Unit/FanfareLogTests",
             swiftSettings: swiftOfTests),
         .target(
@@ -97,7 +100,7 @@ let package = Package(
             name: "FanfareReplayTests",
             dependencies: stages(
                 "FanfareReplay", "Fanfare", "FanfareJSON", "FanfareFeeds", "FanfareLog", "FanfareLoop",
-                "EngineTestSupport"),
+                "FanfareTestSupport"),
             path: "Tests/Unit/FanfareReplayTests",
             swiftSettings: swiftOfTests),
         .testTarget(
@@ -108,10 +111,12 @@ let package = Package(
             path: "Tests/Unit/FanfareDecisionsTests",
             swiftSettings: swiftOfTests),
         .testTarget(
-            name: "FanfareFanOutTests", dependencies: stages(), path: "Tests/Unit/FanfareFanOutTests",
+            name: "FanfareFanOutTests", dependencies: stages("FanfareTestSupport"),
+            path: "Tests/Unit/FanfareFanOutTests",
             swiftSettings: swiftOfTests),
         .testTarget(
-            name: "FanfareLineupTests", dependencies: ["FanfareLineup", "FanfareModel", "FanfareFanOut"],
+            name: "FanfareLineupTests",
+            dependencies: ["FanfareLineup", "FanfareModel", "FanfareFanOut", "FanfareTestSupport"],
             path: "Tests/Unit/FanfareLineupTests",
             swiftSettings: swiftOfTests),
         .target(

@@ -3,6 +3,7 @@ import FanfareDecisions
 import FanfareFanOut
 import FanfareModel
 import FanfareQueues
+import FanfareTestSupport
 
 /// Days and weeks of an engine's life in virtual time: decision core, shard and phones on one thread. Topics come and go by
 /// the hundred thousand, people follow and leave, cards are renewed, and once a week everything goes wrong. At six each
@@ -47,9 +48,7 @@ final class Season {
     private var core: DecisionCore
     private var decisions: [Decision] = []
     private let shard: Shard
-    private let ring = OneToOneRing<ShardFeedback>(capacity: 1 << 14)
-    private var feedbackIn: RingProducer<ShardFeedback>
-    private var feedbackOut: RingConsumer<ShardFeedback>
+    private let feedback: FeedbackReader
     private var batch = DeliveryBatch()
     private var completions: [Completion] = []
     /// Publications whose completion the shard has not reported.
@@ -77,8 +76,7 @@ final class Season {
         rules.other.lifetime.renews = true
         core = DecisionCore(rules: rules)
         shard = Shard(lineups: rules.lineups)
-        feedbackIn = ring.takeProducer()
-        feedbackOut = ring.takeConsumer()
+        feedback = FeedbackReader(of: shard)
         clock = WallEstimate(
             wallMilliseconds: now.unixMilliseconds, monotonicNanoseconds: now.milliseconds * 1_000_000)
         moment = clock.read(
@@ -337,14 +335,8 @@ final class Season {
             completions.removeAll(keepingCapacity: true)
             if service != .well { break }
         }
-        takeFeedback()
+        feedback.drain(take)
         fail(phones.violation)
-    }
-
-    private func takeFeedback() {
-        while shard.sendFeedback(to: &feedbackIn) {
-            while let fact = feedbackOut.pop() { take(fact) }
-        }
     }
 
     private func take(_ fact: ShardFeedback) {

@@ -86,8 +86,8 @@ extension World {
         let someIsLive = shown.contains {
             node.latest[$0]?.event == .update && node.latest[$0]?.prominence.hasBegun == true
         }
-        if someIsLive, let ended = node.endedAt[spotlightTopic], ended < phone.lastSentAt,
-            let before = phone.lastLineup?.spotlightTopic, before != spotlightTopic
+        if someIsLive, let ended = node.endedAt[spotlightTopic], ended < phone.last.sentAt,
+            let before = phone.lineup.last?.spotlightTopic, before != spotlightTopic
         {
             return "the spotlight goes to \(spotlightTopic), which was over before (M2)"
         }
@@ -116,12 +116,12 @@ extension World {
     /// the lineup may have waited for the first alert.
     func judgeGathering(_ payload: Payload, lineup topics: [TopicID], to phone: Phone, from node: Node) -> String? {
         let gather = options.lineupRules.gather
-        guard options.activitiesMax == 1, payload.event == .update, payload.alert != nil, phone.lastAlertStandsAlone,
-            !phone.lastMayRepeat,
-            moment.monotonic < phone.lastSentAt + gather
+        guard options.activitiesMax == 1, payload.event == .update, payload.alert != nil, phone.last.alertStandsAlone,
+            !phone.last.mayRepeat,
+            moment.monotonic < phone.last.sentAt + gather
         else { return nil }
         for topic in topics {
-            for told in node.told[topic] ?? [] where told.publication.alert != nil && told.at >= phone.lastSentAt {
+            for told in node.told[topic] ?? [] where told.publication.alert != nil && told.at >= phone.last.sentAt {
                 guard topics.contains(where: { $0 != topic && wasLive($0, at: told.at, node) }) else { return nil }
             }
         }
@@ -141,17 +141,17 @@ extension World {
     func judgeRotation(_ payload: Payload, lineup topics: [TopicID], to index: Int, from node: Node) -> String? {
         let phone = phones[index]
         let newest = topics.compactMap { node.told[$0]?.last?.at }.max() ?? .always
-        guard phone.lastLineup != nil, !phone.lastMayRepeat, newest + interval < phone.lastSentAt else { return nil }
+        guard phone.lineup.last != nil, !phone.last.mayRepeat, newest + interval < phone.last.sentAt else { return nil }
         if payload.alert != nil || payload.priority != .conserving { return "the rotation's push is loud" }
         guard topics.contains(where: { node.latest[$0]?.event == .update }) else {
             return "nothing is live, and it rotates"
         }
-        phones[index].rotationPushes += 1
+        phones[index].lineup.rotationPushes += 1
         let size = options.lineupRules.rotationPushes
-        let passed = moment.monotonic.nanoseconds(since: phone.joinedAt)
+        let passed = moment.monotonic.nanoseconds(since: phone.following.joinedAt)
         let granted = Int64(size.burst) + passed / size.refill.nanoseconds
-        if phones[index].rotationPushes > granted {
-            return "\(phones[index].rotationPushes) pushes of the rotation's own, \(granted) granted"
+        if phones[index].lineup.rotationPushes > granted {
+            return "\(phones[index].lineup.rotationPushes) pushes of the rotation's own, \(granted) granted"
         }
         rotationsSeen += 1
         return nil

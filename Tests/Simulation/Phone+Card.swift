@@ -32,7 +32,7 @@ extension Phone {
     mutating func sentStart(arrives: Bool, at now: MonotonicTime) {
         card?.isOut = true
         card?.hasArrived = arrives
-        beganAt = now
+        life.beganAt = now
     }
 
     /// Notes that the start was lost on its way.
@@ -50,35 +50,35 @@ extension Phone {
     }
 
     mutating func registered(_ token: [UInt8], at now: MonotonicTime) {
-        if !hasToken { isMember(since: now) }
+        if !hasToken { following.memberSince = now }
         card?.isRegistered = true
         serves(token)
-        accepted = accepted ?? lastState
+        states.accepted = states.accepted ?? last.state
     }
 }
 
 extension World {
-    func age(of phone: Phone) -> Duration { moment.monotonic - phone.beganAt }
+    func age(of phone: Phone) -> Duration { moment.monotonic - phone.life.beganAt }
     var lifetime: Duration { options.lifetime }
 
     /// Returns a phone that renews this one and has no token yet. Its start may have arrived, so the renewed card must stay.
     func successor(of index: Int) -> Int? {
-        phones.firstIndex { $0.card?.renews == index && !$0.hasToken && !$0.isGone && $0.served != nil }
+        phones.firstIndex { $0.card?.renews == index && !$0.hasToken && !$0.life.isGone && $0.served != nil }
     }
 
     /// Is `true` during a hand-over, for either card: from the successor's start, through the old card's pushes until the successor's token
     /// and the old card's end, to the first state of the new card.
     func isHandedOver(_ index: Int) -> Bool {
-        if let old = phones[index].card?.renews { return !phones[index].hasToken || !phones[old].isGone }
-        return phones[index].isReplaced || successor(of: index) != nil
+        if let old = phones[index].card?.renews { return !phones[index].hasToken || !phones[old].life.isGone }
+        return phones[index].life.isReplaced || successor(of: index) != nil
     }
 
     /// Is `true` if the engine is about to end the card for its age, or has ended it: a command would meet it at an unknown point. A card
     /// whose successor is being started is exempt, because its name then means the successor.
     func isTooOld(_ index: Int) -> Bool {
-        if phones[index].isReplaced { return false }
+        if phones[index].life.isReplaced { return false }
         if let successor = successor(of: index), phones[successor].card?.isOut == true { return false }
-        return phones[index].isExpired || isAlmostOver(phones[index])
+        return phones[index].life.isExpired || isAlmostOver(phones[index])
     }
 
     func isOver(_ audience: AudienceKey, for phone: Phone, node: Node) -> Bool {
@@ -106,7 +106,7 @@ extension World {
 
     /// Starts a card for a person who follows something without having a card of it.
     func start() {
-        guard phones.count(where: \.isLive) < options.activitiesMax else { return }
+        guard phones.count(where: \.life.isLive) < options.activitiesMax else { return }
         let former = options.reusesIDs && random.chance(0.4) ? forgottenCard() : nil
         let name = former.flatMap { phones[$0].card?.name } ?? "card \(phones.count)"
         var phone = Phone(
@@ -114,10 +114,11 @@ extension World {
             node: former.map { phones[$0].node } ?? Int.random(in: 0..<nodes.count, using: &random),
             audience: randomAudience(), subscriber: Subscriber(), limits: options.limits, using: &random)
         phone.card = Phone.Card(name)
-        phone.hasUsedName = former != nil
+        phone.naming.wasUsed = former != nil
         phones.append(phone)
         let request = StartRequest(
-            activity: name, token: phone.token, attributesType: "Match", alert: AlertText(title: "Start", body: ""))
+            activity: name, token: phone.tokens.current, attributesType: "Match",
+            alert: AlertText(title: "Start", body: ""))
         send(.start(request, phone.audience), to: phone.node)
     }
 
@@ -127,12 +128,13 @@ extension World {
     func replaceStartToken() -> Bool {
         let starting = nodes.flatMap(\.flying).filter { $0.payload.event == .start }.map(\.phone)
         guard
-            let index = starting.filter({ phones[$0].isLive && phones[$0].card?.isReported == false })
+            let index = starting.filter({ phones[$0].life.isLive && phones[$0].card?.isReported == false })
                 .randomElement(using: &random), let card = phones[index].card
         else { return false }
-        phones[index].renewToken(using: &random)
+        phones[index].tokens.renew(using: &random)
         let request = StartRequest(
-            activity: String(card.name.split(separator: "~")[0]), token: phones[index].token, attributesType: "Match",
+            activity: String(card.name.split(separator: "~")[0]), token: phones[index].tokens.current,
+            attributesType: "Match",
             alert: AlertText(title: "Start", body: ""))
         send(.start(request, phones[index].audience), to: phones[index].node)
         return true
@@ -142,19 +144,20 @@ extension World {
     ///
     /// - Returns: `true` if the command may be sent. The result of a start answered in the meantime is unknown.
     func startsGo(to request: StartRequest, _ audience: AudienceKey, from node: Node) -> Bool {
-        guard let index = phones.lastIndex(where: { $0.card != nil && $0.hasUsed(request.token) }),
+        guard let index = phones.lastIndex(where: { $0.card != nil && $0.tokens.hasUsed(request.token) }),
             !phones[index].hasToken, let named = named(ActivityID(hashing: request.activity)),
             named == index || successor(of: named) == index,
             node.flying.contains(where: { $0.phone == index && $0.payload.event == .start })
         else { return false }
         let cards = Set([named, index])
         for card in cards {
-            guard phones[card].served != nil, !phones[card].isGone, !phones[card].isDetached, !isTooOld(card),
+            guard phones[card].served != nil, !phones[card].life.isGone, !phones[card].naming.isDetached,
+                !isTooOld(card),
                 !isEnding(card, named: audience)
             else { return false }
         }
         for card in cards {
-            phones[card].startToken = request.token
+            phones[card].tokens.start = request.token
             join(card, audience)
         }
         phones[index].serves(request.token)
@@ -167,7 +170,7 @@ extension World {
         for phone in phones {
             guard let name = phone.card?.name.split(separator: "~")[0] else { continue }
             // The shard may still start the successor of a card that it was about to renew.
-            isFree[name] = isFree[name] != false && phone.isForgotten && (!options.renews || !isOldEnough(phone))
+            isFree[name] = isFree[name] != false && phone.naming.isForgotten && (!options.renews || !isOldEnough(phone))
         }
         return phones.indices.filter {
             guard let card = phones[$0].card, card.edition == 1 else { return false }
@@ -178,8 +181,8 @@ extension World {
     /// Returns the first name of a renewed card that was let go of and is not gone yet; the app knows the card by that name.
     func freedName(on node: Int) -> String? {
         phones.compactMap { phone -> String? in
-            guard let card = phone.card, card.edition > 1, phone.node == node, phone.hasToken, phone.hasLeft,
-                !phone.isGone, !phone.isDetached, !phone.isExpired
+            guard let card = phone.card, card.edition > 1, phone.node == node, phone.hasToken, phone.life.hasLeft,
+                !phone.life.isGone, !phone.naming.isDetached, !phone.life.isExpired
             else { return nil }
             let name = String(card.name.split(separator: "~")[0])
             return isTakenByFollowing(ActivityID(hashing: name)) ? nil : name
@@ -188,7 +191,7 @@ extension World {
 
     /// Is `true` if a card made by the app has the name of a started one.
     private func isTakenByFollowing(_ id: ActivityID) -> Bool {
-        phones.contains { $0.card == nil && $0.id == id && !$0.isForgotten }
+        phones.contains { $0.card == nil && $0.id == id && !$0.naming.isForgotten }
     }
 
     /// Follows something else under the name of a card that is being ended.
@@ -196,10 +199,12 @@ extension World {
         var phone = Phone(
             id: ActivityID(hashing: name), node: node, audience: randomAudience(), subscriber: Subscriber(),
             limits: options.limits, using: &random)
-        phone.hasUsedName = true
+        phone.naming.wasUsed = true
         phones.append(phone)
         send(
-            .follow(phone.id, phone.audience, token: phone.token, preferences: phone.subscriber.preferences), to: node)
+            .follow(
+                phone.id, phone.audience, token: phone.tokens.current, preferences: phone.budget.subscriber.preferences),
+            to: node)
     }
 
     /// Is `true` if the card is old enough to be renewed.
@@ -208,7 +213,7 @@ extension World {
     /// Is `true` if the phone's card is the successor of the old phone's.
     private func renews(_ old: Phone, by phone: Phone) -> Bool {
         guard let index = phone.card?.renews else { return false }
-        return phones[index].id == old.id && phones[index].firstToken == old.firstToken
+        return phones[index].id == old.id && phones[index].tokens.first == old.tokens.first
     }
 
     /// Reports a card's update token. Some apps never do, because the person has not allowed it.
@@ -219,24 +224,26 @@ extension World {
         guard let index = waiting.randomElement(using: &random) else { return }
         phones[index].card?.isReported = true
         guard random.chance(0.85) else { return }
-        phones[index].renewToken(using: &random)
-        send(.follow(phones[index].id, phones[index].audience, token: phones[index].token), to: phones[index].node)
+        phones[index].tokens.renew(using: &random)
+        send(
+            .follow(phones[index].id, phones[index].audience, token: phones[index].tokens.current),
+            to: phones[index].node)
     }
 
     /// Returns the phone that a start is meant for, by the name in its attributes; makes the phone if the start is a renewal.
     func phone(startedBy payload: Payload, to token: [UInt8]) -> Int? {
         let attributes = String(decoding: payload.start?.attributes ?? [], as: UTF8.self)
         guard let name = attributes.split(separator: "\"").dropFirst(3).first.map(String.init) else { return nil }
-        if let known = phones.firstIndex(where: { $0.card?.name == name && $0.hasUsed(token) }) { return known }
+        if let known = phones.firstIndex(where: { $0.card?.name == name && $0.tokens.hasUsed(token) }) { return known }
         let parts = name.split(separator: "~")
         guard parts.count == 2, let edition = Int(parts[1]),
             let old = phones.firstIndex(where: {
-                $0.card?.name == StartRequest.name(String(parts[0]), edition: edition - 1) && $0.startToken == token
+                $0.card?.name == StartRequest.name(String(parts[0]), edition: edition - 1) && $0.tokens.start == token
             }), let served = phones[old].served, isOldEnough(phones[old])
         else { return nil }
         var phone = Phone(renewing: phones[old], id: ActivityID(hashing: name))
         phone.card = Phone.Card(name, edition: edition, renews: old)
-        phone.joined(served, turn: phones[old].turn, isWaited: false, at: moment.monotonic)
+        phone.joined(served, turn: phones[old].following.turn, isWaited: false, at: moment.monotonic)
         phones.append(phone)
         return phones.count - 1
     }
@@ -244,7 +251,7 @@ extension World {
     func judgeStart(_ payload: Payload, to phone: Phone, from node: Node) -> String? {
         guard let card = phone.card, let served = phone.served else { return "a start that nobody has asked for (L5)" }
         if card.isOut { return "a second start (L7)" }
-        if let old = card.renews, phones[old].isEndedEarly {
+        if let old = card.renews, phones[old].life.isEndedEarly {
             return "a new card for somebody who has ended the old one"
         }
         if payload.alert?.title != "Start" || payload.priority != .immediate || payload.start?.collapseID == nil {
@@ -257,7 +264,7 @@ extension World {
     /// Checks an end: a card of a topic that goes on ends only for its age, and not while its successor has no token.
     func judgeEnd(of index: Int, served: AudienceKey, from node: Node) -> String? {
         // A nameless phone gets the end of what it showed when another card took its name.
-        if isOver(served, for: phones[index], node: node) || phones[index].isDetached { return nil }
+        if isOver(served, for: phones[index], node: node) || phones[index].naming.isDetached { return nil }
         if mayBeOver(served, for: phones[index], node: node) { return nil }
         if let successor = successor(of: index), phones[successor].card?.isOut == true {
             return "it ends before the new card has its token (L1)"
@@ -277,7 +284,7 @@ extension World {
     /// Is `true` when the system has ended the card and the person has let go of its successor: neither is reported.
     func isOutlivedAndLetGo(_ phone: Phone) -> Bool {
         guard options.renews, age(of: phone) >= lifetime - .seconds(1) else { return false }
-        return phones.contains { $0.hasLeft && renews(phone, by: $0) }
+        return phones.contains { $0.life.hasLeft && renews(phone, by: $0) }
     }
 
     /// Is `true` if the engine may end the card for its age now or within the second in which it counts.
@@ -287,15 +294,15 @@ extension World {
     ///
     /// - Returns: `true` if the token may be sent. A late one is not sent at all: alerts must not grow stale, nor the activity too old.
     func register(_ index: Int, _ token: [UInt8]) -> Bool {
-        guard !phones[index].isGone, !isTooOld(index), age(of: phones[index]) < .seconds(60) else { return false }
+        guard !phones[index].life.isGone, !isTooOld(index), age(of: phones[index]) < .seconds(60) else { return false }
         phones[index].registered(token, at: moment.monotonic)
         guard phones[index].served != nil, let card = phones[index].card, let old = card.renews else { return true }
-        let isThere = !phones[old].isExpired && !isLetGo(phones[old])
+        let isThere = !phones[old].life.isExpired && !isLetGo(phones[old])
         phones[index].takesOver(from: phones[old], isThere: isThere)
-        phones[old].isReplaced = true
+        phones[old].life.isReplaced = true
         // A card that is being ended is already leaving.
-        if phones[old].served != nil, !phones[old].isGone, !phones[old].isEnding {
-            phones[old].hasLeft = true
+        if phones[old].served != nil, !phones[old].life.isGone, !phones[old].life.isEnding {
+            phones[old].life.hasLeft = true
             join(old, nil)
         }
         return true
@@ -304,10 +311,10 @@ extension World {
     /// Returns the phone that a command means by this name: a renewed activity keeps its earlier names.
     func named(_ id: ActivityID) -> Int? {
         guard
-            var index = phones.lastIndex(where: { $0.id == id && $0.isIntroduced && !$0.isDetached })
+            var index = phones.lastIndex(where: { $0.id == id && $0.naming.isIntroduced && !$0.naming.isDetached })
                 ?? phones.firstIndex(where: { $0.id == id })
         else { return nil }
-        while phones[index].isReplaced || phones[index].isGone,
+        while phones[index].life.isReplaced || phones[index].life.isGone,
             let next = phones.firstIndex(where: { $0.card?.renews == index })
         {
             index = next
@@ -334,8 +341,8 @@ extension World {
         {
             return true
         }
-        if case .expired = fate, phone.isExpired || !isAlmostOver(phone) { return false }
-        return phone.isIntroduced && !phone.isDetached
+        if case .expired = fate, phone.life.isExpired || !isAlmostOver(phone) { return false }
+        return phone.naming.isIntroduced && !phone.naming.isDetached
     }
 
     /// - Returns: the fault in a fate reported by the shard; `nil` if it is right.
@@ -350,7 +357,7 @@ extension World {
             return next.card?.isOut == true ? nil : "it goes on, they say, by a start that was not taken (L1)"
         case .notStarted(.gaveUp) where phones[index].card.map { $0.putOffs < 12 } ?? false:
             return "it is not started, for the service's trouble"
-        case .notStarted(.deadToken) where !phones[index].isRemoved:
+        case .notStarted(.deadToken) where !phones[index].life.isRemoved:
             return "its start token is dead, they say, and that was replaced (L7)"
         case .notStarted:
             return phones[index].hasToken ? "it has not started, they say, and has a token (L7)" : nil
@@ -368,12 +375,12 @@ extension World {
         guard let index = named(id) else { return false }
         guard !isTooOld(index) else {
             // The card stays, unless the shard has already heard that it leaves.
-            if phones[index].served != nil { phones[index].hasLeft = false }
+            if phones[index].served != nil { phones[index].life.hasLeft = false }
             return false
         }
         let successor = successor(of: index)
-        if phones[index].isEnding, successor.map({ phones[$0].card?.isOut != true }) ?? true {
-            phones[index].postpones(audience)
+        if phones[index].life.isEnding, successor.map({ phones[$0].card?.isOut != true }) ?? true {
+            phones[index].following.postponed = audience
         }
         for index in [index, successor].compactMap(\.self) where phones[index].served != nil {
             join(index, audience)
@@ -383,8 +390,8 @@ extension World {
     }
 
     private func leave(_ index: Int) {
-        phones[index].hasLeft = true
+        phones[index].life.hasLeft = true
         // A card that was never started needs no end.
-        if !phones[index].hasToken, phones[index].card?.isOut == false { phones[index].isGone = true }
+        if !phones[index].hasToken, phones[index].card?.isOut == false { phones[index].life.isGone = true }
     }
 }

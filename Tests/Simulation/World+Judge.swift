@@ -7,34 +7,34 @@ extension World {
     func judge(_ payload: Payload, to index: Int, token: [UInt8], from node: Node) -> String? {
         let phone = phones[index]
         pushesSeen += 1
-        if phone.flying > 0 { return "two pushes in flight" }
-        if phone.isGone { return "a push after its end (3)" }
-        if phone.isHeld { return "a push to somebody who is held" }
-        if token != phone.servedToken { return "a push to a token that was replaced before" }
+        if phone.last.flying > 0 { return "two pushes in flight" }
+        if phone.life.isGone { return "a push after its end (3)" }
+        if phone.health.isHeld { return "a push to somebody who is held" }
+        if token != phone.tokens.served { return "a push to a token that was replaced before" }
         // Phones drop nothing that APNs has not accepted.
         let isUnseen = node.service.isRevoked(at: moment.monotonic) || node.jwt?.fault != nil
         if let jwt = node.jwt, let violation = node.credentials?.judge(jwt, at: moment.monotonic) {
             return violation
         }
         // Devices drop stamps more than eight hours ahead; dropped pushes do not count for the order.
-        if payload.stamp < phone.lastStamp { return "stamp \(payload.stamp) after \(phone.lastStamp) (2)" }
+        if payload.stamp < phone.last.stamp { return "stamp \(payload.stamp) after \(phone.last.stamp) (2)" }
         if !isUnseen, !Phone.takes(payload.stamp, at: moment) {
             return "stamp \(payload.stamp) at \(moment.wallSeconds), which phones drop (12)"
         }
-        if moment.monotonic < phone.waitsUntil { return "it is tried again at once (10)" }
-        if payload.stamp == phone.lastStamp, !phone.lastMayRepeat || !isRepeat(payload, to: phone, from: node) {
+        if moment.monotonic < phone.health.waitsUntil { return "it is tried again at once (10)" }
+        if payload.stamp == phone.last.stamp, !phone.last.mayRepeat || !isRepeat(payload, to: phone, from: node) {
             return "two states with stamp \(payload.stamp) (2)"
         }
-        if payload.event == .update, payload.alert == nil, payload.state == phone.lastState, !phone.lastMayRepeat {
+        if payload.event == .update, payload.alert == nil, payload.state == phone.last.state, !phone.last.mayRepeat {
             return "the same state twice (5)"
         }
-        if payload.event == .update, case .topic = phone.served, let refused = phone.refusedSerial,
+        if payload.event == .update, case .topic = phone.served, let refused = phone.states.refusedSerial,
             refused == newestSerial(for: phone, node: node)
         {
             return "what was refused is sent again"
         }
         // A push that is in flight at the age limit delays the end.
-        let outlived = moment.monotonic - max(phone.beganAt + lifetime, phone.answeredAt)
+        let outlived = moment.monotonic - max(phone.life.beganAt + lifetime, phone.last.answeredAt)
         if outlived > .seconds(15), payload.event == .update {
             return "it has outlived its limit (L1)"
         }
@@ -81,13 +81,13 @@ extension World {
     private func judge(_ text: AlertText, to phone: Phone) -> String? {
         guard let told = feed.told(by: text) else { return "alert \(text) of nothing (4)" }
         for text in told {
-            if phone.alertsTried.contains(text) { return "alert \(text.title) twice (4)" }
-            if !phone.stillMissed(at: moment.monotonic).contains(where: { $0.alert.text == text }) {
+            if phone.alerts.tried.contains(text) { return "alert \(text.title) twice (4)" }
+            if !phone.alerts.stillMissed(at: moment.monotonic).contains(where: { $0.alert.text == text }) {
                 return "alert \(text.title) that this activity did not miss, or that was revoked (4)"
             }
         }
         if told.count > 1 { joinedAlertsSeen += 1 }
-        let pending = phone.stillMissed(at: moment.monotonic).filter {
+        let pending = phone.alerts.stillMissed(at: moment.monotonic).filter {
             !$0.mayBeSettled || told.contains($0.alert.text)
         }
         guard let highest = pending.map(\.alert.class).max() else { return nil }
@@ -102,9 +102,9 @@ extension World {
     /// Is `true` if the payload is the version sent last. A lineup's version may be older than the last publication.
     private func isRepeat(_ payload: Payload, to phone: Phone, from node: Node) -> Bool {
         if case .lineup = phone.served {
-            return LineupContentState<Match>(payload)?.withoutHighlight == phone.lastLineup?.withoutHighlight
+            return LineupContentState<Match>(payload)?.withoutHighlight == phone.lineup.last?.withoutHighlight
         }
-        return newestSerial(for: phone, node: node) == phone.lastSerial
+        return newestSerial(for: phone, node: node) == phone.last.serial
     }
 
     func newestSerial(for phone: Phone, node: Node) -> UInt64 {
@@ -132,7 +132,7 @@ extension World {
     /// Returns how many death reports a removed phone must have. A nameless phone has none, because its name means another card; a renewed
     /// card that has lost its first name may still be reported under the name that it alone has.
     private func deathReportsExpected(of phone: Phone) -> ClosedRange<Int> {
-        guard phone.isDetached else { return 1...1 }
+        guard phone.naming.isDetached else { return 1...1 }
         return phone.card == nil || phones.count { $0.id == phone.id } > 1 ? 0...0 : 0...1
     }
 
@@ -140,7 +140,7 @@ extension World {
     func globallyViolated() -> String? {
         if let lost = feed.pendingChange() { return lost }
         for phone in phones
-        where !phone.isGone && !phone.isExpired && !isBetweenCards(phone) && !isOutlivedAndLetGo(phone) {
+        where !phone.life.isGone && !phone.life.isExpired && !isBetweenCards(phone) && !isOutlivedAndLetGo(phone) {
             guard phone.hasToken else {
                 if let card = phone.card, !card.isOut, nodes[phone.node].hasNews(for: phone) {
                     return "\(card.name) was never started (L7)"
@@ -148,33 +148,34 @@ extension World {
                 continue
             }
             // A phone that left with an end in flight stays where it was until the end is taken or the card is gone.
-            if phone.hasLeft, isLetGo(phone) { continue }
+            if phone.life.hasLeft, isLetGo(phone) { continue }
             guard let served = phone.served else {
                 return "activity \(phone.id.rawValue) left and was never ended (3)"
             }
             let node = nodes[phone.node]
             guard node.hasNews(for: phone) else { continue }
-            if phone.accepted == nil, phone.refusedSerial == nil {
+            if phone.states.accepted == nil, phone.states.refusedSerial == nil {
                 return "activity \(phone.id.rawValue) never got a state (1)"
             }
             // A refused state is not due again before a newer one.
-            if phone.refusedSerial != nil { continue }
-            for state in [phone.accepted, phone.shown].compactMap(\.self) {
+            if phone.states.refusedSerial != nil { continue }
+            for state in [phone.states.accepted, phone.states.shown].compactMap(\.self) {
                 if let violation = stale(state, of: phone, beside: served, node: node) {
                     return "activity \(phone.id.rawValue) shows \(violation) (1)"
                 }
             }
             // A silenced phone may have been settled without a push if it had the newest state.
-            if let lost = phone.stillMissed(at: moment.monotonic).last(where: { !$0.mayBeSettled }) {
+            if let lost = phone.alerts.stillMissed(at: moment.monotonic).last(where: { !$0.mayBeSettled }) {
                 return "activity \(phone.id.rawValue) never got alert \(lost.alert.text.title) (4)"
             }
         }
         // The start of a card that was let go of in the meantime is not reported.
         for phone in phones
-        where (phone.isRemoved || phone.isDead && phone.isGone) && phone.isIntroduced
-            && !deathReportsExpected(of: phone).contains(phone.deathReports) && (phone.hasToken || !phone.hasLeft)
+        where (phone.life.isRemoved || phone.life.isDead && phone.life.isGone) && phone.naming.isIntroduced
+            && !deathReportsExpected(of: phone).contains(phone.life.deathReports)
+            && (phone.hasToken || !phone.life.hasLeft)
         {
-            return "the death of activity \(phone.id.rawValue) was reported \(phone.deathReports) times"
+            return "the death of activity \(phone.id.rawValue) was reported \(phone.life.deathReports) times"
         }
         for node in nodes {
             if let grown = grown(node) { return grown }
@@ -196,8 +197,9 @@ extension World {
     /// Checks the shard's topics: it keeps those that the core keeps and those that a phone shows.
     private func grown(_ node: Node) -> String? {
         var kept = feed.kept
-        for phone in phones where nodes[phone.node] === node && !phone.isGone && !(phone.isExpired && isLetGo(phone)) {
-            kept.formUnion((phone.served ?? phone.left)?.topics ?? [])
+        for phone in phones
+        where nodes[phone.node] === node && !phone.life.isGone && !(phone.life.isExpired && isLetGo(phone)) {
+            kept.formUnion((phone.served ?? phone.following.left)?.topics ?? [])
         }
         guard node.shard.topicCount > kept.count else { return nil }
         return "\(node.shard.topicCount) topics are kept, and \(kept.count) are any use"
@@ -207,12 +209,13 @@ extension World {
     /// part; the latter may have been complete before.
     private func refused(by node: Node) -> (lacked: Set<UInt64>, doubtful: Set<UInt64>) {
         var (lacked, doubtful): (Set<UInt64>, Set<UInt64>) = ([], [])
-        for phone in phones where nodes[phone.node] === node && !phone.isGone && !isOutlivedAndLetGo(phone) {
-            guard let serial = phone.refusedSerial, let served = phone.served else { continue }
+        for phone in phones where nodes[phone.node] === node && !phone.life.isGone && !isOutlivedAndLetGo(phone) {
+            guard let serial = phone.states.refusedSerial, let served = phone.served else { continue }
             // A new member may get the rest of earlier publications without delaying them; a state shown
             // again because of a wrong clock delays none either.
-            if case .topic = served, !phone.isExpired, let at = node.published[serial]?.at, phone.memberSince < at,
-                phone.acceptedSerial < serial
+            if case .topic = served, !phone.life.isExpired, let at = node.published[serial]?.at,
+                phone.following.memberSince < at,
+                phone.states.acceptedSerial < serial
             {
                 lacked.insert(serial)
             }

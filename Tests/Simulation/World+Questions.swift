@@ -31,12 +31,14 @@ extension World {
     func noteQuestion(_ number: UInt64, to node: Node) {
         var lacks: [Lack] = []
         for (index, phone) in phones.enumerated()
-        where nodes[phone.node] === node && phone.isIntroduced && !phone.isGone && !phone.isExpired {
+        where nodes[phone.node] === node && phone.naming.isIntroduced && !phone.life.isGone && !phone.life.isExpired {
             guard let thing = thing(lackedBy: phone, of: node) else { continue }
             lacks.append(
                 Lack(
-                    phone: index, thing: thing, joins: phone.joins,
-                    refused: phone.refusedSerial.flatMap { $0 == newestSerial(for: phone, node: node) ? $0 : nil }))
+                    phone: index, thing: thing, joins: phone.following.joins,
+                    refused: phone.states.refusedSerial.flatMap {
+                        $0 == newestSerial(for: phone, node: node) ? $0 : nil
+                    }))
         }
         node.questions[number] = lacks
     }
@@ -46,7 +48,7 @@ extension World {
             let isDue = phone.card?.isOut == false && phone.served != nil && node.hasNews(for: phone)
             return isDue ? .start : nil
         }
-        guard let served = phone.served, !phone.isDetached else { return .end }
+        guard let served = phone.served, !phone.naming.isDetached else { return .end }
         guard node.hasNews(for: phone) else { return nil }
         var newest: [TopicID: Publication] = [:]
         for topic in served.topics {
@@ -70,9 +72,9 @@ extension World {
                 if let wrong = stillLacks(lack, phone, node) {
                     return "activity \(phone.id.rawValue) \(wrong), and question \(asked) is answered"
                 }
-                if isComplete, let refused = lack.refused, phone.refusedSerial == refused,
-                    phone.acceptedSerial < refused,
-                    phone.joins == lack.joins, !phone.isGone, !phone.isExpired, !isLetGo(phone),
+                if isComplete, let refused = lack.refused, phone.states.refusedSerial == refused,
+                    phone.states.acceptedSerial < refused,
+                    phone.following.joins == lack.joins, !phone.life.isGone, !phone.life.isExpired, !isLetGo(phone),
                     refused == newestSerial(for: phone, node: node)
                 {
                     return "activity \(phone.id.rawValue) was refused what question \(asked) was about, and all have it"
@@ -83,18 +85,18 @@ extension World {
     }
 
     private func stillLacks(_ lack: Lack, _ phone: Phone, _ node: Node) -> String? {
-        if phone.isGone || phone.isExpired || isLetGo(phone) { return nil }
+        if phone.life.isGone || phone.life.isExpired || isLetGo(phone) { return nil }
         switch lack.thing {
         case .end:
             // A phone that came back before its end was sent may have left again since.
-            guard phone.joins == lack.joins else { return nil }
-            return phone.served == nil || phone.isDetached ? "left and was not ended" : nil
+            guard phone.following.joins == lack.joins else { return nil }
+            return phone.served == nil || phone.naming.isDetached ? "left and was not ended" : nil
         case .start:
-            guard !phone.hasToken, phone.card?.isOut == false, phone.joins == lack.joins else { return nil }
+            guard !phone.hasToken, phone.card?.isOut == false, phone.following.joins == lack.joins else { return nil }
             return "was not started"
         case .state(let serial, let newest):
-            guard phone.joins == lack.joins, !phone.isDetached,
-                max(phone.acceptedSerial, phone.lastRefused) < serial
+            guard phone.following.joins == lack.joins, !phone.naming.isDetached,
+                max(phone.states.acceptedSerial, phone.states.lastRefused) < serial
             else { return nil }
             // The newest versions may look like the state that it has or was refused.
             guard let served = phone.served else { return nil }
@@ -103,7 +105,7 @@ extension World {
                 let later = node.told[topic, default: []].map(\.publication).filter { $0.serial > version.serial }
                 versions[topic] = [version] + later
             }
-            let wrong = [phone.accepted, phone.refusedState].compactMap(\.self).map {
+            let wrong = [phone.states.accepted, phone.states.refusedState].compactMap(\.self).map {
                 stale($0, beside: served, versions: versions, node: node)
             }
             return wrong.contains(nil) ? nil : "shows \(wrong.first.flatMap(\.self) ?? "nothing")"

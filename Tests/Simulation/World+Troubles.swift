@@ -7,7 +7,7 @@ extension World {
     func makeTrouble() {
         let node = nodes.randomElement(using: &random)!
         let now = moment.monotonic
-        let live = phones.indices.filter { phones[$0].isLive && nodes[phones[$0].node] === node }
+        let live = phones.indices.filter { phones[$0].life.isLive && nodes[phones[$0].node] === node }
         // Renewed cards are seldom held for long.
         if options.handsOver, node.deadTokens.isShut, random.chance(0.3) { reRegisterHeld(live, at: node) }
         switch Int.random(in: 0..<10, using: &random) {
@@ -21,7 +21,7 @@ extension World {
             // A renewed card soon gets a new token, so more tokens must fall sick.
             for _ in 0..<(options.handsOver ? 4 : 1) {
                 guard let index = live.randomElement(using: &random) else { break }
-                phones[index].sickness = [.fails, .isSilent, nil].randomElement(using: &random)!
+                phones[index].health.sickness = [.fails, .isSilent, nil].randomElement(using: &random)!
             }
         case 2:
             if options.sickens {
@@ -70,20 +70,22 @@ extension World {
     }
 
     private func reRegisterHeld(_ live: [Int], at node: Node) {
-        for index in live where phones[index].isHeld {
+        for index in live where phones[index].health.isHeld {
             reRegister(index)
-            phones[index].wasHeld = true
+            phones[index].health.wasHeld = true
         }
     }
 
     /// Registers the activity again, mostly with a new token.
     private func reRegister(_ index: Int) {
-        guard phones[index].card == nil, phones[index].isIntroduced, random.chance(0.5) else {
+        guard phones[index].card == nil, phones[index].naming.isIntroduced, random.chance(0.5) else {
             if phones[index].hasToken { rotateToken(of: index) }
             return
         }
-        if random.chance(0.5) { phones[index].renewToken(using: &random) }
-        send(.follow(phones[index].id, phones[index].audience, token: phones[index].token), to: phones[index].node)
+        if random.chance(0.5) { phones[index].tokens.renew(using: &random) }
+        send(
+            .follow(phones[index].id, phones[index].audience, token: phones[index].tokens.current),
+            to: phones[index].node)
     }
 
     /// Draws the outcome of a push that leaves now.
@@ -95,12 +97,12 @@ extension World {
         if node.jwt?.fault != nil { return Fate(.notProcessed) }
         if node.service.fails(at: moment.monotonic) { return Fate(.serviceError, by: .outage) }
         if isMisconfigured { return Fate(.deadToken, by: .wrongEnvironment) }
-        if phone.isDead { return Fate(.deadToken, by: .deadToken) }
+        if phone.life.isDead { return Fate(.deadToken, by: .deadToken) }
         if random.chance(options.dead) {
-            phones[index].isDead = true
+            phones[index].life.isDead = true
             return Fate(.deadToken, by: .deadToken)
         }
-        switch phone.sickness {
+        switch phone.health.sickness {
         case .fails: return Fate(.serviceError, by: .sickToken)
         case .isSilent: return Fate(.unknown, by: .silentToken)
         case nil: break
@@ -142,14 +144,14 @@ extension World {
         if node.deadTokens.isShut { troublesMet.note(.shutGuard, meeting) }
         if !node.backlog.isEmpty { troublesMet.note(.fullRing, meeting) }
         let leaving = phones.lazy.filter {
-            $0.served == nil && $0.hasLeft && !$0.isGone && self.nodes[$0.node] === node
+            $0.served == nil && $0.life.hasLeft && !$0.life.isGone && self.nodes[$0.node] === node
         }
         if leaving.count >= 4 { troublesMet.note(.massUnfollow, meeting) }
         let phone = phones[index]
-        if phone.hasUsedName { troublesMet.note(.reusedID, meeting) }
-        if phone.wasHeld { troublesMet.note(.reRegistered, meeting) }
+        if phone.naming.wasUsed { troublesMet.note(.reusedID, meeting) }
+        if phone.health.wasHeld { troublesMet.note(.reRegistered, meeting) }
         if phones.contains(where: {
-            $0.card?.isReported == true && !$0.hasToken && !$0.isGone && nodes[$0.node] === node
+            $0.card?.isReported == true && !$0.hasToken && !$0.life.isGone && nodes[$0.node] === node
         }) {
             troublesMet.note(.lostToken, meeting)
         }
@@ -166,13 +168,13 @@ extension World {
     /// since its new token, has nothing to wait for.
     func neglected() -> String? {
         for phone in phones
-        where !phone.isGone && !phone.isExpired && !isBetweenCards(phone)
+        where !phone.life.isGone && !phone.life.isExpired && !isBetweenCards(phone)
             && (phone.hasToken || !isOutlivedAndLetGo(phone))
         {
             let node = nodes[phone.node]
-            if phone.isHeld, node.deadTokens.isShut { continue }
-            guard phone.sickness == nil, phone.flying == 0, phone.refusedSerial == nil,
-                phone.troubledAt.map({ $0 + World.patience < moment.monotonic }) ?? true
+            if phone.health.isHeld, node.deadTokens.isShut { continue }
+            guard phone.health.sickness == nil, phone.last.flying == 0, phone.states.refusedSerial == nil,
+                phone.health.troubledAt.map({ $0 + World.patience < moment.monotonic }) ?? true
             else { continue }
             guard phone.hasToken else {
                 if let card = phone.card, !card.isOut, node.hasNews(for: phone) {
@@ -185,7 +187,8 @@ extension World {
                 return "activity \(phone.id.rawValue) left and waits for its end (10)"
             }
             guard node.hasNews(for: phone) else { continue }
-            guard let accepted = phone.accepted, stale(accepted, of: phone, beside: served, node: node) == nil else {
+            guard let accepted = phone.states.accepted, stale(accepted, of: phone, beside: served, node: node) == nil
+            else {
                 return "activity \(phone.id.rawValue) waits for the newest state, for another's trouble or a clock (10)"
             }
         }
@@ -194,10 +197,12 @@ extension World {
 
     /// Finds a phone with a new token and without trouble since that lacks something, on a node without other trouble.
     func neglectedWithNewToken() -> String? {
-        let sick = Set(phones.lazy.filter { $0.sickness != nil && !$0.isGone && !$0.isExpired }.map(\.node))
-        for phone in phones where phone.hasNewToken && !phone.isGone && !phone.isExpired && phone.hasToken {
+        let sick = Set(
+            phones.lazy.filter { $0.health.sickness != nil && !$0.life.isGone && !$0.life.isExpired }.map(\.node))
+        for phone in phones where phone.tokens.isNew && !phone.life.isGone && !phone.life.isExpired && phone.hasToken {
             let node = nodes[phone.node]
-            guard !sick.contains(phone.node), phone.troubledAt == nil, phone.flying == 0, phone.refusedSerial == nil,
+            guard !sick.contains(phone.node), phone.health.troubledAt == nil, phone.last.flying == 0,
+                phone.states.refusedSerial == nil,
                 !isBetweenCards(phone), !isLetGo(phone), !node.shard.isFeedbackFull
             else { continue }
             if phone.served == nil { return "activity \(phone.id.rawValue) has a new token and waits for its end (10)" }
@@ -205,7 +210,8 @@ extension World {
             guard let served = phone.served, node.hasNews(for: phone), !node.shard.awaitsClaim(phone.id) else {
                 continue
             }
-            guard let accepted = phone.accepted, stale(accepted, of: phone, beside: served, node: node) == nil else {
+            guard let accepted = phone.states.accepted, stale(accepted, of: phone, beside: served, node: node) == nil
+            else {
                 return "activity \(phone.id.rawValue) has a new token and waits for the newest state (10)"
             }
         }

@@ -47,7 +47,7 @@ extension World.Node {
     /// Returns the newest publication of a topic that the phone is to see.
     func newest(_ topic: TopicID, for phone: Phone) -> Publication? {
         switch phone.served {
-        case .topic: lastOfTurn[Turn(topic: topic, number: phone.turn)]
+        case .topic: lastOfTurn[Turn(topic: topic, number: phone.following.turn)]
         case .lineup, nil: latest[topic]
         }
     }
@@ -64,7 +64,7 @@ extension World.Node {
     /// Is `true` if new publications of the topic are meant for the phone.
     func shows(_ topic: TopicID, to phone: Phone) -> Bool {
         switch phone.served {
-        case .topic(topic): phone.turn == turns[topic]
+        case .topic(topic): phone.following.turn == turns[topic]
         case .lineup(let topics, _): topics.contains(topic)
         default: false
         }

@@ -1,6 +1,7 @@
 import CryptoTestSupport
 import FanfareLoop
 import FanfareModel
+import FanfareTestSupport
 import Foundation
 import LoadJSON
 import Testing
@@ -103,15 +104,13 @@ final class DeliveryStage {
         _ version: UInt32, of topic: TopicID = DeliveryStage.topic, _ event: Publication.Event = .update,
         isSilent: Bool = false
     ) {
-        let publication = Publication(
-            serial: UInt64(version), topicID: topic, topicKind: .football, version: version, event: event,
-            state: EncodedState(["version": .int(Int64(version))]), priority: .immediate,
+        let publication = Publication.test(
+            UInt64(version), of: topic, event: event,
             alert: isSilent
                 ? nil
                 : Alert(
                     cause: "goal \(version)", class: .essential, text: AlertText(title: "Goal \(version)", body: ""),
-                    freshFor: .seconds(3600), highlight: "version"), staleAfter: nil,
-            dismissAfter: event == .end ? .zero : nil)
+                    freshFor: .seconds(3600), highlight: "version"), dismissAfter: event == .end ? .zero : nil)
         shard.apply(.publish(publication), at: now)
         pool.workAvailable()
     }

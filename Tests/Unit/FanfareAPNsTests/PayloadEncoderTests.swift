@@ -1,5 +1,6 @@
 import FanfareFanOut
 import FanfareModel
+import FanfareTestSupport
 import Foundation
 import Testing
 
@@ -39,11 +40,10 @@ import Testing
         func publish(_ topic: String, _ score: Int64, alert: Alert? = nil) {
             shard.apply(
                 .publish(
-                    Publication(
-                        serial: UInt64(score) + 1, topicID: TopicID(topic), topicKind: .football,
-                        version: UInt32(score) + 1, event: .update, state: EncodedState(["score": .int(score)]),
-                        priority: .immediate, alert: alert, relevance: relevance, staleAfter: .seconds(600),
-                        dismissAfter: nil)), at: moment)
+                    Publication.test(
+                        UInt64(score) + 1, of: TopicID(topic), version: UInt32(score) + 1,
+                        state: ["score": .int(score)], alert: alert, relevance: relevance, staleAfter: .seconds(600))),
+                at: moment)
         }
         var batch = DeliveryBatch()
         func pull() -> [Delivery] {

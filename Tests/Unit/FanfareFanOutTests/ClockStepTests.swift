@@ -1,4 +1,5 @@
 import FanfareModel
+import FanfareTestSupport
 import Testing
 
 @testable import FanfareFanOut
@@ -114,9 +115,8 @@ import Testing
             serial += 1
             apply(
                 .publish(
-                    Publication(
-                        serial: serial, topicID: TopicID("match"), topicKind: .generic, version: UInt32(serial),
-                        event: event, state: EncodedState(["version": .int(Int64(serial))]), priority: .immediate,
+                    Publication.test(
+                        serial, kind: .generic, event: event,
                         alert: alert.map {
                             Alert(
                                 cause: "\(serial)", class: $0, text: AlertText(title: "\(serial)", body: ""),
@@ -390,64 +390,49 @@ import Testing
 
     @Test(arguments: [.min, -1, 0, 4_294_967_295_000, 4_294_967_296_000, 1 << 60, .max] as [Int64])
     func noReadingOfTheClockStopsAShard(_ wall: Int64) {
-        let shard = Shard()
-        shard.apply(.follow(ActivityID(1), .topic(TopicID("match")), token: [1]), at: moment(1_790_000_000_000))
+        let stage = EmbeddedShard(at: Moment(wallMilliseconds: 1_790_000_000_000, monotonicNanoseconds: 1))
+        stage.apply(.follow(ActivityID(1), .topic(TopicID("match")), token: [1]))
         var stamps: [Int64] = []
         for (version, wall) in zip(UInt64(1)..., [1_790_000_000_000, wall, wall, 1_790_000_001_000]) {
-            shard.apply(
-                .publish(
-                    Publication(
-                        serial: version, topicID: TopicID("match"), topicKind: .generic, version: UInt32(version),
-                        event: version == 4 ? .end : .update, state: EncodedState(["version": .int(Int64(version))]),
-                        priority: .immediate, alert: nil, staleAfter: .seconds(60), dismissAfter: .seconds(60))),
-                at: moment(wall))
-            var batch = DeliveryBatch()
-            shard.pull(limit: 10, at: moment(wall), into: &batch)
-            for delivery in batch.deliveries {
-                stamps.append(batch.payload(of: delivery).stamp)
-                shard.complete(
-                    [Completion(slot: delivery.slot, generation: delivery.generation, outcome: .accepted)],
-                    at: moment(wall))
+            stage.moment.wallMilliseconds = wall
+            stage.publish(
+                Publication.test(
+                    version, kind: .generic, event: version == 4 ? .end : .update, staleAfter: .seconds(60),
+                    dismissAfter: .seconds(60)))
+            for push in stage.pull() {
+                stamps.append(push.payload.stamp)
+                stage.answer([push])
             }
         }
         #expect(stamps.count == 4 && Set(stamps).count == 4 && stamps.allSatisfy { $0 > 0 })
-        #expect(shard.statistics.activities == 0)
+        #expect(stage.shard.statistics.activities == 0)
     }
-
-    private func moment(_ wall: Int64) -> Moment { Moment(wallMilliseconds: wall, monotonicNanoseconds: 1) }
 
     /// A clock is put right with a million lineups: commands and answers do not wait for all of them.
     @Test func manyAudiencesAreShownAgainInParts() throws {
-        let shard = Shard()
-        var moment = Moment(wallMilliseconds: 1_790_000_000_000, monotonicNanoseconds: 1_000_000_000)
+        let stage = EmbeddedShard()
+        let shard = stage.shard
         let count = 10_000
         for number in 0..<count {
             let topic = TopicID("order/\(number)")
-            shard.apply(
+            stage.apply(
                 .follow(
                     ActivityID(hashing: "\(number)"), .topic(topic),
                     token: [1, UInt8(number >> 8), UInt8(number & 255)],
-                    preferences: nil), at: moment)
-            shard.apply(
-                .publish(
-                    Publication(
-                        serial: UInt64(number + 1), topicID: topic, topicKind: .delivery, version: 1, event: .update,
-                        state: EncodedState(["n": 1]), priority: .immediate, alert: nil, staleAfter: nil,
-                        dismissAfter: nil)), at: moment)
+                    preferences: nil))
+            stage.publish(
+                Publication.test(UInt64(number + 1), of: topic, kind: .delivery, version: 1, state: ["n": 1]))
         }
-        var batch = DeliveryBatch()
-        shard.pull(limit: 2 * count, at: moment, into: &batch)
-        shard.complete(
-            batch.deliveries.map { Completion(slot: $0.slot, generation: $0.generation, outcome: .accepted) },
-            at: moment)
-        try #require(shard.isQuiet && batch.deliveries.count == count)
+        let pushes = stage.pull(limit: 2 * count)
+        stage.answer(pushes)
+        try #require(shard.isQuiet && pushes.count == count)
         _ = shard.takeFeedback()
-        moment.stampEpoch += 1
-        shard.wakeDue(at: moment)
+        stage.moment.stampEpoch += 1
+        shard.wakeDue(at: stage.moment)
         #expect((1..<count / 2).contains(shard.membership.counts.owed))
-        #expect(!shard.isQuiet && shard.nextDue ?? .never <= moment.monotonic)
-        for _ in 0..<3 { shard.wakeDue(at: moment) }
+        #expect(!shard.isQuiet && shard.nextDue ?? .never <= stage.moment.monotonic)
+        for _ in 0..<3 { shard.wakeDue(at: stage.moment) }
         #expect(shard.membership.counts.owed == count)
-        #expect(shard.nextDue ?? .never > moment.monotonic)
+        #expect(shard.nextDue ?? .never > stage.moment.monotonic)
     }
 }

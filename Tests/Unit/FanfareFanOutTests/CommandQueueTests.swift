@@ -1,4 +1,5 @@
 import FanfareModel
+import FanfareTestSupport
 import Testing
 
 @testable import FanfareFanOut
@@ -21,13 +22,12 @@ import Testing
         let alert = Alert(
             cause: "goal", class: .essential, text: AlertText(title: "Goal", body: ""), freshFor: .seconds(300),
             highlight: nil)
-        return Publication(
-            serial: serial, topicID: TopicID("match/\(kind.topic)"),
-            topic: kind.isNumbered ? TopicNumber(place: UInt32(kind.topic), birth: UInt64(kind.topic) + 5) : .none,
-            topicKind: .football, version: UInt32(serial), event: kind.event,
-            state: EncodedState(["goals": .int(Int64(serial))]), priority: kind.priority,
-            alert: kind.alerts ? alert : nil, prominence: Prominence(news: kind.news), staleAfter: nil,
-            dismissAfter: nil, isRepublished: kind.isRepublished)
+        return Publication.test(
+            serial, of: TopicID("match/\(kind.topic)"),
+            numbered: kind.isNumbered ? TopicNumber(place: UInt32(kind.topic), birth: UInt64(kind.topic) + 5) : .none,
+            event: kind.event, state: ["goals": .int(Int64(serial))], priority: kind.priority,
+            alert: kind.alerts ? alert : nil, prominence: Prominence(news: kind.news), isRepublished: kind.isRepublished
+        )
     }
 
     private static func serials(_ queue: inout CommandQueue) -> [UInt64] {

@@ -1,24 +1,23 @@
 import FanfareModel
+import FanfareTestSupport
 import Testing
 
 @testable import FanfareFanOut
 
 /// With a store, a shard tells which topics' followers have the newest version, and a restart sends nothing to those who have it.
 @Suite struct CompletionTests {
-    private static func time(_ second: Int64) -> FeedTime { FeedTime(milliseconds: second * 1000) }
+    static func time(_ second: Int64) -> FeedTime { FeedTime(milliseconds: second * 1000) }
 
-    private static func publication(
+    static func publication(
         _ version: UInt32, of topic: TopicID = ScriptedService.match, birth: UInt64 = 1, state: Int64? = nil,
         event: Publication.Event = .update, resumes: Bool = false
     ) -> Publication {
-        Publication(
-            serial: UInt64(version), topicID: topic, topic: TopicNumber(place: 0, birth: birth),
-            topicKind: .football, version: version, event: event,
-            state: EncodedState(["n": .int(state ?? Int64(version))]),
-            priority: .immediate, alert: nil, staleAfter: nil, dismissAfter: nil, freesID: event == .end && !resumes)
+        Publication.test(
+            UInt64(version), of: topic, numbered: TopicNumber(place: 0, birth: birth), event: event,
+            state: ["n": .int(state ?? Int64(version))], freesID: event == .end && !resumes)
     }
 
-    private static func service(
+    static func service(
         members: Int, besideOthers: Bool = false, unpublishedTopicsMax: Int = 1000
     ) -> ScriptedService {
         let shard = Shard(unpublishedTopicsMax: unpublishedTopicsMax)
@@ -31,11 +30,10 @@ import Testing
     }
 
     /// Lets notes be gathered, and returns those that the core gets.
-    private static func completions(_ service: ScriptedService, after seconds: Int64 = 1) -> [TopicCompletion] {
+    static func completions(_ service: ScriptedService, after seconds: Int64 = 1) -> [TopicCompletion] {
         service.run()
         for _ in 0..<seconds * 2 {
-            service.moment.wallMilliseconds += 500
-            service.moment.monotonic += .milliseconds(500)
+            service.pass(.milliseconds(500))
             service.run()
         }
         return service.feedback().flatMap {
@@ -245,235 +243,6 @@ import Testing
         }
     }
 
-    /// A restart would take those whose end has not arrived for followers of the next turn, who have its version.
-    @Test(arguments: [1, 2]) func whileAnEndIsOwedTheNextTurnIsNotComplete(birth: UInt64) {
-        for besideOthers in [false, true] {
-            let service = Self.service(members: 3, besideOthers: besideOthers)
-            service.apply(.publish(Self.publication(1)))
-            #expect(Self.completions(service).count == 1)
-            service.answer = { member, _ in member == 1 ? .throttled : .accepted }
-            service.apply(.publish(Self.publication(2, event: .end)))
-            service.run()
-            if birth > 1 { service.apply(.forget(ScriptedService.match)) }
-            service.apply(.publish(Self.publication(3, birth: birth)))
-            service.follow(7)
-            #expect(Self.completions(service, after: 12).isEmpty)
-            service.answer = { _, _ in .accepted }
-            _ = Self.completions(service, after: 20)
-            service.apply(.publish(Self.publication(4, birth: birth)))
-            #expect(Self.completions(service).map(\.publication.version) == [4], "its end has arrived")
-        }
-    }
-
-    /// The store has it that the card follows the other topic, and a restart would take it for one of those who have its version.
-    @Test(arguments: [DeliveryOutcome.notProcessed, .unknown, .refused, .accepted], [false, true])
-    func whoeverIsMovedDuringItsEndIsAnException(outcome: DeliveryOutcome, followsAgain: Bool) {
-        for besideOthers in [false, true] {
-            let service = Self.service(members: 2, besideOthers: besideOthers)
-            let (old, mover) = (TopicID("old"), ScriptedService.id(5))
-            service.follow(5, .topic(old))
-            service.publish(old)
-            service.run()
-            service.publish(old, event: .end)
-            let end = service.pull()
-            #expect(end.count == 1)
-            if followsAgain {
-                service.follow(5)
-            } else {
-                service.apply(.move(mover, .topic(ScriptedService.match)))
-            }
-            service.apply(.publish(Self.publication(10)))
-            let mark = ActivityMark(mover, token: ScriptedService.token(5))
-            #expect(Self.completions(service).map(\.exceptions) == [[mark]])
-
-            service.complete(end, outcome)
-            let found = Self.completions(service, after: 30)
-            service.apply(.publish(Self.publication(11)))
-            let later = Self.completions(service, after: 30)
-            #expect(service.shard.violatedInvariant() == nil)
-            // The backend of a card that follows again was told that it is over. The system ends one whose end is refused.
-            let stays = followsAgain && outcome == .refused
-            #expect(later.last?.exceptions == (stays ? [mark] : []))
-            guard !followsAgain, outcome != .accepted else { continue }
-            #expect(found.last?.exceptions.isEmpty == true && found.last?.publication.version == 10)
-            let shown = service.accepted.filter { $0.member == 5 }.suffix(2)
-            #expect(shown.map { String(decoding: $0.payload.state, as: UTF8.self) } == ["{\"n\":10}", "{\"n\":11}"])
-        }
-    }
-
-    /// A card that was unfollowed, or whose name another one has, goes nowhere when its end has failed.
-    @Test(arguments: [false, true]) func whoeverHasLeftDuringItsEndIsNotMoved(isReplaced: Bool) {
-        let service = Self.service(members: 2)
-        let old = TopicID("old")
-        service.follow(5, .topic(old))
-        service.publish(old)
-        service.run()
-        service.publish(old, event: .end)
-        let end = service.pull()
-        service.apply(.move(ScriptedService.id(5), .topic(ScriptedService.match)))
-        if isReplaced { service.follow(5, number: 1) } else { service.unfollow([5]) }
-        service.complete(end, .notProcessed)
-        service.apply(.publish(Self.publication(10)))
-        #expect(Self.completions(service, after: 30).last?.exceptions.isEmpty == true)
-        let last = service.tokens.lastIndex(of: ScriptedService.token(5)).map { service.accepted[$0].payload }
-        #expect(last?.event == .end)
-        #expect(service.shard.violatedInvariant() == nil)
-    }
-
-    @Test func whoeverMayNotFollowATopicIsAnExceptionUntilItDoes() {
-        let service = Self.service(members: 1, besideOthers: true, unpublishedTopicsMax: 1)
-        let other = TopicID("other")
-        service.follow(7, .topic(other))
-        service.apply(.move(ScriptedService.id(0), .topic(other)))
-        let refused = service.feedback().filter {
-            if case .fate(_, .refused(.tooManyTopics)) = $0 { true } else { false }
-        }
-        #expect(refused.count == 2)
-        service.apply(.publish(Self.publication(1, of: other, birth: 2)))
-        let marks = [7, 0].map { ActivityMark(ScriptedService.id($0), token: ScriptedService.token($0)) }
-        #expect(Self.completions(service).map { Set($0.exceptions) } == [Set(marks)])
-        service.follow(7, .topic(other))
-        service.apply(.move(ScriptedService.id(0), .topic(other)))
-        #expect(Self.completions(service).map(\.exceptions) == [[]])
-    }
-
-    @Test(arguments: [false, true]) func whoeverFollowsATopicThatGoesOnAfterItsEndIsNoException(followsAgain: Bool) {
-        let service = Self.service(members: 1)
-        service.apply(.publish(Self.publication(1)))
-        _ = Self.completions(service)
-        service.apply(.publish(Self.publication(2, event: .end, resumes: true)))
-        let end = service.pull()
-        service.apply(.publish(Self.publication(3)))
-        if followsAgain {
-            service.follow(0)
-        } else {
-            service.apply(.move(ScriptedService.id(0), .topic(ScriptedService.match)))
-        }
-        service.complete(end, .notProcessed)
-        let found = Self.completions(service, after: 30).last
-        #expect(found?.publication.version == 3 && found?.exceptions.isEmpty == true)
-        #expect(service.shard.violatedInvariant() == nil)
-    }
-
-    /// A later call that is refused gives up the move that waits: the store has what the later one said.
-    @Test(arguments: [false, true]) func aRefusalGivesUpTheMoveThatWaits(follows: Bool) {
-        let service = Self.service(members: 1, besideOthers: true, unpublishedTopicsMax: 1)
-        let (old, never) = (TopicID("old"), TopicID("never"))
-        service.apply(.publish(Self.publication(1)))
-        service.follow(5, .topic(old))
-        service.publish(old)
-        service.run()
-        service.publish(old, event: .end)
-        let end = service.pull()
-        service.follow(9, .topic(TopicID("unheard")))
-        service.apply(.move(ScriptedService.id(5), .topic(ScriptedService.match)))
-        if follows {
-            service.follow(5, .topic(never))
-        } else {
-            service.apply(.move(ScriptedService.id(5), .topic(never)))
-        }
-        service.answer = { member, _ in member == 5 ? .throttled : .accepted }
-        service.complete(end, .notProcessed)
-        _ = Self.completions(service)
-        service.apply(.publish(Self.publication(7, of: never, birth: 5)))
-        let found = Self.completions(service).filter { $0.publication.topicID == never }
-        #expect(
-            found.map(\.exceptions) == [[ActivityMark(ScriptedService.id(5), token: ScriptedService.token(5))]])
-        // It still waits for the end of its topic.
-        service.answer = { _, _ in .accepted }
-        _ = Self.completions(service, after: 30)
-        #expect(service.accepted.last { $0.member == 5 }?.payload.event == .end)
-    }
-
-    /// The store has a card that was never let in, and what calls say of it.
-    @Test func whoeverWasNeverLetInIsAnExceptionFromWhatTheStoreHas() {
-        let service = Self.service(members: 1, besideOthers: true, unpublishedTopicsMax: 1)
-        let stranger = ActivityID("stranger")
-        service.apply(.follow(stranger, .topic(TopicID("other")), token: [9, 9, 9, 9]))
-        service.apply(.publish(Self.publication(1)))
-        #expect(Self.completions(service).last?.exceptions == [])
-        service.apply(.move(stranger, .topic(ScriptedService.match)))
-        service.apply(.move(ActivityID("gone"), .topic(ScriptedService.match)))
-        service.apply(.publish(Self.publication(2)))
-        #expect(Self.completions(service).last?.exceptions == [ActivityMark(stranger, token: [9])])
-        service.apply(.unfollow(stranger))
-        service.apply(.publish(Self.publication(3)))
-        #expect(Self.completions(service).last?.exceptions == [])
-    }
-
-    private static func start(_ name: String) -> StartRequest {
-        StartRequest(
-            activity: name, token: [7, 0, 0, 7], attributesType: "Match", alert: AlertText(title: "Kick-off", body: ""))
-    }
-
-    /// A start of a card that exists moves its row, also if the shard refuses it.
-    @Test func whoeverAStartMovesInTheStoreAloneIsAnException() {
-        let service = Self.service(members: 1, besideOthers: true, unpublishedTopicsMax: 1)
-        let (card, stranger, other) = (ActivityID("card"), ActivityID("stranger"), TopicID("other"))
-        service.apply(.publish(Self.publication(1)))
-        service.apply(.follow(card, .topic(ScriptedService.match), token: [8, 0, 0, 8]))
-        service.follow(9, .topic(TopicID("unheard")))
-        service.apply(.start(Self.start("card"), .topic(other)))
-        service.apply(.follow(stranger, .topic(TopicID("another")), token: [9, 0, 0, 9]))
-        service.apply(.start(Self.start("stranger"), .topic(other)))
-        service.apply(.start(Self.start("new"), .topic(other)))
-        service.apply(.publish(Self.publication(5, of: other, birth: 4)))
-        let marks = [card, stranger].map { ActivityMark($0, token: []) }
-        let found = Self.completions(service).filter { $0.publication.topicID == other }
-        #expect(found.map { Set($0.exceptions) } == [Set(marks)])
-        // A start that is let in brings the card there, as the store has it.
-        service.apply(.start(Self.start("stranger"), .topic(other)))
-        service.apply(.start(Self.start("card"), .topic(other)))
-        service.run()
-        service.apply(.replaceToken(stranger, token: [9, 0, 0, 9]))
-        service.run()
-        service.apply(.publish(Self.publication(6, of: other, birth: 4)))
-        #expect(Self.completions(service).last { $0.publication.topicID == other }?.exceptions == [])
-        #expect(service.shard.violatedInvariant() == nil)
-    }
-
-    /// The card that is over has another token than the one that was not let in under its name, whose row stays.
-    @Test(arguments: [DeliveryOutcome.accepted, .deadToken], [false, true])
-    func whoeverWasNotLetInIsAnExceptionBeyondTheEndOfTheCardBefore(outcome: DeliveryOutcome, isOther: Bool) {
-        let service = Self.service(members: 1, besideOthers: true, unpublishedTopicsMax: 1)
-        let (card, old, other) = (ActivityID("card"), TopicID("old"), TopicID("other"))
-        service.apply(.publish(Self.publication(1)))
-        service.apply(.follow(card, .topic(old), token: [8, 0, 0, 8]))
-        service.publish(old)
-        service.run()
-        service.publish(old, event: .end)
-        let end = service.pull()
-        service.follow(9, .topic(TopicID("unheard")))
-        service.apply(.follow(card, .topic(other), token: isOther ? [7, 0, 0, 7] : [8, 0, 0, 8]))
-        service.complete(end, outcome)
-        service.apply(.publish(Self.publication(5, of: other, birth: 4)))
-        let found = Self.completions(service).last { $0.publication.topicID == other }
-        #expect(found?.exceptions == (isOther ? [ActivityMark(card, token: [])] : []))
-    }
-
-    /// The store has the card shown under its old token, until it gets one here.
-    @Test func whoeverIsStartedAndWasNeverLetInIsAnExceptionUntilItsTokenIsKnown() {
-        let service = Self.service(members: 1, unpublishedTopicsMax: 1)
-        let stranger = ActivityID("stranger")
-        service.apply(.follow(stranger, .topic(TopicID("other")), token: [9, 0, 0, 9]))
-        service.apply(.start(Self.start("stranger"), .topic(ScriptedService.match)))
-        service.apply(.publish(Self.publication(1)))
-        #expect(Self.completions(service, after: 12).last?.exceptions == [ActivityMark(stranger, token: [])])
-        service.apply(.replaceToken(stranger, token: [9, 0, 0, 8]))
-        service.apply(.publish(Self.publication(2)))
-        #expect(Self.completions(service, after: 12).last?.exceptions == [])
-        #expect(service.shard.violatedInvariant() == nil)
-    }
-
-    /// A kick-off for which very many starts wait is complete for those who have it.
-    @Test func startsThatWaitAreNoExceptions() {
-        let service = Self.service(members: 1, besideOthers: true)
-        for number in 0..<300 { service.apply(.start(Self.start("card \(number)"), .topic(ScriptedService.match))) }
-        service.apply(.publish(Self.publication(1)))
-        service.run()
-        #expect(Self.completions(service, after: 20).last?.exceptions == [])
-    }
-
     @Test func aVersionThatShowsTheSameIsComplete() {
         let service = Self.service(members: 2)
         service.apply(.publish(Self.publication(1, state: 5)))
@@ -517,61 +286,5 @@ import Testing
                 default: true
                 }
             })
-    }
-
-    // MARK: After a restart
-
-    private static func restart(_ hasNewest: [Bool], isComplete: Bool) -> ScriptedService {
-        let service = service(members: 0)
-        service.apply(.publishResumed(ResumedPublication(publication(9), [], isComplete: isComplete)))
-        service.apply(.load)
-        for (member, hasNewest) in hasNewest.enumerated() {
-            service.apply(
-                .follow(
-                    ScriptedService.id(member), .topic(ScriptedService.match), token: ScriptedService.token(member),
-                    earlier: EarlierDelivery(hasNewest: hasNewest)))
-        }
-        service.apply(.endLoading)
-        service.run()
-        return service
-    }
-
-    @Test func aRestartSendsNothingToThoseWhoHaveTheVersion() {
-        let service = Self.restart([true, false, true, true, false], isComplete: true)
-        #expect(Set(service.accepted.map(\.member)) == [1, 4])
-        #expect(service.shard.isQuiet && service.shard.violatedInvariant() == nil)
-        // What follows is as ever.
-        service.apply(.publish(Self.publication(10)))
-        service.run()
-        #expect(service.accepted.count == 7)
-    }
-
-    @Test func aRestartOfWhichAllHaveTheVersionSendsNothing() {
-        for members in [1, 2, 50] {
-            let service = Self.restart(Array(repeating: true, count: members), isComplete: true)
-            #expect(service.pushes == 0 && service.shard.isQuiet && service.shard.violatedInvariant() == nil)
-            service.apply(.publish(Self.publication(10)))
-            service.run()
-            #expect(service.accepted.count == members)
-        }
-    }
-
-    @Test func anotherVersionAfterARestartGoesToAll() {
-        let service = Self.restart([true, false, true], isComplete: false)
-        #expect(service.accepted.count == 3)
-    }
-
-    @Test func anActivityCountsAsItWasLoadedLast() {
-        let service = Self.service(members: 0)
-        service.apply(.publishResumed(ResumedPublication(Self.publication(9), [], isComplete: true)))
-        service.apply(.load)
-        for hasNewest in [true, false] {
-            service.apply(
-                .follow(
-                    ScriptedService.id(1), .topic(ScriptedService.match), token: ScriptedService.token(1),
-                    earlier: EarlierDelivery(hasNewest: hasNewest)))
-        }
-        service.run()
-        #expect(service.accepted.count == 1)
     }
 }

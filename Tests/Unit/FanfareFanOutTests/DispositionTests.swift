@@ -1,11 +1,12 @@
 import FanfareModel
+import FanfareTestSupport
 import Testing
 
 @testable import FanfareFanOut
 
 /// The disposition of an alert for an activity, by which a backend avoids alerting a person twice (rule A3).
 @Suite struct A3DispositionTests {
-    let stage = StartStage()
+    let stage = EmbeddedShard()
 
     init() {
         stage.publish(1)
@@ -131,7 +132,7 @@ import Testing
     }
 
     @Test func anAlertSettledBeforeTheFirstQuestionIsUncertain() {
-        let stage = StartStage()
+        let stage = EmbeddedShard()
         stage.publish(1)
         stage.follow()
         _ = stage.settle()

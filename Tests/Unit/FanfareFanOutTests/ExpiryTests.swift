@@ -1,11 +1,12 @@
 import FanfareModel
+import FanfareTestSupport
 import Testing
 
 @testable import FanfareFanOut
 
 /// No activity lasts more than eight hours: it is ended or renewed before that (rule L1).
 @Suite struct L1ExpiryTests {
-    let stage = StartStage()
+    let stage = EmbeddedShard()
     private let hour: Int64 = 3600
 
     @Test func anActivityEndsBeforeEightHoursWithItsNewestState() throws {
@@ -229,7 +230,7 @@ import Testing
     func A2_theAlertOfAnEndForItsAgeCounts(outcome: DeliveryOutcome) {
         var limits = ActivityLimits()
         limits.alerts = TokenBucket.Size(burst: 1, refill: .seconds(1800))
-        let stage = StartStage(Shard(limits: limits))
+        let stage = EmbeddedShard(Shard(limits: limits))
         stage.publish(1)
         stage.follow(age: .seconds(8 * hour - 601))
         _ = stage.settle()

@@ -1,48 +1,57 @@
 import FanfareFanOut
 import FanfareModel
 import FanfareQueues
+import FanfareTestSupport
 import Testing
 
 /// The freshness that a shard reports, on a clock that the test sets.
 @Suite struct FreshnessTests {
-    private let shard = Shard()
+    private let stage = EmbeddedShard(at: FreshnessTests.moment(0))
+    private var shard: Shard { stage.shard }
     private let topic = TopicID("match/1")
 
-    private func moment(_ milliseconds: Int64) -> Moment {
+    private static func moment(_ milliseconds: Int64) -> Moment {
         Moment(
             wallMilliseconds: 1_800_000_000_000 + milliseconds,
             monotonicNanoseconds: 1_000_000_000 + milliseconds * 1_000_000)
     }
 
+    private func setClock(_ milliseconds: Int64) { stage.moment = Self.moment(milliseconds) }
+
     private func follow(_ id: UInt64, _ audience: AudienceKey? = nil, at milliseconds: Int64) {
-        shard.apply(.follow(ActivityID(id), audience ?? .topic(topic), token: [1, 2, 3]), at: moment(milliseconds))
+        setClock(milliseconds)
+        stage.apply(.follow(ActivityID(id), audience ?? .topic(topic), token: [1, 2, 3]))
     }
 
     private func publish(_ version: UInt32, kind: TopicKind = .football, at milliseconds: Int64) {
-        shard.apply(
-            .publish(
-                Publication(
-                    serial: UInt64(version), topicID: topic, topicKind: kind, version: version,
-                    event: .update, state: EncodedState(["version": .int(Int64(version))]), priority: .immediate,
-                    alert: nil, staleAfter: nil, dismissAfter: nil)), at: moment(milliseconds))
+        setClock(milliseconds)
+        stage.publish(Publication.test(UInt64(version), of: topic, kind: kind))
     }
 
-    private func pull(limit: Int = 100, at milliseconds: Int64) -> [Completion] {
-        var batch = DeliveryBatch()
-        shard.pull(limit: limit, at: moment(milliseconds), into: &batch)
-        return batch.deliveries.map { Completion(slot: $0.slot, generation: $0.generation, outcome: .accepted) }
+    private func pull(limit: Int = 100, at milliseconds: Int64) -> [EmbeddedShard.Push] {
+        setClock(milliseconds)
+        return stage.pull(limit: limit)
     }
 
-    private func report(at milliseconds: Int64) -> FreshnessReport { shard.freshnessReport(at: moment(milliseconds)) }
+    private func answer(
+        _ pushes: [EmbeddedShard.Push], _ outcome: DeliveryOutcome = .accepted, at milliseconds: Int64
+    ) {
+        setClock(milliseconds)
+        stage.answer(pushes, outcome)
+    }
+
+    private func report(at milliseconds: Int64) -> FreshnessReport {
+        shard.freshnessReport(at: Self.moment(milliseconds))
+    }
 
     @Test func aSweepIsTimedFromThePublicationOn() throws {
         for id in UInt64(1)...3 { follow(id, at: 0) }
         publish(1, at: 10)
         let first = pull(limit: 1, at: 15)
         let rest = pull(at: 30)
-        shard.complete(first, at: moment(31))
+        answer(first, at: 31)
         #expect(report(at: 40).oldestUndelivered == 30_000_000)
-        shard.complete(rest, at: moment(52))
+        answer(rest, at: 52)
         #expect(report(at: 60).oldestUndelivered == 0)
         let figures = try #require(report(at: 60).kinds[.football])
         #expect(figures.stateAge.count == 3)
@@ -60,7 +69,7 @@ import Testing
     @Test func joinersDoNotAgeTheState() throws {
         publish(1, at: 0)
         follow(1, at: 1000)
-        shard.complete(pull(at: 2000), at: moment(2001))
+        answer(pull(at: 2000), at: 2001)
         #expect(shard.isQuiet)
         let figures = try #require(report(at: 2002).kinds[.football])
         #expect(figures.stateAge.count == 0)
@@ -73,7 +82,7 @@ import Testing
         follow(1, at: 0)
         publish(1, at: 10)
         publish(2, at: 25)
-        shard.complete(pull(at: 30), at: moment(31))
+        answer(pull(at: 30), at: 31)
         let figures = try #require(report(at: 32).kinds[.football])
         #expect(figures.stateAge.max == 5_000_000)
         #expect(figures.laneDelay[1].max == 20_000_000)
@@ -84,7 +93,7 @@ import Testing
     @Test func lineupsCountAsOneKind() throws {
         follow(1, .lineup([topic, TopicID("match/2")]), at: 0)
         publish(1, at: 10)
-        shard.complete(pull(at: 12), at: moment(13))
+        answer(pull(at: 12), at: 13)
         let kinds = report(at: 14).kinds
         #expect(kinds[.lineup]?.stateAge.count == 1)
         #expect(kinds[.football]?.stateAge.count == 0)
@@ -103,16 +112,12 @@ import Testing
         publish(1, at: 10)
         #expect(report(at: 10).lastAccepted == 0)
         let flying = pull(at: 15)
-        func answer(_ index: Int, _ outcome: DeliveryOutcome, at milliseconds: Int64) {
-            let (slot, generation) = (flying[index].slot, flying[index].generation)
-            shard.complete([Completion(slot: slot, generation: generation, outcome: outcome)], at: moment(milliseconds))
-        }
-        answer(0, .refused, at: 20)
+        answer([flying[0]], .refused, at: 20)
         #expect(report(at: 21).lastAccepted == 0)
-        answer(1, .accepted, at: 30)
-        answer(2, .throttled, at: 40)
-        #expect(report(at: 50).lastAccepted == moment(30).monotonic.nanoseconds)
-        #expect((report(at: 50) + FreshnessReport()).lastAccepted == moment(30).monotonic.nanoseconds)
+        answer([flying[1]], at: 30)
+        answer([flying[2]], .throttled, at: 40)
+        #expect(report(at: 50).lastAccepted == Self.moment(30).monotonic.nanoseconds)
+        #expect((report(at: 50) + FreshnessReport()).lastAccepted == Self.moment(30).monotonic.nanoseconds)
     }
 
     @Test func reportsOfShardsAddUp() {

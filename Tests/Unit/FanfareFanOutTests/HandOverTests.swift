@@ -1,11 +1,12 @@
 import FanfareModel
+import FanfareTestSupport
 import Testing
 
 @testable import FanfareFanOut
 
 /// The time after an old card has gone, or begins to go, and before its successor's token is known (rule L1).
 @Suite struct L1HandOverTests {
-    private let stage = StartStage()
+    private let stage = EmbeddedShard()
     private let hour: Int64 = 3600
     private let silent = Preferences(alerts: .none)
 
@@ -127,14 +128,14 @@ import Testing
             stage.follow("card~2", token: 2)
             #expect(stage.settle().map(\.event) == [.end])
         } else {
-            #expect(stage.told() == [StartStage.Told("card~2", .notStarted(.over))], "no card is there")
+            #expect(stage.told() == [EmbeddedShard.Told("card~2", .notStarted(.over))], "no card is there")
         }
         #expect(stage.shard.statistics.activities == 0)
         #expect(!stage.shard.lifecycle.renewals.hasNames)
     }
 
     /// Begins with a new card whose start was accepted, while the end of the topic that both show is in flight to the old card.
-    private func beginAndEnd() -> [StartStage.Push] {
+    private func beginAndEnd() -> [EmbeddedShard.Push] {
         stage.beginRenewable()
         stage.answer(stage.passUntilPush(seconds: 8 * hour).pushes, .accepted)
         stage.publish(2, event: .end, renews: true)
@@ -174,7 +175,7 @@ import Testing
         let pushes = stage.settle()
         #expect(pushes.map(\.token) == [[2]] && pushes.map(\.event) == [.update])
         #expect(pushes.map(\.state) == [#"{"score":5}"#])
-        #expect(stage.told() == [StartStage.Told("card", .renewed(as: next))])
+        #expect(stage.told() == [EmbeddedShard.Told("card", .renewed(as: next))])
         #expect(stage.shard.violatedInvariant() == nil)
     }
 
@@ -206,7 +207,7 @@ import Testing
         #expect(stage.passUntilPush(seconds: 100).pushes.isEmpty)
         stage.answer(end, .accepted)
         #expect(stage.passUntilPush(seconds: 100).pushes.isEmpty)
-        #expect(stage.told() == [StartStage.Told("card~2", .notStarted(.over))])
+        #expect(stage.told() == [EmbeddedShard.Told("card~2", .notStarted(.over))])
         #expect(stage.shard.statistics.activities == 0)
     }
 
@@ -253,7 +254,7 @@ import Testing
         #expect(start.map(\.event) == [.start])
         #expect(stage.told().isEmpty, "it has not arrived")
         stage.answer(start, outcome)
-        #expect(stage.told() == [StartStage.Told("card", .renewed(as: next))])
+        #expect(stage.told() == [EmbeddedShard.Told("card", .renewed(as: next))])
         stage.publish(2, renews: true)
         stage.follow("card~2", token: 2)
         #expect(stage.settle().map(\.token) == [[2]])
@@ -265,7 +266,7 @@ import Testing
         beginAndOutlive()
         let (_, start) = stage.passUntilPush(seconds: 100)
         stage.follow("card~2", token: 2)
-        #expect(stage.told() == [StartStage.Told("card", .renewed(as: next))])
+        #expect(stage.told() == [EmbeddedShard.Told("card", .renewed(as: next))])
         stage.answer(start, .accepted)
         #expect(stage.told().isEmpty)
     }
@@ -279,7 +280,7 @@ import Testing
         stage.answer(start, .notProcessed)
         #expect(stage.told().isEmpty)
         stage.answer(stage.passUntilPush(seconds: 100).pushes, .accepted)
-        #expect(stage.told() == [StartStage.Told("card", .renewed(as: next))])
+        #expect(stage.told() == [EmbeddedShard.Told("card", .renewed(as: next))])
     }
 
     /// The old card's topic ends before the new card's start has left, or that start is refused for good.
@@ -295,7 +296,7 @@ import Testing
         }
         let failure: StartFailure = outcome == .refused ? .refused : outcome == .deadToken ? .deadToken : .over
         #expect(
-            stage.told() == [StartStage.Told("card~2", .notStarted(failure)), StartStage.Told("card", .expired)])
+            stage.told() == [EmbeddedShard.Told("card~2", .notStarted(failure)), EmbeddedShard.Told("card", .expired)])
         #expect(stage.shard.statistics.activities == 0)
         #expect(!stage.shard.lifecycle.renewals.hasNames)
     }
@@ -318,7 +319,7 @@ import Testing
         #expect(pushes.map(\.token) == [[2]])
         #expect(pushes.map(\.state) == [#"{"score":6}"#])
         #expect(pushes.map(\.payload.alert) == [nil])
-        #expect(stage.told() == [StartStage.Told("card", .renewed(as: next))])
+        #expect(stage.told() == [EmbeddedShard.Told("card", .renewed(as: next))])
         #expect(stage.shard.violatedInvariant() == nil)
     }
 

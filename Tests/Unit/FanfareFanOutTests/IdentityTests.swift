@@ -1,4 +1,5 @@
 import FanfareModel
+import FanfareTestSupport
 import Testing
 
 @testable import FanfareFanOut
@@ -10,7 +11,7 @@ import Testing
 
     @Test func idsThatMeetUnderAPublicHashAreDifferentActivities() {
         #expect(twins[0].utf8.fnv1a == twins[1].utf8.fnv1a)
-        let stage = StartStage()
+        let stage = EmbeddedShard()
         stage.follow(twins[0], token: 1)
         stage.follow(twins[1], token: 2)
         stage.publish(1)

@@ -1,4 +1,5 @@
 import FanfareModel
+import FanfareTestSupport
 import Testing
 
 @testable import FanfareFanOut
@@ -9,10 +10,9 @@ import Testing
     private let moment = Moment(wallMilliseconds: 0, monotonicNanoseconds: 0)
 
     private mutating func publish(_ id: String, _ place: UInt32, _ birth: UInt64) -> TopicIndex {
-        let publication = Publication(
-            serial: birth, topicID: TopicID(id), topic: TopicNumber(place: place, birth: birth), topicKind: .delivery,
-            version: 1, event: .update, state: EncodedState(["n": 1]), priority: .conserving, alert: nil,
-            staleAfter: nil, dismissAfter: nil)
+        let publication = Publication.test(
+            birth, of: TopicID(id), numbered: TopicNumber(place: place, birth: birth), kind: .delivery, version: 1,
+            state: ["n": 1], priority: .conserving)
         let index = topics.insert(topicOf: publication)
         topics.take(publication, of: index, at: moment)
         return index

@@ -1,61 +1,39 @@
 import FanfareModel
 import FanfareQueues
+import FanfareTestSupport
 import Testing
 
 @testable import FanfareFanOut
 
 /// Memory is bounded by activities, topics and configured windows, however far an activity is behind.
 @Suite struct LagTests {
-    private let topic = TopicID("match")
-    private let moment = Moment(wallMilliseconds: 1_790_000_000_000, monotonicNanoseconds: 1)
+    /// Ten thousand versions are published while the service takes nothing: the oldest publications stay open, each of the others gives way to
+    /// the one after it, and when the service is back, each has been reported exactly once.
+    @Test func aServiceThatIsAwayCostsNoMemory() throws {
+        let versions: UInt64 = 10_000
+        let stage = EmbeddedShard(Shard(feedbackMax: 32_768, trackedMax: 8))
+        let shard = stage.shard
+        for member in UInt64(0)..<3 { stage.apply(.follow(ActivityID(member), .topic(stage.topic), token: [1])) }
+        for serial in 1...versions {
+            stage.publish(Publication.test(serial, kind: .generic))
+            #expect(shard.reporter.publications.count <= 8)
+        }
+        #expect(shard.membership.audiences[0].publications.count == 8)
+        #expect(shard.violatedInvariant() == nil)
 
-    private func publication(_ serial: UInt64) -> ShardCommand {
-        .publish(
-            Publication(
-                serial: serial, topicID: topic, topicKind: .generic, version: UInt32(serial), event: .update,
-                state: EncodedState(["version": .int(Int64(serial))]), priority: .immediate, alert: nil,
-                staleAfter: nil, dismissAfter: nil))
-    }
-
-    private func heard(from shard: Shard) -> (completed: [UInt64], overtaken: [UInt64]) {
-        let ring = OneToOneRing<ShardFeedback>(capacity: 32_768)
-        var producer = ring.takeProducer()
-        var consumer = ring.takeConsumer()
-        _ = shard.sendFeedback(to: &producer)
-        var completed: [UInt64] = []
-        var overtaken: [UInt64] = []
-        while let fact = consumer.pop() {
+        let pushes = stage.pull(limit: 10)
+        #expect(pushes.count == 3)
+        stage.answer(pushes)
+        var (completed, overtaken): ([UInt64], [UInt64]) = ([], [])
+        for fact in stage.feedback() {
             switch fact {
             case .completed(let serial, _): completed.append(serial)
             case .overtaken(let serial): overtaken.append(serial)
             default: break
             }
         }
-        return (completed, overtaken)
-    }
-
-    /// Ten thousand versions are published while the service takes nothing: the oldest publications stay open, each of the others gives way to
-    /// the one after it, and when the service is back, each has been reported exactly once.
-    @Test func aServiceThatIsAwayCostsNoMemory() throws {
-        let versions: UInt64 = 10_000
-        let shard = Shard(feedbackMax: 32_768, trackedMax: 8)
-        for member in UInt64(0)..<3 { shard.apply(.follow(ActivityID(member), .topic(topic), token: [1]), at: moment) }
-        for serial in 1...versions {
-            shard.apply(publication(serial), at: moment)
-            #expect(shard.reporter.publications.count <= 8)
-        }
-        #expect(shard.membership.audiences[0].publications.count == 8)
-        #expect(shard.violatedInvariant() == nil)
-
-        var batch = DeliveryBatch()
-        shard.pull(limit: 10, at: moment, into: &batch)
-        #expect(batch.deliveries.count == 3)
-        shard.complete(
-            batch.deliveries.map { Completion(slot: $0.slot, generation: $0.generation, outcome: .accepted) },
-            at: moment)
-        let facts = heard(from: shard)
-        #expect(facts.completed == Array(1...7) + [versions])
-        #expect(facts.overtaken == Array(8..<versions))
+        #expect(completed == Array(1...7) + [versions])
+        #expect(overtaken == Array(8..<versions))
         #expect(shard.reporter.publications.isEmpty)
         #expect(shard.violatedInvariant() == nil)
     }

@@ -1,4 +1,5 @@
 import FanfareModel
+import FanfareTestSupport
 import Testing
 
 @testable import FanfareFanOut
@@ -7,10 +8,8 @@ import Testing
     private func publication(
         _ serial: UInt64, topic: String = "match", priority: Priority = .immediate, alert: Alert? = nil
     ) -> Publication {
-        Publication(
-            serial: serial, topicID: TopicID(topic), topicKind: .football, version: UInt32(serial), event: .update,
-            state: EncodedState(["score": .int(Int64(serial))]), priority: priority, alert: alert, staleAfter: nil,
-            dismissAfter: nil)
+        Publication.test(
+            serial, of: TopicID(topic), state: ["score": .int(Int64(serial))], priority: priority, alert: alert)
     }
 
     private func alert(_ cause: String) -> Alert {

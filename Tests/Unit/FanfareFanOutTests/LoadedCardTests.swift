@@ -1,4 +1,5 @@
 import FanfareModel
+import FanfareTestSupport
 import Testing
 
 @testable import FanfareFanOut
@@ -18,12 +19,10 @@ import Testing
         _ version: UInt32, event: Publication.Event = .update, of topic: TopicID = ScriptedService.match,
         birth: UInt64 = 0, alerting alert: Alert? = nil
     ) -> Publication {
-        Publication(
-            serial: UInt64(version) + UInt64(topic.rawValue.utf8.first ?? 0) * 1000, topicID: topic,
-            topic: TopicNumber(place: 0, birth: birth),
-            topicKind: .football, version: version, event: event,
-            state: EncodedState(["version": .int(Int64(version))]), priority: .immediate, alert: alert, staleAfter: nil,
-            dismissAfter: nil, freesID: event == .end)
+        Publication.test(
+            UInt64(version) + UInt64(topic.rawValue.utf8.first ?? 0) * 1000, of: topic,
+            numbered: TopicNumber(place: 0, birth: birth), version: version, event: event,
+            state: ["version": .int(Int64(version))], alert: alert, freesID: event == .end)
     }
 
     private static func load(

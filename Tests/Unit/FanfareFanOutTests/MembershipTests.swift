@@ -1,4 +1,5 @@
 import FanfareModel
+import FanfareTestSupport
 import Testing
 
 @testable import FanfareFanOut
@@ -28,9 +29,7 @@ import Testing
     }
 
     private func publish(to audience: AudienceIndex) {
-        let publication = Publication(
-            serial: 1, topicID: TopicID("match"), topic: .none, topicKind: .football, version: 1, event: .update,
-            state: EncodedState(["n": 1]), priority: .immediate, alert: nil, staleAfter: nil, dismissAfter: nil)
+        let publication = Publication.test(state: ["n": 1])
         membership.publish(
             Audience.Version(
                 event: .update, priority: .immediate, latest: publication, displayHash: publication.displayHash),

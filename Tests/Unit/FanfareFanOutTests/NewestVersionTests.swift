@@ -1,14 +1,12 @@
 import FanfareModel
+import FanfareTestSupport
 import Testing
 
 @testable import FanfareFanOut
 
 @Suite struct NewestVersionTests {
     private static func publication(_ version: UInt32, _ priority: Priority = .immediate) -> Publication {
-        Publication(
-            serial: UInt64(version), topicID: TopicID("match"), topicKind: .football, version: version, event: .update,
-            state: EncodedState(["n": .int(Int64(version))]), priority: priority, alert: nil, staleAfter: nil,
-            dismissAfter: nil)
+        Publication.test(UInt64(version), state: ["n": .int(Int64(version))], priority: priority)
     }
 
     private static func version(_ number: UInt32, _ event: Publication.Event = .update) -> Audience.Version {

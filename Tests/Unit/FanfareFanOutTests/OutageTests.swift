@@ -1,11 +1,12 @@
 import FanfareModel
+import FanfareTestSupport
 import Testing
 
 @testable import FanfareFanOut
 
 /// While nothing is pulled, work must neither pile up nor keep the shard awake.
 @Suite struct OutageTests {
-    private let stage = StartStage()
+    private let stage = EmbeddedShard()
     private let other = TopicID("other")
 
     private func move(_ activity: String, _ lineup: [TopicID]) {
@@ -26,7 +27,7 @@ import Testing
     }
 
     @Test func shardThatIsHeldUpHasNoDueTime() {
-        let stage = StartStage(Shard(feedbackMax: 1))
+        let stage = EmbeddedShard(Shard(feedbackMax: 1))
         stage.follow()
         #expect(stage.shard.nextDue != nil)
         stage.follow(token: 1, in: TopicID(""))

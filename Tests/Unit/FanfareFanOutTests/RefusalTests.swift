@@ -1,11 +1,12 @@
 import FanfareModel
+import FanfareTestSupport
 import Testing
 
 @testable import FanfareFanOut
 
 /// A command that cannot be carried out is reported, and changes nothing.
 @Suite struct RefusalTests {
-    private let stage = StartStage()
+    private let stage = EmbeddedShard()
 
     private static let long = TopicID(String(repeating: "x", count: 513))
     private static let many = (0...64).map { TopicID("\($0)") }

@@ -1,11 +1,12 @@
 import FanfareModel
+import FanfareTestSupport
 import Testing
 
 @testable import FanfareFanOut
 
 /// A topic that lasts more than eight hours goes on in another card, which takes the first one's place (rule L1).
 @Suite struct L1RenewalTests {
-    private let stage = StartStage()
+    private let stage = EmbeddedShard()
     private let hour: Int64 = 3600
     private let silent = Preferences(alerts: .none)
 
@@ -75,7 +76,7 @@ import Testing
         stage.pass(seconds: 2)
         stage.answer(stage.pull(), .throttled)
         stage.publish(5, alert: "goal", renews: true)
-        var starts: [StartStage.Push] = []
+        var starts: [EmbeddedShard.Push] = []
         while starts.isEmpty, stage.shard.statistics.pushes.sent < 100 {
             let pushes = stage.pull()
             starts = pushes.filter { $0.event == .start }

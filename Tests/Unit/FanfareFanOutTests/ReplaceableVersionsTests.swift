@@ -1,13 +1,12 @@
 import FanfareModel
+import FanfareTestSupport
 import Testing
 
 @testable import FanfareFanOut
 
 @Suite struct ReplaceableVersionsTests {
     private static func publication(_ topic: TopicNumber, _ id: String = "order/1") -> Publication {
-        Publication(
-            serial: 1, topicID: TopicID(id), topic: topic, topicKind: .delivery, version: 1, event: .update,
-            state: EncodedState(["n": 1]), priority: .conserving, alert: nil, staleAfter: nil, dismissAfter: nil)
+        Publication.test(of: TopicID(id), numbered: topic, kind: .delivery, state: ["n": 1], priority: .conserving)
     }
 
     private static let first = publication(TopicNumber(place: 3, birth: 7))

@@ -1,4 +1,5 @@
 import FanfareModel
+import FanfareTestSupport
 import Testing
 
 @testable import FanfareFanOut
@@ -18,10 +19,7 @@ import Testing
     }
 
     private static func publication(_ score: Int64, event: Publication.Event = .update) -> Publication {
-        Publication(
-            serial: 1, topicID: TopicID("a"), topicKind: .football, version: 1, event: event,
-            state: EncodedState(["score": .int(score)]), priority: .immediate, alert: nil, staleAfter: nil,
-            dismissAfter: nil)
+        Publication.test(of: TopicID("a"), event: event, state: ["score": .int(score)])
     }
 
     private static func causes(_ topics: ResumedTopics, _ topic: TopicIndex, after: Duration = .zero) -> [String] {

@@ -1,5 +1,6 @@
 import FanfareModel
 import FanfareQueues
+import FanfareTestSupport
 
 @testable import FanfareFanOut
 
@@ -10,8 +11,12 @@ final class ScriptedService {
     /// Wait between a failed try and the next one.
     static let probeSeconds: Int64 = 15
 
-    let shard: Shard
-    var moment = Moment(wallMilliseconds: 1_790_000_000_000, monotonicNanoseconds: 1_000_000)
+    private let embedded: EmbeddedShard
+    var shard: Shard { embedded.shard }
+    var moment: Moment {
+        get { embedded.moment }
+        set { embedded.moment = newValue }
+    }
     /// Returns the service's answer to a push for a member.
     var answer: (_ member: Int, _ payload: Payload) -> DeliveryOutcome = { _, _ in .accepted }
     /// Accepted pushes, the oldest first.
@@ -23,10 +28,10 @@ final class ScriptedService {
     /// Excess of errors over accepted pushes that shuts the gate.
     var troubleMax = 1
     private var trouble = 0
-    private var serial: UInt64 = 0
 
     init(members: Range<Int> = 0..<0, shard: Shard = Shard()) {
-        self.shard = shard
+        embedded = EmbeddedShard(
+            shard, at: Moment(wallMilliseconds: 1_790_000_000_000, monotonicNanoseconds: 1_000_000))
         for member in members { follow(member) }
     }
 
@@ -40,7 +45,7 @@ final class ScriptedService {
         apply(.follow(Self.id(member), key, token: Self.token(member, number: number)))
     }
 
-    func apply(_ command: ShardCommand) { shard.apply(command, at: moment) }
+    func apply(_ command: ShardCommand) { embedded.apply(command) }
 
     func unfollow(_ members: some Sequence<Int>) {
         for member in members { apply(.unfollow(Self.id(member))) }
@@ -51,65 +56,56 @@ final class ScriptedService {
         _ topic: TopicID = match, alert: String? = nil, class alertClass: AlertClass = .essential,
         state: JSONObject? = nil, event: Publication.Event = .update, priority: Priority = .immediate
     ) {
-        serial += 1
-        apply(
-            .publish(
-                Publication(
-                    serial: serial, topicID: topic, topicKind: .football, version: UInt32(serial), event: event,
-                    state: EncodedState(state ?? ["version": .int(Int64(serial))]), priority: priority,
-                    alert: alert.map {
-                        Alert(
-                            cause: $0, class: alertClass, text: AlertText(title: $0, body: ""),
-                            freshFor: .seconds(3600), highlight: "version")
-                    }, staleAfter: nil, dismissAfter: event == .end ? .seconds(60) : nil)))
+        let alert = alert.map {
+            Alert(
+                cause: $0, class: alertClass, text: AlertText(title: $0, body: ""), freshFor: .seconds(3600),
+                highlight: "version")
+        }
+        embedded.publish(
+            Publication.test(
+                embedded.nextSerial(), of: topic, event: event, state: state, priority: priority, alert: alert,
+                dismissAfter: event == .end ? .seconds(60) : nil))
     }
 
-    func pass(seconds: Int64) {
-        moment.wallMilliseconds += seconds * 1000
-        moment.monotonic += .seconds(seconds)
-    }
+    func pass(_ duration: Duration) { embedded.pass(duration) }
+    func pass(seconds: Int64) { embedded.pass(seconds: seconds) }
 
     /// Returns the pushes that leave now; `complete` gives their answers.
-    func pull() -> [Delivery] {
-        var batch = DeliveryBatch()
-        shard.pull(limit: 64, at: moment, into: &batch)
-        return batch.deliveries
-    }
+    func pull() -> [EmbeddedShard.Push] { embedded.pull(limit: 64) }
 
-    func complete(_ deliveries: [Delivery], _ outcome: DeliveryOutcome) {
-        shard.complete(
-            deliveries.map { Completion(slot: $0.slot, generation: $0.generation, outcome: outcome) }, at: moment)
-    }
+    /// Returns the push that leaves when chance chooses; `complete` gives its answer.
+    func pullByLot(_ random: UInt64) -> [EmbeddedShard.Push] { embedded.pullByLot(random) }
+
+    func complete(_ pushes: [EmbeddedShard.Push], _ outcome: DeliveryOutcome) { embedded.answer(pushes, outcome) }
 
     /// Pulls once and answers all pushes. Behind a shut gate that is one push, after a wait.
     ///
     /// - Returns: the number of pushes.
     @discardableResult func turn(limit: Int = 64) -> Int {
         if isGateShut { pass(seconds: Self.probeSeconds) }
-        var batch = DeliveryBatch()
-        shard.pull(limit: isGateShut ? 1 : limit, at: moment, into: &batch)
-        var completions: [Completion] = []
-        for delivery in batch.deliveries {
-            pushes += 1
-            let token = batch.tokens[delivery.token].map(Int.init)
-            let member = token[1] << 16 | token[2] << 8 | token[3]
-            let payload = batch.payload(of: delivery)
-            let outcome = answer(member, payload)
-            switch outcome {
-            case .accepted:
-                accepted.append((member, payload))
-                tokens.append(Array(batch.tokens[delivery.token]))
-                trouble = isGateShut ? 0 : max(0, trouble - 1)
-                isGateShut = false
-            case .serviceError:
-                trouble += 1
-                if trouble >= troubleMax { isGateShut = true }
-            default: break
-            }
-            completions.append(Completion(slot: delivery.slot, generation: delivery.generation, outcome: outcome))
+        let pulled = embedded.pull(limit: isGateShut ? 1 : limit)
+        embedded.answer(pulled, by: take)
+        return pulled.count
+    }
+
+    /// Returns the service's answer to a push.
+    private func take(_ push: EmbeddedShard.Push) -> DeliveryOutcome {
+        pushes += 1
+        let token = push.token.map(Int.init)
+        let member = token[1] << 16 | token[2] << 8 | token[3]
+        let outcome = answer(member, push.payload)
+        switch outcome {
+        case .accepted:
+            accepted.append((member, push.payload))
+            tokens.append(push.token)
+            trouble = isGateShut ? 0 : max(0, trouble - 1)
+            isGateShut = false
+        case .serviceError:
+            trouble += 1
+            if trouble >= troubleMax { isGateShut = true }
+        default: break
         }
-        shard.complete(completions, at: moment)
-        return batch.deliveries.count
+        return outcome
     }
 
     /// Makes turns until one has no push, at most `turns`.
@@ -122,13 +118,5 @@ final class ScriptedService {
         Set(accepted.lazy.filter { $0.payload.alert?.title == .text(alert) }.map(\.member))
     }
 
-    func feedback() -> [ShardFeedback] {
-        let ring = OneToOneRing<ShardFeedback>(capacity: 1 << 16)
-        var producer = ring.takeProducer()
-        var consumer = ring.takeConsumer()
-        _ = shard.sendFeedback(to: &producer)
-        var facts: [ShardFeedback] = []
-        while let fact = consumer.pop() { facts.append(fact) }
-        return facts
-    }
+    func feedback() -> [ShardFeedback] { embedded.feedback() }
 }

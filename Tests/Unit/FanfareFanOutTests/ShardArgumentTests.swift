@@ -1,4 +1,5 @@
 import FanfareModel
+import FanfareTestSupport
 import Testing
 
 @testable import FanfareFanOut
@@ -8,7 +9,7 @@ import Testing
     private let other = TopicID("other")
 
     /// Somebody follows a lineup of two topics and has its first version.
-    private func followTwo(_ stage: StartStage) {
+    private func followTwo(_ stage: EmbeddedShard) {
         stage.publish(1)
         stage.publish(1, in: other)
         stage.shard.apply(
@@ -20,7 +21,7 @@ import Testing
     func intervalsOfWhateverLengthAreWaitedFor(interval: Duration) {
         var lineups = LineupRules()
         (lineups.minimumInterval, lineups.gather) = (interval, interval)
-        let stage = StartStage(Shard(lineups: lineups, lifetime: interval < .zero ? .seconds(8 * 3600) : interval))
+        let stage = EmbeddedShard(Shard(lineups: lineups, lifetime: interval < .zero ? .seconds(8 * 3600) : interval))
         followTwo(stage)
         stage.publish(2, alert: "goal")
         stage.publish(2, in: other, alert: "another")
@@ -32,7 +33,7 @@ import Testing
     @Test func timesOfTheRotationOfWhateverLengthAreWaitedFor() {
         var lineups = LineupRules()
         (lineups.dwell, lineups.round, lineups.gather) = (.seconds(Int64.max), .seconds(Int64.max), .zero)
-        let stage = StartStage(Shard(lineups: lineups))
+        let stage = EmbeddedShard(Shard(lineups: lineups))
         followTwo(stage)
         stage.publish(2, alert: "goal")
         #expect(stage.settle().count == 1)
@@ -57,7 +58,7 @@ import Testing
 
     /// The character has one byte in the text, and six in JSON.
     @Test func wordsThatJSONMakesLongerAreNotAddedToAnAlert() {
-        let stage = StartStage()
+        let stage = EmbeddedShard()
         let strange = String(repeating: "\u{1}", count: 120)
         stage.publish(1)
         stage.publish(1, in: other)

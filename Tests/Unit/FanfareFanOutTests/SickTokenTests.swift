@@ -115,9 +115,7 @@ import Testing
         service.answer = { _, _ in .accepted }
         var seconds = 0
         while service.accepted.isEmpty, seconds < 100 {
-            var batch = DeliveryBatch()
-            service.shard.pull(limit: 1, at: service.moment, into: &batch)
-            if !batch.deliveries.isEmpty { break }
+            if !service.pull().isEmpty { break }
             service.pass(seconds: 1)
             seconds += 1
         }

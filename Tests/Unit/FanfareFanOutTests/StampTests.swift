@@ -1,100 +1,71 @@
 import FanfareModel
 import FanfareQueues
+import FanfareTestSupport
 import Testing
 
 @testable import FanfareFanOut
 
 @Suite struct StampTests {
-    private func publication(version: UInt32) -> ShardCommand {
-        .publish(
-            Publication(
-                serial: UInt64(version), topicID: TopicID("match"), topicKind: .generic,
-                version: version, event: .update, state: EncodedState(["version": .int(Int64(version))]),
-                priority: .immediate, alert: nil, staleAfter: nil, dismissAfter: nil))
-    }
-
-    /// Publishes versions, each in the second of the one before, and returns the stamps of their pushes.
-    private func stamps(of versions: ClosedRange<UInt32>, in shard: Shard, at moment: Moment) -> [Int64] {
-        versions.flatMap { version in
-            shard.apply(publication(version: version), at: moment)
-            return pushes(of: shard, at: moment)
-        }
-    }
-
-    private func pushes(of shard: Shard, at moment: Moment) -> [Int64] {
-        var batch = DeliveryBatch()
-        shard.pull(limit: 10, at: moment, into: &batch)
-        for delivery in batch.deliveries {
-            shard.complete(
-                [Completion(slot: delivery.slot, generation: delivery.generation, outcome: .accepted)], at: moment)
-        }
-        return batch.deliveries.map { batch.payload(of: $0).stamp }
+    private static func stage() -> EmbeddedShard {
+        EmbeddedShard(at: Moment(wallMilliseconds: 1_790_000_000_000, monotonicNanoseconds: 1))
     }
 
     @Test func stampsAheadOfTheClockWaitForTheirMark() {
-        let shard = Shard()
-        var moment = Moment(wallMilliseconds: 1_790_000_000_000, monotonicNanoseconds: 1)
-        let second = moment.wallSeconds
-        moment.stamps = StampBounds(floor: 0, mark: second + 3)
-        shard.reserveStamps(beyond: second + 3)
-        shard.apply(.follow(ActivityID(1), .topic(TopicID("match")), token: [1]), at: moment)
-        #expect(stamps(of: 1...8, in: shard, at: moment) == Array(second...second + 3))
+        let stage = Self.stage()
+        let second = stage.moment.wallSeconds
+        stage.moment.stamps = StampBounds(floor: 0, mark: second + 3)
+        stage.shard.reserveStamps(beyond: second + 3)
+        stage.apply(.follow(ActivityID(1), .topic(stage.topic), token: [1]))
+        #expect(stage.stamps(of: 1...8) == Array(second...second + 3))
         // The shard has asked for more, once.
-        #expect(stampRequests(of: shard, at: moment) == [second + 30])
-        #expect(stampRequests(of: shard, at: moment) == [])
+        #expect(stage.stampRequests() == [second + 30])
+        #expect(stage.stampRequests() == [])
         // The newest version leaves once the mark is durable, or the clock has come so far.
-        moment.monotonic += .seconds(1)
-        moment.wallMilliseconds += 1000
-        shard.wakeDue(at: moment)
-        #expect(pushes(of: shard, at: moment) == [])
-        moment.stamps.mark = second + 30
-        moment.monotonic += .seconds(1)
-        moment.wallMilliseconds += 1000
-        shard.wakeDue(at: moment)
-        #expect(pushes(of: shard, at: moment) == [second + 4])
-        #expect(shard.isQuiet)
+        stage.pass(seconds: 1)
+        stage.shard.wakeDue(at: stage.moment)
+        #expect(stage.stamps() == [])
+        stage.moment.stamps.mark = second + 30
+        stage.pass(seconds: 1)
+        stage.shard.wakeDue(at: stage.moment)
+        #expect(stage.stamps() == [second + 4])
+        #expect(stage.shard.isQuiet)
     }
 
     /// The time of stamps needs no mark: a disk that takes nothing keeps no push.
     @Test func stampsThatFollowTheClockWaitForNothing() {
-        let shard = Shard()
-        var moment = Moment(wallMilliseconds: 1_790_000_000_000, monotonicNanoseconds: 1)
-        moment.stamps = StampBounds(floor: 0, mark: 5)
-        shard.reserveStamps(beyond: 5)
-        shard.apply(.follow(ActivityID(1), .topic(TopicID("match")), token: [1]), at: moment)
-        for version in UInt32(1)...20 {
-            #expect(stamps(of: version...version, in: shard, at: moment) == [moment.wallSeconds])
-            moment.wallMilliseconds += 1000
-            moment.monotonic += .seconds(1)
+        let stage = Self.stage()
+        stage.moment.stamps = StampBounds(floor: 0, mark: 5)
+        stage.shard.reserveStamps(beyond: 5)
+        stage.apply(.follow(ActivityID(1), .topic(stage.topic), token: [1]))
+        for version in UInt64(1)...20 {
+            #expect(stage.stamps(of: version...version) == [stage.moment.wallSeconds])
+            stage.pass(seconds: 1)
         }
         // One request, however many stamps there have been since the last look.
-        #expect(stampRequests(of: shard, at: moment) == [moment.wallSeconds + 30])
+        #expect(stage.stampRequests() == [stage.moment.wallSeconds + 30])
         // While nothing is sent, one each quarter of a minute.
         var count = 0
         for _ in 0..<600 {
-            moment.wallMilliseconds += 100
-            count += stampRequests(of: shard, at: moment).count
+            stage.moment.wallMilliseconds += 100
+            count += stage.stampRequests().count
         }
         #expect(count == 3)
     }
 
     @Test(arguments: [1, 3600, 7 * 3600, 7 * 3600 + 1, 1_000_000_000])
     func stampsBeginBehindThoseOfTheProcessBefore(ahead: Int64) {
-        let shard = Shard()
-        var moment = Moment(wallMilliseconds: 1_790_000_000_000, monotonicNanoseconds: 1)
-        let floor = moment.wallSeconds + ahead
-        moment.stamps = StampBounds(floor: floor, mark: floor + 10)
-        shard.reserveStamps(beyond: floor + 10)
-        for id in UInt64(1)...2 {
-            shard.apply(.follow(ActivityID(id), .topic(TopicID("match")), token: [UInt8(id)]), at: moment)
-        }
+        let stage = Self.stage()
+        let floor = stage.moment.wallSeconds + ahead
+        stage.moment.stamps = StampBounds(floor: floor, mark: floor + 10)
+        stage.shard.reserveStamps(beyond: floor + 10)
+        for id in UInt64(1)...2 { stage.apply(.follow(ActivityID(id), .topic(stage.topic), token: [UInt8(id)])) }
         // Devices drop what is more than eight hours ahead: a clock was wrong then.
-        let first = ahead <= 7 * 3600 ? floor : moment.wallSeconds
-        #expect(stamps(of: 1...3, in: shard, at: moment) == [first, first, first + 1, first + 1, first + 2, first + 2])
+        let first = ahead <= 7 * 3600 ? floor : stage.moment.wallSeconds
+        #expect(stage.stamps(of: 1...3) == [first, first, first + 1, first + 1, first + 2, first + 2])
         // Once the clock has come there, it leads.
-        moment.wallMilliseconds += ahead * 1000 + 60_000
-        moment.monotonic += .seconds(ahead + 60)
-        #expect(stamps(of: 4...4, in: shard, at: moment) == [moment.wallSeconds, moment.wallSeconds])
+        stage.pass(seconds: ahead + 60)
+        let now = stage.moment.wallSeconds
+        #expect(stage.stamps(of: 4...4) == [now, now])
     }
 
     /// Limits and dates count in stamps, and the clock is to catch up.
@@ -119,62 +90,59 @@ import Testing
 
     /// Each version gets a second of its own as its stamp, and none waits for the clock.
     @Test func aHundredVersionsInOneSecondAllGoOutAtOnce() {
-        let shard = Shard()
-        let moment = Moment(wallMilliseconds: 1_790_000_000_000, monotonicNanoseconds: 1)
-        shard.apply(.follow(ActivityID(1), .topic(TopicID("match")), token: [1]), at: moment)
+        let stage = Self.stage()
+        stage.apply(.follow(ActivityID(1), .topic(stage.topic), token: [1]))
         var stamps: [Int64] = []
-        for version in UInt32(1)...100 {
-            shard.apply(publication(version: version), at: moment)
-            var batch = DeliveryBatch()
-            shard.pull(limit: 10, at: moment, into: &batch)
-            for delivery in batch.deliveries {
-                stamps.append(batch.payload(of: delivery).stamp)
-                shard.complete(
-                    [Completion(slot: delivery.slot, generation: delivery.generation, outcome: .accepted)], at: moment)
-            }
-            #expect(shard.violatedInvariant() == nil)
+        for version in UInt64(1)...100 {
+            stamps += stage.stamps(of: version...version)
+            #expect(stage.shard.violatedInvariant() == nil)
         }
-        #expect(stamps == Array(moment.wallSeconds..<moment.wallSeconds + 100))
-        #expect(shard.isQuiet)
+        let second = stage.moment.wallSeconds
+        #expect(stamps == Array(second..<second + 100))
+        #expect(stage.shard.isQuiet)
     }
 
     /// An audience that takes ten seconds to sweep gets ten versions a second: each member gets a tenth of them, each with a stamp of its own,
     /// so no push waits for the clock.
     @Test func aSlowSweepOfFastVersionsNeverWaitsForTheClock() {
-        let shard = Shard()
-        var moment = Moment(wallMilliseconds: 1_790_000_000_000, monotonicNanoseconds: 1)
-        for member in UInt64(0)..<100 {
-            shard.apply(.follow(ActivityID(member), .topic(TopicID("match")), token: [1]), at: moment)
-        }
+        let stage = Self.stage()
+        for member in UInt64(0)..<100 { stage.apply(.follow(ActivityID(member), .topic(stage.topic), token: [1])) }
         var last: [ActivitySlot: Int64] = [:]
-        for version in UInt32(1)...2000 {
-            shard.apply(publication(version: version), at: moment)
-            var batch = DeliveryBatch()
-            shard.pull(limit: 1, at: moment, into: &batch)
-            #expect(batch.deliveries.count == 1)
-            for delivery in batch.deliveries {
-                let stamp = batch.payload(of: delivery).stamp
-                #expect(stamp > last[delivery.slot] ?? 0)
-                #expect(stamp <= moment.wallSeconds + 1)
-                last[delivery.slot] = stamp
-                shard.complete(
-                    [Completion(slot: delivery.slot, generation: delivery.generation, outcome: .accepted)], at: moment)
+        for version in UInt64(1)...2000 {
+            stage.publish(Publication.test(version, kind: .generic))
+            let pushes = stage.pull(limit: 1)
+            #expect(pushes.count == 1)
+            for push in pushes {
+                #expect(push.payload.stamp > last[push.slot] ?? 0)
+                #expect(push.payload.stamp <= stage.moment.wallSeconds + 1)
+                last[push.slot] = push.payload.stamp
             }
-            moment.wallMilliseconds += 100
-            moment.monotonic += .milliseconds(100)
+            stage.answer(pushes)
+            stage.pass(.milliseconds(100))
         }
         #expect(last.count == 100)
     }
 }
 
-/// Returns the marks of stamps that a shard has asked for since the last call.
-private func stampRequests(of shard: Shard, at moment: Moment) -> [Int64] {
-    shard.requestStamps(at: moment)
-    let ring = OneToOneRing<ShardFeedback>(capacity: 1024)
-    var producer = ring.takeProducer()
-    var consumer = ring.takeConsumer()
-    _ = shard.sendFeedback(to: &producer)
-    var marks: [Int64] = []
-    while let fact = consumer.pop() { if case .stampsReach(let mark) = fact { marks.append(mark) } }
-    return marks
+extension EmbeddedShard {
+    /// Publishes versions, each in the second of the one before, and returns the stamps of their pushes.
+    fileprivate func stamps(of versions: ClosedRange<UInt64>) -> [Int64] {
+        versions.flatMap { version in
+            publish(Publication.test(version, kind: .generic))
+            return stamps()
+        }
+    }
+
+    /// Returns the stamps of the pushes that are due, which are accepted.
+    fileprivate func stamps() -> [Int64] {
+        let pushes = pull()
+        for push in pushes { answer([push]) }
+        return pushes.map(\.payload.stamp)
+    }
+
+    /// Returns the marks of stamps that the shard has asked for since the last call.
+    fileprivate func stampRequests() -> [Int64] {
+        shard.requestStamps(at: moment)
+        return feedback().compactMap { if case .stampsReach(let mark) = $0 { mark } else { nil } }
+    }
 }

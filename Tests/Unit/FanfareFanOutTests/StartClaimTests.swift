@@ -1,14 +1,15 @@
 import FanfareModel
+import FanfareTestSupport
 import Testing
 
 @testable import FanfareFanOut
 
 /// With a store, starts leave only once claims that name them are durable.
 @Suite struct StartClaimTests {
-    private static func stage(namedMax: Int = 4096) -> StartStage {
+    private static func stage(namedMax: Int = 4096) -> EmbeddedShard {
         let shard = Shard()
         shard.keepClaims(ClaimLimits(namedMax: namedMax))
-        return StartStage(shard)
+        return EmbeddedShard(shard)
     }
 
     private static func mark(_ activity: String, number: UInt32 = 7) -> StartMark {
@@ -16,8 +17,8 @@ import Testing
     }
 
     /// Lets the store take each request until nothing is left to be sent.
-    private static func settle(_ stage: StartStage) -> (pushes: [StartStage.Push], requests: [ClaimRequest]) {
-        var pushes: [StartStage.Push] = []
+    private static func settle(_ stage: EmbeddedShard) -> (pushes: [EmbeddedShard.Push], requests: [ClaimRequest]) {
+        var pushes: [EmbeddedShard.Push] = []
         var requests: [ClaimRequest] = []
         while true {
             pushes += stage.settle()
@@ -56,7 +57,7 @@ import Testing
     }
 
     @Test func withoutAStoreNoStartIsClaimed() {
-        let stage = StartStage()
+        let stage = EmbeddedShard()
         stage.publish(1)
         stage.start()
         #expect(stage.settle().map(\.event) == [.start])
@@ -159,19 +160,19 @@ import Testing
         stage.follow("card", token: 1)
         _ = Self.settle(stage)
         stage.start("card", device: 7)
-        #expect(stage.removals() == [StartStage.Removal("card", [7])])
+        #expect(stage.removals() == [EmbeddedShard.Removal("card", [7])])
         // A request that is refused.
         stage.shard.apply(
-            .start(StartStage.request("long", device: 8), .lineup([], favourite: nil)), at: stage.moment)
-        #expect(stage.removals() == [StartStage.Removal("long", [8])])
+            .start(EmbeddedShard.request("long", device: 8), .lineup([], favourite: nil)), at: stage.moment)
+        #expect(stage.removals() == [EmbeddedShard.Removal("long", [8])])
         // A name that is taken until its end is settled.
         stage.unfollow("card")
         stage.start("card", device: 9)
-        #expect(stage.removals() == [StartStage.Removal("card", [9])])
+        #expect(stage.removals() == [EmbeddedShard.Removal("card", [9])])
         // A request for a start that is pending, whose row it has become.
         stage.start("pending", device: 1)
         stage.shard.apply(
-            .start(StartStage.request("pending", device: 2), .lineup([], favourite: nil)), at: stage.moment)
+            .start(EmbeddedShard.request("pending", device: 2), .lineup([], favourite: nil)), at: stage.moment)
         #expect(stage.removals().isEmpty)
         // A start that is pending, and its newest token.
         stage.start("other", device: 3)
@@ -182,7 +183,7 @@ import Testing
         stage.start("other", device: 5)
         stage.pass(seconds: 9 * 3600, answering: .accepted)
         #expect(
-            stage.removals().contains(StartStage.Removal("other", [5])), "the store has the token that came last")
+            stage.removals().contains(EmbeddedShard.Removal("other", [5])), "the store has the token that came last")
     }
 
     @Test(arguments: [DeliveryOutcome.notProcessed, .throttled, .serviceError])

@@ -1,11 +1,12 @@
 import FanfareModel
+import FanfareTestSupport
 import Testing
 
 @testable import FanfareFanOut
 
 /// One start, never a second card; the newest state waits for the update token (rule L7).
 @Suite struct L7StartTests {
-    let stage = StartStage()
+    let stage = EmbeddedShard()
 
     @Test func aStartHasAllThatAPhoneAsksFor() throws {
         stage.publish(1)
@@ -350,9 +351,9 @@ import Testing
 
 /// Stopping is one end, dismissed at once, and nothing after it (rule L5).
 @Suite struct L5UnfollowTests {
-    let stage = StartStage()
+    let stage = EmbeddedShard()
 
-    private func isPrivateEnd(_ push: StartStage.Push) -> Bool {
+    private func isPrivateEnd(_ push: EmbeddedShard.Push) -> Bool {
         push.event == .end && push.payload.state.isEmpty
             && push.payload.dismissalDate ?? .max < stage.moment.wallSeconds
     }

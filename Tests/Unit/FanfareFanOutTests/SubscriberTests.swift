@@ -1,4 +1,5 @@
 import FanfareModel
+import FanfareTestSupport
 import Testing
 
 @testable import FanfareFanOut
@@ -7,64 +8,12 @@ import Testing
 @Suite struct SubscriberTests {
     // 2026-09-21T13:33:20Z, a full minute.
     private static let noon: Int64 = 1_790_000_000 / 60 * 60
-    private let topic = TopicID("match")
-
-    private final class Stage {
-        let shard: Shard
-        private(set) var moment = Moment(wallMilliseconds: SubscriberTests.noon * 1000, monotonicNanoseconds: 1)
-        private var serial: UInt64 = 0
-        private let topic = TopicID("match")
-
-        init(_ limits: ActivityLimits = ActivityLimits()) { shard = Shard(limits: limits) }
-
-        var minute: Int { Int(moment.wallSeconds / 60 % 1440) }
-
-        func follow(_ id: UInt64, _ preferences: Preferences? = nil) {
-            shard.apply(
-                .follow(ActivityID(id), .topic(topic), token: [UInt8(id)], preferences: preferences), at: moment)
-        }
-
-        func publish(
-            _ alert: AlertClass? = nil, priority: Priority = .immediate, event: Publication.Event = .update
-        ) {
-            serial += 1
-            shard.apply(
-                .publish(
-                    Publication(
-                        serial: serial, topicID: topic, topicKind: .generic, version: UInt32(serial), event: event,
-                        state: EncodedState(["version": .int(Int64(serial))]), priority: priority,
-                        alert: alert.map {
-                            Alert(
-                                cause: "\(serial)", class: $0, text: AlertText(title: "\(serial)", body: ""),
-                                freshFor: .seconds(600), highlight: nil)
-                        }, staleAfter: nil, dismissAfter: nil)), at: moment)
-        }
-
-        /// Pulls the pushes that are due, answers them with this outcome, and returns their payloads by activity.
-        func pushes(_ outcome: DeliveryOutcome = .accepted) -> [UInt64: Payload] {
-            var batch = DeliveryBatch()
-            shard.pull(limit: 100, at: moment, into: &batch)
-            var result: [UInt64: Payload] = [:]
-            for delivery in batch.deliveries {
-                result[UInt64(batch.tokens[delivery.token.lowerBound])] = batch.payload(of: delivery)
-            }
-            shard.complete(
-                batch.deliveries.map {
-                    Completion(slot: $0.slot, generation: $0.generation, outcome: outcome)
-                }, at: moment)
-            return result
-        }
-
-        func pass(seconds: Int64) {
-            moment.wallMilliseconds += seconds * 1000
-            moment.monotonic += .seconds(seconds)
-        }
-
-        var alerts: ShardCounts.Alerts { shard.statistics.alerts }
+    private static func stage(_ limits: ActivityLimits = ActivityLimits()) -> EmbeddedShard {
+        EmbeddedShard(Shard(limits: limits), at: Moment(wallMilliseconds: noon * 1000, monotonicNanoseconds: 1))
     }
 
     @Test func A5_masksSilenceAlertsAndNeverStates() {
-        let stage = Stage()
+        let stage = Self.stage()
         for (id, mask) in zip(UInt64(1)..., AlertMask.allCases) { stage.follow(id, Preferences(alerts: mask)) }
         stage.publish(.ordinary)
         var pushes = stage.pushes()
@@ -80,7 +29,7 @@ import Testing
 
     /// Quiet hours from the next minute on, for two minutes, on a clock five and a half hours ahead of UTC.
     @Test func A5_quietHoursLetThroughWhatMayBreakThrough() throws {
-        let stage = Stage()
+        let stage = Self.stage()
         let local = (stage.minute + 330) % 1440
         for (id, breakthrough) in zip(UInt64(1)..., AlertMask.allCases) {
             let hours = try #require(
@@ -117,18 +66,18 @@ import Testing
     }
 
     @Test func A5_aChangeOfMindHoldsFromTheNextPushOn() {
-        let stage = Stage()
+        let stage = Self.stage()
         stage.follow(1)
         stage.follow(2, Preferences(alerts: .none))
         for (wish, expected) in [(AlertMask.none, [UInt64]()), (.all, [1])] {
-            stage.shard.apply(.prefer(ActivityID(1), Preferences(alerts: wish)), at: stage.moment)
+            stage.apply(.prefer(ActivityID(1), Preferences(alerts: wish)))
             stage.follow(2)  // without preferences the activity keeps its own
             stage.publish(.essential)
             #expect(stage.pushes().filter { $0.value.alert != nil }.keys.sorted() == expected)
             stage.pass(seconds: 1)
         }
         // A new activity in the slot of a removed one has the default preferences.
-        stage.shard.apply(.unfollow(ActivityID(2)), at: stage.moment)
+        stage.apply(.unfollow(ActivityID(2)))
         #expect(stage.pushes()[2]?.event == .end)
         stage.follow(3)
         _ = stage.pushes()
@@ -140,7 +89,7 @@ import Testing
     @Test func A2_anActivityHasItsOwnShareOfAlerts() {
         var limits = ActivityLimits()
         limits.alerts = TokenBucket.Size(burst: 2, refill: .seconds(60))
-        let stage = Stage(limits)
+        let stage = Self.stage(limits)
         stage.follow(1)
         var given: [Bool] = []
         for alert in [AlertClass.ordinary, .ordinary, .ordinary, .essential, .ordinary] {
@@ -166,7 +115,7 @@ import Testing
     /// An alert is retried until the service recovers: its failed pushes count against neither limit.
     @Test(arguments: [DeliveryOutcome.serviceError, .throttled, .notProcessed], [AlertClass.ordinary, .essential])
     func A2_whatWasNotProcessedCostsNothing(outcome: DeliveryOutcome, alertClass: AlertClass) {
-        let stage = Stage()
+        let stage = Self.stage()
         stage.follow(1)
         stage.publish()
         _ = stage.pushes()
@@ -187,7 +136,7 @@ import Testing
         var limits = ActivityLimits()
         limits.immediate = TokenBucket.Size(burst: 3, refill: .seconds(60))
         limits.essentialOverdraft = 1
-        let stage = Stage(limits)
+        let stage = Self.stage(limits)
         stage.follow(1)
         func push(_ alert: AlertClass? = nil) -> String {
             stage.publish(alert)
@@ -216,7 +165,7 @@ import Testing
         var limits = ActivityLimits()
         limits.immediate = TokenBucket.Size(burst: 1, refill: .seconds(60))
         limits.immediateFrequent = TokenBucket.Size(burst: 3, refill: .seconds(20))
-        let stage = Stage(limits)
+        let stage = Self.stage(limits)
         stage.follow(1)
         stage.follow(2, Preferences(frequentUpdates: true))
         var urgent: [Int] = []
@@ -230,7 +179,7 @@ import Testing
 
     /// Members with equal content share a payload, although others in between differ.
     @Test func membersInTheSameStateShareAPayload() {
-        let stage = Stage()
+        let stage = Self.stage()
         for id in UInt64(1)...60 {
             stage.follow(id, id % 7 == 0 ? Preferences(alerts: .none) : id % 5 == 0 ? Preferences() : nil)
         }
@@ -250,7 +199,7 @@ import Testing
         limits.alerts = limits.immediate
         for overdraft in [Int.min, 0, .max] {
             limits.essentialOverdraft = overdraft
-            let stage = Stage(limits)
+            let stage = Self.stage(limits)
             stage.follow(1)
             for _ in 0..<50 {
                 stage.publish(.essential)
@@ -258,5 +207,33 @@ import Testing
                 stage.pass(seconds: 1)
             }
         }
+    }
+}
+
+extension EmbeddedShard {
+    fileprivate var minute: Int { Int(moment.wallSeconds / 60 % 1440) }
+    fileprivate var alerts: ShardCounts.Alerts { shard.statistics.alerts }
+
+    fileprivate func follow(_ id: UInt64, _ preferences: Preferences? = nil) {
+        apply(.follow(ActivityID(id), .topic(topic), token: [UInt8(id)], preferences: preferences))
+    }
+
+    fileprivate func publish(
+        _ alert: AlertClass? = nil, priority: Priority = .immediate, event: Publication.Event = .update
+    ) {
+        let serial = nextSerial()
+        let alert = alert.map {
+            Alert(
+                cause: "\(serial)", class: $0, text: AlertText(title: "\(serial)", body: ""), freshFor: .seconds(600),
+                highlight: nil)
+        }
+        publish(Publication.test(serial, of: topic, kind: .generic, event: event, priority: priority, alert: alert))
+    }
+
+    /// Pulls the pushes that are due, answers them with this outcome, and returns their payloads by activity.
+    fileprivate func pushes(_ outcome: DeliveryOutcome = .accepted) -> [UInt64: Payload] {
+        let pushes = pull()
+        answer(pushes, outcome)
+        return Dictionary(pushes.map { (UInt64($0.token[0]), $0.payload) }, uniquingKeysWith: { $1 })
     }
 }

@@ -1,4 +1,5 @@
 import FanfareModel
+import FanfareTestSupport
 import Testing
 
 @testable import FanfareFanOut
@@ -13,10 +14,8 @@ import Testing
     private static func publication(
         _ serial: Int, priority: Priority = .conserving, event: Publication.Event = .update, alert: Alert? = nil
     ) -> Publication {
-        Publication(
-            serial: UInt64(serial), topicID: TopicID("match"), topicKind: .football, version: UInt32(serial),
-            event: event, state: EncodedState(["score": .int(Int64(serial))]), priority: priority, alert: alert,
-            staleAfter: nil, dismissAfter: nil)
+        Publication.test(
+            UInt64(serial), event: event, state: ["score": .int(Int64(serial))], priority: priority, alert: alert)
     }
 
     /// A topic and the numbers of its lineups' links, in the table's column.

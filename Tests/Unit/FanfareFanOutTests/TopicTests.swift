@@ -1,11 +1,12 @@
 import FanfareModel
+import FanfareTestSupport
 import Testing
 
 @testable import FanfareFanOut
 
 /// A shard keeps the topics that the core keeps and those that its activities follow.
 @Suite struct TopicTests {
-    private let stage = StartStage()
+    private let stage = EmbeddedShard()
     private let other = TopicID("other")
 
     private func forget(_ topic: TopicID) { stage.shard.apply(.forget(topic), at: stage.moment) }
@@ -286,7 +287,7 @@ import Testing
     // MARK: - Topics never heard of
 
     @Test func topicsOfWhichNothingHasComeAreFollowedUpToABound() {
-        let stage = StartStage(Shard(unpublishedTopicsMax: 3))
+        let stage = EmbeddedShard(Shard(unpublishedTopicsMax: 3))
         for name in ["a", "b", "c", "d"] { stage.follow(name, in: TopicID(name)) }
         #expect(stage.fates() == [.refused(.tooManyTopics)])
         #expect(stage.shard.membership.topics.count == 3 && stage.shard.statistics.activities == 3)

@@ -1,5 +1,6 @@
 import FanfareLineup
 import FanfareModel
+import FanfareTestSupport
 import Foundation
 import Testing
 
@@ -85,12 +86,10 @@ typealias Content = LineupContentState<AnyState>
             var state: JSONObject = ["awayScore": 1, "homeScore": 2, "period": "1H"]
             if highlights { state["highlight"] = "period" }
             return LineupTopic(
-                Publication(
-                    serial: 1, topicID: TopicID("match/\(number)"), topicKind: .football, version: 1, event: .update,
-                    state: EncodedState(state),
-                    priority: .immediate, alert: nil,
+                Publication.test(
+                    of: TopicID("match/\(number)"), state: state,
                     short: ShortForms(compactLeading: "HOM 2", compactTrailing: "1 AWA", minimal: "2–1"),
-                    stateBytesMax: limit, staleAfter: nil, dismissAfter: nil))
+                    stateBytesMax: limit))
         }
         var counts: Set<Int> = []
         for limit in 300...700 {
@@ -140,10 +139,7 @@ typealias Content = LineupContentState<AnyState>
         }
         func publish(_ id: String, _ kind: TopicKind, _ state: JSONObject, _ short: ShortForms) -> LineupTopic {
             LineupTopic(
-                Publication(
-                    serial: 1, topicID: TopicID(id), topicKind: kind, version: 1, event: .update,
-                    state: EncodedState(state), priority: .immediate, alert: nil, short: short, staleAfter: nil,
-                    dismissAfter: nil))
+                Publication.test(of: TopicID(id), kind: kind, state: state, short: short))
         }
         var display = LineupState.Display()
         display.topics = [
@@ -201,26 +197,22 @@ typealias Content = LineupContentState<AnyState>
             size += bytes.count + 16
         }
         let encoded = EncodedState(state)
-        return Publication(
-            serial: 1,
-            topicID: TopicID("\(number)/\(text(Int.random(in: 0...60, using: &random)))"),
-            topicKind: TopicKind(["football", "made \"up\""].randomElement(using: &random) ?? ""), version: 1,
-            event: event ?? (Bool.random(using: &random) ? .update : .end), state: encoded, priority: .immediate,
-            alert: nil,
+        return Publication.test(
+            of: TopicID("\(number)/\(text(Int.random(in: 0...60, using: &random)))"),
+            kind: TopicKind(["football", "made \"up\""].randomElement(using: &random) ?? ""),
+            event: event ?? (Bool.random(using: &random) ? .update : .end), encoded: encoded,
             prominence: Prominence(hasBegun: hasBegun ?? Bool.random(using: &random)),
             short: ShortForms(compactLeading: text(6), compactTrailing: text(6), minimal: text(6)),
-            stateBytesMax: limit ?? [3072, max(encoded.bytes.count, 1024)].randomElement(using: &random) ?? 3072,
-            staleAfter: nil, dismissAfter: nil)
+            stateBytesMax: limit ?? [3072, max(encoded.bytes.count, 1024)].randomElement(using: &random) ?? 3072)
     }
 }
 
 extension Publication {
     fileprivate func limited(to bytes: Int) -> Publication {
-        Publication(
-            serial: serial, topicID: topicID, topicKind: topicKind, version: version, event: event,
-            state: state, priority: priority, alert: alert, prominence: prominence,
-            short: ShortForms(compactLeading: "1", compactTrailing: "2", minimal: "3"), stateBytesMax: bytes,
-            staleAfter: nil, dismissAfter: nil)
+        Publication.test(
+            serial, of: topicID, kind: topicKind, version: version, event: event, encoded: state, priority: priority,
+            alert: alert, prominence: prominence,
+            short: ShortForms(compactLeading: "1", compactTrailing: "2", minimal: "3"), stateBytesMax: bytes)
     }
 }
 

@@ -1,23 +1,21 @@
 import FanfareFanOut
 import FanfareLineup
 import FanfareModel
+import FanfareTestSupport
 import Foundation
 
 /// One shard with an activity or two, time that is told to pass, and a network that takes everything at once.
 final class Stage {
-    let shard: Shard
-    private(set) var moment = Moment(wallMilliseconds: 1_790_000_000_000, monotonicNanoseconds: 1_000_000_000)
-    private var serial: UInt64 = 0
+    private let embedded: EmbeddedShard
+    var shard: Shard { embedded.shard }
+    var moment: Moment { embedded.moment }
     private var scores: [String: Int64] = [:]
     private var extras: [String: Int64] = [:]
     /// Times for which topics are scheduled, as their next publications say.
     var schedule: [String: FeedTime] = [:]
 
-    private var flying: [Delivery] = []
-    private var batch = DeliveryBatch()
-
     /// - Parameter lineups: alerts leave at once, where nothing else is said.
-    init(lineups: LineupRules = LineupRules(gather: .zero)) { shard = Shard(lineups: lineups) }
+    init(lineups: LineupRules = LineupRules(gather: .zero)) { embedded = EmbeddedShard(Shard(lineups: lineups)) }
 
     struct Push {
         let payload: Payload
@@ -36,16 +34,15 @@ final class Stage {
     func follow(
         _ topics: [String], favourite: String? = nil, activity: UInt64 = 1, _ preferences: Preferences? = nil
     ) {
-        shard.apply(
+        embedded.apply(
             .follow(
                 ActivityID(activity), .lineup(topics.map { TopicID($0) }, favourite: favourite.map { TopicID($0) }),
-                token: [UInt8(activity)], preferences: preferences), at: moment)
+                token: [UInt8(activity)], preferences: preferences))
     }
 
     func move(_ topics: [String], favourite: String? = nil, activity: UInt64 = 1) {
-        shard.apply(
-            .move(ActivityID(activity), .lineup(topics.map { TopicID($0) }, favourite: favourite.map { TopicID($0) })),
-            at: moment)
+        embedded.apply(
+            .move(ActivityID(activity), .lineup(topics.map { TopicID($0) }, favourite: favourite.map { TopicID($0) })))
     }
 
     /// A goal with its alert, which changes the row.
@@ -81,25 +78,23 @@ final class Stage {
         isCauseOfProvider: Bool = true, news: Int? = nil, hasBegun: Bool = true, dismissAfter: Duration? = nil,
         fill: Int = 0
     ) {
-        serial += 1
         let score = scores[topic, default: 0]
-        shard.apply(
-            .publish(
-                Publication(
-                    serial: serial, topicID: TopicID(topic), topicKind: .football,
-                    version: UInt32(serial), event: event,
-                    state: EncodedState([
-                        "score": .int(score), "extra": .int(extras[topic, default: 0]), "highlight": "score",
-                        "fill": .string(String(repeating: "-", count: fill)),
-                    ]), priority: priority,
-                    alert: alert.map {
-                        Alert(
-                            cause: $0, isCauseOfProvider: isCauseOfProvider, class: .essential,
-                            text: AlertText(title: $0, body: "by somebody", sound: "default"),
-                            freshFor: .seconds(300), highlight: "score")
-                    }, prominence: Prominence(hasBegun: hasBegun, importance: 50, news: news),
-                    short: ShortForms(compactLeading: "\(score)", compactTrailing: "-", minimal: "\(score)"),
-                    staleAfter: nil, dismissAfter: dismissAfter, scheduledAt: schedule[topic])), at: moment)
+        let alert = alert.map {
+            Alert(
+                cause: $0, isCauseOfProvider: isCauseOfProvider, class: .essential,
+                text: AlertText(title: $0, body: "by somebody", sound: "default"), freshFor: .seconds(300),
+                highlight: "score")
+        }
+        let state: JSONObject = [
+            "score": .int(score), "extra": .int(extras[topic, default: 0]), "highlight": "score",
+            "fill": .string(String(repeating: "-", count: fill)),
+        ]
+        embedded.publish(
+            Publication.test(
+                embedded.nextSerial(), of: TopicID(topic), event: event, state: state, priority: priority,
+                alert: alert, prominence: Prominence(hasBegun: hasBegun, importance: 50, news: news),
+                short: ShortForms(compactLeading: "\(score)", compactTrailing: "-", minimal: "\(score)"),
+                dismissAfter: dismissAfter, scheduledAt: schedule[topic]))
     }
 
     /// What is due now, taken by the service.
@@ -110,32 +105,25 @@ final class Stage {
     }
 
     func revoke(_ cause: String, of topic: String) {
-        shard.apply(.revokeAlert(topic: TopicID(topic), cause: cause), at: moment)
+        embedded.apply(.revokeAlert(topic: TopicID(topic), cause: cause))
     }
 
-    func forget(_ topic: String) { shard.apply(.forget(TopicID(topic)), at: moment) }
+    func forget(_ topic: String) { embedded.apply(.forget(TopicID(topic))) }
 
-    func unfollow(activity: UInt64 = 1) { shard.apply(.unfollow(ActivityID(activity)), at: moment) }
+    func unfollow(activity: UInt64 = 1) { embedded.apply(.unfollow(ActivityID(activity))) }
 
     /// What is due now, on its way to the service.
     func pull(limit: Int = 100) -> [Push] {
-        batch.removeAll()
-        shard.pull(limit: limit, at: moment, into: &batch)
-        flying += batch.deliveries
-        return batch.deliveries.map { delivery in
-            let payload = batch.payload(of: delivery)
-            return Push(
-                payload: payload, content: try? JSONDecoder().decode(Content.self, from: Data(payload.state)),
-                activity: UInt64(batch.tokens[delivery.token.lowerBound]), time: time)
+        embedded.pull(limit: limit).map {
+            Push(
+                payload: $0.payload,
+                content: try? JSONDecoder().decode(Content.self, from: Data($0.payload.state)),
+                activity: UInt64($0.token[0]), time: time)
         }
     }
 
     /// The service answers everything that is on its way.
-    func answer(_ outcome: DeliveryOutcome) {
-        let completions = flying.map { Completion(slot: $0.slot, generation: $0.generation, outcome: outcome) }
-        flying.removeAll()
-        shard.complete(completions, at: moment)
-    }
+    func answer(_ outcome: DeliveryOutcome) { embedded.answerAll(outcome) }
 
     /// Time passes, and every moment at which the shard wants to be asked is one.
     func pass(seconds: Double) -> [Push] {
@@ -154,8 +142,5 @@ final class Stage {
 
     var time: MonotonicTime { moment.monotonic }
 
-    private func advance(to time: MonotonicTime) {
-        moment.wallMilliseconds += (time - moment.monotonic).milliseconds
-        moment.monotonic = time
-    }
+    private func advance(to time: MonotonicTime) { embedded.pass(time - moment.monotonic) }
 }

@@ -1,4 +1,5 @@
 import FanfareModel
+import FanfareTestSupport
 import Foundation
 import Testing
 
@@ -6,13 +7,6 @@ import Testing
 
 /// Checkpoints in a folder and in memory, the log that is trimmed behind them, and the recall that begins with them.
 @Suite struct CheckpointStoreTests {
-    private final class Folder {
-        let path = NSTemporaryDirectory() + "fanfare-checkpoints-\(UUID())"
-        init() { try? FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true) }
-        deinit { try? FileManager.default.removeItem(atPath: path) }
-        var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted() }
-    }
-
     private static func head(_ position: LogPosition, checksum: UInt32 = 0x0102_0304) -> CheckpointHead {
         CheckpointHead(
             position: position, now: FeedTime(milliseconds: Int64(position) * 1000), checksum: checksum,
@@ -36,7 +30,7 @@ import Testing
     }
 
     @Test(arguments: [true, false]) func checkpointsAreReadBackAndTwoAreKept(inMemory: Bool) throws {
-        let folder = Folder()
+        let folder = try TemporaryFolder.made()
         func opened() -> any CheckpointStore { CheckpointFolder(folder: folder.path) }
         let store: any CheckpointStore = inMemory ? MemoryCheckpoints() : opened()
         #expect(try store.positions().isEmpty)
@@ -52,7 +46,7 @@ import Testing
 
     /// What a process that ended has begun is no checkpoint, and what is given up neither.
     @Test func aCheckpointThatWasNotFinishedIsNotThere() throws {
-        let folder = Folder()
+        let folder = try TemporaryFolder.made()
         do {
             let store = CheckpointFolder(folder: folder.path)
             try store.begin(Self.head(5))
@@ -76,7 +70,7 @@ import Testing
 
     /// Any byte that is another one, and any end, is found.
     @Test func aDamagedCheckpointIsTold() throws {
-        let folder = Folder()
+        let folder = try TemporaryFolder.made()
         let store = CheckpointFolder(folder: folder.path)
         _ = try Self.write(7, [[1, 2], [3]], to: store)
         let path = folder.path + "/checkpoint-7"
@@ -99,7 +93,7 @@ import Testing
     }
 
     @Test func aCheckpointOfANewerReleaseIsRefused() throws {
-        let folder = Folder()
+        let folder = try TemporaryFolder.made()
         let store = CheckpointFolder(folder: folder.path)
         var writer = SerialWriter()
         writer.write(byte: CheckpointFolder.form + 1)
@@ -112,7 +106,7 @@ import Testing
 
     /// A checkpoint as this release writes it. It never changes.
     @Test func theFormOfCheckpointsStaysReadable() throws {
-        let folder = Folder()
+        let folder = try TemporaryFolder.made()
         let store = CheckpointFolder(folder: folder.path)
         let rows = "06000000010225535dfb" + "0500000003926df651" + "060000000003cf82b491"
         let golden = "13000000" + "0307b06d" + "04030201" + "0572756c657301" + "bb1655c7" + rows
@@ -148,7 +142,7 @@ import Testing
     }
 
     @Test(arguments: [true, false]) func aTrimmedLogBeginsLaterAndKeepsItsPositions(inMemory: Bool) throws {
-        let folder = Folder()
+        let folder = try TemporaryFolder.made()
         let log: any Log = inMemory ? MemoryLog() : try LMDBLog(folder: folder.path)
         #expect(log.start == 1)
         try log.append(Self.ticks(1..<101))
@@ -171,7 +165,7 @@ import Testing
 
     /// However long it goes on, a log that is trimmed needs no more room.
     @Test func aTrimmedLogsFileStaysFlat() throws {
-        let folder = Folder()
+        let folder = try TemporaryFolder.made()
         let log = try LMDBLog(folder: folder.path)
         var sizes: [Int] = []
         for round in 0..<40 {
@@ -204,8 +198,8 @@ import Testing
         return target.told
     }
 
-    private func folder(checkpoints: [LogPosition]) throws -> Folder {
-        let folder = Folder()
+    private func folder(checkpoints: [LogPosition]) throws -> TemporaryFolder {
+        let folder = try TemporaryFolder.made()
         let log = try LMDBLog(folder: folder.path)
         try log.append(
             [LogEntry(now: FeedTime(milliseconds: 1), .rules("rules", decisionVersion: 1))] + Self.ticks(2..<8))

@@ -1,17 +1,12 @@
 import FanfareLoop
 import FanfareModel
+import FanfareTestSupport
 import Foundation
 import Testing
 
 @testable import FanfareLog
 
 @Suite struct ClaimStoreTests {
-    private final class Folder {
-        let path = NSTemporaryDirectory() + "fanfare-claims-\(UUID())"
-        init() throws { try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true) }
-        deinit { try? FileManager.default.removeItem(atPath: path) }
-    }
-
     private static func time(_ second: Int64) -> FeedTime { FeedTime(milliseconds: second * 1000) }
 
     private static func claims(
@@ -26,7 +21,7 @@ import Testing
     }
 
     /// The tables of a store that has been made and closed.
-    private static func environment(of folder: Folder) throws -> LMDBEnvironment {
+    private static func environment(of folder: TemporaryFolder) throws -> LMDBEnvironment {
         try ClaimFolder(store: folder.path).close()
         return try LMDBEnvironment(
             folder: folder.path + "/claims", tables: ["head", "claims", "completions", "starts"],
@@ -35,7 +30,7 @@ import Testing
 
     /// A check reads every row, beside the process that writes, and names the one that is damaged.
     @Test func aCheckReadsClaimsAndCompletions() throws {
-        let folder = try Folder()
+        let folder = try TemporaryFolder.made()
         #expect(try ClaimFolder.check(store: folder.path) == nil, "a store without claims")
         let store = try ClaimFolder(store: folder.path)
         var changes = CompletionChanges()
@@ -60,7 +55,7 @@ import Testing
     }
 
     @Test func claimsOutliveTheProcess() throws {
-        let folder = try Folder()
+        let folder = try TemporaryFolder.made()
         let app = AppID(bundleID: "com.example", environment: .development)
         let first = [Self.claims("a", through: 10, [1, .max, 0]), Self.claims("b", through: 11, [], app: app)]
         do {
@@ -81,7 +76,7 @@ import Testing
     }
 
     @Test(arguments: [false, true]) func expiredClaimsGo(inMemory: Bool) throws {
-        let folder = try Folder()
+        let folder = try TemporaryFolder.made()
         let store: any ClaimStore = inMemory ? MemoryClaims() : try ClaimFolder(store: folder.path)
         for second in 0..<1000 { try store.append([Self.claims("a", through: Int64(second), [UInt32(second)])]) }
         #expect(try Self.read(store).count <= 62)
@@ -97,7 +92,7 @@ import Testing
 
     /// Claims of starts say something for a day, and keep no claim of an alert as long.
     @Test(arguments: [false, true]) func claimsOfStartsStayForADay(inMemory: Bool) throws {
-        let folder = try Folder()
+        let folder = try TemporaryFolder.made()
         let memory = MemoryClaims()
         func opened() throws -> any ClaimStore { inMemory ? memory : try ClaimFolder(store: folder.path) }
         var store = try opened()
@@ -150,7 +145,7 @@ import Testing
 
     /// A folder of an earlier release has no table of starts.
     @Test func aFolderWithoutStartsIsRead() throws {
-        let folder = try Folder()
+        let folder = try TemporaryFolder.made()
         try FileManager.default.createDirectory(atPath: folder.path + "/claims", withIntermediateDirectories: true)
         do {
             let environment = try LMDBEnvironment(
@@ -166,7 +161,7 @@ import Testing
     }
 
     @Test(arguments: [false, true]) func theStampsOfAProcessBeginBehindThoseOfTheOneBefore(inMemory: Bool) throws {
-        let folder = try Folder()
+        let folder = try TemporaryFolder.made()
         let memory = MemoryClaims()
         func opened() throws -> any ClaimStore { inMemory ? memory : try ClaimFolder(store: folder.path) }
         var store = try opened()
@@ -211,7 +206,7 @@ import Testing
     /// No clock makes a mark that is not one.
     @Test(arguments: [Int64.min, -1, 0, 7_258_118_400_000, .max])
     func aWrongClockLeavesMarksThatCanBeRead(wall: Int64) throws {
-        let folder = try Folder()
+        let folder = try TemporaryFolder.made()
         for _ in 0..<3 {
             let store = try ClaimFolder(store: folder.path)
             let bounds = try store.reserveStamps(at: FeedTime(milliseconds: wall))
@@ -222,7 +217,7 @@ import Testing
 
     /// Marks as this release writes them. They never change.
     @Test func theFormOfAMarkStaysReadable() throws {
-        let folder = try Folder()
+        let folder = try TemporaryFolder.made()
         do {
             let environment = try Self.environment(of: folder)
             // The form, and 1,790,000,000.
@@ -233,7 +228,7 @@ import Testing
     }
 
     @Test func aClaimFolderServesOneProcessAtATime() throws {
-        let folder = try Folder()
+        let folder = try TemporaryFolder.made()
         let store = try ClaimFolder(store: folder.path)
         let error = #expect(throws: LogError.self) { try ClaimFolder(store: folder.path) }
         #expect(error?.cause == .inUse)
@@ -243,7 +238,7 @@ import Testing
 
     /// A replay's alerts leave without claims, so those of the engine before it do not go on.
     @Test func aReplayEndsTheClaims() throws {
-        let folder = try Folder()
+        let folder = try TemporaryFolder.made()
         try ClaimFolder.suspend(store: folder.path)
         #expect(!FileManager.default.fileExists(atPath: folder.path + "/claims"), "a store without claims gets none")
         let store = try ClaimFolder(store: folder.path)
@@ -256,7 +251,7 @@ import Testing
     /// Damaged claims keep no engine from starting: alerts that had not reached everybody reach nobody else.
     @Test(arguments: ["claim", "completion", "head", "mark", "file", "key", "start"])
     func damagedClaimsArePutAside(damage: String) throws {
-        let folder = try Folder()
+        let folder = try TemporaryFolder.made()
         do {
             let environment = try Self.environment(of: folder)
             switch damage {
@@ -291,7 +286,7 @@ import Testing
     }
 
     @Test func claimsOfANewerReleaseAreRefused() throws {
-        let folder = try Folder()
+        let folder = try TemporaryFolder.made()
         do {
             let environment = try Self.environment(of: folder)
             try environment.write([.init(table: 1, key: 3, row: LogEntry.sealed([2, 0, 0], at: 3))])

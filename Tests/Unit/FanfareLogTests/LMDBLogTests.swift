@@ -1,16 +1,11 @@
 import FanfareModel
+import FanfareTestSupport
 import Foundation
 import Testing
 
 @testable import FanfareLog
 
 @Suite struct LMDBLogTests {
-    /// A folder that goes with the test.
-    private final class Folder {
-        let path = NSTemporaryDirectory() + "fanfare-log-\(UUID())"
-        deinit { try? FileManager.default.removeItem(atPath: path) }
-    }
-
     private func entries(_ range: Range<Int>) -> [LogEntry] {
         range.map { LogEntry(now: FeedTime(milliseconds: Int64($0)), place: UInt64($0), .tick) }
     }
@@ -26,7 +21,7 @@ import Testing
     }
 
     @Test func entriesOutliveTheLogThatAppendedThem() throws {
-        let folder = Folder()
+        let folder = TemporaryFolder()
         do {
             let log = try LMDBLog(folder: folder.path)
             #expect(log.end == 0)
@@ -46,7 +41,7 @@ import Testing
 
     /// What a loss of power leaves of a file that was being made is no log yet.
     @Test func aFileThatWasBeingMadeIsMadeAnew() throws {
-        let folder = Folder()
+        let folder = TemporaryFolder()
         try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: false)
         for name in ["data.mdb", "data.mdb.partial", "data.mdb.partial-lock"] {
             let bytes = Data(repeating: 7, count: name == "data.mdb" ? 0 : 8192)
@@ -74,7 +69,7 @@ import Testing
 
     /// Address space of one page more than LMDB needs is full at once, and is doubled until everything fits.
     @Test func theMapOfALogGrowsWithItsEntries() throws {
-        let folder = Folder()
+        let folder = TemporaryFolder()
         let log = try LMDBLog(folder: folder.path, mapBytes: 32_768)
         for batch in 0..<20 { try log.append(entries(batch * 1000..<(batch + 1) * 1000)) }
         #expect(try read(log) == entries(0..<20_000))
@@ -82,7 +77,7 @@ import Testing
 
     /// LMDB itself would go on writing to the deleted file.
     @Test func aFolderThatVanishesIsTold() throws {
-        let folder = Folder()
+        let folder = TemporaryFolder()
         let log = try LMDBLog(folder: folder.path)
         try log.append(entries(0..<1))
         try FileManager.default.removeItem(atPath: folder.path)
@@ -91,7 +86,7 @@ import Testing
     }
 
     @Test func oneProcessWritesToAFolder() throws {
-        let folder = Folder()
+        let folder = TemporaryFolder()
         do {
             let log = try LMDBLog(folder: folder.path)
             // The second one is refused before it opens the file: LMDB forbids two environments of one file in a process.
@@ -103,7 +98,7 @@ import Testing
     }
 
     @Test func onlyTheOwnerMayReadTheFolder() throws {
-        let folder = Folder()
+        let folder = TemporaryFolder()
         _ = try LMDBLog(folder: folder.path)
         let modes = try ["", "/data.mdb", "/owner"].map {
             try FileManager.default.attributesOfItem(atPath: folder.path + $0)[.posixPermissions] as? Int
@@ -112,7 +107,7 @@ import Testing
     }
 
     @Test func damageInTheMiddleIsNamedWithItsPosition() throws {
-        let folder = Folder()
+        let folder = TemporaryFolder()
         do {
             let log = try LMDBLog(folder: folder.path)
             try log.append(
@@ -136,7 +131,7 @@ import Testing
     }
 
     @Test func aFileThatWasCutShortIsRefused() throws {
-        let folder = Folder()
+        let folder = TemporaryFolder()
         do {
             let log = try LMDBLog(folder: folder.path)
             try log.append(entries(0..<5000))
@@ -150,7 +145,7 @@ import Testing
 
     /// Entries of more than a transaction's bytes are several transactions, and a refused one leaves those before it.
     @Test func aLargeBatchIsSeveralTransactions() throws {
-        let folder = Folder()
+        let folder = TemporaryFolder()
         let log = try LMDBLog(folder: folder.path)
         func entry(_ bytes: Int) -> LogEntry {
             LogEntry(now: FeedTime(milliseconds: 0), .rules(String(repeating: "x", count: bytes), decisionVersion: 1))
@@ -164,7 +159,7 @@ import Testing
 
     /// A reader takes a thousand rows at a time, and goes on behind them.
     @Test func aReaderCrossesItsTransactions() throws {
-        let folder = Folder()
+        let folder = TemporaryFolder()
         let log = try LMDBLog(folder: folder.path)
         try log.append(entries(0..<3000))
         #expect(try read(log) == entries(0..<3000))
@@ -188,7 +183,7 @@ import Testing
 
     /// In place of an event stands an order to pause its topic, for every reader.
     @Test func inPlaceOfAnEventThatIsSetAsideItsTopicIsPaused() throws {
-        let folder = Folder()
+        let folder = TemporaryFolder()
         let written = [
             LogEntry(now: FeedTime(milliseconds: 0), .rules("", decisionVersion: 1)),
             event("a", at: 1, .patch(["x": 1])),
@@ -223,7 +218,7 @@ import Testing
 
     /// Of a damaged entry nothing is known: time stands still in its place.
     @Test(arguments: [1, 3] as [LogPosition]) func aDamagedEntryCanBeSetAside(from position: LogPosition) throws {
-        let folder = Folder()
+        let folder = TemporaryFolder()
         do {
             let log = try LMDBLog(folder: folder.path)
             try log.append((1...4).map { event("topic \($0).", at: $0, .nothing) })
@@ -243,7 +238,7 @@ import Testing
     }
 
     @Test func anEntryThatCannotBeSetAsideIsSaid() throws {
-        let folder = Folder()
+        let folder = TemporaryFolder()
         #expect(throws: LogError.self) { try LMDBLog.skip(1, in: folder.path) }
         #expect(!FileManager.default.fileExists(atPath: folder.path))
         let log = try LMDBLog(folder: folder.path)
@@ -264,7 +259,7 @@ import Testing
     }
 
     @Test func nothingIsSetAsideBesideTheProcessThatWrites() throws {
-        let folder = Folder()
+        let folder = TemporaryFolder()
         let log = try LMDBLog(folder: folder.path)
         try log.append([LogEntry(now: FeedTime(milliseconds: 0), .rules("", decisionVersion: 1))] + entries(1..<3))
         let owner = folder.path
@@ -289,7 +284,7 @@ import Testing
     }
 
     /// Recalls the folder's log in a process that ends while it decides the entry, and returns what operators are told before that.
-    private func recall(_ folder: Folder, dyingAt deadly: LogPosition?) throws -> [String] {
+    private func recall(_ folder: TemporaryFolder, dyingAt deadly: LogPosition?) throws -> [String] {
         let log = try LMDBLog(folder: folder.path)
         var told: [String] = []
         do {
@@ -311,7 +306,7 @@ import Testing
 
     /// The first death may be a power cut; the second one at the same entry is that entry's doing.
     @Test func anEntryAtWhichTwoProcessesEndIsSetAside() throws {
-        let folder = Folder()
+        let folder = TemporaryFolder()
         let rules = LogEntry(now: FeedTime(milliseconds: 0), .rules("", decisionVersion: 1))
         do { try LMDBLog(folder: folder.path).append([rules] + (1...4).map { event("t/\($0)", at: $0, .nothing) }) }
         #expect(try recall(folder, dyingAt: 3).isEmpty)
@@ -327,7 +322,7 @@ import Testing
 
     /// A fault that is told is no death.
     @Test func aRecallThatFailsSetsNothingAside() throws {
-        let folder = Folder()
+        let folder = TemporaryFolder()
         let rules = LogEntry(now: FeedTime(milliseconds: 0), .rules("", decisionVersion: 1))
         do { try LMDBLog(folder: folder.path).append([rules] + entries(1..<4)) }
         for _ in 0..<3 {
@@ -342,7 +337,7 @@ import Testing
 
     /// A backup without the file of entries that are set aside, or with another one.
     @Test func anotherEntryInThePlaceOfOneThatIsSetAsideIsRead() throws {
-        let (folder, other) = (Folder(), Folder())
+        let (folder, other) = (TemporaryFolder(), TemporaryFolder())
         let rules = LogEntry(now: FeedTime(milliseconds: 0), .rules("", decisionVersion: 1))
         do { try LMDBLog(folder: folder.path).append([rules] + entries(1..<4)) }
         do { try LMDBLog(folder: other.path).append([rules] + (1...3).map { event("t", at: $0, .nothing) }) }
@@ -351,7 +346,7 @@ import Testing
         #expect(try read(LMDBLog(folder: folder.path)).compactMap(\.skippedAt) == [3])
         #expect(try read(LMDBLog(folder: other.path)).compactMap(\.skippedAt).isEmpty)
         // Behind its own checksum, the checksum of a whole row tells only how long it is.
-        let alike = Folder()
+        let alike = TemporaryFolder()
         do { try LMDBLog(folder: alike.path).append([rules] + entries(11..<14)) }
         try FileManager.default.copyItem(atPath: folder.path + "/skipped", toPath: alike.path + "/skipped")
         #expect(try read(LMDBLog(folder: alike.path)).compactMap(\.skippedAt).isEmpty)
@@ -359,7 +354,7 @@ import Testing
 
     /// A release that ends at every goal would throw them all away.
     @Test func threeEntriesAtMostAreSetAsideWithoutAPerson() throws {
-        let folder = Folder()
+        let folder = TemporaryFolder()
         let rules = LogEntry(now: FeedTime(milliseconds: 0), .rules("", decisionVersion: 1))
         do { try LMDBLog(folder: folder.path).append([rules] + (1...6).map { event("t/\($0)", at: $0, .nothing) }) }
         var told: [String] = []
@@ -376,7 +371,7 @@ import Testing
 
     /// Damage does not make rules an entry that can be left out, and what is for all topics pauses none.
     @Test func rulesAndOrdersForAllTopicsPauseNothing() throws {
-        let folder = Folder()
+        let folder = TemporaryFolder()
         let rules = LogEntry(now: FeedTime(milliseconds: 0), .rules("some rules.", decisionVersion: 1))
         do { try LMDBLog(folder: folder.path).append([rules, event("*", at: 1, .nothing), rules] + entries(1..<3)) }
         let file = URL(fileURLWithPath: folder.path + "/data.mdb")

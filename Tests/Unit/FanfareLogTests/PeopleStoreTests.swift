@@ -1,16 +1,11 @@
 import FanfareModel
+import FanfareTestSupport
 import Foundation
 import Testing
 
 @testable import FanfareLog
 
 @Suite struct PeopleStoreTests {
-    /// A folder that goes with the test.
-    private final class Folder {
-        let path = NSTemporaryDirectory() + "fanfare-people-\(UUID())"
-        deinit { try? FileManager.default.removeItem(atPath: path) }
-    }
-
     private func cards(_ store: any PeopleStore) throws -> [CardKey: Card] {
         var found: [CardKey: Card] = [:]
         var last: CardKey?
@@ -25,7 +20,7 @@ import Testing
 
     /// Random changes of a store in memory and one on disk, which is opened anew now and then, and merges changed cards all the time.
     @Test(arguments: [UInt64(1), 2, 3, 4]) func bothStoresAreAlike(seed: UInt64) throws {
-        let folder = Folder()
+        let folder = TemporaryFolder()
         var random = SplitMix64(seed: seed)
         let memory = MemoryPeopleStore()
         var opened: LMDBPeopleStore?
@@ -62,13 +57,13 @@ import Testing
 
     /// A reader knows changed cards that are merged, that are not, and that are being merged.
     @Test func aReaderSeesChangedCards() throws {
-        let folder = Folder()
+        let folder = TemporaryFolder()
         let store = try LMDBPeopleStore(store: folder.path, mergeMin: 8)
         try store.apply((0..<40).map { .insert(CardSamples.card($0)) })
         let keys = try cards(store).keys.sorted { $0.serial < $1.serial }
         for (index, key) in keys.enumerated() {
             try store.apply([.replace(key, CardSamples.card(100 + index))])
-            let copy = Folder()
+            let copy = TemporaryFolder()
             // LMDB forbids two environments of one file in a process.
             try FileManager.default.copyItem(atPath: folder.path, toPath: copy.path)
             #expect(try cards(LMDBPeopleStore(store: copy.path, isReadOnly: true)) == cards(store))
@@ -77,7 +72,7 @@ import Testing
 
     /// A release that knows no changed cards beside the slices refuses a store that has some, and no other.
     @Test func aStoreWithChangedCardsHasAFormOfItsOwn() throws {
-        let folder = Folder()
+        let folder = TemporaryFolder()
         let store = try LMDBPeopleStore(store: folder.path)
         try store.apply([.insert(CardSamples.card(1))])
         let key = try #require(try cards(store).keys.first)
@@ -97,7 +92,7 @@ import Testing
 
     /// A changed card that was damaged is told, and hides and changes no other.
     @Test func aDamagedChangeIsTold() throws {
-        let folder = Folder()
+        let folder = TemporaryFolder()
         try LMDBPeopleStore(store: folder.path).apply([.insert(CardSamples.card(1))])
         let tables = ["changes"]
         try LMDBEnvironment(folder: folder.path + "/people", tables: tables, mapBytes: 1 << 20, isReadOnly: false)
@@ -118,7 +113,7 @@ import Testing
 
     /// An import that was killed before its first commit leaves an environment without tables.
     @Test func aStoreWithoutTablesHasNoPeople() throws {
-        let folder = Folder()
+        let folder = TemporaryFolder()
         try FileManager.default.createDirectory(atPath: folder.path + "/people", withIntermediateDirectories: true)
         // LMDB writes the two pages of its head first.
         let file = folder.path + "/people/data.mdb"
@@ -130,7 +125,7 @@ import Testing
     }
 
     @Test func aSerialIsNotGivenAgain() throws {
-        let folder = Folder()
+        let folder = TemporaryFolder()
         func insert(then remove: Bool) throws -> CardKey {
             let store = try LMDBPeopleStore(store: folder.path)
             try store.apply([.insert(CardSamples.card(1))])
@@ -143,7 +138,7 @@ import Testing
     }
 
     @Test func cardsAreReadBehindASerialAndAcrossTransactions() throws {
-        let folder = Folder()
+        let folder = TemporaryFolder()
         let store = try LMDBPeopleStore(store: folder.path)
         let all = (0..<2500).map { CardSamples.card($0, subscriber: "anna") }
         try store.apply(all.map(PeopleChange.insert))
@@ -164,7 +159,7 @@ import Testing
 
     /// The closure may remove what it is given, and the rest is read all the same.
     @Test func aCardMayBeRemovedWhileItIsRead() throws {
-        let folder = Folder()
+        let folder = TemporaryFolder()
         let store = try LMDBPeopleStore(store: folder.path)
         try store.apply((0..<3000).map { .insert(CardSamples.card($0)) })
         var seen = 0
@@ -177,7 +172,7 @@ import Testing
     }
 
     @Test func aDamagedCardDoesNotHideThoseBehindIt() throws {
-        let folder = Folder()
+        let folder = TemporaryFolder()
         do {
             let store = try LMDBPeopleStore(store: folder.path)
             try store.apply(
@@ -203,7 +198,7 @@ import Testing
     }
 
     @Test func aCardThatIsTooLargeIsRefusedAndNothingOfItsBatchIsWritten() throws {
-        let folder = Folder()
+        let folder = TemporaryFolder()
         let store = try LMDBPeopleStore(store: folder.path)
         var large = CardSamples.card(1)
         large.activity = String(repeating: "x", count: Card.bytesMax)
@@ -219,7 +214,7 @@ import Testing
     }
 
     @Test func theFolderOfANewerReleaseIsRefused() throws {
-        let folder = Folder()
+        let folder = TemporaryFolder()
         do {
             let store = try LMDBPeopleStore(store: folder.path)
             try store.apply([])
@@ -234,7 +229,7 @@ import Testing
     }
 
     @Test func aFolderThatVanishesTakesNothing() throws {
-        let folder = Folder()
+        let folder = TemporaryFolder()
         let store = try LMDBPeopleStore(store: folder.path)
         try FileManager.default.removeItem(atPath: folder.path)
         let error = #expect(throws: LogError.self) { try store.apply([.insert(CardSamples.card(1))]) }
@@ -247,7 +242,7 @@ import Testing
     }
 
     @Test func onlyTheOwnerMayReadTheFolder() throws {
-        let folder = Folder()
+        let folder = TemporaryFolder()
         _ = try LMDBPeopleStore(store: folder.path)
         let modes = try ["", "/people", "/people/data.mdb"].map {
             try FileManager.default.attributesOfItem(atPath: folder.path + $0)[.posixPermissions] as? Int
@@ -256,7 +251,7 @@ import Testing
     }
 
     @Test func oneProcessWritesToTheFolder() throws {
-        let folder = Folder()
+        let folder = TemporaryFolder()
         let store = try LMDBPeopleStore(store: folder.path)
         let error = #expect(throws: LogError.self) { try LMDBPeopleStore(store: folder.path) }
         #expect(error?.description.contains("another process uses this store") == true)

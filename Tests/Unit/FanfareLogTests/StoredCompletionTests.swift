@@ -1,4 +1,5 @@
 import FanfareModel
+import FanfareTestSupport
 import Foundation
 import Testing
 
@@ -6,12 +7,6 @@ import Testing
 
 /// Completions in a store: which versions people have.
 @Suite struct StoredCompletionTests {
-    private final class Folder {
-        let path = NSTemporaryDirectory() + "fanfare-claims-\(UUID())"
-        init() throws { try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true) }
-        deinit { try? FileManager.default.removeItem(atPath: path) }
-    }
-
     private static func completion(_ birth: UInt64, version: UInt32 = 1, _ marks: [UInt32] = []) -> StoredCompletion {
         StoredCompletion(
             topic: TopicID("match/\(birth)"), app: AppID(bundleID: "com.example", environment: .development),
@@ -40,12 +35,12 @@ import Testing
         return (rows, head)
     }
 
-    private static func store(inMemory: Bool, _ folder: Folder) throws -> any ClaimStore {
+    private static func store(inMemory: Bool, _ folder: TemporaryFolder) throws -> any ClaimStore {
         inMemory ? MemoryClaims() : try ClaimFolder(store: folder.path)
     }
 
     @Test(arguments: [true, false]) func theNewestCompletionOfATopicIsKept(inMemory: Bool) throws {
-        let folder = try Folder()
+        let folder = try TemporaryFolder.made()
         let store = try Self.store(inMemory: inMemory, folder)
         #expect(try Self.read(store).head == nil)
         try store.append([], Self.changes([Self.completion(1), Self.completion(2, [5, 6])], 3))
@@ -67,7 +62,7 @@ import Testing
     }
 
     @Test func aFolderHasItsCompletionsAgainBesideItsClaims() throws {
-        let folder = try Folder()
+        let folder = try TemporaryFolder.made()
         let first = try ClaimFolder(store: folder.path)
         try first.begin(at: FeedTime(milliseconds: 5))
         try first.append([], Self.changes([Self.completion(1)]))

@@ -1,5 +1,6 @@
 import FanfareDecisions
 import FanfareModel
+import FanfareTestSupport
 import Testing
 
 @testable import FanfareReplay
@@ -16,10 +17,7 @@ import Testing
     }
 
     private func publication(_ version: UInt32) -> Publication {
-        Publication(
-            serial: UInt64(version), topicID: TopicID("t"), topicKind: .football,
-            version: version, event: .update, state: EncodedState([:]), priority: .conserving, alert: nil,
-            staleAfter: nil, dismissAfter: nil)
+        Publication.test(UInt64(version), of: TopicID("t"), state: [:], priority: .conserving)
     }
 
     /// A feed with another wrong id in each line.

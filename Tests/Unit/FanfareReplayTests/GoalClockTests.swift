@@ -1,4 +1,5 @@
 import FanfareModel
+import FanfareTestSupport
 import Testing
 
 @testable import FanfareReplay
@@ -7,9 +8,7 @@ import Testing
     private let topic = TopicID("match/1")
 
     private func publication(_ serial: UInt64, of topic: TopicID) -> Publication {
-        Publication(
-            serial: serial, topicID: topic, topicKind: .football, version: UInt32(serial), event: .update,
-            state: EncodedState([:]), priority: .conserving, alert: nil, staleAfter: nil, dismissAfter: nil)
+        Publication.test(serial, of: topic, state: [:], priority: .conserving)
     }
 
     private func clock(_ serials: UInt64...) -> GoalClock {

@@ -1,9 +1,9 @@
-import EngineTestSupport
 import Fanfare
 import FanfareDecisions
 import FanfareFanOut
 import FanfareFeeds
 import FanfareModel
+import FanfareTestSupport
 import Foundation
 import Testing
 

@@ -1,5 +1,5 @@
-import EngineTestSupport
 import FanfareModel
+import FanfareTestSupport
 import Testing
 
 @testable import FanfareReplay

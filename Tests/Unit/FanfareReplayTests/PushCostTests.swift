@@ -1,6 +1,7 @@
 import Fanfare
 import FanfareModel
 import FanfareReplay
+import FanfareTestSupport
 import Testing
 
 @Suite struct PushCostTests {
@@ -28,9 +29,8 @@ import Testing
     /// Dates, an alert and the dismissal of an end are part of the body.
     @Test func thePushOfAVersionIsTheOneThatIsSent() throws {
         func publication(_ event: Publication.Event, alert: Alert?) -> Publication {
-            Publication(
-                serial: 1, topicID: TopicID("match/1"), topicKind: .football, version: 1, event: event,
-                state: EncodedState(["homeScore": 2]), priority: .immediate, alert: alert, relevance: 50,
+            Publication.test(
+                of: TopicID("match/1"), event: event, state: ["homeScore": 2], alert: alert, relevance: 50,
                 staleAfter: .seconds(900), dismissAfter: event == .end ? .seconds(1800) : nil)
         }
         let goal = Alert(

@@ -1,6 +1,7 @@
 import FanfareDecisions
 import FanfareFanOut
 import FanfareModel
+import FanfareTestSupport
 import Testing
 
 @testable import FanfareReplay
@@ -24,9 +25,7 @@ import Testing
     }
 
     private func publication(_ serial: UInt64) -> Publication {
-        Publication(
-            serial: serial, topicID: Self.match, topicKind: .football, version: UInt32(serial), event: .update,
-            state: EncodedState([:]), priority: .immediate, alert: nil, staleAfter: nil, dismissAfter: nil)
+        Publication.test(serial, of: Self.match, state: [:])
     }
 
     /// Until `second` seconds after the connections were opened.

@@ -1,6 +1,6 @@
-import EngineTestSupport
 import FanfareFanOut
 import FanfareModel
+import FanfareTestSupport
 import Testing
 
 @testable import FanfareReplay

@@ -1,4 +1,3 @@
-import EngineTestSupport
 import Fanfare
 import FanfareDecisions
 import FanfareFeeds
@@ -6,6 +5,7 @@ import FanfareLog
 import FanfareLoop
 import FanfareModel
 import FanfareRules
+import FanfareTestSupport
 import Foundation
 import Testing
 

@@ -1,10 +1,10 @@
-import EngineTestSupport
 import Fanfare
 import FanfareDecisions
 import FanfareFanOut
 import FanfareFeeds
 import FanfareModel
 import FanfareReplay
+import FanfareTestSupport
 import Foundation
 import Testing
 

@@ -1,7 +1,7 @@
-import EngineTestSupport
 import FanfareFanOut
 import FanfareModel
 import FanfareQueues
+import FanfareTestSupport
 import Testing
 
 @testable import Fanfare

@@ -3,6 +3,7 @@ import FanfareFanOut
 import FanfareLog
 import FanfareModel
 import FanfareQueues
+import FanfareTestSupport
 import Foundation
 import Testing
 
@@ -247,21 +248,9 @@ import Testing
 }
 
 extension CheckpointerTests {
-    private final class Folder {
-        let path = NSTemporaryDirectory() + "fanfare-season-\(UUID())"
-        deinit { try? FileManager.default.removeItem(atPath: path) }
-
-        func bytes(of prefix: String) throws -> Int {
-            try FileManager.default.contentsOfDirectory(atPath: path).filter { $0.hasPrefix(prefix) }.reduce(0) {
-                let attributes = try FileManager.default.attributesOfItem(atPath: path + "/" + $1)
-                return $0 + ((attributes[.size] as? Int) ?? 0)
-            }
-        }
-    }
-
     /// Lives too short for a checkpoint of their own: each ends with one, and the next one trims the log.
     @Test func aLogIsTrimmedAlsoIfEachLifeIsShort() throws {
-        let folder = Folder()
+        let folder = TemporaryFolder()
         for life in 0..<6 {
             let log = try LMDBLog(folder: folder.path)
             let (core, _) = Self.core()
@@ -285,7 +274,7 @@ extension CheckpointerTests {
 
     /// Thirty days of matches that come and go, and of boards that never end, with a restart each day.
     @Test func aSeasonLeavesTheFilesFlat() throws {
-        let folder = Folder()
+        let folder = TemporaryFolder()
         let day: Int64 = 86_400
         var sizes: [(log: Int, checkpoints: Int, decided: Int)] = []
         for number in 0..<30 {
@@ -350,5 +339,14 @@ extension CheckpointerTests {
         let (core, _) = core()
         try? core.recall(log, under: .builtIn)
         return (try? rules(of: log))?.text ?? ""
+    }
+}
+
+extension TemporaryFolder {
+    fileprivate func bytes(of prefix: String) throws -> Int {
+        try FileManager.default.contentsOfDirectory(atPath: path).filter { $0.hasPrefix(prefix) }.reduce(0) {
+            let attributes = try FileManager.default.attributesOfItem(atPath: path + "/" + $1)
+            return $0 + ((attributes[.size] as? Int) ?? 0)
+        }
     }
 }

@@ -1,5 +1,5 @@
-import EngineTestSupport
 import FanfareLoop
+import FanfareTestSupport
 import Foundation
 import Synchronization
 import Testing

@@ -1,6 +1,6 @@
-import EngineTestSupport
 import FanfareLog
 import FanfareModel
+import FanfareTestSupport
 
 @testable import Fanfare
 

@@ -1,9 +1,9 @@
-import EngineTestSupport
 import FanfareDecisions
 import FanfareFanOut
 import FanfareLog
 import FanfareModel
 import FanfareRules
+import FanfareTestSupport
 
 @testable import Fanfare
 

@@ -1,9 +1,9 @@
-import EngineTestSupport
 import FanfareDecisions
 import FanfareFanOut
 import FanfareLog
 import FanfareModel
 import FanfareRules
+import FanfareTestSupport
 
 @testable import Fanfare
 
@@ -11,7 +11,7 @@ import FanfareRules
 /// whole life: no alert leaves twice for a phone, after the last restart everybody has the newest one whom no claim names, each phone shows
 /// what its topic does, who did so when the engine died gets no push by the restart, and no stamp goes back, however the clock is set.
 final class CrashWorld {
-    private struct Phone {
+    struct Phone {
         /// Bits of an id that is its token, or a text.
         let id: ActivityID
         let subscriber: UInt64
@@ -38,37 +38,37 @@ final class CrashWorld {
     }
 
     private var random: SplitMix64
-    private let clock = ManualClock()
-    private let disk = CrashDisk()
+    let clock = ManualClock()
+    let disk = CrashDisk()
     /// Draws the moments and steps at which somebody sets the wall clock; `nil` if nobody does.
     private var setter: SplitMix64?
-    private var build = CrashBuild()
-    private var phones: [Phone] = []
-    private var byToken: [[UInt8]: Int] = [:]
-    private var life: CrashLife?
+    var build = CrashBuild()
+    var phones: [Phone] = []
+    var byToken: [[UInt8]: Int] = [:]
+    var life: CrashLife?
     private var sequence = 0
     /// Number of the last event before this life.
-    private var before = 0
+    var before = 0
     /// Alerts that were granted while the app was muted.
-    private var withheld: Set<String> = []
+    var withheld: Set<String> = []
     /// Alerts from before lives that began with the app muted.
     private var passedOver: Set<String> = []
     /// Numbers of the durable versions.
-    private var durable: Set<Int> = []
+    var durable: Set<Int> = []
     /// Claims from before this life.
     private var claimsBefore: [StoredClaims] = []
     /// Alerts that were granted: topic, and log time.
-    private var happenedAt: [String: FeedTime] = [:]
-    private var granted: [String: (topic: TopicID, at: FeedTime)] = [:]
+    var happenedAt: [String: FeedTime] = [:]
+    var granted: [String: (topic: TopicID, at: FeedTime)] = [:]
     private var violation: String?
     /// Is `true` in the life of another decision version than that of the life before.
-    private var isUpgrade = false
+    var isUpgrade = false
     /// Is `true` since a build that decides otherwise and does not say so. Whether it has shown something by itself depends on the checkpoint that a
     /// restart finds, so that versions have other numbers after the next one, and everybody gets them once more.
-    private var isMistake = false
+    var isMistake = false
     /// Log time at which the engine died after a calm; `nil` if it died at work.
-    private var diedAt: FeedTime?
-    private(set) var met = Met()
+    var diedAt: FeedTime?
+    var met = Met()
     /// Is told what happens, in words.
     var onHappening: ((String) -> Void)?
 
@@ -104,7 +104,7 @@ final class CrashWorld {
         }
     }
 
-    private static let topics = (0..<2).map { TopicID("topic/\($0)") }
+    static let topics = (0..<2).map { TopicID("topic/\($0)") }
 
     init(seed: UInt64) {
         random = SplitMix64(seed: seed)
@@ -143,7 +143,7 @@ final class CrashWorld {
     }
 
     /// The durable card of each phone, by its number.
-    private func cards() -> [Int: Card] {
+    func cards() -> [Int: Card] {
         var found: [Int: Card] = [:]
         try? disk.people.read { (_, row) throws(LogError) in
             if case .success(let card) = row, let number = byToken[card.token] { found[number] = card }
@@ -201,9 +201,9 @@ final class CrashWorld {
         while sync() {}
     }
 
-    private func complain(_ text: String) { violation = violation ?? text }
+    func complain(_ text: String) { violation = violation ?? text }
 
-    private func tell(_ text: @autoclosure () -> String) {
+    func tell(_ text: @autoclosure () -> String) {
         guard let onHappening else { return }
         onHappening("\(clock.truth.milliseconds): \(text())")
     }
@@ -305,29 +305,8 @@ final class CrashWorld {
         tell("event \(id) of \(event.topic)\(event.alert == nil ? "" : ", with an alert")")
     }
 
-    /// Checks that a crash costs few alerts: for each topic, what each shard has claimed and not sent, and what was in flight.
-    private func judgeLoss() {
-        guard let life, let shards = life.nodes.first.map({ _ in life.nodes.count }) else { return }
-        let flying = life.nodes.reduce(0) { $0 + $1.network.flights.count }
-        for topic in Self.topics {
-            let alerts = durableAlerts(of: topic)
-            guard let newest = alerts.last, Int(newest).map({ $0 > before }) == true else { continue }
-            // Claims name alerts by their log time: those of one millisecond are one to them.
-            guard alerts.count(where: { granted[$0]?.at == granted[newest]?.at }) == 1 else { continue }
-            let lost = phones.count {
-                $0.topic == topic && !$0.isLineup && !$0.hasMoved && !$0.isSick && !$0.alerts.contains(newest)
-                    && isClaimed($0, newest, in: disk.claims.claims)
-            }
-            met.lost += lost
-            if lost > shards * Self.claimedMax + flying { complain("a crash costs \(lost) phones alert \(newest)") }
-        }
-    }
-
     /// Alerts of a class that wait at most, in an audience (`AlertHistory.perClassMax`).
     private static let alertsKept = 8
-
-    /// Greatest number of claimed members that a shard has not sent a push: one and a half blocks, of which the largest has two members.
-    private static let claimedMax = 3
 
     /// Changes the token of a phone that has a name beside it.
     private func rotate() {
@@ -455,175 +434,5 @@ final class CrashWorld {
                 met.uncertain += 1
             }
         }
-    }
-
-    /// Checks that each phone shows what its topic does.
-    private func judgeStates() {
-        var newest: [TopicID: String] = [:]
-        try? disk.log.read(from: 1) { _, entry in
-            if case .event(let event, _) = entry.body, event.topic != .every, let id = event.id {
-                newest[event.topic] = "\"number\":\(id)"
-            }
-            return true
-        }
-        // A lineup shows its rows in short words.
-        for (index, card) in cards() where !phones[index].isSick && card.audience.topics.count == 1 {
-            guard let state = newest[card.audience.topics[0]] else { continue }
-            let shown = String(decoding: phones[index].state, as: UTF8.self)
-            if !(shown.contains(state + ",") || shown.contains(state + "}")) {
-                complain("phone \(index) shows \(shown) and not \(state)")
-            }
-            judgeEdition(shown, of: card.audience.topics[0], on: index)
-            if diedAt != nil { met.spared += 1 }
-        }
-    }
-
-    /// Checks that the phone shows what the running build has decided, and that this is its own decision if its version says that it decides
-    /// otherwise.
-    private func judgeEdition(_ shown: String, of topic: TopicID, on index: Int) {
-        guard let state = life?.core.state(of: topic)?.contentState, case .int(let edition)? = state["edition"] else {
-            return
-        }
-        if !shown.contains("\"edition\":\(edition)") {
-            complain("phone \(index) shows \(shown), its topic edition \(edition)")
-        }
-        if isUpgrade, edition != build.edition {
-            complain("topic \(topic) shows edition \(edition), and the build that runs decides \(build.edition)")
-        }
-    }
-
-    private func show(_ push: EngineWorld.Network.Flight) {
-        if let index = byToken[push.token] { phones[index].state = push.state }
-    }
-
-    /// Checks that a restart sends nothing to those who have it. Whoever joined at the log time at which the engine died, or later, may get a
-    /// push.
-    private func judgeSuperfluous(_ push: EngineWorld.Network.Flight, to index: Int) {
-        // The store does not note what lineups have.
-        guard !isMistake, push.alert == nil, push.state == phones[index].state, let card = cards()[index],
-            card.audience.topics.count == 1
-        else { return }
-        met.superfluous += 1
-        guard let diedAt, !phones[index].isSick else { return }
-        if let joined = card.joinedAt, joined >= diedAt { return }
-        complain("phone \(index) gets what it has had before")
-    }
-
-    /// Reads the log as a restart would find it.
-    private func noteDurable() {
-        try? disk.log.read(from: disk.log.start) { _, entry in
-            guard case .event(let event, _) = entry.body, let number = event.id.flatMap({ Int($0) }) else {
-                return true
-            }
-            durable.insert(number)
-            return true
-        }
-    }
-
-    /// Checks that what the phone is shown is durable, and not older than what has left for it before, in any life.
-    private func judgeNumber(_ push: EngineWorld.Network.Flight, to index: Int) {
-        let text = String(decoding: push.state, as: UTF8.self)
-        guard let place = text.firstRange(of: "\"number\":")?.upperBound,
-            let number = Int(text[place...].prefix { $0.isNumber })
-        else { return }
-        if !durable.contains(number) { noteDurable() }
-        if !durable.contains(number) { complain("phone \(index) is shown \(number), which no loss of power leaves") }
-        guard !phones[index].hasMoved, !phones[index].hasFollowedAgain, !phones[index].isLineup else { return }
-        if number < phones[index].number {
-            complain("phone \(index) goes back from \(phones[index].number) to \(number)")
-        }
-        phones[index].number = number
-    }
-
-    /// Checks that the push is newer, for the phone, than those of all lives before it.
-    private func judgeStamp(_ push: EngineWorld.Network.Flight, to index: Int) {
-        if push.stamp > clock.source.wallMilliseconds() / 1000 { met.ahead += 1 }
-        if let last = phones[index].last,
-            push.stamp < last.stamp || push.stamp == last.stamp && push.state != last.state
-        {
-            complain("phone \(index): another state with stamp \(push.stamp) after \(last.stamp)")
-        }
-        phones[index].last = (push.stamp, push.state)
-    }
-
-    /// Ids of the alerts whose events are durable, in order.
-    private func durableAlerts(of topic: TopicID) -> [String] {
-        var found: [String] = []
-        var isMuted = false
-        try? disk.log.read(from: 1) { _, entry in
-            guard case .event(let event, _) = entry.body else { return true }
-            if case .operation(let operation) = event.change { isMuted = operation == .mute }
-            guard event.topic == topic, event.alert != nil, let id = event.id else { return true }
-            found.append(id)
-            granted[id] = (topic, entry.now)
-            if isMuted { withheld.insert(id) }
-            return true
-        }
-        return found
-    }
-
-    private func isWithheld(_ alert: String) -> Bool {
-        withheld.contains(alert) || life?.isMuted == true && Int(alert).map { $0 <= before } == true
-    }
-
-    /// - Parameter isOfMoment: whether a claim of another alert counts that was granted in the same millisecond: to a claim, those are one,
-    ///   also of several topics of a lineup. So a phone may lack it.
-    private func isClaimed(
-        _ phone: Phone, _ alert: String, in claims: [StoredClaims], orOneOfItsMoment isOfMoment: Bool = false
-    ) -> Bool {
-        guard let (topic, at) = granted[alert] else { return false }
-        let mark = ActivityMark(phone.id, token: phone.tokens[0])
-        return claims.contains { stored in
-            stored.claims.contains { claim in
-                guard claim.activities.contains(mark) else { return false }
-                return claim.topic == topic ? claim.through >= at : isOfMoment && claim.through == at
-            }
-        }
-    }
-
-    private func judge(_ push: EngineWorld.Network.Flight, from node: Int) {
-        guard let index = byToken[push.token] else { return complain("a push to nobody") }
-        tell(
-            "push to phone \(index), \(push.alerts.isEmpty ? "silent" : "alerts \(push.alerts)"): \(String(decoding: push.state, as: UTF8.self))"
-        )
-        judgeSuperfluous(push, to: index)
-        judgeStamp(push, to: index)
-        judgeNumber(push, to: index)
-        for alert in push.alerts { judge(alert, to: index) }
-    }
-
-    private func judge(_ alert: String, to index: Int) {
-        met.alerts += 1
-        if life?.isLoading == true, Int(alert).map({ $0 > before }) == true { met.whileLoading += 1 }
-        if phones[index].isLineup { met.ofLineups += 1 }
-        if met.lives > 1, Int(alert).map({ $0 <= before }) == true {
-            met.late += 1
-            if phones[index].isLineup { met.lateOfLineups += 1 }
-        }
-        if let at = happenedAt[alert], clock.truth - at > .seconds(301) { complain("alert \(alert) is out of date") }
-        if isWithheld(alert) { complain("phone \(index): alert \(alert), which an operator had muted") }
-        if !phones[index].alerts.insert(alert).inserted { complain("phone \(index): alert \(alert) twice") }
-        for topic in Self.topics { _ = durableAlerts(of: topic) }
-        if let (topic, at) = granted[alert], phones[index].follows[topic].map({ at < $0 }) ?? true {
-            complain("phone \(index): alert \(alert) of \(topic), which it did not follow by then")
-        }
-        if !isClaimed(phones[index], alert, in: disk.claims.claims) {
-            complain("phone \(index): alert \(alert) leaves without a claim")
-        }
-    }
-
-    private func note(_ outcome: DeliveryOutcome, to push: EngineWorld.Network.Flight) {
-        if outcome == .accepted { show(push) } else { tell("answer \(outcome) to \(byToken[push.token] ?? -1)") }
-        // Certainly not processed: nobody has heard it.
-        guard outcome == .notProcessed || outcome == .serviceError, let index = byToken[push.token] else { return }
-        phones[index].alerts.subtract(push.alerts)
-    }
-}
-
-extension EngineWorld.Network.Flight {
-    /// Titles of the alerts that the push tells of.
-    fileprivate var alerts: [String] {
-        guard let alert else { return [] }
-        return [alert] + (body ?? "").split(separator: "\n").map(String.init)
     }
 }

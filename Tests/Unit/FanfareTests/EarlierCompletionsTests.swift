@@ -1,5 +1,6 @@
 import FanfareLog
 import FanfareModel
+import FanfareTestSupport
 import Testing
 
 @testable import Fanfare
@@ -7,10 +8,8 @@ import Testing
 /// Which completions of an earlier process a restart believes.
 @Suite struct EarlierCompletionsTests {
     private static func publication(version: UInt32, goals: Int64) -> Publication {
-        Publication(
-            serial: UInt64(version), topicID: TopicID("match"), topic: TopicNumber(place: 0, birth: 7),
-            topicKind: .generic, version: version, event: .update, state: EncodedState(["goals": .int(goals)]),
-            priority: .immediate, alert: nil, staleAfter: nil, dismissAfter: nil)
+        Publication.test(
+            UInt64(version), numbered: TopicNumber(place: 0, birth: 7), kind: .generic, state: ["goals": .int(goals)])
     }
 
     private static func completions(of publication: Publication) -> EarlierCompletions {

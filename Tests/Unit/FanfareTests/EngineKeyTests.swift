@@ -3,6 +3,7 @@ import FanfareFanOut
 import FanfareLog
 import FanfareLoop
 import FanfareModel
+import FanfareTestSupport
 import Foundation
 import Testing
 
@@ -11,11 +12,6 @@ import Testing
 /// Calls with idempotency keys, of engines with threads that follow one another on one store.
 @Suite(.timeLimit(.minutes(10))) struct EngineKeyTests {
     private static let match = TopicID("match/1")
-
-    private final class TemporaryFolder {
-        let path = NSTemporaryDirectory() + "fanfare-engine-keys-\(UUID())"
-        deinit { try? FileManager.default.removeItem(atPath: path) }
-    }
 
     private static func engine(_ store: StoreChoice?, checkpoints: UInt64? = nil) throws -> Engine {
         var store = store

@@ -1,6 +1,6 @@
-import EngineTestSupport
 import FanfareLoop
 import FanfareModel
+import FanfareTestSupport
 import Foundation
 import Testing
 

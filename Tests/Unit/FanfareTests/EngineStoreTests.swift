@@ -1,10 +1,10 @@
 import Dispatch
-import EngineTestSupport
 import FanfareDecisions
 import FanfareFanOut
 import FanfareLog
 import FanfareLoop
 import FanfareModel
+import FanfareTestSupport
 import Foundation
 import Testing
 
@@ -13,11 +13,6 @@ import Testing
 /// Engines that follow one another on one store.
 @Suite struct EngineStoreTests {
     private static let match = TopicID("match/1")
-
-    private final class TemporaryFolder {
-        let path = NSTemporaryDirectory() + "fanfare-engine-store-\(UUID())"
-        deinit { try? FileManager.default.removeItem(atPath: path) }
-    }
 
     private static func engine(
         _ store: StoreChoice, rules: Rules = .builtIn, _ observer: Engine.Observer = Engine.Observer()

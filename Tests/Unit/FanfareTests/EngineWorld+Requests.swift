@@ -1,7 +1,7 @@
-import EngineTestSupport
 import FanfareDecisions
 import FanfareFanOut
 import FanfareModel
+import FanfareTestSupport
 
 @testable import Fanfare
 

@@ -1,6 +1,6 @@
-import EngineTestSupport
 import FanfareDecisions
 import FanfareModel
+import FanfareTestSupport
 import Testing
 
 @testable import Fanfare

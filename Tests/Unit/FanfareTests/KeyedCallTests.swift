@@ -1,9 +1,9 @@
-import EngineTestSupport
 import FanfareDecisions
 import FanfareFanOut
 import FanfareLog
 import FanfareLoop
 import FanfareModel
+import FanfareTestSupport
 import Foundation
 import Testing
 

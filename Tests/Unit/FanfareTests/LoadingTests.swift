@@ -1,8 +1,8 @@
-import EngineTestSupport
 import FanfareDecisions
 import FanfareFanOut
 import FanfareLoop
 import FanfareModel
+import FanfareTestSupport
 import Synchronization
 import Testing
 

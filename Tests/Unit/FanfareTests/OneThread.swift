@@ -1,8 +1,8 @@
-import EngineTestSupport
 import FanfareDecisions
 import FanfareFanOut
 import FanfareLog
 import FanfareModel
+import FanfareTestSupport
 import Synchronization
 
 @testable import Fanfare

@@ -1,6 +1,7 @@
 import FanfareFanOut
 import FanfareLog
 import FanfareModel
+import FanfareTestSupport
 import Testing
 
 @testable import Fanfare
@@ -12,14 +13,13 @@ import Testing
         freshFor: Duration = .seconds(60),
         event: Publication.Event = .update, freesID: Bool = false
     ) -> Publication {
-        Publication(
-            serial: 1, topicID: TopicID(topic), topicKind: .generic, version: 1, event: event,
-            state: EncodedState(["n": 1]), priority: .immediate,
+        Publication.test(
+            of: TopicID(topic), kind: .generic, event: event, state: ["n": 1],
             alert: title.map {
                 Alert(
                     cause: $0, class: .essential, text: AlertText(title: $0, body: "körper"), freshFor: freshFor,
                     highlight: "n", grantedAt: time(second), arrivedAt: time(wall ?? second))
-            }, staleAfter: nil, dismissAfter: nil, freesID: freesID)
+            }, freesID: freesID)
     }
 
     private static func time(_ second: Int64) -> FeedTime { FeedTime(seconds: 1_790_000_000 + second) }

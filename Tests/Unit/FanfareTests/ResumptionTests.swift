@@ -1,14 +1,12 @@
 import FanfareModel
+import FanfareTestSupport
 import Testing
 
 @testable import Fanfare
 
 @Suite struct ResumptionTests {
     private static func publication(_ topic: String) -> Publication {
-        Publication(
-            serial: UInt64(topic.utf8.first ?? 0), topicID: TopicID(topic), topicKind: .generic, version: 1,
-            event: .update,
-            state: EncodedState(["n": 1]), priority: .immediate, alert: nil, staleAfter: nil, dismissAfter: nil)
+        Publication.test(UInt64(topic.utf8.first ?? 0), of: TopicID(topic), kind: .generic, version: 1, state: ["n": 1])
     }
 
     private static func alert(

@@ -1,14 +1,12 @@
 import FanfareModel
+import FanfareTestSupport
 import Testing
 
 @testable import Fanfare
 
 @Suite struct ShardTopicCompletionsTests {
     private static func publication(_ version: UInt32) -> Publication {
-        Publication(
-            serial: UInt64(version), topicID: TopicID("match"), topic: TopicNumber(place: 0, birth: 7),
-            topicKind: .football, version: version, event: .update, state: EncodedState(["n": .int(Int64(version))]),
-            priority: .immediate, alert: nil, staleAfter: nil, dismissAfter: nil)
+        Publication.test(UInt64(version), numbered: TopicNumber(place: 0, birth: 7), state: ["n": .int(Int64(version))])
     }
 
     private static func report(_ version: UInt32, before second: Int64, forJoiners: Bool = false) -> TopicCompletion {

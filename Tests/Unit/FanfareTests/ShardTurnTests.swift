@@ -1,7 +1,7 @@
-import EngineTestSupport
 import FanfareFanOut
 import FanfareLoop
 import FanfareModel
+import FanfareTestSupport
 import Synchronization
 import Testing
 
@@ -9,10 +9,7 @@ import Testing
 
 @Suite struct ShardTurnTests {
     private static func publication(_ serial: UInt64, of topic: Int) -> Publication {
-        Publication(
-            serial: serial, topicID: TopicID("match/\(topic)"), topicKind: .football, version: UInt32(serial),
-            event: .update, state: EncodedState(["number": .int(Int64(serial))]), priority: .immediate, alert: nil,
-            staleAfter: nil, dismissAfter: nil)
+        Publication.test(serial, of: TopicID("match/\(topic)"), state: ["number": .int(Int64(serial))])
     }
 
     /// Unfollows of unknown activities produce no reports, so the shard's only message is that there is room.

@@ -1,7 +1,7 @@
-import EngineTestSupport
 import FanfareFanOut
 import FanfareLog
 import FanfareModel
+import FanfareTestSupport
 
 @testable import Fanfare
 

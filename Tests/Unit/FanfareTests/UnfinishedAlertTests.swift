@@ -1,8 +1,8 @@
-import EngineTestSupport
 import FanfareFanOut
 import FanfareLog
 import FanfareLoop
 import FanfareModel
+import FanfareTestSupport
 import Foundation
 import Testing
 

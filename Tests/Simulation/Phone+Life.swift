@@ -1,0 +1,78 @@
+import FanfareFanOut
+import FanfareModel
+
+extension Phone {
+    /// The card from its beginning to its end: the oracle of ages, ends and deaths.
+    struct Life {
+        /// Time at which the card appeared, as the shard knows it.
+        var beganAt = MonotonicTime(nanoseconds: 0)
+        var isExpired = false
+        /// Is `true` if its name means the successor, whose card may still be pending.
+        var isReplaced = false
+        /// Is `true` if it ended before the system's eight hours were over: a successor is then unwanted.
+        var isEndedEarly = false
+        var hasLeft = false
+        private var hasEnded = false
+        private(set) var isEnding = false
+        /// Is `true` when the service has certainly taken an end, or the token is dead: nothing may follow.
+        var isGone = false
+        var isDead = false
+        /// Is `true` if the shard has removed it and must report that once.
+        private(set) var isRemoved = false
+        var deathReports = 0
+
+        var isLive: Bool { !isExpired && !hasLeft && !isDead && !hasEnded && !isGone }
+
+        mutating func sent(_ event: Payload.Event) { isEnding = event == .end }
+
+        /// - Parameters:
+        ///   - isServed: `true` if the push went to the token that the shard has.
+        ///   - isLast: `true` if nothing follows the push, though it was refused: the card stays on the phone until the system removes it.
+        mutating func answered(_ flight: World.Flight, isServed: Bool, isHeld: Bool, isLast: Bool) {
+            isEnding = false
+            let isEnd = flight.payload.event == .end
+            switch flight.outcome {
+            case .accepted: if isEnd { (hasEnded, isGone) = (true, true) }
+            case .unknown: if flight.arrives, isEnd { hasEnded = true }
+            // A dead answer for a replaced token says nothing about the new one.
+            case .deadToken: if isServed, !isHeld { (isGone, isRemoved) = (true, true) }
+            case .refused: if isLast { isGone = true }
+            case .throttled, .serviceError, .notProcessed: break
+            }
+        }
+    }
+
+    /// The trouble of its token: the oracle of waits.
+    struct Health {
+        /// Fault of its token.
+        var sickness: Sickness?
+        /// Time of the last trouble of a push to it.
+        private(set) var troubledAt: MonotonicTime?
+        /// Time until which its own trouble delays it, at least.
+        private(set) var waitsUntil = MonotonicTime.always
+        private(set) var isThrottled = false
+        /// Is `true` if its token was answered as dead while the guard was shut.
+        var isHeld = false
+        /// Is `true` if it got a new token while the guard was shut.
+        var wasHeld = false
+
+        /// Forgets the trouble of a token that was replaced.
+        mutating func recover() { (isHeld, waitsUntil, troubledAt, sickness) = (false, .always, nil, nil) }
+
+        mutating func sent() { isThrottled = false }
+
+        /// - Parameter isServed: `true` if the push went to the token that the shard has.
+        mutating func answered(_ outcome: DeliveryOutcome, isServed: Bool, isHeld: Bool, at now: MonotonicTime) {
+            self.isHeld = isHeld
+            if outcome != .accepted, isServed { troubledAt = now }
+            switch outcome {
+            case .throttled, .serviceError:
+                isThrottled = true
+                if isServed { waitsUntil = now + .seconds(1) }
+            case .notProcessed: isThrottled = false
+            case .deadToken: if !isServed || isHeld { isThrottled = isHeld }
+            case .accepted, .unknown, .refused: break
+            }
+        }
+    }
+}

@@ -1,0 +1,89 @@
+import FanfareModel
+import Testing
+
+@testable import Simulation
+
+/// The parts of a phone, each an oracle of its own.
+@Suite struct PhonePartsTests {
+    private static let now = MonotonicTime(nanoseconds: 1_000_000_000)
+    private static let (match, other) = (TopicID("match"), TopicID("other"))
+
+    private static func alert(_ title: String) -> Alert {
+        Alert(
+            cause: title, class: .essential, text: AlertText(title: .text(title), body: ""), freshFor: .seconds(60),
+            highlight: nil)
+    }
+
+    private static func alerts(_ titles: String...) -> Phone.Alerts {
+        var alerts = Phone.Alerts()
+        for title in titles { alerts.note(alert(title), of: match, at: now, leavesAtOnce: true) }
+        return alerts
+    }
+
+    private static func missed(_ alerts: Phone.Alerts, after: Duration = .zero) -> [String] {
+        alerts.stillMissed(at: now + after).map(\.alert.cause)
+    }
+
+    @Test func anAlertIsMissedUntilItIsToldRevokedOrStale() {
+        var alerts = Self.alerts("first", "second")
+        #expect(Self.missed(alerts) == ["first", "second"] && alerts.isAwaited)
+        #expect(Self.missed(alerts, after: .seconds(60)).isEmpty)
+        alerts.revoke("first")
+        #expect(Self.missed(alerts) == ["second"] && alerts.isAwaited)
+        alerts.sent([Self.alert("second").text])
+        #expect(Self.missed(alerts).isEmpty && !alerts.isAwaited)
+        #expect(alerts.tried == [Self.alert("second").text])
+    }
+
+    @Test func anAlertOfAPushThatWasNotProcessedIsMissedAgain() {
+        var alerts = Self.alerts("goal")
+        alerts.sent([Self.alert("goal").text])
+        alerts.untry([Self.alert("goal").text])
+        #expect(Self.missed(alerts) == ["goal"] && alerts.tried.isEmpty)
+    }
+
+    @Test func aMoveTakesTheAlertsOfTopicsThatStay() {
+        var alerts = Self.alerts("goal")
+        alerts.join([Self.match, Self.other], isWaited: false)
+        #expect(Self.missed(alerts) == ["goal"] && alerts.isAwaited)
+        alerts.join([Self.other], isWaited: false)
+        #expect(Self.missed(alerts).isEmpty && !alerts.isAwaited)
+    }
+
+    @Test func aSuccessorInheritsWhatTheOldCardLacks() {
+        var (new, none) = (Self.alerts("second"), Self.alerts("first"))
+        let old = Self.alerts("first", "second")
+        let (inherits, inheritsNothing) = (
+            new.inherit(from: old, surely: true), none.inherit(from: Self.alerts("first"), surely: true)
+        )
+        #expect(inherits && Self.missed(new) == ["first", "second"])
+        #expect(!inheritsNothing && Self.missed(none) == ["first"])
+    }
+
+    @Test func aTokenIsNewOnceTheShardHasAnother() {
+        var random = SplitMix64(seed: 1)
+        var tokens = Phone.Tokens([1])
+        tokens.renew(using: &random)
+        #expect(tokens.current != [1] && tokens.served == [1] && tokens.first == [1] && !tokens.isNew)
+        let (same, another) = (tokens.serve([1]), tokens.serve(tokens.current))
+        #expect(!same && another && tokens.isNew && tokens.served == tokens.current)
+        #expect(tokens.hasUsed([1]) && tokens.hasUsed(tokens.current) && !tokens.hasUsed([2]))
+    }
+
+    @Test func aDeadAnswerWhileTheGuardIsShutHoldsThePhone() {
+        var health = Phone.Health()
+        health.answered(.deadToken, isServed: true, isHeld: true, at: Self.now)
+        #expect(health.isHeld && health.isThrottled && health.troubledAt == Self.now)
+        health.recover()
+        #expect(!health.isHeld && health.troubledAt == nil && health.waitsUntil == .always)
+    }
+
+    @Test func aMoveThatIsPostponedIsForgottenWithTheNextMove() {
+        var following = Phone.Following()
+        following.join(.topic(Self.match), turn: 2, at: Self.now)
+        following.postponed = .topic(Self.other)
+        following.join(nil, turn: 0, at: Self.now + .seconds(1))
+        #expect(following.postponed == nil && following.served == nil && following.left == .topic(Self.match))
+        #expect(following.joins == 2 && following.joinedAt == Self.now + .seconds(1))
+    }
+}

@@ -1,0 +1,201 @@
+import FanfareDecisions
+import FanfareFanOut
+import FanfareLog
+import FanfareModel
+import FanfareTestSupport
+
+@testable import Fanfare
+
+/// The judgement of pushes and states, and what the store has of them.
+extension CrashWorld {
+    /// Checks that a crash costs few alerts: for each topic, what each shard has claimed and not sent, and what was in flight.
+    func judgeLoss() {
+        guard let life, let shards = life.nodes.first.map({ _ in life.nodes.count }) else { return }
+        let flying = life.nodes.reduce(0) { $0 + $1.network.flights.count }
+        for topic in Self.topics {
+            let alerts = durableAlerts(of: topic)
+            guard let newest = alerts.last, Int(newest).map({ $0 > before }) == true else { continue }
+            // Claims name alerts by their log time: those of one millisecond are one to them.
+            guard alerts.count(where: { granted[$0]?.at == granted[newest]?.at }) == 1 else { continue }
+            let lost = phones.count {
+                $0.topic == topic && !$0.isLineup && !$0.hasMoved && !$0.isSick && !$0.alerts.contains(newest)
+                    && isClaimed($0, newest, in: disk.claims.claims)
+            }
+            met.lost += lost
+            if lost > shards * Self.claimedMax + flying { complain("a crash costs \(lost) phones alert \(newest)") }
+        }
+    }
+
+    /// Greatest number of claimed members that a shard has not sent a push: one and a half blocks, of which the largest has two members.
+    private static let claimedMax = 3
+
+    /// Checks that each phone shows what its topic does.
+    func judgeStates() {
+        var newest: [TopicID: String] = [:]
+        try? disk.log.read(from: 1) { _, entry in
+            if case .event(let event, _) = entry.body, event.topic != .every, let id = event.id {
+                newest[event.topic] = "\"number\":\(id)"
+            }
+            return true
+        }
+        // A lineup shows its rows in short words.
+        for (index, card) in cards() where !phones[index].isSick && card.audience.topics.count == 1 {
+            guard let state = newest[card.audience.topics[0]] else { continue }
+            let shown = String(decoding: phones[index].state, as: UTF8.self)
+            if !(shown.contains(state + ",") || shown.contains(state + "}")) {
+                complain("phone \(index) shows \(shown) and not \(state)")
+            }
+            judgeEdition(shown, of: card.audience.topics[0], on: index)
+            if diedAt != nil { met.spared += 1 }
+        }
+    }
+
+    /// Checks that the phone shows what the running build has decided, and that this is its own decision if its version says that it decides
+    /// otherwise.
+    private func judgeEdition(_ shown: String, of topic: TopicID, on index: Int) {
+        guard let state = life?.core.state(of: topic)?.contentState, case .int(let edition)? = state["edition"] else {
+            return
+        }
+        if !shown.contains("\"edition\":\(edition)") {
+            complain("phone \(index) shows \(shown), its topic edition \(edition)")
+        }
+        if isUpgrade, edition != build.edition {
+            complain("topic \(topic) shows edition \(edition), and the build that runs decides \(build.edition)")
+        }
+    }
+
+    func show(_ push: EngineWorld.Network.Flight) {
+        if let index = byToken[push.token] { phones[index].state = push.state }
+    }
+
+    /// Checks that a restart sends nothing to those who have it. Whoever joined at the log time at which the engine died, or later, may get a
+    /// push.
+    private func judgeSuperfluous(_ push: EngineWorld.Network.Flight, to index: Int) {
+        // The store does not note what lineups have.
+        guard !isMistake, push.alert == nil, push.state == phones[index].state, let card = cards()[index],
+            card.audience.topics.count == 1
+        else { return }
+        met.superfluous += 1
+        guard let diedAt, !phones[index].isSick else { return }
+        if let joined = card.joinedAt, joined >= diedAt { return }
+        complain("phone \(index) gets what it has had before")
+    }
+
+    /// Reads the log as a restart would find it.
+    func noteDurable() {
+        try? disk.log.read(from: disk.log.start) { _, entry in
+            guard case .event(let event, _) = entry.body, let number = event.id.flatMap({ Int($0) }) else {
+                return true
+            }
+            durable.insert(number)
+            return true
+        }
+    }
+
+    /// Checks that what the phone is shown is durable, and not older than what has left for it before, in any life.
+    private func judgeNumber(_ push: EngineWorld.Network.Flight, to index: Int) {
+        let text = String(decoding: push.state, as: UTF8.self)
+        guard let place = text.firstRange(of: "\"number\":")?.upperBound,
+            let number = Int(text[place...].prefix { $0.isNumber })
+        else { return }
+        if !durable.contains(number) { noteDurable() }
+        if !durable.contains(number) { complain("phone \(index) is shown \(number), which no loss of power leaves") }
+        guard !phones[index].hasMoved, !phones[index].hasFollowedAgain, !phones[index].isLineup else { return }
+        if number < phones[index].number {
+            complain("phone \(index) goes back from \(phones[index].number) to \(number)")
+        }
+        phones[index].number = number
+    }
+
+    /// Checks that the push is newer, for the phone, than those of all lives before it.
+    private func judgeStamp(_ push: EngineWorld.Network.Flight, to index: Int) {
+        if push.stamp > clock.source.wallMilliseconds() / 1000 { met.ahead += 1 }
+        if let last = phones[index].last,
+            push.stamp < last.stamp || push.stamp == last.stamp && push.state != last.state
+        {
+            complain("phone \(index): another state with stamp \(push.stamp) after \(last.stamp)")
+        }
+        phones[index].last = (push.stamp, push.state)
+    }
+
+    /// Ids of the alerts whose events are durable, in order.
+    func durableAlerts(of topic: TopicID) -> [String] {
+        var found: [String] = []
+        var isMuted = false
+        try? disk.log.read(from: 1) { _, entry in
+            guard case .event(let event, _) = entry.body else { return true }
+            if case .operation(let operation) = event.change { isMuted = operation == .mute }
+            guard event.topic == topic, event.alert != nil, let id = event.id else { return true }
+            found.append(id)
+            granted[id] = (topic, entry.now)
+            if isMuted { withheld.insert(id) }
+            return true
+        }
+        return found
+    }
+
+    func isWithheld(_ alert: String) -> Bool {
+        withheld.contains(alert) || life?.isMuted == true && Int(alert).map { $0 <= before } == true
+    }
+
+    /// - Parameter isOfMoment: whether a claim of another alert counts that was granted in the same millisecond: to a claim, those are one,
+    ///   also of several topics of a lineup. So a phone may lack it.
+    func isClaimed(
+        _ phone: Phone, _ alert: String, in claims: [StoredClaims], orOneOfItsMoment isOfMoment: Bool = false
+    ) -> Bool {
+        guard let (topic, at) = granted[alert] else { return false }
+        let mark = ActivityMark(phone.id, token: phone.tokens[0])
+        return claims.contains { stored in
+            stored.claims.contains { claim in
+                guard claim.activities.contains(mark) else { return false }
+                return claim.topic == topic ? claim.through >= at : isOfMoment && claim.through == at
+            }
+        }
+    }
+
+    func judge(_ push: EngineWorld.Network.Flight, from node: Int) {
+        guard let index = byToken[push.token] else { return complain("a push to nobody") }
+        tell(
+            "push to phone \(index), \(push.alerts.isEmpty ? "silent" : "alerts \(push.alerts)"): \(String(decoding: push.state, as: UTF8.self))"
+        )
+        judgeSuperfluous(push, to: index)
+        judgeStamp(push, to: index)
+        judgeNumber(push, to: index)
+        for alert in push.alerts { judge(alert, to: index) }
+    }
+
+    func judge(_ alert: String, to index: Int) {
+        met.alerts += 1
+        if life?.isLoading == true, Int(alert).map({ $0 > before }) == true { met.whileLoading += 1 }
+        if phones[index].isLineup { met.ofLineups += 1 }
+        if met.lives > 1, Int(alert).map({ $0 <= before }) == true {
+            met.late += 1
+            if phones[index].isLineup { met.lateOfLineups += 1 }
+        }
+        if let at = happenedAt[alert], clock.truth - at > .seconds(301) { complain("alert \(alert) is out of date") }
+        if isWithheld(alert) { complain("phone \(index): alert \(alert), which an operator had muted") }
+        if !phones[index].alerts.insert(alert).inserted { complain("phone \(index): alert \(alert) twice") }
+        for topic in Self.topics { _ = durableAlerts(of: topic) }
+        if let (topic, at) = granted[alert], phones[index].follows[topic].map({ at < $0 }) ?? true {
+            complain("phone \(index): alert \(alert) of \(topic), which it did not follow by then")
+        }
+        if !isClaimed(phones[index], alert, in: disk.claims.claims) {
+            complain("phone \(index): alert \(alert) leaves without a claim")
+        }
+    }
+
+    func note(_ outcome: DeliveryOutcome, to push: EngineWorld.Network.Flight) {
+        if outcome == .accepted { show(push) } else { tell("answer \(outcome) to \(byToken[push.token] ?? -1)") }
+        // Certainly not processed: nobody has heard it.
+        guard outcome == .notProcessed || outcome == .serviceError, let index = byToken[push.token] else { return }
+        phones[index].alerts.subtract(push.alerts)
+    }
+}
+
+extension EngineWorld.Network.Flight {
+    /// Titles of the alerts that the push tells of.
+    fileprivate var alerts: [String] {
+        guard let alert else { return [] }
+        return [alert] + (body ?? "").split(separator: "\n").map(String.init)
+    }
+}
