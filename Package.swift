@@ -30,7 +30,6 @@ var products: [Product] = [
     .library(name: "FanfareRules", targets: ["FanfareRules"]),
     .library(name: "FanfareFeeds", targets: ["FanfareFeeds"]),
     .library(name: "FanfareLineup", targets: ["FanfareLineup"]),
-    .library(name: "FanfarePresentation", targets: ["FanfarePresentation"]),
     .executable(name: "fanfare", targets: ["FanfareCLI"]),
 ]
 
@@ -107,7 +106,7 @@ var targets: [Target] = [
 
     // What tests of several modules share, and programs that play a shard.
     .target(
-        name: "FanfareTestSupport", dependencies: ["FanfareModel", "FanfareFanOut"],
+        name: "FanfareTestSupport", dependencies: ["FanfareModel", "FanfareQueues", "FanfareFanOut"],
         path: "Tests/Support/FanfareTestSupport", swiftSettings: language),
     // The whole engine in one thread, with clocks and a network made of a seed.
     .target(

@@ -27,11 +27,15 @@ struct ShardAudit {
             total.owed += census.owed
             total.refused += census.refused
         }
-        return violationOfStarts() ?? violationOfDepartures() ?? membership.topics.violation()
-            ?? violatedInvariantOfLineups() ?? violationOfDueLineups() ?? violatedInvariantOfTimers()
-            ?? violationOfParts()
-            ?? violationOfCounts(total) ?? violationOfExpected()
-            ?? membership.claims.violation(slots: membership.store.activities.count) ?? violationOfAbsences()
+        // The compiler cannot type a chain of all.
+        if let violation = violationOfStarts() ?? violationOfDepartures() ?? membership.topics.violation() {
+            return violation
+        }
+        if let violation = violatedInvariantOfLineups() ?? violationOfDueLineups() ?? violatedInvariantOfTimers() {
+            return violation
+        }
+        if let violation = violationOfParts() ?? violationOfCounts(total) ?? violationOfExpected() { return violation }
+        return membership.claims.violation(slots: membership.store.activities.count) ?? violationOfAbsences()
     }
 
     /// A follower of a topic is no exception from its followers.

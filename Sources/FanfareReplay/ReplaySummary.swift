@@ -1,5 +1,6 @@
 package import FanfareFanOut
 package import FanfareModel
+import FanfareQueues
 
 /// Result of a replay, with its figures.
 package struct ReplaySummary: Sendable {

@@ -74,7 +74,7 @@ let package = Package(
             dependencies: stages("FanfareJSON", "FanfareRules", "FanfareAPNs", "FanfareLog", "FanfareLoop"),
             swiftSettings: swift),
         .target(
-            name: "FanfareTestSupport", dependencies: ["FanfareModel", "FanfareFanOut"],
+            name: "FanfareTestSupport", dependencies: ["FanfareModel", "FanfareQueues", "FanfareFanOut"],
             path: "Tests/Support/FanfareTestSupport",
             swiftSettings: swiftOfTests),
         .testTarget(

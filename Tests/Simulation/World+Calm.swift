@@ -1,5 +1,6 @@
 import FanfareFanOut
 import FanfareModel
+import FanfareQueues
 
 /// What the shards say, and the calm in which everything settles.
 extension World {

@@ -1,5 +1,6 @@
 import FanfareFanOut
 import FanfareModel
+import FanfareQueues
 
 /// Commands on their way to the shards, and what each of them means for the phones.
 extension World {

@@ -1,4 +1,5 @@
 package import FanfareFanOut
+import FanfareQueues
 
 /// The core's end of a shard's feedback: a ring between the shard and whoever reads what it reports, in one thread.
 package final class FeedbackReader {

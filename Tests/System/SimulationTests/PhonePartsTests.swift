@@ -1,3 +1,4 @@
+import FanfareFanOut
 import FanfareModel
 import Testing
 

@@ -11,7 +11,7 @@ import Testing
 
     @Test func bytesOfARulesFileGiveRulesBesideTheBuiltInOnes() throws {
         let rules = try read("[parcel]\nminimumInterval = \"30 s\"\n")
-        #expect(rules[Self.parcel].minimumInterval == .seconds(30))
+        #expect(rules[Self.parcel].pace.minimumInterval == .seconds(30))
         #expect(rules.kinds[.football] != nil && rules.lineups == LineupRules())
     }
 
