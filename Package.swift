@@ -209,7 +209,7 @@ if development || fuzzing {
             name: "FuzzSubjects",
             dependencies: [
                 "FanfareHTTP2", "FanfareAPNs", "FanfareDecisions", "FanfareFeeds", "FanfareLog", "FanfareModel",
-                "CFanfareNghttp2",
+                "FanfareRules", "CFanfareNghttp2",
             ],
             path: "Tests/Fuzz/Subjects", swiftSettings: language),
         .testTarget(

@@ -26,7 +26,7 @@ public import FanfareModel
         @usableFromInline var tick: Int64
         @usableFromInline var next: UInt32
         @usableFromInline var previous: UInt32
-        /// The entry's subject; `nil` for a head.
+        /// The entry's subject; `nil` for a head and for a free node.
         @usableFromInline var subject: Subject?
 
         @inlinable init(tick: Int64, next: UInt32, previous: UInt32, subject: Subject?) {
@@ -99,8 +99,7 @@ public import FanfareModel
 
     /// Returns the subject of an entry; `nil` if it has expired or was cancelled, and no other entry has its handle.
     @inlinable package func subject(of entry: Entry) -> Subject? {
-        let node = nodes[Int(entry.node)]
-        return node.previous == .max ? nil : node.subject
+        nodes[Int(entry.node)].subject
     }
 
     /// Subjects of all entries, for the check that none is missing.
@@ -162,8 +161,9 @@ public import FanfareModel
             let list = Int(current) % TimingWheel.digits
             let first = nodes[list].next
             if first != list {
+                let subject = nodes[Int(first)].subject
                 remove(first)
-                return nodes[Int(first)].subject
+                return subject
             }
         }
         return nil
@@ -244,6 +244,7 @@ public import FanfareModel
         }
         // An index of no node, so that removing the entry once more traps.
         nodes[Int(index)].previous = .max
+        nodes[Int(index)].subject = nil
         nodes[Int(index)].next = free
         free = index
         count -= 1

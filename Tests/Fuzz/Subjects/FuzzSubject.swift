@@ -9,6 +9,7 @@ package enum FuzzSubject: String, CaseIterable, Sendable {
     case errorBody = "error-body"
     case logEntry = "log-entry"
     case card, claims, checkpoint
+    case rules
     case native, wyscout, dfl, pwhl
     case dataVolley = "dvw"
     case gtfsRealtime = "gtfs-rt"
@@ -27,6 +28,7 @@ package enum FuzzSubject: String, CaseIterable, Sendable {
         case .card: runCard(bytes)
         case .claims: runClaims(bytes)
         case .checkpoint: runCheckpoint(bytes)
+        case .rules: runRules(bytes)
         case .native: runNative(bytes)
         case .wyscout: DocumentFuzzing.run(bytes, as: .wyscout)
         case .dfl: DocumentFuzzing.run(bytes, as: .dfl)

@@ -233,6 +233,9 @@ import Testing
         ("[football]\ncounters.x = { fact = \"goal\" }", "2:1", "counters: unknown key"),
         (String(repeating: "a.", count: 200) + "a = 1", "1:1", "more than 100 dots"),
         ("[a]\nx = " + String(repeating: "[", count: 400), "2:", "no TOML"),
+        // Assertions of toml++ fail here, which ended the process.
+        ("[a]\n[.", "2:2", "unexpected character"), ("[[[", "1:3", "unexpected character"),
+        ("[a]\n[\u{e9}]", "2:2", "unexpected character"), ("[a]\nx = [}", "2:6", "unexpected character"),
     ]
 
     @Test(arguments: broken.indices) func brokenFilesSayWhere(index: Int) throws {
