@@ -97,7 +97,7 @@ enum Lineups {
         }
         var random = SplitMix64(seed: 1)
         let displays = (0..<1000).map { _ in
-            LineupState.Display(
+            LineupJSON.Display(
                 topics: (0..<size).map { _ in publications[Int.random(in: 0..<topics, using: &random)] },
                 spotlight: Int.random(in: 0..<size, using: &random))
         }
@@ -105,7 +105,7 @@ enum Lineups {
         var state: [UInt8] = []
         let started = processorSeconds()
         for number in 0..<count {
-            LineupState.compose(displays[number % displays.count], into: &state)
+            LineupJSON.compose(displays[number % displays.count], into: &state)
             bytes += state.count
         }
         let seconds = processorSeconds() - started

@@ -70,12 +70,10 @@ extension ConnectionPool {
             let text = "\(why) on one connection after the other; pushes wait"
             if service.health.noteVain(kind, text, at: now) { report(text, at: now) }
         }
-        if giveUp(connection, at: now) {
-            connections.noteDraining(connection)
-            connection.drain(at: moment)
-        } else {
-            replace(connection, at: moment)
-        }
+        guard noteRefusal(of: connection, at: now) else { return replace(connection, at: moment) }
+        let left = connections.giveUpSlot(of: connection)
+        limitSize(at: now)
+        left?.drain(at: moment)
     }
 
     /// Replaces connections that have seen an expired JWT, before a new JWT is first used: some of APNs' servers would refuse it there.
@@ -154,18 +152,27 @@ extension ConnectionPool {
         case .notOpened where connections.takeBack(connection):
             sizing.takeBack()
             return true
-        default: return !connection.record.carriedTraffic && giveUp(connection, at: moment.monotonic)
+        default:
+            guard !connection.record.carriedTraffic, noteRefusal(of: connection, at: moment.monotonic) else {
+                return false
+            }
+            connections.removeSlot(of: connection)
+            limitSize(at: moment.monotonic)
+            return true
         }
     }
 
-    /// Removes the slot of a connection if the peer repeatedly does not take its connections, or ends them before they are of use.
+    /// Notes that the peer has not taken a connection, or ended it before it was of use.
     ///
-    /// - Returns: `true` if the slot is gone.
-    private func giveUp(_ connection: Connection, at now: MonotonicTime) -> Bool {
-        guard connections.noteRefusal(of: connection, at: now), sizing.giveUpOne() else { return false }
-        pauseGrowth(without: connection, at: now)
+    /// - Returns: `true` if the peer repeatedly does so and the pool can do without the connection, whose slot is to be removed.
+    private func noteRefusal(of connection: Connection, at now: MonotonicTime) -> Bool {
+        connections.noteRefusal(of: connection, at: now) && sizing.giveUpOne()
+    }
+
+    /// Makes the number of connections that the peer has left the maximum for a while.
+    private func limitSize(at now: MonotonicTime) {
+        pauseGrowth(at: now)
         report("\(configuration.endpoint) takes no more than \(connections.count) connections", at: now)
-        return true
     }
 
     /// Removes the slot if this process may open no more files and has connections: their present number is the maximum for a while.
@@ -178,16 +185,16 @@ extension ConnectionPool {
         sizing.takeBack(others.count)
         for other in others.left { other.drain(at: moment) }
         guard connections.hasSlot(connection), sizing.giveUpOne() else { return false }
-        pauseGrowth(without: connection, at: moment.monotonic)
+        connections.removeSlot(of: connection)
+        pauseGrowth(at: moment.monotonic)
         report(
             "\(configuration.endpoint): no more than \(connections.count) connections, for this process may open "
                 + "\(FileLimit.count) files (ulimit -n, LimitNOFILE)", at: moment.monotonic)
         return true
     }
 
-    /// Removes the slot of a connection, and makes the remaining number the maximum of all the app's pools for a while.
-    private func pauseGrowth(without connection: Connection, at now: MonotonicTime) {
-        connections.removeSlot(of: connection)
+    /// Makes the number of connections the maximum of all the app's pools for a while, after a slot was removed.
+    private func pauseGrowth(at now: MonotonicTime) {
         sizing.noteTaken(connections.taken())
         sizing.pauseGrowth(at: now, using: &random)
     }

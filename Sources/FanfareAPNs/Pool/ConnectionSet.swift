@@ -192,9 +192,6 @@ final class ConnectionSet<Member: PooledConnection> {
         hasChanged = true
     }
 
-    /// Notes that a connection without a slot drains.
-    func noteDraining(_ connection: Member) { draining.append(connection) }
-
     /// Notes that a connection has ended. Its slot keeps it until it is vacated or removed.
     ///
     /// - Parameter lingers: the connection carries nothing any more but is not closed yet.
@@ -369,9 +366,7 @@ final class ConnectionSet<Member: PooledConnection> {
         let index =
             slots.firstIndex { $0.connection == nil } ?? slots.firstIndex { $0.isInDoubt }
             ?? slots.firstIndex { $0.connection?.times.slowness.isSlow == true } ?? slots.count - 1
-        guard let connection = remove(index) else { return nil }
-        draining.append(connection)
-        return connection
+        return giveUp(index)
     }
 
     /// Removes the slot of a connection that the peer has not taken, if several were begun. One of them is enough to find
@@ -393,9 +388,8 @@ final class ConnectionSet<Member: PooledConnection> {
         var (count, left) = (0, [Member]())
         for index in slots.indices.reversed() where slots[index].connection !== connection && slots[index].isUntried {
             count += 1
-            if let other = remove(index) { left.append(other) }
+            if let other = giveUp(index) { left.append(other) }
         }
-        draining += left
         return (count, left)
     }
 
@@ -418,11 +412,28 @@ final class ConnectionSet<Member: PooledConnection> {
         return slots[index].refusals >= Self.refusalsMax && now - since >= time && witness.lastReceived > since
     }
 
+    /// Removes the slot of a connection that has not ended, if it has one.
+    ///
+    /// - Returns: the connection if it has left a slot and is to be drained.
+    func giveUpSlot(of connection: Member) -> Member? { index(of: connection).flatMap { giveUp($0) } }
+
+    /// Removes the slot of a connection that has ended, if it has one. A connection that lingers drains already (`noteEnd`).
     func removeSlot(of connection: Member) {
         if let index = index(of: connection) { remove(index) }
     }
 
+    /// Removes a slot, whose connection drains from then on.
+    ///
     /// - Returns: the connection that was in the slot.
+    private func giveUp(_ index: Int) -> Member? {
+        guard let connection = remove(index) else { return nil }
+        draining.append(connection)
+        return connection
+    }
+
+    /// Removes a slot.
+    ///
+    /// - Returns: the connection that was in the slot, which the set forgets unless it drains.
     @discardableResult
     private func remove(_ index: Int) -> Member? {
         hasChanged = true

@@ -158,7 +158,7 @@ public import FanfareModel
     }
 
     /// Returns the payload's index in the batch, for the delivery that is appended next.
-    mutating func index(of payload: JoinedPayload, _ shown: LineupState.Shown, _ alert: AlertWords?) -> Int32 {
+    mutating func index(of payload: JoinedPayload, _ shown: LineupJSON.Shown, _ alert: AlertWords?) -> Int32 {
         unsafe ~Int32(joined.append(payload, shown, alert))
     }
 

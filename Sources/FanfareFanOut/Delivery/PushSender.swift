@@ -214,7 +214,7 @@ final class PushSender {
     ///
     /// - Returns: the payload's index in the batch.
     func addPayload(
-        _ request: PayloadRequest, showing shown: LineupState.Shown, at moment: Moment, to batch: inout DeliveryBatch
+        _ request: PayloadRequest, showing shown: LineupJSON.Shown, at moment: Moment, to batch: inout DeliveryBatch
     ) -> Int32 {
         let latest = unsafe shown.spotlightTopic.publication
         let lead = request.selection.map { request.missed[$0.lead] }

@@ -45,7 +45,7 @@ package final class AlertWords {
     private var number = JoinedPayloads.numbers.add(1, ordering: .relaxed).newValue
 
     /// - Returns: the payload's place.
-    mutating func append(_ payload: JoinedPayload, _ shown: LineupState.Shown, _ alert: AlertWords?) -> Int {
+    mutating func append(_ payload: JoinedPayload, _ shown: LineupJSON.Shown, _ alert: AlertWords?) -> Int {
         var payload = payload
         let start = unsafe Int32(topics.count)
         for index in unsafe shown.topics.indices {
@@ -71,10 +71,10 @@ package final class AlertWords {
     func alert(of payload: JoinedPayload) -> AlertWords? { payload.alert.map { alerts[Int($0)] } }
 
     @inline(__always)
-    func withShown<Result>(_ payload: JoinedPayload, _ body: (LineupState.Shown) -> Result) -> Result {
+    func withShown<Result>(_ payload: JoinedPayload, _ body: (LineupJSON.Shown) -> Result) -> Result {
         unsafe topics.withUnsafeBufferPointer {
             unsafe body(
-                LineupState.Shown(
+                LineupJSON.Shown(
                     topics: UnsafeBufferPointer(
                         rebasing: $0[Int(payload.topics.lowerBound)..<Int(payload.topics.upperBound)]),
                     spotlight: Int(payload.spotlight)))

@@ -7,7 +7,7 @@ final class Lineup {
     @safe @exclusivity(unchecked) var rotation: Rotation
     /// The content of the newest version. It is kept, and not read from the topics when a push is made: otherwise a member that is served late
     /// would see more than the version has, and then the same content again with the next one.
-    @safe @exclusivity(unchecked) var display = LineupState.Display()
+    @safe @exclusivity(unchecked) var display = LineupJSON.Display()
     /// Position of the topic in the spotlight of the newest version. The rotation may be ahead of it, with changes that wait.
     @safe @exclusivity(unchecked) var publishedSpotlight: Int?
     /// Publications that are in no version yet: the next one carries them.
@@ -54,7 +54,7 @@ final class Lineup {
         let highlighted = pending.flatMap {
             $0.topic == display.topics[display.spotlight].publication.topicID ? $0.alert.highlight : nil
         }
-        LineupState.compose(display, highlighting: highlighted, into: &bytes)
+        LineupJSON.compose(display, highlighting: highlighted, into: &bytes)
     }
 
     /// Maximum of topics in one lineup, far above the number that a person can follow and a content state has room for.

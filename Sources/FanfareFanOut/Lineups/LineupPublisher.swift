@@ -14,7 +14,7 @@ final class LineupPublisher {
     /// Topics of the lineup being processed, as its rotation sees them. The array is kept, so that processing a lineup allocates nothing.
     @safe @exclusivity(unchecked) var topicStates: [Rotation.Topic] = []
     /// Content that the lineup being processed would show, kept like `topicStates`.
-    @safe @exclusivity(unchecked) var draft = LineupState.Display()
+    @safe @exclusivity(unchecked) var draft = LineupJSON.Display()
     /// Rows of the lineup being rendered.
     @safe @exclusivity(unchecked) private var rows = RowOrder()
 
@@ -341,7 +341,7 @@ final class LineupPublisher {
     /// Brings `display` to the lineup's present content. Most rows stay, so each is compared before it is assigned: a reference costs more
     /// to count than to compare. The lineup's end is a summary, which shows topics that were dismissed before, too.
     private func render(
-        _ audience: Audience, spotlight: Int, into display: inout LineupState.Display, at moment: Moment
+        _ audience: Audience, spotlight: Int, into display: inout LineupJSON.Display, at moment: Moment
     ) {
         let isSummary = isOver(audience)
         var count = 0

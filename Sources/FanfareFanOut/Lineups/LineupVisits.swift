@@ -293,7 +293,7 @@ import FanfareQueues
             unsafe shown.append(encoded)
         }
         draft.displayHash = unsafe shown.withUnsafeBufferPointer {
-            unsafe LineupState.Shown(topics: $0, spotlight: draft.spotlight).hash
+            unsafe LineupJSON.Shown(topics: $0, spotlight: draft.spotlight).hash
         }
     }
 
@@ -334,7 +334,7 @@ import FanfareQueues
             priority: decision.priority)
         let payload = unsafe shown.withUnsafeBufferPointer {
             unsafe sender.addPayload(
-                request, showing: LineupState.Shown(topics: $0, spotlight: draft.spotlight), at: moment, to: &batch)
+                request, showing: LineupJSON.Shown(topics: $0, spotlight: draft.spotlight), at: moment, to: &batch)
         }
         let left = sender.governor.charged(pushRequest, decision, budgetUse, effect, after: seconds)
         membership.store.send(

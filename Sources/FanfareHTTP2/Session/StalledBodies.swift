@@ -1,4 +1,6 @@
 /// Streams whose bodies wait for a window, in the order of their requests. May contain closed streams.
+///
+/// The list sends nothing: `ClientSession.receive` walks over it (`sendStalled`), once for all frames that have arrived together.
 struct StalledBodies {
     private(set) var streams: [UInt32] = []
     /// `true` when a window has grown since the last attempt to send the bodies.

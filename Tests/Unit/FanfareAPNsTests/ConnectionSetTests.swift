@@ -138,6 +138,30 @@ private final class StagedConnection: PooledConnection {
         #expect(set.lost == 1 && set.removeLeastUseful() == nil && set.count == 1 && set.openCount == 1)
     }
 
+    @Test func aConnectionWhoseSlotIsGivenUpDrainsUntilItEnds() {
+        let set = openSet(of: 1)
+        let connection = set.members[0]
+        let left = set.giveUpSlot(of: connection)
+        let again = set.giveUpSlot(of: connection)
+        #expect(left === connection && again == nil, "it has left its slot")
+        #expect(set.count == 0 && !set.isEmpty && set.everyMember.count == 1 && set.everyMember.first === connection)
+        set.noteEnd(of: connection, .drained, lingers: false)
+        #expect(set.isEmpty)
+    }
+
+    @Test func aConnectionThatHasEndedIsGoneWithItsSlotUnlessItLingers() {
+        let set = openSet(of: 2)
+        let (ended, lingering) = (set.members[0], set.members[1])
+        set.noteEnd(of: ended, .lost(""), lingers: false)
+        set.removeSlot(of: ended)
+        #expect(set.count == 1 && set.everyMember.count == 1 && !set.hasSlot(ended))
+        set.noteEnd(of: lingering, .drained, lingers: true)
+        set.removeSlot(of: lingering)
+        #expect(set.count == 0 && !set.isEmpty && set.everyMember.count == 1)
+        set.noteEnd(of: lingering, .drained, lingers: false)
+        #expect(set.isEmpty)
+    }
+
     @Test func aSlotCountsAsTakenUntilItsConnectionIsRefused() {
         let set = openSet(of: 2)
         #expect(set.hasChanged)

@@ -192,7 +192,7 @@ import Testing
         lineup.row = row
         lineup.publishedAt = 77
         lineup.publishedSpotlight = 2
-        lineup.display = LineupState.Display(topics: [1, 2].map { LineupTopic(publication($0)) }, spotlight: 1)
+        lineup.display = LineupJSON.Display(topics: [1, 2].map { LineupTopic(publication($0)) }, spotlight: 1)
         let latest = lineup.display.topics[1].publication
         let audience = Audience(topics: [7, 8, 9], lineup: lineup, trackedMax: 4)
         audience.rest(

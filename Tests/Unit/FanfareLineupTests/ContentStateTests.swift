@@ -17,7 +17,7 @@ typealias Content = LineupContentState<AnyState>
         for _ in 0..<12 {
             let count = Int.random(in: 1...32, using: &random)
             let largest = [40, 400, 1200, 2900, 6000].randomElement(using: &random) ?? 40
-            var display = LineupState.Display()
+            var display = LineupJSON.Display()
             display.topics = (0..<count).map { LineupTopic(publication($0, stateBytes: largest, using: &random)) }
             display.spotlight = Int.random(in: 0..<count, using: &random)
             let highlighted: String? = Bool.random(using: &random) ? "homeScore" : nil
@@ -66,7 +66,7 @@ typealias Content = LineupContentState<AnyState>
             LineupTopic(
                 publication(number, stateBytes: 60, event: event, hasBegun: hasBegun, limit: 1024, using: &random))
         }
-        var display = LineupState.Display()
+        var display = LineupJSON.Display()
         display.topics = [topic(0, .end), topic(1, .update, hasBegun: false), topic(2, .update), topic(3, .update)]
         var left: [[String]] = []
         for limit in stride(from: 1000, through: 300, by: -1) {
@@ -93,7 +93,7 @@ typealias Content = LineupContentState<AnyState>
         }
         var counts: Set<Int> = []
         for limit in 300...700 {
-            let display = LineupState.Display(topics: (0..<5).map { topic($0, limit: limit) })
+            let display = LineupJSON.Display(topics: (0..<5).map { topic($0, limit: limit) })
             let shown = try [nil, "period", "homeScore"].map { highlighted in
                 let bytes = composed(display, highlighting: highlighted)
                 #expect(bytes.count <= limit)
@@ -141,7 +141,7 @@ typealias Content = LineupContentState<AnyState>
             LineupTopic(
                 Publication.test(of: TopicID(id), kind: kind, state: state, short: short))
         }
-        var display = LineupState.Display()
+        var display = LineupJSON.Display()
         display.topics = [
             publish(
                 "match/1", .football, ["homeScore": 2, "highlight": "homeScore", "deepLink": "app://match/1"],
@@ -217,8 +217,8 @@ extension Publication {
 }
 
 /// Into a buffer that has been used before.
-private func composed(_ display: LineupState.Display, highlighting highlighted: String? = nil) -> [UInt8] {
+private func composed(_ display: LineupJSON.Display, highlighting highlighted: String? = nil) -> [UInt8] {
     var bytes = Array(#"{"topics":[]}"#.utf8)
-    LineupState.compose(display, highlighting: highlighted, into: &bytes)
+    LineupJSON.compose(display, highlighting: highlighted, into: &bytes)
     return bytes
 }

@@ -1,8 +1,9 @@
 package import FanfareModel
 
-/// The content state of a lineup, which `LineupContentState` of the module `FanfareLineup` describes for apps: one JSON object
-/// joined from bytes that were encoded when its topics were published.
-package enum LineupState {
+/// Makes the JSON of a lineup's content state, which `LineupContentState` of the module `FanfareLineup` describes for apps: one object
+/// joined from bytes that were encoded when its topics were published. It decides nothing but what is left out for lack of room;
+/// `Rotation` decides which topic has the spotlight.
+package enum LineupJSON {
     /// Published versions of topics, and the one in the spotlight.
     package struct Display {
         /// Topics that have something to show, in the order of their rows.
@@ -87,13 +88,13 @@ package enum LineupState {
             unsafe Display(topics: topics.map { unsafe $0.takeUnretainedValue() }, spotlight: spotlight)
         }
 
-        /// `LineupState.compose`.
+        /// `LineupJSON.compose`.
         func compose(highlighting highlighted: String?, into bytes: inout [UInt8]) {
             let isOwn =
                 unsafe highlighted == nil
                 || topics[spotlight]._withUnsafeGuaranteedRef { $0.highlightedKey == highlighted }
             guard isOwn, let capacity = unsafe fittingBytes else {
-                return unsafe LineupState.composeFitting(counted, highlighting: highlighted, into: &bytes)
+                return unsafe LineupJSON.composeFitting(counted, highlighting: highlighted, into: &bytes)
             }
             bytes.removeAll(keepingCapacity: true)
             unsafe append(capacity: capacity, to: &bytes)
