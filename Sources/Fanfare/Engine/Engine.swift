@@ -111,7 +111,7 @@ public final class Engine: Sendable {
         }
         let inbox = CoreTurn.Inbox(
             capacity: Engine.mailboxCapacity(options.mailboxCapacity),
-            topicIDBytesMax: options.rules.limits.topicIDBytesMax, hasStore: options.store != nil)
+            topicIDSizeMax: options.rules.limits.topicIDSizeMax, hasStore: options.store != nil)
         let started = Started<WakeupSignal>()
         let coreThread = CoreThread()
         let announcements = Announcements(observer)

@@ -119,7 +119,7 @@ final class LoadingDistribution {
         let command = ShardCommand.follow(
             subscription.activity, subscription.audience, token: subscription.token,
             preferences: subscription.preferences, startedAt: startedAt, earlier: delivery)
-        if let fault = command.fault(topicIDBytesMax: limits.topicIDBytesMax) { return fault.description }
+        if let fault = command.fault(topicIDSizeMax: limits.topicIDSizeMax) { return fault.description }
         let shard = ShardPlace.index(ofSubscriber: subscription.subscriber, of: queues[app].count)
         batches[app][shard].append(command)
         if delivery?.isLeaving == true { batches[app][shard].append(.unfollow(subscription.activity)) }
