@@ -16,7 +16,7 @@ final class UnknownMembers {
     ]
     /// Maximum number of names inspected, because a feed whose members are all different must not fill memory.
     private static let namesMax = 256
-    /// Maximum bytes of an inspected name; longer names are no typing errors.
+    /// Maximum size of an inspected name; longer names are no typing errors.
     private static let nameSizeMax = ByteCount.bytes(40)
 
     // Unchecked, because each member of each line reads them: confined to the decoder's thread, without re-entrant calls.

@@ -65,9 +65,9 @@ package final class CheckpointQueue {
     package func abandon() { put(.abandon) }
 
     /// Ends the thread after its last work and waits for it, because the folder may be used again. An unfinished checkpoint is given up.
-    package func close(within seconds: Int = 5) {
+    package func close(within timeout: Duration = .seconds(5)) {
         put(.close)
-        shared.thread.join(within: .seconds(seconds))
+        shared.thread.join(within: timeout)
         wakeup.close()
         // The closures' owners may own this queue.
         onEnd = { _ in }
