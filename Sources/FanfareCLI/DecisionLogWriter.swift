@@ -1,3 +1,5 @@
+import FanfareModel
+
 /// Writes the decision log. A recorded feed waits for a slow reader (`isFull`), so its log is complete. A live feed does not wait: lines
 /// without room are left out and counted.
 final class DecisionLogWriter {
@@ -14,8 +16,8 @@ final class DecisionLogWriter {
     private var hasFailed = false
     private var hasHole = false
 
-    /// Bytes that may wait for the reader of a live log: about 40,000 lines.
-    static let liveCapacity = 16 << 20
+    /// Size of what may wait for the reader of a live log: about 40,000 lines.
+    static let liveCapacity = ByteCount.mebibytes(16)
 
     /// - Parameters:
     ///   - isLive: `true` if the feed does not wait for the log's reader.

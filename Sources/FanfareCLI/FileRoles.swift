@@ -1,3 +1,4 @@
+import FanfareModel
 import Glibc
 
 /// The files that a command reads and writes, identified by device and inode: no file may be both, and no two outputs may share a file.
@@ -23,7 +24,7 @@ struct FileRoles {
 
     /// Opens a file for writing and empties it, unless `keepsContent` is `true`.
     mutating func open(
-        _ path: String, option: String, capacity: Int = OutputFile.capacity, keepsContent: Bool = false,
+        _ path: String, option: String, capacity: ByteCount = OutputFile.capacity, keepsContent: Bool = false,
         awaitsReader: Bool = true
     ) throws(UsageError) -> OutputFile {
         try check(path, option: option)

@@ -26,8 +26,8 @@ extension LineupStory {
             let hours = Double((last.at - first.at).milliseconds) / 3_600_000
             text += "; \((Double(cards.count) / hours).fixed(1)) an hour"
         }
-        text += "; the largest content state has \(cards.map(\.bytes).max() ?? 0) bytes"
-        if let dearest = cards.compactMap(\.cost).max(by: { $0.bodyBytes < $1.bodyBytes }) {
+        text += "; the largest content state has \(cards.map(\.size).max() ?? .zero)"
+        if let dearest = cards.compactMap(\.cost).max(by: { $0.bodySize < $1.bodySize }) {
             text += "\nthe largest push has \(dearest.text)"
         }
         return text

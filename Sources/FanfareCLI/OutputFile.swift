@@ -1,5 +1,6 @@
 import Dispatch
 import FanfareLoop
+import FanfareModel
 import Glibc
 
 /// A file, a pipe or a terminal, written front to back by a thread of its own: a disk may hang and a reader may stop reading, and a caller
@@ -54,21 +55,21 @@ final class OutputFile: Sendable {
     }
 
     let name: String
-    private let capacity: Int
+    private let capacity: ByteCount
     private let shared: Shared
 
-    /// Default capacity in bytes: about 2,500 lines of a decision log.
-    static let capacity = 1 << 20
-    /// Bytes per system call. A pipe holds as many, so the progress of a slow reader is seen.
-    private static let pieceMax = 1 << 16
+    /// Default capacity: about 2,500 lines of a decision log.
+    static let capacity = ByteCount.mebibytes(1)
+    /// Size of what a system call writes. A pipe holds as many, so the progress of a slow reader is seen.
+    private static let pieceSizeMax = ByteCount.kibibytes(64)
 
     /// - Parameters:
     ///   - option: the option that named the file, for messages.
-    ///   - capacity: bytes that may wait; as many more may be in the hands of the writing thread.
+    ///   - capacity: size of what may wait; as much more may be in the hands of the writing thread.
     ///   - keepsContent: `true` to write behind the file's content, or to call `empty` later.
     ///   - awaitsReader: `false` only for a named pipe, to open it without a reader. The pipe outlives its readers, too: unread bytes wait for the next one.
     convenience init(
-        path: String, option: String, capacity: Int = OutputFile.capacity, keepsContent: Bool = false,
+        path: String, option: String, capacity: ByteCount = OutputFile.capacity, keepsContent: Bool = false,
         awaitsReader: Bool = true
     ) throws(UsageError) {
         guard path != "-" else {
@@ -95,7 +96,7 @@ final class OutputFile: Sendable {
     /// - Parameters:
     ///   - descriptor: closed at the end, unless it is 0, 1 or 2.
     ///   - goesOn: continues after lines that could not be written; for lines to operators.
-    init(descriptor: CInt, name: String, capacity: Int = OutputFile.capacity, goesOn: Bool = false) {
+    init(descriptor: CInt, name: String, capacity: ByteCount = OutputFile.capacity, goesOn: Bool = false) {
         self.name = name
         self.capacity = capacity
         shared = Shared(descriptor, goesOn: goesOn)
@@ -129,7 +130,7 @@ final class OutputFile: Sendable {
     var refused: Int { shared.state.withLock(\.refused) }
     /// Number of lines that were taken and could not be written, in a file with `goesOn`.
     var lost: Int { shared.state.withLock(\.lost) }
-    var isFull: Bool { shared.state.withLock { $0.unwritten.count >= capacity } }
+    var isFull: Bool { shared.state.withLock { $0.unwritten.count >= capacity.bytes } }
     /// Is `true` when no bytes wait and the thread holds none.
     var isIdle: Bool { shared.state.withLock(\.isIdle) }
 
@@ -143,7 +144,7 @@ final class OutputFile: Sendable {
         let isDue = shared.state.withLock { state in
             guard state.failure == nil else { return false }
             state.unwritten.append(contentsOf: bytes)
-            return leaveAtOnce || state.unwritten.count >= OutputFile.pieceMax
+            return leaveAtOnce || state.unwritten.count >= OutputFile.pieceSizeMax.bytes
         }
         if isDue { wake() }
     }
@@ -152,7 +153,7 @@ final class OutputFile: Sendable {
     @discardableResult func offer(_ bytes: [UInt8]) -> Bool {
         let isTaken = shared.state.withLock { state in
             guard state.failure == nil else { return true }
-            guard state.unwritten.count < capacity else {
+            guard state.unwritten.count < capacity.bytes else {
                 state.refused += 1
                 return false
             }
@@ -258,7 +259,7 @@ final class OutputFile: Sendable {
     private static func write(_ bytes: [UInt8], _ shared: Shared) -> CInt? {
         var rest = bytes[...]
         while !rest.isEmpty {
-            let count = unsafe rest.prefix(pieceMax).withUnsafeBytes {
+            let count = unsafe rest.prefix(pieceSizeMax.bytes).withUnsafeBytes {
                 unsafe Glibc.write(shared.descriptor, $0.baseAddress, $0.count)
             }
             if count >= 0 {

@@ -27,15 +27,15 @@ struct PhoneScript {
     var hasUpdates: Bool { lines.contains { if case .update = $0.event { true } else { false } } }
 
     /// Greatest file that is read: far more than a person writes.
-    private static let bytesMax = 1 << 20
+    private static let sizeMax = ByteCount.mebibytes(1)
 
     /// Reads a file with a JSON object in each line, in order of time.
     init(file: String) throws(UsageError) {
         guard let handle = FileHandle(forReadingAtPath: file),
-            let data = try? handle.read(upToCount: PhoneScript.bytesMax + 1)
+            let data = try? handle.read(upToCount: PhoneScript.sizeMax.bytes + 1)
         else { throw UsageError("--phone \(file): cannot be read as a file, or is empty") }
-        guard data.count <= PhoneScript.bytesMax else {
-            throw UsageError("--phone \(file): has more than \(PhoneScript.bytesMax >> 20) MB")
+        guard data.count <= PhoneScript.sizeMax.bytes else {
+            throw UsageError("--phone \(file): has more than \(PhoneScript.sizeMax.bytes >> 20) MB")
         }
         var lines: [Line] = []
         for (index, text) in data.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated() {

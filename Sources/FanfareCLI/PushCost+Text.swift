@@ -5,8 +5,8 @@ import FanfareReplay
 extension PushCost {
     /// Cost as the end of a sentence.
     var text: String {
-        "\(bodyBytes.grouped) bytes, \(wireBytes.grouped) on the wire; at \(PushCost.roundTrip.milliseconds) ms, with a window of "
-            + "\(PushCost.window.grouped) bytes, a connection takes \(pushesPerSecond().grouped) a second, and "
+        "\(bodySize.bytes.grouped) bytes, \(wireSize.bytes.grouped) on the wire; at \(PushCost.roundTrip.milliseconds) ms, with a window of "
+            + "\(PushCost.window.bytes.grouped) bytes, a connection takes \(pushesPerSecond().grouped) a second, and "
             + "\(PushCost.connections) take \(pushesPerSecond(connections: PushCost.connections).grouped)"
     }
 }
@@ -19,20 +19,20 @@ extension Rules {
     func costs(of kind: TopicKind?) -> String {
         let reserve =
             kind.map { self[$0].content.attributesReserve } ?? TopicRules.Content.attributesReserveRange.lowerBound
-        let most = min(limits.stateBytesMax, TopicRules.pushBytesMax - reserve)
+        let most = min(limits.stateSizeMax, TopicRules.pushSizeMax - reserve).bytes
         var lines = [
             "# What a content state costs: an update without an alert, where an answer takes "
                 + "\(PushCost.roundTrip.milliseconds) ms and a connection's",
-            "# window is HTTP/2's first, \(PushCost.window.grouped) bytes.",
+            "# window is HTTP/2's first, \(PushCost.window.bytes.grouped) bytes.",
             "#   state bytes    push   on the wire   pushes a second on a connection   on \(PushCost.connections)",
         ]
         for bytes in [128, 256, 512, 1024, 2048].filter({ $0 < most }) + [most] {
-            guard let cost = PushCost(stateBytes: bytes) else { continue }
+            guard let cost = PushCost(stateSize: .bytes(bytes)) else { continue }
             let rate = cost.pushesPerSecond().grouped
             let rates = cost.pushesPerSecond(connections: PushCost.connections).grouped
             lines.append(
-                "#   \(bytes.grouped.aligned(to: 11)) \(cost.bodyBytes.grouped.aligned(to: 7)) "
-                    + "\(cost.wireBytes.grouped.aligned(to: 13)) \(rate.aligned(to: 33)) \(rates.aligned(to: 7))")
+                "#   \(bytes.grouped.aligned(to: 11)) \(cost.bodySize.bytes.grouped.aligned(to: 7)) "
+                    + "\(cost.wireSize.bytes.grouped.aligned(to: 13)) \(rate.aligned(to: 33)) \(rates.aligned(to: 7))")
         }
         return lines.joined(separator: "\n") + "\n"
     }

@@ -69,7 +69,7 @@ extension ReplaySummary {
             "delivery_seconds": .double(resources.deliverySeconds),
             "schema": .int(ReplaySummary.schema),
             "cpu_us_per_push": resources.cpuMicrosecondsPerPush.map(JSONValue.double) ?? .null,
-            "peak_rss_bytes": .int(resources.peakResidentBytes),
+            "peak_rss_bytes": .int(Int64(resources.peakMemory.bytes)),
         ]
         if let whatIf { object["what_if"] = whatIf.json }
         var bytes: [UInt8] = []

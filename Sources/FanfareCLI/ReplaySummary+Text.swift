@@ -35,7 +35,7 @@ extension ReplaySummary {
             lines.append(("pushes per second", rate))
             lines.append(("CPU per push", resources.cpuMicrosecondsPerPush.map { "\($0.fixed(2)) µs" } ?? "-"))
         }
-        lines.append(("peak memory", "\((Double(resources.peakResidentBytes) / 1_048_576).fixed(0)) MiB"))
+        lines.append(("peak memory", "\((Double(resources.peakMemory.bytes) / 1_048_576).fixed(0)) MiB"))
         lines.append(("time", "\(resources.seconds.fixed(1)) s"))
         if !skippedFiles.isEmpty { lines.append(("no feeds", skippedFiles.joined(separator: ", "))) }
         let width = lines.map(\.0.count).max() ?? 0

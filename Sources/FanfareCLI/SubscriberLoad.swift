@@ -1,4 +1,5 @@
 import FanfareFeeds
+import FanfareModel
 
 /// Loads a subscriber file into the engine and reports the progress on standard error.
 struct SubscriberLoad {
@@ -12,7 +13,8 @@ struct SubscriberLoad {
                 path: path, report: { Console.complain(Console.quoted($0)) },
                 progress: { progress in
                     guard isTerminal else { return }
-                    let share = progress.bytesExpected > 0 ? progress.bytes * 100 / progress.bytesExpected : 100
+                    let (read, expected) = (progress.sizeRead.bytes, progress.sizeExpected.bytes)
+                    let share = expected > 0 ? read * 100 / expected : 100
                     Console.complain(
                         "\r\(min(share, 100))%  \(progress.subscribers.counted("subscriber"))", terminator: "")
                 })

@@ -23,8 +23,8 @@ struct AlertGovernor: Sendable {
     mutating func decide(
         on kind: OccasionKind, _ rule: AlertRule, of kindRules: KindRules, text: AlertText, cause: String, now: FeedTime
     ) -> AlertDecision {
-        let (bytes, bytesMax) = (text.byteCount, kindRules.limits.alertBytesMax)
-        guard bytes <= bytesMax else { return .demoted("text of \(bytes) bytes, at most \(bytesMax)") }
+        let (size, sizeMax) = (text.size, kindRules.limits.alertSizeMax)
+        guard size <= sizeMax else { return .demoted("text of \(size), at most \(sizeMax.bytes)") }
         guard !hasGranted(cause) else { return .demoted("already alerted for \(cause)") }
         if drawn.isEmpty { drawn = [Drawn()] }
         if let refusal = drawn[0].draw(on: kind, rule, of: kindRules.rules, now: now) { return .demoted(refusal) }

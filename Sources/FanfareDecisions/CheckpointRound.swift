@@ -12,16 +12,16 @@ struct CheckpointRound: Sendable {
     private let places: Int
     /// Place at which the walk goes on.
     private(set) var walk = 0
-    /// Rows that the owner has not taken yet.
+    /// Rows that the owner has not taken yet, and their size.
     private(set) var rows: [[UInt8]] = []
-    private(set) var bytes = 0
+    private(set) var size = ByteCount.zero
     /// Topic that has no serial form, because its reducer has none, or is too large.
     private(set) var unwritable: TopicID?
     /// Is `true` once nothing more is written, because it would have cost too much.
     private(set) var isGivenUp = false
 
-    /// Bytes that may wait for the owner. Every topic that changes adds to them, however slow the disk is.
-    private static let bytesMax = 64 << 20
+    /// Size of the rows that may wait for the owner. Every topic that changes adds to it, however slow the disk is.
+    private static let sizeMax = ByteCount.mebibytes(64)
 
     /// - Parameters:
     ///   - end: birth number of the next topic.
@@ -54,25 +54,25 @@ struct CheckpointRound: Sendable {
         written[place >> 6] |= 1 << UInt64(place & 63)
         var writer = SerialWriter()
         writer.write(byte: CheckpointRow.topic.rawValue)
-        guard topic.write(to: &writer), writer.bytes.count < CheckpointRound.bytesMax else {
+        guard topic.write(to: &writer), writer.bytes.count < CheckpointRound.sizeMax.bytes else {
             return unwritable = topic.id
         }
         append(writer.bytes)
-        if bytes > CheckpointRound.bytesMax { giveUp() }
+        if size > CheckpointRound.sizeMax { giveUp() }
     }
 
     private mutating func append(_ row: [UInt8]) {
         rows.append(row)
-        bytes += row.count
+        size += .bytes(row.count)
     }
 
     mutating func giveUp() {
         isGivenUp = true
-        (rows, bytes) = ([], 0)
+        (rows, size) = ([], .zero)
     }
 
     mutating func takeRows() -> [[UInt8]] {
-        defer { (rows, bytes) = ([], 0) }
+        defer { (rows, size) = ([], .zero) }
         return rows
     }
 }

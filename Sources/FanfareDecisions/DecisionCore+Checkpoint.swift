@@ -21,8 +21,8 @@ extension DecisionCore {
     /// Topic that cannot be written, because its reducer has no serial form: the checkpoint will not be complete.
     package var unwritableTopic: TopicID? { table.checkpoint?.unwritable }
 
-    /// Writes topics until the checkpoint has so many bytes that were not taken.
-    package mutating func continueCheckpoint(bytes: Int) { table.continueCheckpoint(bytes: bytes) }
+    /// Writes topics until the rows of the checkpoint that were not taken have this size.
+    package mutating func continueCheckpoint(upTo size: ByteCount) { table.continueCheckpoint(upTo: size) }
     package mutating func takeCheckpointRows() -> [[UInt8]] { table.takeCheckpointRows() }
     /// Ends the checkpoint, complete or not.
     package mutating func endCheckpoint() { table.endCheckpoint() }

@@ -233,9 +233,9 @@ public import FanfareModel
     private func isSound(_ event: FeedEvent, into decisions: inout [Decision]) -> Bool {
         let limits = other.limits
         let bytes = event.topic.rawValue.utf8.count
-        guard bytes > 0, bytes <= limits.topicIDBytesMax else {
+        guard bytes > 0, bytes <= limits.topicIDSizeMax.bytes else {
             refuse(
-                event, "a topic's id has 1 to \(limits.topicIDBytesMax) bytes, not \(bytes)", topic: nil,
+                event, "a topic's id has 1 to \(limits.topicIDSizeMax), not \(bytes)", topic: nil,
                 into: &decisions)
             return false
         }
@@ -243,14 +243,14 @@ public import FanfareModel
             refuse(event, implausible(event.at), into: &decisions)
             return false
         }
-        if let id = event.id, id.utf8.count > limits.idBytesMax {
+        if let id = event.id, id.utf8.count > limits.idSizeMax.bytes {
             refuse(
-                event, "an event's id has at most \(limits.idBytesMax) bytes, not \(id.utf8.count)", into: &decisions)
+                event, "an event's id has at most \(limits.idSizeMax), not \(id.utf8.count)", into: &decisions)
             return false
         }
         let kindBytes = max(event.kind.utf8.count, event.topicKind?.rawValue.utf8.count ?? 0)
-        guard kindBytes <= limits.idBytesMax else {
-            refuse(event, "a kind has at most \(limits.idBytesMax) bytes, not \(kindBytes)", into: &decisions)
+        guard kindBytes <= limits.idSizeMax.bytes else {
+            refuse(event, "a kind has at most \(limits.idSizeMax), not \(kindBytes)", into: &decisions)
             return false
         }
         guard event.isNested(within: DecisionCore.depthMax) else {
@@ -270,8 +270,8 @@ public import FanfareModel
     private func refuse(_ event: FeedEvent, _ reason: String, topic: TopicID?, into decisions: inout [Decision]) {
         let limits = other.limits
         // The log leaves out names that are too long.
-        let id = event.id.flatMap { $0.utf8.count <= limits.idBytesMax ? $0 : nil }
-        let kind = event.kind.utf8.count <= limits.idBytesMax ? event.kind : "unreadable"
+        let id = event.id.flatMap { $0.utf8.count <= limits.idSizeMax.bytes ? $0 : nil }
+        let kind = event.kind.utf8.count <= limits.idSizeMax.bytes ? event.kind : "unreadable"
         decisions.append(
             .record(
                 DecisionRecord(

@@ -80,11 +80,11 @@ public struct DerivedFields: Sendable, Hashable {
     public var spoken: Template?
     /// Replacements in the spoken form for values that are not read well, such as `nil` for a score of 0.
     public var spokenWords: [String: String] = [:]
-    /// Maximum bytes of the spoken form; longer text is cut, with `…`.
-    public var spokenBytesMax = DerivedFields.spokenBytesMaxDefault
+    /// Maximum size of the spoken form; longer text is cut, with `…`.
+    public var spokenSizeMax = DerivedFields.spokenSizeMaxDefault
 
-    /// Bytes of a sentence that is heard in some five seconds.
-    public static let spokenBytesMaxDefault = 120
+    /// Size of a sentence that is heard in some five seconds.
+    public static let spokenSizeMaxDefault = ByteCount.bytes(120)
     /// Width in digits that fits beside the camera on the narrowest phone.
     public static let widthMaxDefault = ShortForms.widthMax
 
@@ -116,7 +116,7 @@ public struct DerivedFields: Sendable, Hashable {
         }
         if let spoken {
             let text = spoken.text(topic: topic, state: source, words: spokenWords)
-            state["spoken"] = .string(text.cut(toBytes: spokenBytesMax))
+            state["spoken"] = .string(text.cut(toSize: spokenSizeMax))
         }
         short("compactLeading", compactLeading)
         short("compactTrailing", compactTrailing)

@@ -104,7 +104,7 @@ struct Fold: Sendable {
         var doubted: [PatchOrder.Doubted] = []
         // A correction passes the patch order: its operator knows what the feed has sent so far.
         if !event.isCorrection {
-            switch patchOrder.placement(of: event, tolerance: rules.pace.lateAfter, bytesMax: kindRules.stateBytesMax) {
+            switch patchOrder.placement(of: event, tolerance: rules.pace.lateAfter, sizeMax: kindRules.stateSizeMax) {
             case .newest(let over): doubted = over
             case .refused(let outcome, let reason): return .refused(outcome, reason)
             }
@@ -126,9 +126,9 @@ struct Fold: Sendable {
 
     /// Lays a change over the state.
     ///
-    /// - Returns: the size in bytes of a state that would be too large; `nil` if it fits. A change that makes it too large is
+    /// - Returns: the size of a state that would be too large; `nil` if it fits. A change that makes it too large is
     ///   undone, or the overlay would grow without bound.
-    private mutating func put(_ change: FeedEvent.Change) -> Int? {
+    private mutating func put(_ change: FeedEvent.Change) -> ByteCount? {
         let (overlayBefore, hiddenBefore, stateBefore) = (overlay, hidden, state)
         switch change {
         case .patch(let patch): merge(patch)
@@ -138,8 +138,8 @@ struct Fold: Sendable {
         guard overlay != overlayBefore || hidden != hiddenBefore else { return nil }
         refreshState()
         // Values that are redacted, or that the kind's own forms replace, are stored as well, so their size must be bounded, too.
-        let size = max(bytesBeyond(state), bytesStoredBeyond(overlay))
-        guard size > 0 else { return nil }
+        let size = max(sizeBeyond(state), storedSizeBeyond(overlay))
+        guard size > .zero else { return nil }
         (overlay, hidden, state) = (overlayBefore, hiddenBefore, stateBefore)
         return size
     }
@@ -189,11 +189,11 @@ struct Fold: Sendable {
 
     private mutating func take(_ fact: Fact) -> Folded {
         guard fact.at.isPlausible else { return .refused(.rejected, implausible(fact.at)) }
-        guard !fact.id.isEmpty, fact.id.utf8.count <= limits.idBytesMax else {
-            return .refused(.rejected, "a fact's id has 1 to \(limits.idBytesMax) bytes, not \(fact.id.utf8.count)")
+        guard !fact.id.isEmpty, fact.id.utf8.count <= limits.idSizeMax.bytes else {
+            return .refused(.rejected, "a fact's id has 1 to \(limits.idSizeMax), not \(fact.id.utf8.count)")
         }
-        guard fact.kind.utf8.count <= limits.idBytesMax else {
-            return .refused(.rejected, "a fact's kind has at most \(limits.idBytesMax) bytes")
+        guard fact.kind.utf8.count <= limits.idSizeMax.bytes else {
+            return .refused(.rejected, "a fact's kind has at most \(limits.idSizeMax)")
         }
         switch ledger.status(of: fact.id) {
         case .live, .withdrawn: return .refused(.duplicate, "fact \(fact.id) was here before")
@@ -205,8 +205,8 @@ struct Fold: Sendable {
         if let fault = ledger.reducer.fault(in: fact) { return .refused(.rejected, fault) }
         var values: [UInt8] = []
         fact.values.write(to: &values)
-        guard values.count <= limits.factBytesMax else {
-            return .refused(.rejected, "fact \(fact.id) has \(values.count) bytes, at most \(limits.factBytesMax)")
+        guard values.count <= limits.factSizeMax.bytes else {
+            return .refused(.rejected, "fact \(fact.id) has \(values.count) bytes, at most \(limits.factSizeMax.bytes)")
         }
         if let settled = ledger.settledUntil, fact.at <= settled {
             return .refused(.late, "what happened until \(settled) is settled")
@@ -221,8 +221,8 @@ struct Fold: Sendable {
     }
 
     private mutating func retract(_ id: String, at: FeedTime) -> Folded {
-        guard !id.isEmpty, id.utf8.count <= limits.idBytesMax else {
-            return .refused(.rejected, "a fact's id has 1 to \(limits.idBytesMax) bytes, not \(id.utf8.count)")
+        guard !id.isEmpty, id.utf8.count <= limits.idSizeMax.bytes else {
+            return .refused(.rejected, "a fact's id has 1 to \(limits.idSizeMax), not \(id.utf8.count)")
         }
         switch ledger.status(of: id) {
         case .withdrawn, .awaited: return .refused(.duplicate, "fact \(id) is withdrawn already")
@@ -241,23 +241,23 @@ struct Fold: Sendable {
         }
     }
 
-    /// Returns the canonical size of a state that is too large, 0 for one that fits. Most states fit by their upper bound and are
+    /// Returns the canonical size of a state that is too large, `zero` for one that fits. Most states fit by their upper bound and are
     /// not encoded.
-    private func bytesBeyond(_ state: JSONObject) -> Int {
+    private func sizeBeyond(_ state: JSONObject) -> ByteCount {
         let presented = withShortForms(state)
-        guard presented.bytesBound > kindRules.stateBytesMax else { return 0 }
-        let bytes = EncodedState(presented).bytes.count
-        return bytes > kindRules.stateBytesMax ? bytes : 0
+        guard presented.sizeBound > kindRules.stateSizeMax else { return .zero }
+        let size = EncodedState(presented).size
+        return size > kindRules.stateSizeMax ? size : .zero
     }
 
-    private func bytesStoredBeyond(_ overlay: JSONObject) -> Int {
-        guard overlay.bytesBound > kindRules.stateBytesMax else { return 0 }
-        let bytes = EncodedState(overlay).bytes.count
-        return bytes > kindRules.stateBytesMax ? bytes : 0
+    private func storedSizeBeyond(_ overlay: JSONObject) -> ByteCount {
+        guard overlay.sizeBound > kindRules.stateSizeMax else { return .zero }
+        let size = EncodedState(overlay).size
+        return size > kindRules.stateSizeMax ? size : .zero
     }
 
-    func oversize(_ bytes: Int) -> String {
-        "the state of \(topic) would have \(bytes) bytes, at most \(kindRules.stateBytesMax)"
+    func oversize(_ size: ByteCount) -> String {
+        "the state of \(topic) would have \(size), at most \(kindRules.stateSizeMax.bytes)"
     }
 }
 

@@ -27,8 +27,8 @@ final class KindRules: Sendable {
         unknownLedger = FactLedger.Blank(KindUnknown(), limits: limits)
     }
 
-    /// Maximum canonical size of a topic's content state, in bytes.
-    var stateBytesMax: Int { min(limits.stateBytesMax, TopicRules.pushBytesMax - rules.content.attributesReserve) }
+    /// Maximum canonical size of a topic's content state.
+    var stateSizeMax: ByteCount { min(limits.stateSizeMax, TopicRules.pushSizeMax - rules.content.attributesReserve) }
 
     /// Returns `true` if people would see no difference; ignored fields may differ.
     func looksAlike(_ a: JSONObject, _ b: JSONObject) -> Bool {

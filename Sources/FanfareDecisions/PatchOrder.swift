@@ -34,8 +34,8 @@ struct PatchOrder: Sendable {
 
     /// - Parameters:
     ///   - tolerance: how much newer than the newest patch a time must be to contradict a number.
-    ///   - bytesMax: maximum size of a change that is kept.
-    mutating func placement(of patch: FeedEvent, tolerance: Duration, bytesMax: Int) -> Placement {
+    ///   - sizeMax: maximum size of a change that is kept.
+    mutating func placement(of patch: FeedEvent, tolerance: Duration, sizeMax: ByteCount) -> Placement {
         let at = patch.at
         guard let seq = patch.seq, let newestSeq else {
             guard let newestAt, at < newestAt else { return .newest(over: []) }
@@ -53,14 +53,14 @@ struct PatchOrder: Sendable {
             // New numbers and their times count up together; a late old patch is older than them.
             return .newest(over: below.filter { $0.at + tolerance >= below[0].at })
         }
-        doubt(patch, seq, bytesMax: bytesMax)
+        doubt(patch, seq, sizeMax: sizeMax)
         return .refused(.late, "patch \(seq) after patch \(newestSeq); kept, lest the numbers begin anew")
     }
 
-    private mutating func doubt(_ patch: FeedEvent, _ seq: UInt64, bytesMax: Int) {
+    private mutating func doubt(_ patch: FeedEvent, _ seq: UInt64, sizeMax: ByteCount) {
         doubted.removeAll { $0.seq == seq }
         if doubted.count == PatchOrder.doubtedMax { doubted.removeFirst() }
-        let fits = patch.change.bytesBound <= bytesMax
+        let fits = patch.change.sizeBound <= sizeMax
         doubted.append(
             Doubted(seq: seq, at: patch.at, cause: patch.cause, change: fits ? patch.change : .nothing))
     }
@@ -90,11 +90,11 @@ extension FeedEvent {
 }
 
 extension FeedEvent.Change {
-    /// Upper bound on the canonical bytes of a patch.
-    fileprivate var bytesBound: Int {
+    /// Upper bound on the canonical size of a patch.
+    fileprivate var sizeBound: ByteCount {
         switch self {
-        case .patch(let object), .contentState(let object): object.bytesBound
-        case .nothing, .fact, .retraction, .operation: 0
+        case .patch(let object), .contentState(let object): object.sizeBound
+        case .nothing, .fact, .retraction, .operation: .zero
         }
     }
 }

@@ -34,29 +34,29 @@ public struct Rules: Sendable {
         public var topicsMax = 1_000_000
         /// Topic kinds for which an operator's orders stand; orders for further ones are rejected.
         public var orderedKindsMax = 256
-        /// Bytes of a topic's id, at most 512; events with longer ids are rejected.
-        public var topicIDBytesMax = TopicID.bytesMax {
+        /// Size of a topic's id, at most 512 bytes; events with longer ids are rejected.
+        public var topicIDSizeMax = TopicID.sizeMax {
             // Shards take no longer ids.
-            didSet { topicIDBytesMax = min(topicIDBytesMax, TopicID.bytesMax) }
+            didSet { topicIDSizeMax = min(topicIDSizeMax, TopicID.sizeMax) }
         }
         /// Event ids remembered per topic to recognise duplicates, at most 64 bytes each; one more evicts the oldest. A recorded
         /// football match has 2,000.
         public var eventIDsMax = 4096
-        /// Bytes of an event's or fact's id, and of its kind; events with longer ones are rejected.
-        public var idBytesMax = 128
+        /// Size of an event's or fact's id, and of its kind; events with longer ones are rejected.
+        public var idSizeMax = ByteCount.bytes(128)
         /// Facts per topic that can still be withdrawn, or preceded by a late one. Beyond that number the older half is *settled*:
         /// folded for good. A fact older than those is `late` and dropped.
         public var factsMax = 1024
         /// Facts withdrawn before they arrived, per topic; further ones are rejected. The DFL match has 60.
         public var earlyRetractionsMax = 4096
-        /// Canonical bytes of one fact's values; larger ones are rejected.
-        public var factBytesMax = 1024
-        /// Canonical bytes of a content state, unless its topic's `attributesReserve` leaves fewer. Changes that would exceed it
+        /// Canonical size of one fact's values; larger ones are rejected.
+        public var factSizeMax = ByteCount.kibibytes(1)
+        /// Canonical size of a content state, unless its topic's `attributesReserve` leaves less. Changes that would exceed it
         /// are rejected.
-        public var stateBytesMax = EncodedState.bytesMax
-        /// Bytes of an alert's title, body and sound together, in the JSON of a push; longer alerts are demoted. Together with the
+        public var stateSizeMax = EncodedState.sizeMax
+        /// Size of an alert's title, body and sound together, in the JSON of a push; longer alerts are demoted. Together with the
         /// largest state it leaves 256 bytes for the envelope.
-        public var alertBytesMax = AlertText.bytesMax
+        public var alertSizeMax = AlertText.sizeMax
         /// Causes named by one published record; its reason has the number of further ones.
         public var causesMax = 64
 

@@ -58,7 +58,7 @@ extension SerialWriter {
         write(publication.prominence.hasBegun)
         write(signed: Int64(publication.prominence.importance))
         write(publication.prominence.news) { $0.write(signed: Int64($1)) }
-        write(signed: Int64(publication.stateBytesMax))
+        write(signed: Int64(publication.stateSizeMax.bytes))
         write(publication.staleAfter) { $0.write(signed: $1.milliseconds) }
         write(publication.dismissAfter) { $0.write(signed: $1.milliseconds) }
         write(publication.freesID)
@@ -75,7 +75,7 @@ extension SerialWriter {
                 writer.write(UInt64(place.upperBound))
             }
         }
-        write(UInt64(state.highlightMax))
+        write(UInt64(state.highlightSizeMax.bytes))
         let short = publication.short
         for text in [short.compactLeading, short.compactTrailing, short.minimal] { write(text) }
     }
@@ -95,7 +95,7 @@ extension SerialReader {
         let prominence = Prominence(
             hasBegun: try flag("beginning"), importance: Int(try signed()),
             news: try optional { (reader) throws(SerialError) in Int(try reader.signed()) })
-        let bytesMax = Int(try signed())
+        let stateSizeMax = ByteCount.bytes(Int(try signed()))
         let staleAfter = try optional { (reader) throws(SerialError) in Duration.milliseconds(try reader.signed()) }
         let dismissAfter = try optional { (reader) throws(SerialError) in Duration.milliseconds(try reader.signed()) }
         let freesID = try flag("id")
@@ -105,7 +105,7 @@ extension SerialReader {
         return Publication(
             serial: serial, topicID: topic, topic: number, topicKind: kind, version: version,
             event: isEnd ? .end : .update, state: state, priority: priority, alert: nil, relevance: relevance,
-            prominence: prominence, shortForms: short, stateBytesMax: bytesMax, staleAfter: staleAfter,
+            prominence: prominence, shortForms: short, stateSizeMax: stateSizeMax, staleAfter: staleAfter,
             dismissAfter: dismissAfter, freesID: freesID, expiry: expiry, isRepublished: isRepublished)
     }
     private mutating func shownState(_ shown: Presentation?) throws(SerialError) -> (EncodedState, ShortFormsSource) {
@@ -115,7 +115,8 @@ extension SerialReader {
         }
         let bytes = try bytes()
         let state = EncodedState(
-            encoded: bytes, highlight: try place(), deepLink: try place(), highlightMax: Int(clamping: try unsigned()))
+            encoded: bytes, highlight: try place(), deepLink: try place(),
+            highlightSizeMax: .bytes(Int(clamping: try unsigned())))
         guard let state else { throw .malformed("state") }
         let short = ShortForms(compactLeading: try text(), compactTrailing: try text(), minimal: try text())
         return (state, .made(short))

@@ -8,9 +8,9 @@ extension Topic {
                 news.lateBy == nil ? .unchanged : .late, "back to what version \(shown.version) shows")
         }
         let presentation = fold.present(fold.state)
-        guard presentation.encoded.bytes.count <= kindRules.stateBytesMax else {
+        guard presentation.encoded.size <= kindRules.stateSizeMax else {
             // The fact stays folded, and the next state that fits carries it.
-            return postpone(news, .rejected, fold.oversize(presentation.encoded.bytes.count), in: &context)
+            return postpone(news, .rejected, fold.oversize(presentation.encoded.size), in: &context)
         }
         let occasion = occasion(of: news)
         context.draft.occasion = occasion?.kind
@@ -76,9 +76,9 @@ extension Topic {
             context.draft.reason = news.reason
         }
         var last = fold.present(fold.state)
-        if last.encoded.bytes.count > kindRules.stateBytesMax {
+        if last.encoded.size > kindRules.stateSizeMax {
             context.draft.reason +=
-                "; \(fold.oversize(last.encoded.bytes.count)), so it ends with what was shown last"
+                "; \(fold.oversize(last.encoded.size)), so it ends with what was shown last"
             last = fold.present(shown.state ?? JSONObject())
         }
         publish(.end, last, Emphasis(priority: .immediate, alert: alert), in: &context, into: &decisions)
@@ -118,7 +118,7 @@ extension Topic {
                 hasBegun: hasBegun, importance: rules.relevance ?? 0,
                 news: emphasis.relevance ?? emphasis.alert.map { Prominence.news(with: $0.class) }),
             shortForms: presentation.short,
-            stateBytesMax: kindRules.stateBytesMax,
+            stateSizeMax: kindRules.stateSizeMax,
             staleAfter: rules.pace.staleAfter.duration(gap: arrivals.gapMilliseconds.map { .milliseconds($0) }),
             dismissAfter: dismissAfter,
             freesID: event == .end && rules.lifetime.reopens == .afresh,

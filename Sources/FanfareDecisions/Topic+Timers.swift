@@ -28,8 +28,8 @@ extension Topic {
         if let published = shown.state, kindRules.looksAlike(fold.state, published), !agenda.republishes {
             context.draft.reason = "back to what version \(shown.version) shows"
             agenda.clear()
-        } else if presentation.encoded.bytes.count > kindRules.stateBytesMax {
-            context.draft.set(.rejected, fold.oversize(presentation.encoded.bytes.count))
+        } else if presentation.encoded.size > kindRules.stateSizeMax {
+            context.draft.set(.rejected, fold.oversize(presentation.encoded.size))
         } else {
             let count = agenda.causes.count
             context.draft.reason =

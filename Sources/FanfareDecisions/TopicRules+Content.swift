@@ -1,3 +1,5 @@
+public import FanfareModel
+
 extension TopicRules {
     /// What people see of a topic's state.
     public struct Content: Sendable {
@@ -5,9 +7,9 @@ extension TopicRules {
         public var fields: [String: FieldRule] { didSet { fieldRules = FieldRules(fields) } }
         /// Short forms and the deep link, derived from other fields and part of the state like them.
         public var derived: DerivedFields
-        /// Bytes of a push's 4,096 that the state leaves free (rule U4): for the app's static attributes in a start, for alert and
-        /// envelope in an update. Clamped to 1024…3072.
-        public var attributesReserve: Int { didSet { attributesReserve = Content.bounded(attributesReserve) } }
+        /// Size that the state leaves free of a push's 4,096 bytes (rule U4): for the app's static attributes in a start, for alert and
+        /// envelope in an update. Clamped to 1,024 to 3,072 bytes.
+        public var attributesReserve: ByteCount { didSet { attributesReserve = Content.bounded(attributesReserve) } }
 
         /// Rules of `fields`, separated by type.
         private(set) var fieldRules: FieldRules
@@ -15,7 +17,7 @@ extension TopicRules {
         /// Creates rules. By default every field is visible, nothing is derived, and the state may be as large as possible.
         public init(
             fields: [String: FieldRule] = [:], derived: DerivedFields = DerivedFields(),
-            attributesReserve: Int = Content.attributesReserveRange.lowerBound
+            attributesReserve: ByteCount = Content.attributesReserveRange.lowerBound
         ) {
             self.fields = fields
             self.derived = derived
@@ -24,9 +26,9 @@ extension TopicRules {
         }
 
         /// Range of `attributesReserve`; its lower bound holds the longest alert and the envelope.
-        public static let attributesReserveRange = 1024...3072
+        public static let attributesReserveRange: ClosedRange<ByteCount> = .kibibytes(1) ... .kibibytes(3)
 
-        private static func bounded(_ reserve: Int) -> Int {
+        private static func bounded(_ reserve: ByteCount) -> ByteCount {
             min(max(reserve, attributesReserveRange.lowerBound), attributesReserveRange.upperBound)
         }
     }

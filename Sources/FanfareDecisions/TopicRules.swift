@@ -52,8 +52,8 @@ public struct TopicRules: Sendable {
 
     /// Duration after which the system ends an activity (spec §3.4, documented by Apple).
     public static let durationMax = Duration.seconds(8 * 3600)
-    /// Maximum size of one push at APNs, in bytes (spec §6.2, documented by Apple).
-    public static let pushBytesMax = 4096
+    /// Maximum size of one push at APNs (spec §6.2, documented by Apple).
+    public static let pushSizeMax = ByteCount.kibibytes(4)
 
     /// Returns the time for which a topic is scheduled; `nil` while that is not known.
     ///

@@ -75,10 +75,10 @@ struct TopicTable: Sendable {
     /// Gives up the checkpoint before all topics change at once, each of which would be written before.
     mutating func giveUpCheckpoint() { checkpoint?.giveUp() }
 
-    /// Writes topics of the checkpoint until it has so many bytes that were not taken.
-    mutating func continueCheckpoint(bytes: Int) {
+    /// Writes topics of the checkpoint until its rows that were not taken have this size.
+    mutating func continueCheckpoint(upTo size: ByteCount) {
         // A copy of the round would make each change copy its rows.
-        while checkpoint.map({ $0.bytes < bytes && $0.unwritable == nil && !$0.isGivenUp }) == true,
+        while checkpoint.map({ $0.size < size && $0.unwritable == nil && !$0.isGivenUp }) == true,
             let place = checkpoint?.next()
         {
             save(place)

@@ -88,9 +88,9 @@ package final class Shard: DeliverySource {
 
     /// Reserves room for this many activities, so that loading them does not copy the arrays repeatedly.
     ///
-    /// - Parameter idBytes: bytes of the text of an activity's id; 0 if the activities have none.
-    package func reserve(activities: Int, idBytes: Int = 0) {
-        membership.store.reserve(activities, idBytes: idBytes)
+    /// - Parameter idSize: size of the text of an activity's id; `zero` if the activities have none.
+    package func reserve(activities: Int, idSize: ByteCount = .zero) {
+        membership.store.reserve(activities, idSize: idSize)
         membership.claims.reserve(activities)
     }
 

@@ -1,3 +1,4 @@
+import FanfareModel
 import Glibc
 
 /// A file open for sequential reading.
@@ -23,12 +24,13 @@ final class ByteFile {
         }
     }
 
-    /// Returns the next `limit` bytes, or fewer at the end of the file.
-    func read(upTo limit: Int) throws(FeedError) -> [UInt8] {
+    /// Returns the next bytes, fewer than `limit` at the end of the file.
+    func read(upTo limit: ByteCount) throws(FeedError) -> [UInt8] {
         var bytes: [UInt8] = []
-        while bytes.count < limit {
+        while bytes.count < limit.bytes {
             var failure: FeedError?
-            let chunk = unsafe [UInt8](unsafeUninitializedCapacity: min(limit - bytes.count, 1 << 18)) { space, count in
+            let chunk = unsafe [UInt8](unsafeUninitializedCapacity: min(limit.bytes - bytes.count, 1 << 18)) {
+                space, count in
                 do throws(FeedError) {
                     count = try unsafe read(into: UnsafeMutableRawBufferPointer(space))
                 } catch {
@@ -42,14 +44,14 @@ final class ByteFile {
         return bytes
     }
 
-    /// Returns the contents of a file, or `nil` if it has more than `limit` bytes.
-    static func contents(of path: String, limit: Int) throws(FeedError) -> [UInt8]? {
-        let bytes = try prefix(of: path, limit: limit + 1)
-        return bytes.count > limit ? nil : bytes
+    /// Returns the contents of a file, or `nil` if it is larger than `limit`.
+    static func contents(of path: String, limit: ByteCount) throws(FeedError) -> [UInt8]? {
+        let bytes = try prefix(of: path, limit: limit + .bytes(1))
+        return bytes.count > limit.bytes ? nil : bytes
     }
 
     /// Returns the first bytes of a file, at most `limit`.
-    static func prefix(of path: String, limit: Int) throws(FeedError) -> [UInt8] {
+    static func prefix(of path: String, limit: ByteCount) throws(FeedError) -> [UInt8] {
         try ByteFile(path: path).read(upTo: limit)
     }
 
@@ -72,10 +74,11 @@ final class ByteFile {
             && status.st_mode & S_IFMT != S_IFDIR
     }
 
-    /// Returns the number of bytes of a regular file; `nil` for anything else.
-    static func size(of path: String) -> Int? {
+    /// Returns the size of a regular file; `nil` for anything else.
+    static func size(of path: String) -> ByteCount? {
         var status = stat()
-        return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG ? Int(status.st_size) : nil
+        return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+            ? ByteCount.bytes(Int(status.st_size)) : nil
     }
 
     private static func lastError(_ what: String) -> String { unsafe "\(what): \(String(cString: strerror(errno)))" }

@@ -13,8 +13,8 @@ struct Documents {
 
     /// Returns the whole document, or a decoder that rejects it.
     private func read(_ path: String) throws(FeedError) -> Result<[UInt8], UndecodableDocument> {
-        guard let bytes = try ByteFile.contents(of: path, limit: options.documentBytesMax) else {
-            let reason = "the document is larger than \(options.documentBytesMax) bytes"
+        guard let bytes = try ByteFile.contents(of: path, limit: options.documentSizeMax) else {
+            let reason = "the document is larger than \(options.documentSizeMax)"
             return .failure(UndecodableDocument(path, reason))
         }
         return .success(bytes)
@@ -56,7 +56,7 @@ struct Documents {
             let file = folder + "/" + Sidecar.wyscoutMetadata
             if wyscoutMetadata[file] == nil, FileManager.default.fileExists(atPath: file) {
                 wyscoutMetadata[file] = try WyscoutMetadata(
-                    path: file, parser: parser, documentBytesMax: options.documentBytesMax)
+                    path: file, parser: parser, documentSizeMax: options.documentSizeMax)
             }
             if let match = wyscoutMetadata[file]?[matchID] { return match }
         }
@@ -117,8 +117,8 @@ struct Documents {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         for name in names.sorted() where name.lowercased().hasSuffix(".xml") {
             let file = folder + "/" + name
-            guard Sidecar.isDFLMatch(try ByteFile.prefix(of: file, limit: FeedFormat.headBytes)),
-                let bytes = try ByteFile.contents(of: file, limit: options.documentBytesMax),
+            guard Sidecar.isDFLMatch(try ByteFile.prefix(of: file, limit: FeedFormat.headSize)),
+                let bytes = try ByteFile.contents(of: file, limit: options.documentSizeMax),
                 let match = DFLMatch(bytes)
             else { continue }
             matches.append(match)

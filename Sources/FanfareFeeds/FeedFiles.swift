@@ -41,7 +41,7 @@ struct FeedFiles {
             var format = options.format
             // A pipe cannot be inspected and then read again, so it must contain lines.
             if format == nil, !ByteFile.isRegular(path) { format = .native }
-            if format == nil { format = FeedFormat(head: try ByteFile.prefix(of: path, limit: FeedFormat.headBytes)) }
+            if format == nil { format = FeedFormat(head: try ByteFile.prefix(of: path, limit: FeedFormat.headSize)) }
             guard let format else {
                 throw FeedError(
                     path: path, reason: "not a feed of a known format; name it with --format (\(FeedFormat.names))")
@@ -51,7 +51,7 @@ struct FeedFiles {
         }
         for file in try FeedFiles.contents(of: path) {
             if Sidecar.isOne(named: file) { continue }
-            let head = try ByteFile.prefix(of: file, limit: FeedFormat.headBytes)
+            let head = try ByteFile.prefix(of: file, limit: FeedFormat.headSize)
             if Sidecar.isDFLMatch(head) { continue }
             let recognised = FeedFormat(head: head)
             if let recognised, options.format == nil || options.format == recognised {
@@ -92,7 +92,7 @@ struct FeedFiles {
         for file in found {
             switch file.format {
             case .native:
-                decoders.append(try NativeFileDecoder(path: file.path, lineBytesMax: options.lineBytesMax))
+                decoders.append(try NativeFileDecoder(path: file.path, lineSizeMax: options.lineSizeMax))
             case .wyscout: decoders.append(try documents.wyscout(file.path))
             case .dfl: decoders.append(try documents.dfl(file.path))
             case .pwhl: decoders.append(try documents.hockey(file.path))
@@ -100,10 +100,10 @@ struct FeedFiles {
             case .gtfsRealtime:
                 let together = polls[foldersAround(file.path)[0], default: []].map(\.path)
                 guard together.first == file.path else { continue }
-                let timetable = try GTFSStatic(beside: file.path, documentBytesMax: options.documentBytesMax)
+                let timetable = try GTFSStatic(beside: file.path, documentSizeMax: options.documentSizeMax)
                 decoders.append(
                     GTFSFolderDecoder(
-                        paths: together, stopNames: timetable.stops, pollBytesMax: options.documentBytesMax))
+                        paths: together, stopNames: timetable.stops, pollSizeMax: options.documentSizeMax))
             }
         }
         return decoders

@@ -1,10 +1,11 @@
 import FanfareJSON
+import FanfareModel
 
 extension FeedFormat {
     static let names = allCases.map(\.rawValue).joined(separator: ", ")
 
     /// Bytes to inspect: enough for a few lines, or for the first record of a document.
-    static let headBytes = 1 << 16
+    static let headSize = ByteCount.kibibytes(64)
 
     /// Recognises a format by a file's first bytes; `nil` if they match none.
     init?(head: [UInt8]) {

@@ -1,4 +1,5 @@
 internal import CFanfareLMDB
+import FanfareModel
 internal import Glibc
 
 /// LMDB's C calls: one environment with tables whose keys are numbers.
@@ -25,8 +26,8 @@ internal import Glibc
     private let environment: OpaquePointer
     /// Tables; `nil` for one that an earlier release has not made, if the environment is read-only.
     private let tables: [MDB_dbi?]
-    /// Bytes of address space for the tables. LMDB's file grows with its content, up to this size.
-    private(set) var mapBytes: Int
+    /// Size of the address space for the tables. LMDB's file grows with its content, up to this size.
+    private(set) var mapSize: ByteCount
 
     /// Row to be written: its table by index, and its key.
     struct Change {
@@ -47,21 +48,21 @@ internal import Glibc
     ///   - names: names of the tables; the environment's unnamed one alone if empty.
     ///   - newer: names of tables that stores of earlier releases lack. A reader sees these as empty.
     init(
-        folder: String, tables names: [String] = [], newer: Set<String> = [], mapBytes: Int, isReadOnly: Bool
+        folder: String, tables names: [String] = [], newer: Set<String> = [], mapSize: ByteCount, isReadOnly: Bool
     ) throws(Failure) {
-        self.mapBytes = mapBytes
-        if !isReadOnly { try LMDBEnvironment.makeFile(in: folder, mapBytes: mapBytes) }
+        self.mapSize = mapSize
+        if !isReadOnly { try LMDBEnvironment.makeFile(in: folder, mapSize: mapSize) }
         var created: OpaquePointer?
         try unsafe LMDBEnvironment.check(mdb_env_create(&created), "mdb_env_create")
         guard let created = unsafe created else { throw Failure(call: "mdb_env_create", code: ENOMEM) }
         do throws(Failure) {
-            try unsafe LMDBEnvironment.check(mdb_env_set_mapsize(created, mapBytes), "mdb_env_set_mapsize")
+            try unsafe LMDBEnvironment.check(mdb_env_set_mapsize(created, mapSize.bytes), "mdb_env_set_mapsize")
             try unsafe LMDBEnvironment.check(mdb_env_set_maxdbs(created, MDB_dbi(names.count)), "mdb_env_set_maxdbs")
             let flags = UInt32(MDB_NOTLS) | (isReadOnly ? UInt32(MDB_RDONLY) : 0)
             try unsafe LMDBEnvironment.check(mdb_env_open(created, folder, flags, 0o600), "mdb_env_open")
             var info = unsafe MDB_envinfo()
             try unsafe LMDBEnvironment.check(mdb_env_info(created, &info), "mdb_env_info")
-            self.mapBytes = unsafe info.me_mapsize
+            self.mapSize = unsafe .bytes(info.me_mapsize)
             try unsafe LMDBEnvironment.checkLength(of: folder, info, created)
             try unsafe LMDBEnvironment.forgetDeadReaders(of: created)
             tables = try unsafe LMDBEnvironment.open(names, newer: newer, in: created, isReadOnly: isReadOnly)
@@ -76,7 +77,7 @@ internal import Glibc
 
     /// Makes the file of a new environment, which gets its name when its first pages are on disk. LMDB does not sync them, and refuses a file
     /// of which a loss of power has left the second page alone.
-    private static func makeFile(in folder: String, mapBytes: Int) throws(Failure) {
+    private static func makeFile(in folder: String, mapSize: ByteCount) throws(Failure) {
         let path = folder + "/data.mdb"
         guard unsafe fanfare_file_bytes(path) <= 0 else { return }
         let partial = path + ".partial"
@@ -87,7 +88,7 @@ internal import Glibc
         try unsafe check(mdb_env_create(&created), "mdb_env_create")
         do {
             defer { unsafe mdb_env_close(created) }
-            try unsafe check(mdb_env_set_mapsize(created, mapBytes), "mdb_env_set_mapsize")
+            try unsafe check(mdb_env_set_mapsize(created, mapSize.bytes), "mdb_env_set_mapsize")
             try unsafe check(
                 mdb_env_open(created, partial, UInt32(MDB_NOTLS) | UInt32(MDB_NOSUBDIR), 0o600), "mdb_env_open")
             try unsafe check(mdb_env_sync(created, 1), "mdb_env_sync")
@@ -168,8 +169,10 @@ internal import Glibc
                 return try commit(changes)
             } catch {
                 guard error.isMapFull else { throw error }
-                try unsafe LMDBEnvironment.check(mdb_env_set_mapsize(environment, 2 * mapBytes), "mdb_env_set_mapsize")
-                mapBytes *= 2
+                let larger = mapSize * 2
+                try unsafe LMDBEnvironment.check(
+                    mdb_env_set_mapsize(environment, larger.bytes), "mdb_env_set_mapsize")
+                mapSize = larger
             }
         }
     }

@@ -1,4 +1,4 @@
-import FanfareModel
+package import FanfareModel
 internal import Glibc
 
 /// Log in a folder, by LMDB: each `append` is one transaction with one sync, or one for each 16 MB. A crash of the process or of the
@@ -10,7 +10,7 @@ package final class LMDBLog: Log, @unchecked Sendable {
     /// `nil` after a write that failed, until the next one.
     private var environment: LMDBEnvironment?
     private let isReadOnly: Bool
-    private let mapBytes: Int
+    private let mapSize: ByteCount
     /// Lock of the folder; `nil` for a reader, and once closed.
     private var lock: StoreFolder?
     package private(set) var end: LogPosition
@@ -30,13 +30,13 @@ package final class LMDBLog: Log, @unchecked Sendable {
     private var appends = 0
     /// Number of appends between two searches for dead readers.
     private static let readerCheckInterval = 1000
-    /// Bytes of entries after which a transaction ends, so that memory does not grow with a batch.
-    private static let transactionBytes = 16 << 20
+    /// Size of the entries after which a transaction ends, so that memory does not grow with a batch.
+    private static let transactionSize = ByteCount.mebibytes(16)
     /// Rows per transaction of a reader. A transaction that stays open, behind a pager for example, keeps LMDB from using pages again.
     private static let rowsPerRead = 1000
 
     /// Address space at first; doubled whenever it is full.
-    package static let mapBytesFirst = 1 << 30
+    package static let mapSizeFirst = ByteCount.mebibytes(1 << 10)
 
     /// Opens the log of a folder.
     ///
@@ -44,16 +44,16 @@ package final class LMDBLog: Log, @unchecked Sendable {
     ///   - folder: created with mode 700 if it is missing, unless the log is only read.
     ///   - isReadOnly: `true` for a reader beside the process that writes.
     package init(
-        folder: String, isReadOnly: Bool = false, mapBytes: Int = LMDBLog.mapBytesFirst
+        folder: String, isReadOnly: Bool = false, mapSize: ByteCount = LMDBLog.mapSizeFirst
     ) throws(LogError) {
         self.folder = folder
         self.isReadOnly = isReadOnly
-        self.mapBytes = mapBytes
+        self.mapSize = mapSize
         lock = isReadOnly ? nil : try StoreFolder(folder)
         skipped = try SkippedEntries(folder: folder)
         checkpoints = CheckpointFolder(folder: folder)
         do throws(LMDBEnvironment.Failure) {
-            let opened = try LMDBEnvironment(folder: folder, mapBytes: mapBytes, isReadOnly: isReadOnly)
+            let opened = try LMDBEnvironment(folder: folder, mapSize: mapSize, isReadOnly: isReadOnly)
             environment = opened
             end = try opened.lastKey()
             start = try opened.firstKey()
@@ -79,21 +79,21 @@ package final class LMDBLog: Log, @unchecked Sendable {
     package func append(_ entries: [LogEntry]) throws(LogError) {
         guard !entries.isEmpty else { return }
         var rows: [[UInt8]] = []
-        var bytes = 0
+        var size = ByteCount.zero
         for entry in entries {
             let row = entry.bytes(at: end + 1 + LogPosition(rows.count))
-            guard row.count <= LogEntry.bytesMax else {
+            guard row.count <= LogEntry.sizeMax.bytes else {
                 try append(rows)
                 throw LogError(
-                    "an entry of \(row.count) bytes is too large for the store, which takes \(LogEntry.bytesMax)",
+                    "an entry of \(row.count) bytes is too large for the store, which takes \(LogEntry.sizeMax.bytes)",
                     .entry)
             }
             rows.append(row)
-            bytes += row.count
-            if bytes >= LMDBLog.transactionBytes {
+            size += .bytes(row.count)
+            if size >= LMDBLog.transactionSize {
                 try append(rows)
                 rows.removeAll(keepingCapacity: true)
-                bytes = 0
+                size = .zero
             }
         }
         try append(rows)
@@ -159,7 +159,7 @@ package final class LMDBLog: Log, @unchecked Sendable {
 
     private func reopened() throws(LMDBEnvironment.Failure) -> LMDBEnvironment {
         if let environment { return environment }
-        let opened = try LMDBEnvironment(folder: folder, mapBytes: mapBytes, isReadOnly: isReadOnly)
+        let opened = try LMDBEnvironment(folder: folder, mapSize: mapSize, isReadOnly: isReadOnly)
         start = try opened.firstKey()
         environment = opened
         return opened

@@ -45,7 +45,7 @@ extension LogEntry {
     /// Forms of an entry without a key and of one with a key. Earlier releases can read a folder without keys.
     private static let (keylessForm, keyedForm): (UInt8, UInt8) = (1, 2)
     /// Greatest size of an entry. LMDB takes more; a feed's line is at most a megabyte by default.
-    package static let bytesMax = 64 << 20
+    package static let sizeMax = ByteCount.mebibytes(64)
 
     /// Greatest nesting of an event's arrays and objects that is read back.
     package static let depthMax = SerialReader.depthMax

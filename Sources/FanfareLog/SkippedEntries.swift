@@ -8,7 +8,7 @@ internal import Glibc
 struct SkippedEntries {
     private static let name = "skipped"
     /// Far more than operators set aside; a larger file has another purpose.
-    private static let bytesMax = 1 << 16
+    private static let sizeMax = ByteCount.kibibytes(64)
 
     private var checksums: [LogPosition: UInt32] = [:]
 
@@ -27,7 +27,7 @@ struct SkippedEntries {
         if descriptor < 0, errno == ENOENT { return }
         guard descriptor >= 0 else { throw SkippedEntries.failure(path, "cannot be read") }
         defer { close(descriptor) }
-        var bytes = [UInt8](repeating: 0, count: SkippedEntries.bytesMax + 1)
+        var bytes = [UInt8](repeating: 0, count: SkippedEntries.sizeMax.bytes + 1)
         var count = 0
         while count < bytes.count {
             let got = unsafe bytes[count...].withUnsafeMutableBytes {
@@ -38,8 +38,8 @@ struct SkippedEntries {
             if got == 0 { break }
             count += got
         }
-        guard count <= SkippedEntries.bytesMax else {
-            throw LogError("\(path): more than \(SkippedEntries.bytesMax) bytes: no list of entries", .damaged)
+        guard count <= SkippedEntries.sizeMax.bytes else {
+            throw LogError("\(path): more than \(SkippedEntries.sizeMax): no list of entries", .damaged)
         }
         for (number, line) in bytes.prefix(count).split(separator: UInt8(ascii: "\n")).enumerated() {
             let words = line.split(separator: UInt8(ascii: " ")).map { String(decoding: $0, as: UTF8.self) }
@@ -57,7 +57,7 @@ struct SkippedEntries {
         checksums[position] = row.contentChecksum
         let path = folder + "/" + SkippedEntries.name
         var rest = checksums.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)\n" }.joined().utf8.map { $0 }[...]
-        guard rest.count <= SkippedEntries.bytesMax else {
+        guard rest.count <= SkippedEntries.sizeMax.bytes else {
             throw LogError("\(path): too many entries are set aside; use a new folder", .damaged)
         }
         let partial = path + ".partial"

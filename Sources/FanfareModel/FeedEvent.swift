@@ -3,10 +3,10 @@
 public struct TopicID: Hashable, Sendable, CustomStringConvertible {
     /// The id as the feed, the decision log and rules files spell it.
     public let rawValue: String
-    /// Greatest length of an id in bytes of UTF-8: rules may allow less, and commands with a longer id are refused.
-    package static let bytesMax = 512
+    /// Greatest size of an id in UTF-8: rules may allow less, and commands with a longer id are refused.
+    package static let sizeMax = ByteCount.bytes(512)
 
-    /// Creates an id from any text. The engine rejects events of a topic whose id is longer than `Rules.Limits.topicIDBytesMax`.
+    /// Creates an id from any text. The engine rejects events of a topic whose id is longer than `Rules.Limits.topicIDSizeMax`.
     public init(_ rawValue: String) { self.rawValue = rawValue }
     /// The `rawValue`.
     public var description: String { rawValue }
@@ -113,8 +113,8 @@ public struct AlertText: Hashable, Sendable {
         }
     }
 
-    /// Default limit of an alert's `byteCount`.
-    package static let bytesMax = 768
+    /// Default limit of an alert's `size`.
+    package static let sizeMax = ByteCount.bytes(768)
 
     /// Bold first line.
     public var title: Line
@@ -123,7 +123,7 @@ public struct AlertText: Hashable, Sendable {
     /// Name of a sound file in the app, or `default`.
     public var sound: String?
 
-    /// Creates a text from plain words. An alert with more bytes than `Rules.Limits.alertBytesMax` is demoted.
+    /// Creates a text from plain words. An alert larger than `Rules.Limits.alertSizeMax` is demoted.
     public init(title: String, body: String, sound: String? = nil) {
         self.init(title: .text(title), body: .text(body), sound: sound)
     }
@@ -135,9 +135,9 @@ public struct AlertText: Hashable, Sendable {
         self.sound = sound
     }
 
-    /// Bytes of all words in the JSON of a push: two for a quote or a line break, six for a control character. Includes the JSON
+    /// Size of all words in the JSON of a push: two bytes for a quote or a line break, six for a control character. Includes the JSON
     /// around localized words.
-    package var byteCount: Int { title.byteCount + body.byteCount + (sound?.escapedByteCount ?? 0) }
+    package var size: ByteCount { .bytes(title.byteCount + body.byteCount + (sound?.escapedByteCount ?? 0)) }
 }
 
 extension String {

@@ -3,8 +3,8 @@
 ///
 /// A text of the backend's own that is never used for another call: the id of a job, a row or a webhook, or a UUID.
 public struct IdempotencyKey: Sendable, Hashable, CustomStringConvertible {
-    /// Allowed number of bytes of UTF-8.
-    public static let byteCounts = 1...64
+    /// Allowed sizes in UTF-8.
+    public static let sizes: ClosedRange<ByteCount> = .bytes(1) ... .bytes(64)
 
     // Bytes, because texts of different bytes may be equal.
     private let utf8: [UInt8]
@@ -15,7 +15,8 @@ public struct IdempotencyKey: Sendable, Hashable, CustomStringConvertible {
     /// - Throws: a fault that says what is wrong with the text.
     public init(_ text: String) throws(Fault) {
         let utf8 = Array(text.utf8)
-        guard IdempotencyKey.byteCounts.contains(utf8.count) else { throw Fault(byteCount: utf8.count) }
+        let size = ByteCount.bytes(utf8.count)
+        guard IdempotencyKey.sizes.contains(size) else { throw Fault(size: size) }
         self.utf8 = utf8
     }
 
@@ -24,13 +25,13 @@ public struct IdempotencyKey: Sendable, Hashable, CustomStringConvertible {
 
     /// Reason why a text is no key.
     public struct Fault: Error, Sendable, Hashable, CustomStringConvertible {
-        /// Number of the text's bytes of UTF-8.
-        public let byteCount: Int
+        /// Size of the text in UTF-8.
+        public let size: ByteCount
 
         /// Text for people in one line: the bounds and the number of bytes.
         public var description: String {
-            let (least, most) = (IdempotencyKey.byteCounts.lowerBound, IdempotencyKey.byteCounts.upperBound)
-            return "an idempotency key has \(least) to \(most) bytes of UTF-8; this one has \(byteCount)"
+            let (least, most) = (IdempotencyKey.sizes.lowerBound.bytes, IdempotencyKey.sizes.upperBound)
+            return "an idempotency key has \(least) to \(most) of UTF-8; this one has \(size.bytes)"
         }
     }
 }

@@ -265,9 +265,11 @@ extension JSONObject {
     /// Estimate of the canonical form's bytes: exact or somewhat high if few characters of its texts have to be escaped.
     var bytesUsual: Int { members.reduce(2) { $0 + $1.key.utf8.count + 4 + $1.value.bytesUsual } }
 
-    /// Upper bound on the bytes of the canonical form, found without writing it: each byte of a string may take six when escaped,
+    /// Upper bound on the size of the canonical form, found without writing it: each byte of a string may take six when escaped,
     /// and no number takes more than 24.
-    package var bytesBound: Int {
+    package var sizeBound: ByteCount { .bytes(bytesBound) }
+
+    fileprivate var bytesBound: Int {
         members.reduce(2) { $0 + 6 * $1.key.utf8.count + 4 + $1.value.bytesBound }
     }
 }

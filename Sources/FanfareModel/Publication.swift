@@ -64,16 +64,18 @@ package final class Alert: Sendable {
     // As small as they can be: each topic has a state, and there may be a million topics.
     private let highlightPlace: Place
     private let deepLinkPlace: Place
-    private let highlightMaxBytes: UInt32
+    private let storedHighlightSizeMax: UInt32
     package var highlight: Range<Int>? { highlightPlace.range }
     package var deepLink: Range<Int>? { deepLinkPlace.range }
-    /// Bytes of the longest key as a value of `highlight`.
-    package var highlightMax: Int { Int(highlightMaxBytes) }
+    /// Size of the state.
+    package var size: ByteCount { .bytes(bytes.count) }
+    /// Size of the longest key as a value of `highlight`.
+    package var highlightSizeMax: ByteCount { .bytes(Int(storedHighlightSizeMax)) }
     /// Hash of the bytes, under the key of the process; differs between nodes.
     @usableFromInline package let hash: UInt64
 
-    /// Default limit of a state's bytes.
-    @usableFromInline package static let bytesMax = 3072
+    /// Default limit of a state's size.
+    @usableFromInline package static let sizeMax = ByteCount.kibibytes(3)
 
     package init(_ state: JSONObject) {
         var bytes: [UInt8] = []
@@ -97,12 +99,14 @@ package final class Alert: Sendable {
         self.bytes = bytes
         highlightPlace = Place(highlight)
         deepLinkPlace = Place(deepLink)
-        highlightMaxBytes = UInt32(clamping: highlightMax)
+        storedHighlightSizeMax = UInt32(clamping: highlightMax)
         hash = bytes.keyedHash
     }
 
     /// Creates a state from bytes that were encoded before; `nil` if a place is beyond them.
-    package init?(encoded bytes: [UInt8], highlight: Range<Int>?, deepLink: Range<Int>?, highlightMax: Int) {
+    package init?(
+        encoded bytes: [UInt8], highlight: Range<Int>?, deepLink: Range<Int>?, highlightSizeMax: ByteCount
+    ) {
         for place in [highlight, deepLink].compactMap(\.self) {
             guard !place.isEmpty, bytes.indices.contains(place.lowerBound), place.upperBound <= bytes.count else {
                 return nil
@@ -111,7 +115,7 @@ package final class Alert: Sendable {
         self.bytes = bytes
         highlightPlace = Place(highlight)
         deepLinkPlace = Place(deepLink)
-        highlightMaxBytes = UInt32(clamping: highlightMax)
+        storedHighlightSizeMax = UInt32(clamping: highlightSizeMax.bytes)
         hash = bytes.keyedHash
     }
 
@@ -173,7 +177,7 @@ package struct Expiry: Sendable, Hashable {
     private let times: Times
     /// Version number within the topic, from 1.
     package let version: UInt32
-    private let bytesMax: Int32
+    private let storedStateSizeMax: Int32
     private let ranks: Ranks
     package let event: Event
     package let priority: Priority
@@ -188,8 +192,8 @@ package struct Expiry: Sendable, Hashable {
     package var prominence: Prominence { ranks.prominence }
     /// Short forms, which a lineup shows while the topic is outside its spotlight; made anew for each call.
     package var short: ShortForms { shortForms.forms(of: topicID) }
-    /// Maximum bytes of the state in any push that shows this topic (rule U4).
-    package var stateBytesMax: Int { Int(bytesMax) }
+    /// Maximum size of the state in any push that shows this topic (rule U4).
+    package var stateSizeMax: ByteCount { .bytes(Int(storedStateSizeMax)) }
     /// Time after sending at which the card looks old, in whole milliseconds; the fan-out turns it into a date.
     package var staleAfter: Duration? { times.stale.value }
     /// Time for which the card stays on the Lock Screen, in whole milliseconds; set on an end.
@@ -205,14 +209,14 @@ package struct Expiry: Sendable, Hashable {
         event: Event, state: EncodedState, priority: Priority, alert: Alert?, relevance: Int? = nil,
         prominence: Prominence = Prominence(),
         short: ShortForms = ShortForms(compactLeading: "", compactTrailing: "", minimal: ""),
-        stateBytesMax: Int = EncodedState.bytesMax,
+        stateSizeMax: ByteCount = EncodedState.sizeMax,
         staleAfter: Duration?, dismissAfter: Duration?, freesID: Bool = false, expiry: Expiry = Expiry(),
         scheduledAt: FeedTime? = nil, isRepublished: Bool = false
     ) {
         self.init(
             serial: serial, topicID: topicID, topic: topic, topicKind: topicKind, version: version, event: event,
             state: state, priority: priority, alert: alert, relevance: relevance, prominence: prominence,
-            shortForms: .made(short), stateBytesMax: stateBytesMax, staleAfter: staleAfter,
+            shortForms: .made(short), stateSizeMax: stateSizeMax, staleAfter: staleAfter,
             dismissAfter: dismissAfter, freesID: freesID, expiry: expiry, scheduledAt: scheduledAt,
             isRepublished: isRepublished)
     }
@@ -222,7 +226,7 @@ package struct Expiry: Sendable, Hashable {
         event: Event, state: EncodedState, priority: Priority, alert: Alert?, relevance: Int? = nil,
         prominence: Prominence = Prominence(),
         shortForms: ShortFormsSource,
-        stateBytesMax: Int = EncodedState.bytesMax,
+        stateSizeMax: ByteCount = EncodedState.sizeMax,
         staleAfter: Duration?, dismissAfter: Duration?, freesID: Bool = false, expiry: Expiry = Expiry(),
         scheduledAt: FeedTime? = nil, isRepublished: Bool = false
     ) {
@@ -237,7 +241,7 @@ package struct Expiry: Sendable, Hashable {
         self.alert = alert
         ranks = Ranks(relevance, prominence)
         self.shortForms = shortForms
-        bytesMax = Int32(clamping: stateBytesMax)
+        storedStateSizeMax = Int32(clamping: stateSizeMax.bytes)
         self.freesID = freesID
         times = Times(
             stale: SmallDuration(staleAfter), dismissal: SmallDuration(dismissAfter),
@@ -349,7 +353,7 @@ extension Publication {
         Publication(
             serial: serial, topicID: topicID, topic: topic, topicKind: topicKind, version: version, event: event,
             state: state ?? self.state, priority: priority, alert: nil, relevance: relevance, prominence: prominence,
-            shortForms: shortForms ?? self.shortForms, stateBytesMax: stateBytesMax, staleAfter: staleAfter,
+            shortForms: shortForms ?? self.shortForms, stateSizeMax: stateSizeMax, staleAfter: staleAfter,
             dismissAfter: dismissAfter, freesID: freesID,
             expiry: expiry, scheduledAt: scheduledAt, isRepublished: isRepublished)
     }

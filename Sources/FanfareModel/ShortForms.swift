@@ -91,9 +91,9 @@ extension String {
 
 extension String {
     /// Returns the text, or as many whole characters of it as fit, with `…` behind them.
-    package func cut(toBytes bytesMax: Int) -> String {
-        guard utf8.count > bytesMax else { return self }
-        var room = bytesMax - "…".utf8.count
+    package func cut(toSize sizeMax: ByteCount) -> String {
+        guard utf8.count > sizeMax.bytes else { return self }
+        var room = sizeMax.bytes - "…".utf8.count
         let kept = prefix { character in
             room -= character.utf8.count
             return room >= 0

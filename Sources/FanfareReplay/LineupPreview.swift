@@ -42,7 +42,7 @@ package final class LineupPreview {
         package var alert: AlertText?
         package var priority: Priority
         /// Size of the content state.
-        package var bytes: Int
+        package var size: ByteCount
         /// Cost of the push; `nil` if APNs would refuse it.
         package var cost: PushCost?
         /// Records of the lineup's topics that were published since the push before and are first seen in this push.
@@ -160,7 +160,8 @@ extension LineupPreview.ShownCard {
     fileprivate init(_ payload: Payload, at now: FeedTime) {
         self.init(
             at: now, isEnd: payload.event == .end, content: Content(JSONObject(parsing: payload.state) ?? JSONObject()),
-            alert: payload.alert, priority: payload.priority, bytes: payload.state.count, cost: PushCost(payload))
+            alert: payload.alert, priority: payload.priority, size: .bytes(payload.state.count), cost: PushCost(payload)
+        )
         staleAt = isEnd ? nil : payload.staleDate.map { FeedTime(seconds: $0) }
         guard isEnd else { return }
         // A dismissal date in the past removes the card at once.

@@ -5,8 +5,8 @@ package import FanfareModel
 /// Size of a push, and the number of such pushes per second where the peer's windows are the limit: a body waits until the connection's
 /// window has room for it, and the room comes back a round trip later.
 package struct PushCost: Sendable, Equatable {
-    /// Bytes that a peer accepts on a connection before it sends WINDOW_UPDATE, unless its settings enlarge the window (RFC 9113 §6.9.2).
-    package static let window = 65_535
+    /// Size of the bodies that a peer accepts on a connection before it sends WINDOW_UPDATE, unless its settings enlarge the window (RFC 9113 §6.9.2).
+    package static let window = ByteCount.bytes(65_535)
     package static let roundTrip = Duration.milliseconds(50)
     /// Default limit of an app's connections to one host.
     package static let connections = 64
@@ -14,14 +14,14 @@ package struct PushCost: Sendable, Equatable {
     private static let streams = 1000
 
     /// Size of the request's body.
-    package let bodyBytes: Int
+    package let bodySize: ByteCount
     /// Body, header fields and HTTP/2 frames together, for an ordinary token and ids of Apple's length.
-    package var wireBytes: Int { bodyBytes + RequestBytes.besideBody }
+    package var wireSize: ByteCount { bodySize + RequestSize.besideBody }
 
     /// Cost of a push as it is sent; `nil` if APNs would refuse it.
     package init?(_ payload: Payload) {
         guard let body = try? PayloadEncoder.body(of: payload) else { return nil }
-        bodyBytes = body.count
+        bodySize = .bytes(body.count)
     }
 
     /// Cost of the push to activities that follow this topic alone, with the alert.
@@ -37,10 +37,10 @@ package struct PushCost: Sendable, Equatable {
     }
 
     /// Cost of an update without an alert and with a content state of this size.
-    package init?(stateBytes: Int) {
-        guard stateBytes >= 2 else { return nil }
-        let state =
-            [UInt8(ascii: "{")] + [UInt8](repeating: UInt8(ascii: "x"), count: stateBytes - 2) + [UInt8(ascii: "}")]
+    package init?(stateSize: ByteCount) {
+        guard stateSize.bytes >= 2 else { return nil }
+        let filler = [UInt8](repeating: UInt8(ascii: "x"), count: stateSize.bytes - 2)
+        let state = [UInt8(ascii: "{")] + filler + [UInt8(ascii: "}")]
         self.init(
             Payload(
                 event: .update, logLabel: "", state: state, stamp: PushCost.date, staleDate: PushCost.date,
@@ -52,7 +52,7 @@ package struct PushCost: Sendable, Equatable {
 
     /// Pushes per second at `roundTrip` and with `window`.
     package func pushesPerSecond(connections: Int = 1) -> Int {
-        let atOnce = min(PushCost.streams, PushCost.window / bodyBytes)
+        let atOnce = min(PushCost.streams, PushCost.window.bytes / bodySize.bytes)
         return Int(1000 / PushCost.roundTrip.milliseconds) * atOnce * connections
     }
 }

@@ -84,7 +84,7 @@ package final class Replay {
             return RecordedFeed(try Feed(paths: plan.options.paths, options: plan.options.feed))
         }
         return try LiveInput(
-            loop: loop, descriptor: input, clock: plan.options.clock, lineBytesMax: plan.options.feed.lineBytesMax)
+            loop: loop, descriptor: input, clock: plan.options.clock, lineSizeMax: plan.options.feed.lineSizeMax)
     }
 
     private static func makeEngine(

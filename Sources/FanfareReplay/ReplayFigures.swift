@@ -109,7 +109,7 @@ struct ReplayFigures {
         if counts.pushes.sent > 0 {
             summary.resources.cpuMicrosecondsPerPush = Double(cpuUsed) / 1e3 / Double(counts.pushes.sent)
         }
-        summary.resources.peakResidentBytes = Clock.peakResidentBytes()
+        summary.resources.peakMemory = .bytes(Int(Clock.peakResidentBytes()))
         return summary
     }
 }

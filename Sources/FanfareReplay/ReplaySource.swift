@@ -52,9 +52,9 @@ final class LiveInput: ReplaySource {
     var onItems: (() -> Void)?
 
     /// - Parameter descriptor: closed by this object, unless it is 0, 1 or 2.
-    init(loop: Loop, descriptor: CInt, clock: ClockSource, lineBytesMax: Int) throws {
+    init(loop: Loop, descriptor: CInt, clock: ClockSource, lineSizeMax: ByteCount) throws {
         bytes = try ByteSource(loop: loop, descriptor: descriptor, name: "standard input")
-        lines = LiveLines(clock: clock, lineBytesMax: lineBytesMax)
+        lines = LiveLines(clock: clock, lineSizeMax: lineSizeMax)
     }
 
     func start() {
@@ -106,8 +106,8 @@ struct LiveLines {
     /// Wall clock as estimated at the last reading of log time.
     private(set) var wall: FeedTime?
 
-    init(clock: ClockSource, lineBytesMax: Int = FeedOptions.lineBytesMaxDefault) {
-        decoder = NativeLineDecoder(name: "-", lineBytesMax: lineBytesMax)
+    init(clock: ClockSource, lineSizeMax: ByteCount = FeedOptions.lineSizeMaxDefault) {
+        decoder = NativeLineDecoder(name: "-", lineSizeMax: lineSizeMax)
         self.clock = ThreadClock(clock)
         log = LogClock(at: self.clock.now())
     }

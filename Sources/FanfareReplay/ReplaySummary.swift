@@ -67,7 +67,8 @@ package struct ReplaySummary: Sendable {
         package var deliverySeconds = 0.0
         /// CPU time of this process during the replay, divided by the pushes sent.
         package var cpuMicrosecondsPerPush: Double?
-        package var peakResidentBytes: Int64 = 0
+        /// Greatest resident memory of the process.
+        package var peakMemory = ByteCount.zero
     }
 
     package var events = 0

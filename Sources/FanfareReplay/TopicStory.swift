@@ -52,7 +52,7 @@ package struct TopicStory: Sendable {
             if case .event(let taken) = item { event = taken }
             decisions.forEachRecord { record, publication in
                 guard record.topic == topic || record.topic == .every else { return }
-                if let publication, let cost = PushCost(publication), cost.bodyBytes > dearest?.cost.bodyBytes ?? 0 {
+                if let publication, let cost = PushCost(publication), cost.bodySize > dearest?.cost.bodySize ?? .zero {
                     dearest = (publication.version, cost)
                 }
                 // A timer's record precedes the record of the event that triggered it, and changes no state.

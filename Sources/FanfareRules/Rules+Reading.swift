@@ -167,7 +167,7 @@ extension TopicRules.Lifetime {
 
 extension TopicRules.Content {
     fileprivate mutating func read(_ table: TableReader) {
-        if let reserve = table.whole("attributesReserve", TopicRules.Content.attributesReserveRange) {
+        if let reserve = table.size("attributesReserve", TopicRules.Content.attributesReserveRange) {
             attributesReserve = reserve
         }
         derived = DerivedFields(table)
@@ -279,7 +279,7 @@ extension DerivedFields {
             self.spoken = spoken.template("text")
             _ = spoken.has("text")
             // A longer sentence would be a large part of the state, and of each push.
-            if let bytes = spoken.whole("bytes", 8...400) { spokenBytesMax = bytes }
+            if let size = spoken.size("bytes", .bytes(8) ... .bytes(400)) { spokenSizeMax = size }
             if let all = spoken.table("words") {
                 for member in all.members { spokenWords[member.key] = all.text(member.key) }
             }
@@ -400,6 +400,11 @@ extension AlertRule {
 }
 
 extension TableReader {
+    /// Returns a number of bytes.
+    fileprivate func size(_ key: String, _ range: ClosedRange<ByteCount>) -> ByteCount? {
+        whole(key, range.lowerBound.bytes...range.upperBound.bytes).map { .bytes($0) }
+    }
+
     fileprivate func bucketSize() -> TokenBucket.Size? {
         let burst = whole("burst", 1...1000)
         let refill = duration("refill", .milliseconds(1) ... .seconds(86_400))

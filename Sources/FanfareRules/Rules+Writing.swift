@@ -35,7 +35,7 @@ extension TopicRules {
             "priority = \(priority.rawValue)",
         ]
         if let relevance { lines.append("relevance = \(relevance)") }
-        lines.append("attributesReserve = \(content.attributesReserve)")
+        lines.append("attributesReserve = \(content.attributesReserve.bytes)")
         if let link = content.derived.deepLink { lines.append("deepLink = \(quoted(link.description))") }
         if !lifetime.beginsWhen.isEmpty { lines.append("beginsWhen = \(inRules(lifetime.beginsWhen))") }
         if !lifetime.endsWhen.isEmpty { lines.append("endsWhen = \(inRules(lifetime.endsWhen))") }
@@ -106,7 +106,7 @@ extension DerivedFields {
         if !lines.isEmpty { lines.append("short.width = \(widthMax)") }
         lines += words.sorted { $0.key < $1.key }.map { "short.words.\(quoted($0.key)) = \(quoted($0.value))" }
         if let spoken {
-            lines += ["spoken.text = \(quoted(spoken.description))", "spoken.bytes = \(spokenBytesMax)"]
+            lines += ["spoken.text = \(quoted(spoken.description))", "spoken.bytes = \(spokenSizeMax.bytes)"]
             lines += spokenWords.sorted { $0.key < $1.key }
                 .map { "spoken.words.\(quoted($0.key)) = \(quoted($0.value))" }
         }

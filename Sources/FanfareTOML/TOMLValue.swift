@@ -1,4 +1,5 @@
 import CFanfareTOML
+import FanfareModel
 import Foundation
 
 /// Line and column of a file, from 1.
@@ -72,13 +73,13 @@ extension TOMLValue {
         return Array(data)
     }
 
-    private static let bytesMax = 1 << 20
+    private static let sizeMax = ByteCount.mebibytes(1)
     /// Maximum number of dots in a line. Each dot nests a key, and functions that walk or free the document recurse once per level.
     private static let dotsOfALineMax = 100
 
     private static func unreadable(_ bytes: [UInt8]) -> TOMLError.Fault? {
-        guard bytes.count <= bytesMax else {
-            return TOMLError.Fault(.start, "\(bytes.count) bytes are too many; at most \(bytesMax) are read")
+        guard bytes.count <= sizeMax.bytes else {
+            return TOMLError.Fault(.start, "\(bytes.count) bytes are too many; at most \(sizeMax.bytes) are read")
         }
         let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         for (index, line) in lines.enumerated() where line.count(where: { $0 == UInt8(ascii: ".") }) > dotsOfALineMax {

@@ -44,13 +44,13 @@ extension World {
     private var interval: Duration { options.lineupRules.minimumInterval }
     private var dwell: Duration { options.lineupRules.dwell }
     /// Largest state that `SimulatedFeed.rules` allow.
-    private static let bytesMax = TopicRules.pushBytesMax - TopicRules.Content.attributesReserveRange.upperBound
+    private static let sizeMax = TopicRules.pushSizeMax - TopicRules.Content.attributesReserveRange.upperBound
 
     func judge(
         _ payload: Payload, carrying carried: (topic: TopicID, alert: Alert)?, lineup topics: [TopicID],
         for phone: Phone, from node: Node
     ) -> String? {
-        guard payload.state.count <= World.bytesMax else { return "\(payload.state.count) bytes of a lineup" }
+        guard payload.state.count <= World.sizeMax.bytes else { return "\(payload.state.count) bytes of a lineup" }
         guard let content = LineupContentState<Match>(payload) else {
             return "no lineup: \(String(decoding: payload.state, as: UTF8.self))"
         }

@@ -59,7 +59,7 @@ final class ProbedTransport: Transport {
         noteBytes()
     }
 
-    private func noteBytes() { probe.noteBytes(pool.map { Int($0.statistics.bodyBytes) } ?? probe.stateBytes) }
+    private func noteBytes() { probe.noteBytes(pool.map { $0.statistics.sentSize.bytes } ?? probe.stateBytes) }
 
     private func leave(_ place: Int) {
         nextPull?.close()

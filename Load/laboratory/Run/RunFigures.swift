@@ -177,7 +177,7 @@ struct RunFigures {
         figures["engine.full"] = generator.fullSeconds / max(length, 1e-9)
         figures["bytes.state"] = Double(reading.stateBytes)
         let body = remains.reduce(0) {
-            $0 + Double($1.statistics.bodyBytes - min($1.before.bodyBytes, $1.statistics.bodyBytes))
+            $0 + Double(max(0, ($1.statistics.sentSize - $1.before.sentSize).bytes))
         }
         if body > 0 { figures["bytes.body"] = body }
         if let sent = figures["pushes.sent"], sent > 0 {

@@ -25,7 +25,7 @@ package struct MeasuredCosts: Codable, Sendable, Equatable {
     /// Scenarios of the results that the costs are from; `nil` in files of earlier versions.
     package var scenarios: [String]?
 
-    /// HTTP/2 frames, header fields and the token as hex digits, beside the body (`RequestBytes` measures 375 for Apple's ids).
+    /// HTTP/2 frames, header fields and the token as hex digits, beside the body (`RequestSize` measures 375 for Apple's ids).
     package static let bytesBesideBody = 375.0
 
     /// - Parameter results: of a run to one topic's followers and, for lineups, of one with lineups; both with a simulator.

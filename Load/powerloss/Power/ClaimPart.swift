@@ -18,7 +18,7 @@ final class ClaimPart: Part {
     private let store: String
     private var claims: ClaimFolder?
     private var states = [State()]
-    private static let mapBytes = 1 << 16
+    private static let mapSize = ByteCount.kibibytes(64)
     /// Steps that claims stay fresh.
     private static let freshSteps: UInt64 = 20
 
@@ -64,7 +64,7 @@ final class ClaimPart: Part {
 
     private func opened() throws -> ClaimFolder {
         if let claims { return claims }
-        let opened = try ClaimFolder(store: store, mapBytes: ClaimPart.mapBytes)
+        let opened = try ClaimFolder(store: store, mapSize: ClaimPart.mapSize)
         // Claims that are not read are never removed.
         try opened.read { _ in }
         claims = opened
@@ -90,13 +90,13 @@ final class ClaimPart: Part {
 
     func judge(store: String, done: Int, begun: Int) throws -> String? {
         let wanted = [states[done], states[min(begun, states.count - 1)]]
-        let claims = try ClaimFolder(store: store, mapBytes: ClaimPart.mapBytes)
+        let claims = try ClaimFolder(store: store, mapSize: ClaimPart.mapSize)
         defer { claims.close() }
         if let fault = try ClaimPart.compare(claims, with: wanted) { return fault }
         let next = UInt64(claims.stampMark ?? 0) + 1
         try claims.append([ClaimPart.stored(next)], CompletionChanges(), stampMark: Int64(next))
         claims.close()
-        let again = try ClaimFolder(store: store, mapBytes: ClaimPart.mapBytes)
+        let again = try ClaimFolder(store: store, mapSize: ClaimPart.mapSize)
         defer { again.close() }
         var last: StoredClaims?
         try again.read { last = $0 }

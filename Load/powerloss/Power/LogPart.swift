@@ -19,7 +19,7 @@ final class LogPart: Part {
     /// State after so many steps.
     private var states = [State()]
     /// A map that is soon full.
-    private static let mapBytes = 1 << 16
+    private static let mapSize = ByteCount.kibibytes(64)
 
     init(store: String) throws { folder = store + "/log" }
 
@@ -32,7 +32,7 @@ final class LogPart: Part {
         let number = states.count
         var state = states[number - 1]
         if number.isMultiple(of: 61) { close() }
-        let log = try self.log ?? LMDBLog(folder: folder, mapBytes: LogPart.mapBytes)
+        let log = try self.log ?? LMDBLog(folder: folder, mapSize: LogPart.mapSize)
         self.log = log
         log.trim(through: state.trimmed)
         if number.isMultiple(of: 16) {
@@ -74,7 +74,7 @@ final class LogPart: Part {
     func judge(store: String, done: Int, begun: Int) throws -> String? {
         let (before, after) = (states[done], states[min(begun, states.count - 1)])
         let folder = store + "/log"
-        let log = try LMDBLog(folder: folder, mapBytes: LogPart.mapBytes)
+        let log = try LMDBLog(folder: folder, mapSize: LogPart.mapSize)
         defer { log.close() }
         guard log.end == before.end || log.end == after.end else {
             return "the log ends with entry \(log.end); \(before.end) was acknowledged, \(after.end) handed in"
@@ -86,7 +86,7 @@ final class LogPart: Part {
         let end = log.end
         try log.append([LogPart.entry(end + 1)])
         log.close()
-        let again = try LMDBLog(folder: folder, mapBytes: LogPart.mapBytes)
+        let again = try LMDBLog(folder: folder, mapSize: LogPart.mapSize)
         defer { again.close() }
         guard again.end == end + 1 else { return "the log went on with entry \(end + 1), and ends with \(again.end)" }
         return try LogPart.entries(again)

@@ -15,7 +15,7 @@ final class PeoplePart: Part {
     private let store: String
     private var people: LMDBPeopleStore?
     private var states = [State()]
-    private static let mapBytes = 1 << 16
+    private static let mapSize = ByteCount.kibibytes(64)
     private static let cardsMax = 200
     /// A merge of changed cards every few steps.
     private static let mergeMin = 16
@@ -76,7 +76,7 @@ final class PeoplePart: Part {
     }
 
     private static func open(_ store: String) throws -> LMDBPeopleStore {
-        try LMDBPeopleStore(store: store, mapBytes: mapBytes, mergeMin: mergeMin)
+        try LMDBPeopleStore(store: store, mapSize: mapSize, mergeMin: mergeMin)
     }
 
     /// Reads the people, adds a card, changes some, which merges others, and lets go of them.

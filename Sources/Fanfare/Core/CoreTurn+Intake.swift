@@ -9,8 +9,8 @@ import FanfareQueues
 extension CoreTurn {
     /// Least time between two entries that only advance time. Timers still fire at their own deadlines.
     private static let tickInterval = Duration.milliseconds(100)
-    /// Greatest event, far above a feed's line and below the log's limit: an event that the log refused would hold up all behind it.
-    static let eventBytesMax = 16 << 20
+    /// Greatest size of an event, far above a feed's line and below the log's limit: an event that the log refused would hold up all behind it.
+    static let eventSizeMax = ByteCount.mebibytes(16)
     /// Characters of an event's name in a rejection.
     private static let placeMax = 200
     /// Time that an engine which stops gives the store beyond the deadline.
@@ -147,8 +147,8 @@ extension CoreTurn {
             return rejected("its values are nested more than \(LogEntry.depthMax) deep")
         }
         let entry = LogEntry(now: now, key: key, .event(event, wall: wall))
-        guard entry.bytes(at: 0).count <= CoreTurn.eventBytesMax else {
-            return rejected("it has more than \(CoreTurn.eventBytesMax >> 20) MB")
+        guard entry.bytes(at: 0).count <= CoreTurn.eventSizeMax.bytes else {
+            return rejected("it has more than \(CoreTurn.eventSizeMax.bytes >> 20) MB")
         }
         return entry
     }

@@ -332,13 +332,13 @@ extension CoreTurn.Request {
     }
 
     /// Returns the reason why the request cannot be carried out; `nil` if it can.
-    func fault(topicIDBytesMax: Int) -> CommandFault? {
+    func fault(topicIDSizeMax: ByteCount) -> CommandFault? {
         switch self {
-        case .command(let command, _, _): command.fault(topicIDBytesMax: topicIDBytesMax)
+        case .command(let command, _, _): command.fault(topicIDSizeMax: topicIDSizeMax)
         case .follow(let new, _):
-            ShardCommand.follow(new.activity, new.audience, token: new.token).fault(topicIDBytesMax: topicIDBytesMax)
+            ShardCommand.follow(new.activity, new.audience, token: new.token).fault(topicIDSizeMax: topicIDSizeMax)
         case .acknowledged(let request, _), .person(_, let request, _), .keyed(_, let request, _):
-            request.fault(topicIDBytesMax: topicIDBytesMax)
+            request.fault(topicIDSizeMax: topicIDSizeMax)
         case .event, .eventNow, .trustDeadAnswers, .counts, .freshness, .disposition, .settle, .topicState, .repeated,
             .passedOver:
             nil

@@ -21,7 +21,7 @@ extension EngineCore {
         return writer.bytes
     }
 
-    func continueCheckpoint(bytes: Int) { decisionCore.continueCheckpoint(bytes: bytes) }
+    func continueCheckpoint(upTo size: ByteCount) { decisionCore.continueCheckpoint(upTo: size) }
 
     func takeCheckpointRows() -> [[UInt8]] {
         [recentAlerts?.takeRow(), keys.takeRow()].compactMap(\.self) + decisionCore.takeCheckpointRows()

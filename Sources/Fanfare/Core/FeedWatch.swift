@@ -27,7 +27,7 @@ struct UnknownWords {
     /// Fact kinds and event kinds seen so far. It is bounded, because the words of a feed may all be different.
     private var seen: Set<String> = []
     private static let seenMax = 256
-    private static let wordBytesMax = 128
+    private static let wordSizeMax = ByteCount.bytes(128)
     /// Candidates for a misspelt fact kind, as far as the rules know them.
     private static let factKinds = [
         "teams", "period", "goal", "card", "substitution", "shootoutKick", "penalty", "shootoutAttempt", "point", "set",
@@ -52,7 +52,8 @@ struct UnknownWords {
 
     private mutating func isNew(_ word: String) -> Bool {
         // The core rejects longer ones, which would be kept for good here.
-        word.utf8.count <= UnknownWords.wordBytesMax && seen.count < UnknownWords.seenMax && seen.insert(word).inserted
+        word.utf8.count <= UnknownWords.wordSizeMax.bytes && seen.count < UnknownWords.seenMax
+            && seen.insert(word).inserted
     }
 
     private func isKnown(_ factKind: String) -> Bool {

@@ -23,15 +23,15 @@ extension CoreTurn {
         private let changesMax: Int
         /// Nanoseconds of `stopsBy`, which is separate from the mailbox, so that a full one cannot prevent a stop.
         private let stopNanoseconds = Atomic(MonotonicTime.never.nanoseconds)
-        private let topicIDBytesMax: Int
+        private let topicIDSizeMax: ByteCount
         /// Is `true` if requests that change decisions go through a log.
         let hasStore: Bool
 
-        init(capacity: Int, topicIDBytesMax: Int, hasStore: Bool = false) {
+        init(capacity: Int, topicIDSizeMax: ByteCount, hasStore: Bool = false) {
             requests = ManyToOneMailbox(capacity: capacity)
             self.capacity = capacity
             changesMax = capacity / 2
-            self.topicIDBytesMax = topicIDBytesMax
+            self.topicIDSizeMax = topicIDSizeMax
             self.hasStore = hasStore
         }
 
@@ -43,7 +43,7 @@ extension CoreTurn {
         private func isChange(_ request: Request) -> Bool { hasStore && request.changesCard }
 
         func post(_ request: Request) -> Admission {
-            if let fault = request.fault(topicIDBytesMax: topicIDBytesMax) { return .refused(Refusal(fault)) }
+            if let fault = request.fault(topicIDSizeMax: topicIDSizeMax) { return .refused(Refusal(fault)) }
             let position = isChange(request) ? pushChange(request) : requests.push(request)
             guard let position else { return requests.isClosed ? .stopped : .full }
             return .taken(Receipt(position: position + 1, durability: durability(of: request)))
@@ -84,7 +84,7 @@ extension CoreTurn {
                     wake()
                     return receipt
                 }
-            } else if let fault = request.fault(topicIDBytesMax: topicIDBytesMax) {
+            } else if let fault = request.fault(topicIDSizeMax: topicIDSizeMax) {
                 throw .refused(Refusal(fault))
             }
             switch await (isChange ? lineOfChanges : line).wait(with: request, until: until, wake: wake) {

@@ -205,7 +205,7 @@ extension Engine {
             core.stop(within: turn.timeLeft)
             store?.checkpointer.finish { turn.timeLeft <= .zero }
             // A disk that does not answer keeps its thread, and nothing else.
-            store?.close(within: 1, checkpoint: max(1, Int(turn.timeLeft / .seconds(1))))
+            store?.close(within: .seconds(1), checkpoint: .seconds(max(1, Int(turn.timeLeft / .seconds(1)))))
             let counts = core.counts
             return ShutdownReport(owed: counts.owed, refused: counts.refused, unstored: store?.intake.lost ?? 0)
         }
@@ -338,13 +338,13 @@ extension Engine.Driver {
             }
         }
 
-        /// - Parameter checkpoint: seconds for the rows of a checkpoint that the disk has still to take.
-        func close(within seconds: Int = 5, checkpoint: Int = 5) {
+        /// - Parameter checkpoint: time for the rows of a checkpoint that the disk has still to take.
+        func close(within timeout: Duration = .seconds(5), checkpoint: Duration = .seconds(5)) {
             // The folder's lock goes with the log.
-            claims.close(within: seconds)
+            claims.close(within: timeout)
             checkpoints.close(within: checkpoint)
-            people.close(within: .seconds(seconds))
-            commits.close(within: .seconds(seconds))
+            people.close(within: timeout)
+            commits.close(within: timeout)
         }
     }
 }

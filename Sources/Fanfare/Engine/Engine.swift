@@ -4,12 +4,11 @@ import FanfareLog
 import FanfareLoop
 @_exported public import FanfareModel
 @_exported public import FanfareQueues
-import Synchronization
 
 /// The engine inside a program of yours: feed events go in from any thread, pushes go out.
 ///
 /// ```swift
-/// let engine = try Engine(Engine.Options(transport: .apns(.production(…))))
+/// let engine = try await Engine(Engine.Options(transport: .apns(.production(…))))
 /// _ = try await engine.follow(.topic(TopicID("match/1")), activity: id, subscriber: user, token: token)
 /// let event = FeedEvent(topic: TopicID("match/1"), topicKind: .football, at: …, kind: "goal", change: .fact(…))
 /// switch engine.offer(event) {
@@ -85,59 +84,47 @@ public final class Engine: Sendable {
     let coreThread: CoreThread
     let thread: Locked<LoopThread>
     let announcements: Announcements
-    let ending = Ending()
+    let ending: Ending
 
-    /// Creates an engine: starts its threads and opens the connections.
-    ///
-    /// The call blocks until the subscribers are loaded, which takes some seconds for ten million of them, or until a store's events are read.
+    /// Creates an engine: starts its threads and opens the connections. The call returns when the subscribers are loaded, which takes some
+    /// seconds for ten million of them, or when a store's events are read. It blocks no thread of the tasks' pool, and a cancelled task still
+    /// gets its engine.
     ///
     /// - Throws: `EngineFault` for an unusable key or certificate, a thread that cannot be created, invalid options, or an error of the
     ///   source of subscribers in an engine without a store. No thread or connection is left behind.
+    public convenience init(_ options: Options, observer: Observer = Observer()) async throws(EngineFault) {
+        let core = try await RunningCore.begun(options, observer)
+        self.init(core)
+    }
+
+    /// Creates an engine and blocks the calling thread until the subscribers are loaded or a store's events are read. For programs without
+    /// tasks.
+    ///
+    /// - Throws: `EngineFault` for an unusable key or certificate, a thread that cannot be created, invalid options, or an error of the
+    ///   source of subscribers in an engine without a store. No thread or connection is left behind.
+    @available(*, noasync, message: "await the other Engine(_:observer:) instead: this one blocks a thread of the pool")
     public convenience init(_ options: Options, observer: Observer = Observer()) throws(EngineFault) {
-        do {
-            try self.init(
-                options, observer: observer, apps: options.transport.apps,
-                makeTransports: options.transport.makeFactories(shards: options.shards))
-        } catch { throw EngineFault(error) }
+        let core = try RunningCore(options, observer)
+        self.init(core)
     }
 
     /// - Parameter makeTransports: one factory per app, or a single one if there are no apps.
-    package init(_ options: Options, observer: Observer, apps: [AppID], makeTransports: [TransportFactory]) throws {
-        guard Engine.shardCounts.contains(options.shards) else {
-            throw OptionsFault(
-                description:
-                    "an engine has \(Engine.shardCounts.lowerBound) to \(Engine.shardCounts.upperBound) shards of each "
-                    + "app, not \(options.shards)")
-        }
-        let inbox = CoreTurn.Inbox(
-            capacity: Engine.mailboxCapacity(options.mailboxCapacity),
-            topicIDBytesMax: options.rules.limits.topicIDBytesMax, hasStore: options.store != nil)
-        let started = Started<WakeupSignal>()
-        let coreThread = CoreThread()
-        let announcements = Announcements(observer)
-        let ending = ending
-        let thread = try LoopThread(name: "fanfare core") { loop in
-            coreThread.id.store(LoopThread.current, ordering: .relaxed)
-            do {
-                let driver = try Driver(loop, options, apps, makeTransports, inbox, announcements)
-                started.succeed(driver.signal)
-                let report = driver.run()
-                announcements.finish()
-                ending.come(with: report)
-            } catch {
-                started.fail(error)
-            }
-        }
-        do { signal = try started.wait() } catch {
-            thread.join()
-            throw error
-        }
-        self.apps = apps
-        self.inbox = inbox
-        clock = options.clock
-        self.coreThread = coreThread
-        self.thread = Locked(thread)
-        self.announcements = announcements
+    package convenience init(
+        _ options: Options, observer: Observer, apps: [AppID], makeTransports: [TransportFactory]
+    ) throws {
+        let core = try RunningCore(options, observer, apps: apps, makeTransports: makeTransports)
+        self.init(core)
+    }
+
+    private init(_ core: RunningCore) {
+        apps = core.apps
+        inbox = core.inbox
+        clock = core.clock
+        signal = core.signal
+        coreThread = core.coreThread
+        thread = core.thread
+        announcements = core.announcements
+        ending = core.ending
     }
 
     deinit { requestStop(within: Engine.stopTimeout) }
@@ -280,7 +267,6 @@ public final class Engine: Sendable {
         return .success(index)
     }
 
-    private static let shardCounts = 1...256
     private static let mailboxCapacityMax = 1 << 20
 
     /// Returns the least power of two that is not below the wanted capacity.

@@ -9,8 +9,8 @@ public protocol SubscriberSource: Sendable {
     /// Approximate number of activities, for reserving memory; 0 if unknown.
     var expectedCount: Int { get }
 
-    /// Passes all activities to `take`, once. The engine's core thread calls it while `Engine.init` waits, so it must not wait for the thread that
-    /// calls `init`. An engine with a store calls it on another thread, once the store's cards are loaded, and serves during the call; it passes over
+    /// Passes all activities to `take`, once. The engine's core thread calls it while `Engine.init` waits, so it must not wait for the thread or
+    /// the task that calls `init`. An engine with a store calls it on another thread, once the store's cards are loaded, and serves during the call; it passes over
     /// activities that the store has, and reports an error to operators. The shards load at the same time, on threads of their own, and nothing is
     /// kept outside them.
     ///
@@ -119,7 +119,7 @@ final class LoadingDistribution {
         let command = ShardCommand.follow(
             subscription.activity, subscription.audience, token: subscription.token,
             preferences: subscription.preferences, startedAt: startedAt, earlier: delivery)
-        if let fault = command.fault(topicIDBytesMax: limits.topicIDBytesMax) { return fault.description }
+        if let fault = command.fault(topicIDSizeMax: limits.topicIDSizeMax) { return fault.description }
         let shard = ShardPlace.index(ofSubscriber: subscription.subscriber, of: queues[app].count)
         batches[app][shard].append(command)
         if delivery?.isLeaving == true { batches[app][shard].append(.unfollow(subscription.activity)) }

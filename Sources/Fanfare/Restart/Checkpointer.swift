@@ -44,10 +44,10 @@ package final class Checkpointer {
 
     /// Number of entries between two checkpoints at least: a restart decides about as many in a tenth of a second.
     package static let defaultInterval: LogPosition = 1 << 16
-    /// Bytes that a turn writes: some 150 topics at rest, and half a millisecond.
-    private static let bytesPerTurn = 1 << 15
+    /// Size of what a turn writes: some 150 topics at rest, and half a millisecond.
+    private static let sizePerTurn = ByteCount.kibibytes(32)
     /// Greatest size of a checkpoint that is written at once.
-    private static let bytesAtOnceMax = 256 << 20
+    private static let sizeAtOnceMax = ByteCount.mebibytes(256)
 
     /// - Parameters:
     ///   - core: core that has decided all entries of the log.
@@ -109,7 +109,7 @@ package final class Checkpointer {
             return false
         }
         guard !sink.isFull else { return false }
-        core.continueCheckpoint(bytes: Checkpointer.bytesPerTurn)
+        core.continueCheckpoint(upTo: Checkpointer.sizePerTurn)
         if let topic = core.unwritableTopic {
             sink.abandon()
             stop()
@@ -147,14 +147,14 @@ package final class Checkpointer {
             stop()
         }
         begin()
-        var (bytes, isWhole) = (0, false)
+        var (size, isWhole) = (ByteCount.zero, false)
         while !isWhole {
-            core.continueCheckpoint(bytes: Checkpointer.bytesPerTurn)
+            core.continueCheckpoint(upTo: Checkpointer.sizePerTurn)
             isWhole = core.isCheckpointWhole
             let rows = core.takeCheckpointRows()
-            bytes += rows.reduce(0) { $0 + $1.count }
+            size += .bytes(rows.reduce(0) { $0 + $1.count })
             // All rows wait in memory if the disk is slow.
-            guard !core.hasGivenUpCheckpoint, core.unwritableTopic == nil, bytes <= Checkpointer.bytesAtOnceMax,
+            guard !core.hasGivenUpCheckpoint, core.unwritableTopic == nil, size <= Checkpointer.sizeAtOnceMax,
                 !isLate()
             else {
                 sink.abandon()

@@ -57,7 +57,7 @@ final class ShardThreads {
                                 if pinned { try LoopThread.pinToProcessor(index) }
                                 // Room for a sixteenth more than the shard's share, with ids like UUIDs: growing copies all tokens, and room that is
                                 // not used takes no memory.
-                                if share > 0 { shard.reserve(activities: share + share / 16 + 16, idBytes: 36) }
+                                if share > 0 { shard.reserve(activities: share + share / 16 + 16, idSize: .bytes(36)) }
                                 try load?(shard, place, moment)
                                 if loadsLater { return }
                                 while let commands = queue.take() {

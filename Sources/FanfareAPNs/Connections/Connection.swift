@@ -30,12 +30,12 @@ final class Connection: PooledConnection {
         case ended
     }
 
-    /// Unsent bytes above which the connection takes no more requests, because the peer or the network is slower than we are.
-    static let unsentBytesMax = 512 * 1024
+    /// Size of unsent output above which the connection takes no more requests, because the peer or the network is slower than we are.
+    static let unsentSizeMax = ByteCount.kibibytes(512)
 
-    /// Unsent bytes above which the connection ends, because the peer requests replies and does not read them. No more
+    /// Size of unsent output above which the connection ends, because the peer requests replies and does not read them. No more
     /// pushes are sent by then; a pull adds half a megabyte at most.
-    static let unreadBytesMax = 2 * 1024 * 1024
+    static let unreadSizeMax = ByteCount.mebibytes(2)
 
     private unowned let pool: ConnectionPool
     private var phase = Phase.dialing
@@ -155,14 +155,17 @@ final class Connection: PooledConnection {
 
     /// Returns the number of requests that the connection takes now. It takes none after a long silence, because the peer or a router
     /// may have forgotten the connection, and with it all that would be sent; it sends a PING instead and waits for a round trip.
-    /// - Parameter bodyBytes: usual size of a body, by which the connection's window is divided.
-    func room(bodyBytes: Int, at now: MonotonicTime) -> Int {
+    ///
+    /// - Parameter bodySize: usual size of a body, by which the connection's window is divided.
+    func room(bodySize: ByteCount, at now: MonotonicTime) -> Int {
         guard phase == .open else { return 0 }
-        let inWindow = session.freeWindow / max(1, bodyBytes)
+        let inWindow = session.freeWindow / max(1, bodySize.bytes)
         // An idle connection always takes one request, because a peer may open its window only once it is used up.
         let room = min(session.freeStreams, inFlight == 0 ? max(1, inWindow) : inWindow)
         guard room > 0, room >= pullMin(room: room, inWindow: inWindow) else { return 0 }
-        guard let stream, stream.writeQueueBytes + session.outputCount < Connection.unsentBytesMax else { return 0 }
+        guard let stream, stream.writeQueueBytes + session.outputCount < Connection.unsentSizeMax.bytes else {
+            return 0
+        }
         guard !silence.isLong(at: now) else {
             if !silence.isAsking { pool.awaitSigns(at: now) }
             askForSignOfLife(at: now)
@@ -193,8 +196,8 @@ final class Connection: PooledConnection {
     private var streamLimitMost: Int { min(session.configuration.streamsMax, pool.connections.lifespan.streamsMost) }
 
     /// Returns the number of requests that may be in flight on the fully widened connection, as far as the peer has announced it.
-    private func width(bodyBytes: Int, at now: MonotonicTime) -> Int {
-        let inWindow = (session.freeWindow + inFlight * bodyBytes) / max(1, bodyBytes)
+    private func width(bodySize: ByteCount, at now: MonotonicTime) -> Int {
+        let inWindow = (session.freeWindow + inFlight * bodySize.bytes) / max(1, bodySize.bytes)
         return max(1, min(streamsAllowed(at: now), inWindow))
     }
 
@@ -204,11 +207,11 @@ final class Connection: PooledConnection {
     }
 
     /// Returns what the connection has measured; `nil` before it knows the distance.
-    func path(bodyBytes: Int, at now: MonotonicTime) -> PoolSize.Path? {
+    func path(bodySize: ByteCount, at now: MonotonicTime) -> PoolSize.Path? {
         times.roundTrip.least.map {
             PoolSize.Path(
-                roundTrip: $0, width: width(bodyBytes: bodyBytes, at: now), streams: streamsAllowed(at: now),
-                requestBytes: bodyBytes + RequestBytes.besideBody)
+                roundTrip: $0, width: width(bodySize: bodySize, at: now), streams: streamsAllowed(at: now),
+                requestSize: bodySize + RequestSize.besideBody)
         }
     }
 
@@ -270,7 +273,7 @@ final class Connection: PooledConnection {
         takeEvents(at: moment)
         pool.turn(at: moment)
         flush()
-        if let stream, stream.writeQueueBytes > Connection.unreadBytesMax {
+        if let stream, stream.writeQueueBytes > Connection.unreadSizeMax.bytes {
             end(.lost("\(pool.configuration.endpoint): the server does not read"), at: moment)
             pool.turn(at: moment)
         }

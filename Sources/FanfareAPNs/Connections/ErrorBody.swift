@@ -1,12 +1,14 @@
+package import FanfareModel
+
 /// JSON in the body of a failure and in the debug data of a GOAWAY: `{"reason":"…","timestamp":…}`.
 package struct ErrorBody: Sendable, Equatable {
-    /// Reason of the failure: printable ASCII, at most `reasonBytesMax` bytes, because logs and counters show it and the
+    /// Reason of the failure: printable ASCII, at most `reasonSizeMax`, because logs and counters show it and the
     /// peer is not trusted.
     package private(set) var reason: String?
     /// Time since which the token has been dead, in Unix *milliseconds*; with 410 only. A token registered later is alive.
     package private(set) var timestampMilliseconds: Int64?
 
-    package static let reasonBytesMax = 64
+    package static let reasonSizeMax = ByteCount.bytes(64)
 
     /// Reads members up to the first unknown element (a nested value, an escape, a syntax error) and keeps those before it.
     /// An answer in any other form has neither member, and its status alone decides.
@@ -26,7 +28,7 @@ package struct ErrorBody: Sendable, Equatable {
     }
 
     private static func printable(_ text: ArraySlice<UInt8>) -> String {
-        String(decoding: text.filter { (0x20..<0x7f).contains($0) }.prefix(reasonBytesMax), as: UTF8.self)
+        String(decoding: text.filter { (0x20..<0x7f).contains($0) }.prefix(reasonSizeMax.bytes), as: UTF8.self)
     }
 }
 

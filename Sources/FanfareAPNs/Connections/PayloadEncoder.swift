@@ -1,12 +1,12 @@
 package import FanfareFanOut
-import FanfareModel
+package import FanfareModel
 
 /// Encodes payloads as request bodies, once per payload; all pushes that carry it share the bytes.
 package enum PayloadEncoder {
-    /// Maximum size of a body on the device path, in bytes (spec §6.2, documented by Apple).
-    package static let bodyBytesMax = 4096
-    /// Maximum size of `apns-collapse-id`, in bytes (spec §2.2, documented).
-    package static let collapseIDBytesMax = 64
+    /// Maximum size of a body on the device path (spec §6.2, documented by Apple).
+    package static let bodySizeMax = ByteCount.kibibytes(4)
+    /// Maximum size of `apns-collapse-id` (spec §2.2, documented).
+    package static let collapseIDSizeMax = ByteCount.bytes(64)
 
     /// Returns the body of a payload as new bytes.
     package static func body(of payload: Payload) throws(PayloadFault) -> [UInt8] {
@@ -65,7 +65,7 @@ package enum PayloadEncoder {
         if let alert = payload.alert { append(alert, to: &body) }
         body.append("}}")
 
-        guard body.count <= bodyBytesMax else { throw fault(.tooLarge(bytes: body.count)) }
+        guard body.count <= bodySizeMax.bytes else { throw fault(.tooLarge(.bytes(body.count))) }
     }
 
     /// Encodes the request body of a joined payload, whose state is a JSON object by construction.
@@ -80,7 +80,7 @@ package enum PayloadEncoder {
         let alert = batch.alert(of: payload)
         if let alert, alert.json.isEmpty { append(alert.text, to: &alert.json) }
         body.removeAll(keepingCapacity: true)
-        body.reserveCapacity(Int(payload.stateBytesMax) + (alert?.json.count ?? 0) + 256)
+        body.reserveCapacity(payload.stateSizeMax.bytes + (alert?.json.count ?? 0) + 256)
         body.append(#"{"aps":{"timestamp":"#)
         body.append(decimal: payload.stamp)
         body.append(#","event":"update","content-state":"#)
@@ -96,7 +96,7 @@ package enum PayloadEncoder {
         }
         if let alert { body.append(contentsOf: alert.json) }
         body.append("}}")
-        guard body.count <= bodyBytesMax else { throw .tooLarge(bytes: body.count) }
+        guard body.count <= bodySizeMax.bytes else { throw .tooLarge(.bytes(body.count)) }
     }
 
     /// Returns `true` for a JSON object. ActivityKit decodes structs, so the phone would drop anything else although APNs answers 200.
@@ -118,8 +118,9 @@ package enum PayloadEncoder {
             guard digits, !id.isEmpty else { return .channelIsNotBase64 }
         }
         if let id = start.collapseID {
-            guard (1...collapseIDBytesMax).contains(id.utf8.count), id.utf8.allSatisfy({ (0x21..<0x7f).contains($0) })
-            else { return .collapseID(bytes: id.utf8.count) }
+            guard (1...collapseIDSizeMax.bytes).contains(id.utf8.count),
+                id.utf8.allSatisfy({ (0x21..<0x7f).contains($0) })
+            else { return .collapseID(.bytes(id.utf8.count)) }
         }
         return nil
     }
@@ -193,12 +194,12 @@ package enum PayloadEncoder {
 /// Reason why a payload cannot be sent.
 package struct PayloadFault: Error, Sendable, Equatable, CustomStringConvertible {
     package enum Problem: Error, Equatable {
-        case tooLarge(bytes: Int)
+        case tooLarge(ByteCount)
         case stateIsNotAnObject
         case startWithoutAttributes
         case startWithoutAlert
         case channelIsNotBase64
-        case collapseID(bytes: Int)
+        case collapseID(ByteCount)
         case relevanceIsNotANumber
     }
 
@@ -208,16 +209,16 @@ package struct PayloadFault: Error, Sendable, Equatable, CustomStringConvertible
 
     package var description: String {
         switch problem {
-        case .tooLarge(let bytes):
-            "\(logLabel): the payload has \(bytes) bytes, APNs takes \(PayloadEncoder.bodyBytesMax); "
+        case .tooLarge(let size):
+            "\(logLabel): the payload has \(size), APNs takes \(PayloadEncoder.bodySizeMax.bytes); "
                 + "shorten the content state or the attributes"
         case .stateIsNotAnObject: "\(logLabel): the content state is not a JSON object"
         case .startWithoutAttributes:
             "\(logLabel): a start needs the attributes' type and the attributes, a JSON object"
         case .startWithoutAlert: "\(logLabel): a start needs an alert; without one phones ignore it"
         case .channelIsNotBase64: "\(logLabel): the channel of a start should be its id as APNs gave it out, base64"
-        case .collapseID(let bytes):
-            "\(logLabel): a collapse id has 1 to \(PayloadEncoder.collapseIDBytesMax) printable ASCII bytes, this has \(bytes)"
+        case .collapseID(let size):
+            "\(logLabel): a collapse id has 1 to \(PayloadEncoder.collapseIDSizeMax.bytes) printable ASCII bytes, this has \(size.bytes)"
         case .relevanceIsNotANumber: "\(logLabel): the relevance score is not a finite number"
         }
     }

@@ -222,11 +222,11 @@ extension ConnectionPool {
 
     private func observation(at now: MonotonicTime) -> PoolSizing.Observation {
         let members = connections.members
-        let bodyBytes = exchange.bodySize.usual
+        let bodySize = exchange.bodySize.usual
         let statistics = exchange.statistics
         return PoolSizing.Observation(
             path: PoolSize.Path.median(
-                of: members.filter(\.isOpen).compactMap { $0.path(bodyBytes: bodyBytes, at: now) }),
+                of: members.filter(\.isOpen).compactMap { $0.path(bodySize: bodySize, at: now) }),
             service: connections.quickestService, demand: exchange.demand,
             work: PoolSizing.Work(
                 idle: loop.idleNanoseconds, answered: statistics.answered,

@@ -205,9 +205,9 @@ package final class ConnectionPool: Transport {
                 continue
             }
             // Windows that were too small for a body may hold a far smaller one.
-            if form.body.count < exchange.bodySize.last / 2 { connections.allMayHaveRoom() }
+            if form.body.count < exchange.bodySize.last.bytes / 2 { connections.allMayHaveRoom() }
             let sent = connection.send(run, of: exchange.batch, as: form, at: now)
-            exchange.noteSent(sent, bodyBytes: form.body.count, at: now)
+            exchange.noteSent(sent, each: .bytes(form.body.count), at: now)
             service.noteSent(sent)
             // The connection has just run out of stream IDs, and the peer has not seen the remaining pushes.
             exchange.finishUnsent(run.dropFirst(sent), .notProcessed)
@@ -227,7 +227,7 @@ package final class ConnectionPool: Transport {
         // Another connection is as fast while nothing is in flight, and an activity that fails again has then failed on two.
         let countsEachError = service.gate.isTrying || exchange.inFlight == 0
         return connections.next { connection, index, next in
-            var room = connection.room(bodyBytes: exchange.bodySize.last, at: now)
+            var room = connection.room(bodySize: exchange.bodySize.last, at: now)
             guard room > 0 else { return false }
             if isSpreading {
                 room = min(room, exchange.widthAtFirst - connection.inFlight)

@@ -28,11 +28,11 @@ final class DeliveryExchange {
         requestFields = RequestFields(endpoint: endpoint, bundleID: bundleID)
     }
 
-    /// Usual size of a push, in bytes.
-    var requestBytes: Int { bodySize.usual + RequestBytes.besideBody }
+    /// Usual size of a push.
+    var requestSize: ByteCount { bodySize.usual + RequestSize.besideBody }
 
     /// Requests that a connection may have in flight after its first answer: as many as TCP sends by then.
-    var widthAtFirst: Int { max(2, PoolSize.firstRound(requestBytes: requestBytes)) }
+    var widthAtFirst: Int { max(2, PoolSize.firstRound(requestSize: requestSize)) }
 
     /// Upper bound on concurrent pushes (`DeliverySource.demand`).
     var demand: Int { source.demand }
@@ -122,12 +122,14 @@ final class DeliveryExchange {
         }
     }
 
-    /// Notes requests with one body that have been written to a connection.
-    func noteSent(_ count: Int, bodyBytes: Int, at now: MonotonicTime) {
+    /// Notes requests that have been written to a connection.
+    ///
+    /// - Parameter size: size of the body of each.
+    func noteSent(_ count: Int, each size: ByteCount, at now: MonotonicTime) {
         inFlight += count
-        bodySize.note(bodyBytes, of: count, at: now)
+        bodySize.note(size, of: count, at: now)
         statistics.sent += UInt64(count)
-        statistics.bodyBytes += UInt64(count * bodyBytes)
+        statistics.sentSize += size * count
     }
 
     // MARK: Completions

@@ -27,8 +27,8 @@ struct PoolSize {
         var width: Int
         /// Requests that a connection could have in flight if its window were large enough.
         var streams: Int
-        /// Bytes of a request, including header and frames.
-        var requestBytes: Int
+        /// Size of a request, including header and frames.
+        var requestSize: ByteCount
 
         /// Returns `true` if distance and size of a request differ by less than this ratio.
         fileprivate func isComparable(to other: Path, within ratio: Double) -> Bool {
@@ -36,7 +36,7 @@ struct PoolSize {
                 let (one, other) = (Double(max(1, one)), Double(max(1, other)))
                 return max(one, other) < ratio * min(one, other)
             }
-            return isClose(roundTrip, other.roundTrip) && isClose(requestBytes, other.requestBytes)
+            return isClose(roundTrip, other.roundTrip) && isClose(requestSize.bytes, other.requestSize.bytes)
         }
 
         /// The connections' common path: the median of what each of them has measured. Of two, the quicker and the wider one shows what the way
@@ -208,7 +208,7 @@ struct PoolSize {
     }
 
     /// Returns the number of requests that TCP sends in the first round trip.
-    static func firstRound(requestBytes: Int) -> Int { initialWindow / max(1, requestBytes) }
+    static func firstRound(requestSize: ByteCount) -> Int { initialWindow / max(1, requestSize.bytes) }
 
     /// Returns the number of connections that bring this many pushes to their peer, and the answers back, in the planned time.
     static func needed(for demand: Int, over path: Path, _ limits: Limits) -> Int {
@@ -221,7 +221,7 @@ struct PoolSize {
         // for the last answer.
         var rounds = max(1, Double(planned) / Double(max(1, path.roundTrip)) - 1)
         let width = Double(max(1, path.width))
-        var (carried, window) = (0.0, Double(max(1, firstRound(requestBytes: path.requestBytes))))
+        var (carried, window) = (0.0, Double(max(1, firstRound(requestSize: path.requestSize))))
         while rounds > 0, window < width {
             carried += window * min(1, rounds)
             window *= 2

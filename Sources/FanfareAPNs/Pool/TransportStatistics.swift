@@ -1,4 +1,5 @@
 import FanfareFanOut
+package import FanfareModel
 
 /// Counts of a pool's work since it was made. A value, to read, to add up over shards and to show.
 package struct TransportStatistics: Sendable, Equatable {
@@ -20,8 +21,8 @@ package struct TransportStatistics: Sendable, Equatable {
     /// Deliveries that were never sent, because their payload cannot be: too large for APNs, for example.
     package var unencodable: UInt64 = 0
 
-    /// Bytes of request bodies written.
-    package var bodyBytes: UInt64 = 0
+    /// Size of all request bodies written.
+    package var sentSize = ByteCount.zero
 
     /// Connections that opened, with TLS and HTTP/2.
     package var connectionsOpened: UInt64 = 0
@@ -79,7 +80,7 @@ package struct TransportStatistics: Sendable, Equatable {
         sum.failed += other.failed
         sum.uncertain += other.uncertain
         sum.unencodable += other.unencodable
-        sum.bodyBytes += other.bodyBytes
+        sum.sentSize += other.sentSize
         sum.connectionsOpened += other.connectionsOpened
         sum.connectionsLost += other.connectionsLost
         sum.connectFailures += other.connectFailures

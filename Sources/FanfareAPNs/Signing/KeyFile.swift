@@ -1,10 +1,11 @@
 import FanfareLoop
+import FanfareModel
 import Glibc
 
 /// The `.p8` file that Apple issued for a key, and the key that was last read from it.
 struct KeyFile {
     /// Maximum size of the file; a `.p8` has about 250 bytes.
-    private static let bytesMax = 16 * 1024
+    private static let sizeMax = ByteCount.kibibytes(16)
 
     /// Identity of a key: a file that was only touched, or rewritten with the same key, rotates nothing.
     private struct Identity: Equatable {
@@ -36,7 +37,7 @@ struct KeyFile {
         try check(descriptor)
         let id = try keyID ?? idInName(of: descriptor)
         try CredentialsFault.check(id, is: "key id")
-        let room = UnsafeMutableRawBufferPointer.allocate(byteCount: KeyFile.bytesMax + 1, alignment: 1)
+        let room = UnsafeMutableRawBufferPointer.allocate(byteCount: KeyFile.sizeMax.bytes + 1, alignment: 1)
         defer {
             if let start = room.baseAddress { unsafe explicit_bzero(start, room.count) }
             unsafe room.deallocate()
@@ -86,7 +87,7 @@ struct KeyFile {
                 throw unsafe fault(String(cString: strerror(errno)))
             }
         }
-        throw fault("larger than the \(KeyFile.bytesMax) bytes that a key may have")
+        throw fault("larger than the \(KeyFile.sizeMax) that a key may have")
     }
 
     private func fault(_ reason: String) -> CredentialsFault { CredentialsFault("key file \(path): \(reason)") }

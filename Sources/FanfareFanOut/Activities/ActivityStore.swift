@@ -78,13 +78,13 @@ struct ActivityStore {
 
     /// Reserves room for this many activities.
     ///
-    /// - Parameter idBytes: bytes of an id's text; 0 if the activities have none.
-    mutating func reserve(_ count: Int, idBytes: Int = 0) {
+    /// - Parameter idSize: size of an id's text; `zero` if the activities have none.
+    mutating func reserve(_ count: Int, idSize: ByteCount = .zero) {
         activities.reserveCapacity(count)
         positions.reserveCapacity(count)
         slots.reserve(count, in: activities)
         // Most tokens seen are 80 bytes (spec §1).
-        tokens.reserve(tokens: count, bytesEach: idBytes == 0 ? 80 : 81 + idBytes)
+        tokens.reserve(tokens: count, size: idSize == .zero ? .bytes(80) : .bytes(81) + idSize)
     }
 
     subscript(_ slot: ActivitySlot) -> Activity {

@@ -102,7 +102,7 @@ extension ArraySlice<PendingAlert> {
         guard let lead else { return nil }
         var selection = AlertSelection(lead: lead)
         guard lead > startIndex, self[lead].alert.text.line != nil else { return selection }
-        var bytes = self[lead].alert.text.byteCount
+        var bytes = self[lead].alert.text.size.bytes
         for index in indices[..<lead].reversed()
         where self[index].alert.class == self[lead].alert.class && self[index].isCarried(at: moment) {
             guard self[lead].topic != self[index].topic,
@@ -110,7 +110,7 @@ extension ArraySlice<PendingAlert> {
                 let line = self[index].alert.text.line
             else { continue }
             let more = AlertText.lineBreakBytes + line.escapedByteCount
-            guard bytes + more <= AlertText.bytesMax else { continue }
+            guard bytes + more <= AlertText.sizeMax.bytes else { continue }
             bytes += more
             selection.additional.append(index)
         }
@@ -119,8 +119,6 @@ extension ArraySlice<PendingAlert> {
 }
 
 extension AlertText {
-    /// Room for an alert's text in every payload.
-    fileprivate static let bytesMax = AlertText.bytesMax
     /// Length of `\\n` in JSON.
     fileprivate static let lineBreakBytes = 2
 

@@ -16,8 +16,8 @@ public enum CommandRefusal: Sendable, Hashable, CustomStringConvertible {
     /// The refusal and its bound, in a few words for people.
     public var description: String {
         switch self {
-        case .token: "a token is 1 to \(TokenStore.tokenBytesMax) bytes"
-        case .topic: "a topic's id is 1 to \(TopicID.bytesMax) bytes of UTF-8"
+        case .token: "a token is 1 to \(TokenStore.tokenSizeMax)"
+        case .topic: "a topic's id is 1 to \(TopicID.sizeMax) of UTF-8"
         case .lineup: "a lineup has 1 to \(Lineup.topicsMax) topics, each of them once"
         case .tooManyTopics: "too many topics are followed of which nothing has come yet"
         case .unknownActivity: "no activity of this name is known, or it is gone"
@@ -26,5 +26,5 @@ public enum CommandRefusal: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension TopicID {
-    var isValid: Bool { (1...TopicID.bytesMax).contains(rawValue.utf8.count) }
+    var isValid: Bool { (1...TopicID.sizeMax.bytes).contains(rawValue.utf8.count) }
 }

@@ -1,4 +1,4 @@
-import FanfareModel
+package import FanfareModel
 
 /// The reason for which no shard carries a command out.
 package struct CommandFault: Sendable, Hashable, CustomStringConvertible {
@@ -10,13 +10,13 @@ package struct CommandFault: Sendable, Hashable, CustomStringConvertible {
 extension ShardCommand {
     /// Returns the reason for which no shard will carry this command out; `nil` if there is none. A shard that still receives the command reports its
     /// refusal later.
-    package func fault(topicIDBytesMax: Int) -> CommandFault? {
+    package func fault(topicIDSizeMax: ByteCount) -> CommandFault? {
         switch self {
         case .follow(_, let audience, let token, _, _, _):
-            ShardCommand.fault(of: token) ?? audience.fault(topicIDBytesMax)
+            ShardCommand.fault(of: token) ?? audience.fault(topicIDSizeMax)
         case .start(let request, let audience):
-            ShardCommand.fault(of: request.token) ?? audience.fault(topicIDBytesMax)
-        case .move(_, let audience): audience.fault(topicIDBytesMax)
+            ShardCommand.fault(of: request.token) ?? audience.fault(topicIDSizeMax)
+        case .move(_, let audience): audience.fault(topicIDSizeMax)
         case .replaceToken(_, let token): ShardCommand.fault(of: token)
         case .publish, .publishResumed, .load, .endLoading, .followed, .reportCompletion, .claimed, .revokeAlert,
             .republish,
@@ -26,14 +26,14 @@ extension ShardCommand {
     }
 
     private static func fault(of token: [UInt8]) -> CommandFault? {
-        guard !(1...TokenStore.tokenBytesMax).contains(token.count) else { return nil }
+        guard !(1...TokenStore.tokenSizeMax.bytes).contains(token.count) else { return nil }
         return CommandFault(
-            refusal: .token, description: "a token has 1 to \(TokenStore.tokenBytesMax) bytes, not \(token.count)")
+            refusal: .token, description: "a token has 1 to \(TokenStore.tokenSizeMax), not \(token.count)")
     }
 }
 
 extension AudienceKey {
-    fileprivate func fault(_ topicIDBytesMax: Int) -> CommandFault? {
+    fileprivate func fault(_ topicIDSizeMax: ByteCount) -> CommandFault? {
         if case .lineup(let members, _) = self {
             guard (1...Lineup.topicsMax).contains(members.count) else {
                 return CommandFault(
@@ -44,10 +44,10 @@ extension AudienceKey {
                 return CommandFault(refusal: .lineup, description: "a lineup has each of its topics once")
             }
         }
-        for topic in topics where !(1...max(1, topicIDBytesMax)).contains(topic.rawValue.utf8.count) {
+        for topic in topics where !(1...max(1, topicIDSizeMax.bytes)).contains(topic.rawValue.utf8.count) {
             return CommandFault(
                 refusal: .topic,
-                description: "a topic's id has 1 to \(topicIDBytesMax) bytes, not \(topic.rawValue.utf8.count)")
+                description: "a topic's id has 1 to \(topicIDSizeMax), not \(topic.rawValue.utf8.count)")
         }
         return nil
     }

@@ -186,7 +186,7 @@ public import FanfareModel
 
     /// Appends the content state of a joined payload of this batch.
     package func appendState(of payload: JoinedPayload, to bytes: inout [UInt8]) {
-        unsafe joined.withShown(payload) { unsafe $0.append(capacity: Int(payload.stateBytesMax), to: &bytes) }
+        unsafe joined.withShown(payload) { unsafe $0.append(capacity: payload.stateSizeMax.bytes, to: &bytes) }
     }
 
     /// Returns the alert of a joined payload of this batch.

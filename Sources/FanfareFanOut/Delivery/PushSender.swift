@@ -230,8 +230,8 @@ final class PushSender {
             }
             let payload = unsafe JoinedPayload(
                 stamp: request.stamp, staleDate: staleDate, relevanceScore: latest.relevance.map(Double.init),
-                priority: request.priority, serial: latest.serial, spotlight: Int32(shown.spotlight),
-                stateBytesMax: Int32(bytes))
+                priority: request.priority, serial: latest.serial, spotlight: shown.spotlight,
+                stateSizeMax: .bytes(bytes))
             return unsafe batch.index(of: payload, shown, words)
         }
         let payload = batch.payload(

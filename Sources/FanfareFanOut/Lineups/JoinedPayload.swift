@@ -14,12 +14,27 @@ package struct JoinedPayload {
     let serial: UInt64
     /// Index of the spotlight among the topics.
     let spotlight: Int32
-    /// Upper bound on the state's bytes.
-    package let stateBytesMax: Int32
+    private let storedStateSizeMax: Int32
     /// Places of the lineup's topics in the batch's list.
     fileprivate(set) var topics: Range<Int32> = 0..<0
     /// Place of the alert in the batch's list; `nil` if there is none.
     fileprivate(set) var alert: Int32?
+
+    /// Upper bound on the state's size.
+    package var stateSizeMax: ByteCount { .bytes(Int(storedStateSizeMax)) }
+
+    init(
+        stamp: Int64, staleDate: Int64?, relevanceScore: Double?, priority: Priority, serial: UInt64, spotlight: Int,
+        stateSizeMax: ByteCount
+    ) {
+        self.stamp = stamp
+        self.staleDate = staleDate
+        self.relevanceScore = relevanceScore
+        self.priority = priority
+        self.serial = serial
+        self.spotlight = Int32(spotlight)
+        storedStateSizeMax = Int32(stateSizeMax.bytes)
+    }
 }
 
 /// The words of an alert, with their JSON, which a transport encodes once for all pushes that carry it. Confined to its shard's thread.

@@ -205,7 +205,7 @@ package final class LineupTopic {
         row = EncodedRow(publication.topicID, publication.topicKind, publication.short)
         frame = EncodedFrame(publication.state, row)
         displayHash = publication.displayHash
-        stateBytesMax = publication.stateBytesMax
+        stateBytesMax = publication.stateSizeMax.bytes
         rowHash = row.hash
         rowBytes = row.bytes.count
         frameBytesMax = frame.bytesMax
@@ -306,7 +306,7 @@ struct EncodedFrame: Sendable {
                 highlight = value[...]
             }
             self.highlight = highlight
-            highlightRoom = state.highlight == nil ? 0 : max(0, state.highlightMax - highlight.count)
+            highlightRoom = state.highlight == nil ? 0 : max(0, state.highlightSizeMax.bytes - highlight.count)
             link = state.deepLink.map { state.bytes[$0] } ?? []
             spotlight = Spotlight(kind: row.bytes[row.kind], state: bytes)
         }

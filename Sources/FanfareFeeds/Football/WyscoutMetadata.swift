@@ -12,9 +12,9 @@ struct WyscoutMetadata {
 
     subscript(matchID: Int64) -> Match? { matches[matchID] }
 
-    init(path: String, parser: JSONParser, documentBytesMax: Int) throws(FeedError) {
-        guard let bytes = try ByteFile.contents(of: path, limit: documentBytesMax) else {
-            throw FeedError(path: path, reason: "larger than \(documentBytesMax) bytes")
+    init(path: String, parser: JSONParser, documentSizeMax: ByteCount) throws(FeedError) {
+        guard let bytes = try ByteFile.contents(of: path, limit: documentSizeMax) else {
+            throw FeedError(path: path, reason: "larger than \(documentSizeMax)")
         }
         do {
             matches = try parser.parse(bytes) { WyscoutMetadata.matches($0) }

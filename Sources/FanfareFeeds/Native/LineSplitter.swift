@@ -1,4 +1,5 @@
 import FanfareJSON
+import FanfareModel
 import Glibc
 
 /// Splits a stream of bytes into lines, whatever the sizes of its chunks. Keeps at most one chunk and one line.
@@ -10,8 +11,8 @@ struct LineSplitter {
         case overlong(number: Int)
     }
 
-    let lineBytesMax: Int
-    private let chunkBytes: Int
+    let lineSizeMax: ByteCount
+    private let chunkSize: ByteCount
     /// Partial line, following bytes, free room, and `JSONParser.padding` bytes that keep the last line parsable in place.
     private var buffer: [UInt8]
     private var start = 0
@@ -21,10 +22,10 @@ struct LineSplitter {
     private var linesCut = 0
     private var dropping = false
 
-    init(lineBytesMax: Int, chunkBytes: Int = 1 << 18) {
-        self.lineBytesMax = lineBytesMax
-        self.chunkBytes = chunkBytes
-        buffer = [UInt8](repeating: 0, count: chunkBytes + JSONParser.padding)
+    init(lineSizeMax: ByteCount, chunkSize: ByteCount = .kibibytes(256)) {
+        self.lineSizeMax = lineSizeMax
+        self.chunkSize = chunkSize
+        buffer = [UInt8](repeating: 0, count: chunkSize.bytes + JSONParser.padding)
     }
 
     /// Calls `read` once, with room for at least one chunk, and takes as many bytes as it returns. The caller must have taken all
@@ -40,7 +41,7 @@ struct LineSplitter {
             searched -= start
             start = 0
         }
-        let needed = end + chunkBytes + JSONParser.padding
+        let needed = end + chunkSize.bytes + JSONParser.padding
         if buffer.count < needed { buffer.append(contentsOf: repeatElement(0, count: needed - buffer.count)) }
         let count = try unsafe buffer.withUnsafeMutableBufferPointer { (bytes) throws(Failure) in
             let room = unsafe UnsafeMutableBufferPointer(rebasing: bytes[end..<bytes.count - JSONParser.padding])
@@ -57,7 +58,7 @@ struct LineSplitter {
                 searched = end
                 if dropping {
                     start = end
-                } else if end - start > lineBytesMax {
+                } else if end - start > lineSizeMax.bytes {
                     dropping = true
                     start = end
                     return .overlong(number: linesCut + 1)
@@ -91,7 +92,7 @@ struct LineSplitter {
     }
 
     private func cut(_ line: Range<Int>) -> Cut {
-        if line.count > lineBytesMax { return .overlong(number: linesCut) }
+        if line.count > lineSizeMax.bytes { return .overlong(number: linesCut) }
         let hasCarriageReturn = !line.isEmpty && buffer[line.upperBound - 1] == UInt8(ascii: "\r")
         return .line(hasCarriageReturn ? line.dropLast() : line, number: linesCut)
     }

@@ -26,8 +26,8 @@ struct NativeEventReader {
         var at: FeedTime?
     }
 
-    /// Maximum bytes of a topic's id, which must leave room for its state in an APNs payload of 4 KB. The core has a limit of its own.
-    static let topicBytesMax = 256
+    /// Maximum size of a topic's id, which must leave room for its state in an APNs payload of 4 KB. The core has a limit of its own.
+    static let topicSizeMax = ByteCount.bytes(256)
 
     private let parser = JSONParser()
 
@@ -129,8 +129,8 @@ struct NativeEventReader {
     private static func topic(_ element: JSONElement?) throws(Failure) -> TopicID {
         guard let element else { throw Failure(reason: "no `topic`") }
         let topic = try text(element, "topic")
-        guard topic.utf8.count <= topicBytesMax else {
-            throw Failure(reason: "`topic` has \(topic.utf8.count) bytes, at most \(topicBytesMax) are allowed")
+        guard topic.utf8.count <= topicSizeMax.bytes else {
+            throw Failure(reason: "`topic` has \(topic.utf8.count) bytes, at most \(topicSizeMax.bytes) are allowed")
         }
         return TopicID(topic)
     }

@@ -1,4 +1,4 @@
-import FanfareModel
+public import FanfareModel
 
 /// Decoder for native lines that arrive live, in chunks of any size: a line's item is available as soon as its line end is.
 ///
@@ -23,10 +23,10 @@ public struct NativeLineDecoder {
     ///
     /// - Parameters:
     ///   - name: name of the source in rejections and notices, `name:line`.
-    ///   - lineBytesMax: maximum bytes of a line, 1 to 2^30; a longer one is rejected, and its bytes are dropped as they come.
-    public init(name: String = "-", lineBytesMax: Int = FeedOptions.lineBytesMaxDefault) {
+    ///   - lineSizeMax: maximum size of a line, 1 to 2^30 bytes; a longer one is rejected, and its bytes are dropped as they come.
+    public init(name: String = "-", lineSizeMax: ByteCount = FeedOptions.lineSizeMaxDefault) {
         self.name = name
-        lines = LineSplitter(lineBytesMax: FeedOptions.bounded(lineBytesMax), chunkBytes: 1 << 16)
+        lines = LineSplitter(lineSizeMax: FeedOptions.bounded(lineSizeMax), chunkSize: .kibibytes(64))
     }
 
     /// Appends the items of the lines that these bytes complete.
@@ -109,7 +109,7 @@ public struct NativeLineDecoder {
         switch cut {
         case .overlong(let number):
             return .rejected(
-                FeedRejection(place: "\(name):\(number)", reason: "the line is longer than \(lines.lineBytesMax) bytes")
+                FeedRejection(place: "\(name):\(number)", reason: "the line is longer than \(lines.lineSizeMax)")
             )
         case .line(let range, let number):
             return unsafe lines.withBytes(of: range) { line in
@@ -141,9 +141,9 @@ struct NativeFileDecoder: FeedDecoder {
     private var lines: NativeLineDecoder
     private var ended = false
 
-    init(path: String, lineBytesMax: Int) throws(FeedError) {
+    init(path: String, lineSizeMax: ByteCount) throws(FeedError) {
         file = try ByteFile(path: path)
-        lines = NativeLineDecoder(name: path, lineBytesMax: lineBytesMax)
+        lines = NativeLineDecoder(name: path, lineSizeMax: lineSizeMax)
     }
 
     mutating func next() -> FeedItem? {

@@ -16,8 +16,8 @@ final class UnknownMembers {
     ]
     /// Maximum number of names inspected, because a feed whose members are all different must not fill memory.
     private static let namesMax = 256
-    /// Maximum bytes of an inspected name; longer names are no typing errors.
-    private static let nameBytesMax = 40
+    /// Maximum size of an inspected name; longer names are no typing errors.
+    private static let nameSizeMax = ByteCount.bytes(40)
 
     // Unchecked, because each member of each line reads them: confined to the decoder's thread, without re-entrant calls.
 
@@ -29,7 +29,7 @@ final class UnknownMembers {
     @safe @exclusivity(unchecked) private var fresh: [String] = []
 
     func note(_ name: JSONElement) {
-        guard seen.count < UnknownMembers.namesMax, name.byteCount <= UnknownMembers.nameBytesMax else { return }
+        guard seen.count < UnknownMembers.namesMax, name.byteCount <= UnknownMembers.nameSizeMax.bytes else { return }
         if expected < seen.count, name.equals(seen[expected]) {
             expected = (expected + 1) % seen.count
             return

@@ -30,7 +30,7 @@ extension SubscriberFile {
             startedAt.write(to: &bytes)
         }
         bytes.append(UInt8(ascii: "\n"))
-        guard bytes.count - start <= lineBytesMax else {
+        guard bytes.count - start <= lineSizeMax.bytes else {
             bytes.removeSubrange(start...)
             return false
         }

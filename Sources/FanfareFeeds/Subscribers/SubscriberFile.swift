@@ -17,13 +17,14 @@ import Synchronization
 package final class SubscriberFile: Sendable {
     package struct Progress: Sendable, Equatable {
         package var subscribers = 0
-        package var bytes = 0
-        package var bytesExpected = 0
+        /// Size of what has been read, and of the whole file as far as it is known.
+        package var sizeRead = ByteCount.zero
+        package var sizeExpected = ByteCount.zero
     }
 
     /// Maximum number of broken lines that are reported one by one; further ones are only counted.
     package static let faultsReportedMax = 10
-    static let lineBytesMax = 16_384
+    static let lineSizeMax = ByteCount.kibibytes(16)
     /// Number of lines between two reports of progress.
     private static let progressLines = 1 << 18
 
@@ -35,14 +36,14 @@ package final class SubscriberFile: Sendable {
 
     /// Returns `true` if lines can name this topic. Lines begin with a topic or `#`, and blanks separate their words.
     package static func takes(topic: String) -> Bool {
-        (1...NativeEventReader.topicBytesMax).contains(topic.utf8.count) && topic.first != "#"
+        (1...NativeEventReader.topicSizeMax.bytes).contains(topic.utf8.count) && topic.first != "#"
             && topic.utf8.allSatisfy { $0 > UInt8(ascii: " ") }
     }
 
     package let path: String
     private let report: @Sendable (String) -> Void
     private let progress: @Sendable (Progress) -> Void
-    private let bytesExpected: Int
+    private let sizeExpected: ByteCount
     /// Estimate from the first lines, for reserving room.
     package let expectedCount: Int
 
@@ -67,11 +68,11 @@ package final class SubscriberFile: Sendable {
         self.report = report
         self.progress = progress
         let file = try ByteFile(path: path)
-        let head = try file.read(upTo: 1 << 16)
+        let head = try file.read(upTo: .kibibytes(64))
         opened = Mutex((file, head))
-        bytesExpected = max(ByteFile.size(of: path) ?? 0, head.count)
+        sizeExpected = max(ByteFile.size(of: path) ?? .zero, .bytes(head.count))
         let lines = head.count { $0 == UInt8(ascii: "\n") }
-        expectedCount = lines == 0 ? 1 : Int(Double(bytesExpected) * Double(lines) / Double(head.count)) + 1
+        expectedCount = lines == 0 ? 1 : Int(Double(sizeExpected.bytes) * Double(lines) / Double(head.count)) + 1
     }
 
     /// Number of subscribers in the last whole reading.
@@ -92,9 +93,9 @@ package final class SubscriberFile: Sendable {
         let tells = readings.add(1, ordering: .relaxed).newValue == 1
         let (file, first) = try open()
         var head = first
-        var lines = LineSplitter(lineBytesMax: SubscriberFile.lineBytesMax)
+        var lines = LineSplitter(lineSizeMax: SubscriberFile.lineSizeMax)
         var line = SubscriberLine()
-        var seen = Progress(bytesExpected: bytesExpected)
+        var seen = Progress(sizeExpected: sizeExpected)
         var faults = 0
 
         func fault(_ text: String, _ number: Int) {
@@ -105,7 +106,7 @@ package final class SubscriberFile: Sendable {
         }
         func handle(_ cut: LineSplitter.Cut) throws(FeedError) {
             switch cut {
-            case .overlong(let number): fault("longer than \(SubscriberFile.lineBytesMax) bytes", number)
+            case .overlong(let number): fault("longer than \(SubscriberFile.lineSizeMax)", number)
             case .line(let range, let number):
                 let result: Result<Subscription?, SubscriberLine.Fault> = unsafe lines.withBytes(of: range) { bytes in
                     let bytes = unsafe number == 1 ? SubscriberFile.withoutMark(bytes) : bytes
@@ -132,7 +133,7 @@ package final class SubscriberFile: Sendable {
                 return count
             }
             if count == 0 { break }
-            seen.bytes += count
+            seen.sizeRead += .bytes(count)
             while let cut = lines.next() { try handle(cut) }
         }
         if let last = lines.finish() { try handle(last) }

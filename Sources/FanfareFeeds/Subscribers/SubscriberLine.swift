@@ -25,8 +25,8 @@ struct SubscriberLine {
     /// Audiences by hash of their word, because many lines repeat the same one. Cleared when full.
     private var audiences: [UInt64: (word: [UInt8], key: AudienceKey)] = [:]
     private static let audiencesMax = 65_536
-    /// Maximum bytes of a token, equal to the store's.
-    private static let tokenBytesMax = 512
+    /// Maximum size of a token, equal to the store's.
+    private static let tokenSizeMax = ByteCount.bytes(512)
     private static let lineupMax = 64
     /// Values of the hexadecimal digits by byte; 255 for other bytes.
     private static let nibbles: [UInt8] = (UInt8.min...UInt8.max).map {
@@ -69,9 +69,9 @@ struct SubscriberLine {
         var ids: [TopicID] = []
         for index in unsafe topics.indices {
             let topic = unsafe topics[index]
-            guard unsafe (1...NativeEventReader.topicBytesMax).contains(topic.count),
+            guard unsafe (1...NativeEventReader.topicSizeMax.bytes).contains(topic.count),
                 let name = unsafe String(validating: topic, as: UTF8.self)
-            else { throw Fault(text: "a topic's id is 1 to \(NativeEventReader.topicBytesMax) bytes of UTF-8") }
+            else { throw Fault(text: "a topic's id is 1 to \(NativeEventReader.topicSizeMax) of UTF-8") }
             ids.append(TopicID(name))
         }
         guard ids.count <= SubscriberLine.lineupMax, Set(ids).count == ids.count else {
@@ -84,8 +84,8 @@ struct SubscriberLine {
     }
 
     private static func token(_ word: Word) throws(Fault) -> [UInt8] {
-        guard unsafe word.count.isMultiple(of: 2), unsafe (2...2 * tokenBytesMax).contains(word.count) else {
-            throw Fault(text: unsafe "a token is 1 to \(tokenBytesMax) bytes in hex, not \(word.count) digits")
+        guard unsafe word.count.isMultiple(of: 2), unsafe (2...2 * tokenSizeMax.bytes).contains(word.count) else {
+            throw Fault(text: unsafe "a token is 1 to \(tokenSizeMax) in hex, not \(word.count) digits")
         }
         var isHex = true
         let token = unsafe nibbles.withUnsafeBufferPointer { nibbles in

@@ -57,12 +57,12 @@ struct GTFSPoll {
     private(set) var isOfSomethingElse = false
     private(set) var defects: [Defect] = []
 
-    init(_ bytes: [UInt8], memoryBytesMax: Int) throws(Defect) {
+    init(_ bytes: [UInt8], memorySizeMax: ByteCount) throws(Defect) {
         var overBudget: Int32 = 0
-        guard let message = unsafe fanfare_gtfs_unpack(bytes, bytes.count, memoryBytesMax, &overBudget) else {
+        guard let message = unsafe fanfare_gtfs_unpack(bytes, bytes.count, memorySizeMax.bytes, &overBudget) else {
             let reason =
                 overBudget != 0
-                ? "the poll would take more than \(memoryBytesMax) bytes of memory"
+                ? "the poll would take more than \(memorySizeMax) of memory"
                 : "not a GTFS-Realtime message, or the file is not complete"
             throw Defect(reason: reason)
         }

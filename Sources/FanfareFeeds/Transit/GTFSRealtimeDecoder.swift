@@ -1,4 +1,4 @@
-import FanfareModel
+public import FanfareModel
 
 /// Decoder for the GTFS-Realtime polls of one feed, in the order in which they were made. Each poll reports every trip, which gives one
 /// event per trip and poll. A trip that has disappeared is `absent`, which only the sequence of polls shows.
@@ -40,7 +40,7 @@ public struct GTFSRealtimeDecoder {
     }
 
     private let stopNames: [String: String]
-    private let pollBytesMax: Int
+    private let pollSizeMax: ByteCount
     /// Items of the poll that is being read.
     private var pending: [FeedItem] = []
     private var running: [GTFSPoll.Key: Running] = [:]
@@ -50,10 +50,10 @@ public struct GTFSRealtimeDecoder {
     ///
     /// - Parameters:
     ///   - stopNames: names by `stop_id`, as in a timetable's `stops.txt`; other stops are named by their ids.
-    ///   - pollBytesMax: maximum bytes of a poll, 1 to 2^30; a larger one is rejected.
-    public init(stopNames: [String: String] = [:], pollBytesMax: Int = FeedOptions.documentBytesMaxDefault) {
+    ///   - pollSizeMax: maximum size of a poll, 1 to 2^30 bytes; a larger one is rejected.
+    public init(stopNames: [String: String] = [:], pollSizeMax: ByteCount = FeedOptions.documentSizeMaxDefault) {
         self.stopNames = stopNames
-        self.pollBytesMax = FeedOptions.bounded(pollBytesMax)
+        self.pollSizeMax = FeedOptions.bounded(pollSizeMax)
     }
 
     /// Appends the items of the next poll. An event's time is that of the poll's header.
@@ -75,13 +75,13 @@ public struct GTFSRealtimeDecoder {
     }
 
     private mutating func take(_ bytes: [UInt8], _ name: String) {
-        guard bytes.count <= pollBytesMax else {
-            return reject(name, "the poll is larger than \(pollBytesMax) bytes")
+        guard bytes.count <= pollSizeMax.bytes else {
+            return reject(name, "the poll is larger than \(pollSizeMax)")
         }
         let poll: GTFSPoll
         do throws(GTFSPoll.Defect) {
             // Structures with their pointers take several times the bytes of the wire; a factor of four leaves room for real polls.
-            poll = try GTFSPoll(bytes, memoryBytesMax: 4 * pollBytesMax)
+            poll = try GTFSPoll(bytes, memorySizeMax: pollSizeMax * 4)
         } catch {
             return reject(name, error.reason)
         }

@@ -1,3 +1,4 @@
+import FanfareModel
 import Foundation
 
 /// Names of stops from the timetable: `stops.txt` in a folder `gtfs-static` beside the polls or one folder up. Other stops are
@@ -6,21 +7,21 @@ struct GTFSStatic {
     /// Names by the ids of their stops.
     private(set) var stops: [String: String] = [:]
 
-    init(beside path: String, documentBytesMax: Int) throws(FeedError) {
+    init(beside path: String, documentSizeMax: ByteCount) throws(FeedError) {
         for folder in foldersAround(path) {
             let timetable = folder + "/" + Sidecar.gtfsStatic
             guard FileManager.default.fileExists(atPath: timetable) else { continue }
-            stops = try GTFSStatic.column("stop_name", by: "stop_id", in: timetable + "/stops.txt", documentBytesMax)
+            stops = try GTFSStatic.column("stop_name", by: "stop_id", in: timetable + "/stops.txt", documentSizeMax)
             return
         }
     }
 
     private static func column(
-        _ value: String, by key: String, in path: String, _ bytesMax: Int
+        _ value: String, by key: String, in path: String, _ sizeMax: ByteCount
     ) throws(FeedError) -> [String: String] {
         guard FileManager.default.fileExists(atPath: path) else { return [:] }
-        guard let bytes = try ByteFile.contents(of: path, limit: bytesMax) else {
-            throw FeedError(path: path, reason: "larger than \(bytesMax) bytes")
+        guard let bytes = try ByteFile.contents(of: path, limit: sizeMax) else {
+            throw FeedError(path: path, reason: "larger than \(sizeMax)")
         }
         var records = CommaSeparated(bytes)
         guard let header = records.next(), let keyColumn = header.firstIndex(of: key),

@@ -12,9 +12,9 @@ package final class CheckpointFolder: CheckpointStore, @unchecked Sendable {
     static let form: UInt8 = 3
     private static let prefix = "checkpoint-"
     private static let partialPrefix = "checkpoint.partial"
-    /// Bytes after which the system is made to write, so that a sync at the end, which the log's commits may have to wait for, is short.
-    private static let syncBytes = 4 << 20
-    private static let bufferBytes = 1 << 16
+    /// Size of what was written after which the system is made to write, so that a sync at the end, which the log's commits may have to wait for, is short.
+    private static let syncSize = ByteCount.mebibytes(4)
+    private static let bufferSize = ByteCount.kibibytes(64)
 
     private let folder: String
     /// File that is being written. Only this object uses the name: the thread of an ended engine may still write a file of its own.
@@ -100,14 +100,14 @@ package final class CheckpointFolder: CheckpointStore, @unchecked Sendable {
 
     private func append(_ row: [UInt8]) throws(LogError) {
         guard begun != nil else { return }
-        guard row.count < CheckpointRows.bytesMax else {
+        guard row.count < CheckpointRows.sizeMax.bytes else {
             throw LogError("\(partial): a topic of \(row.count) bytes is too large for a checkpoint", .entry)
         }
         let sealed = LogEntry.sealed(row[...], at: begun!.rows)  // begun, as the guard says
         begun!.rows += 1
         unsafe withUnsafeBytes(of: UInt32(sealed.count).littleEndian) { unsafe begun!.buffer += $0 }
         begun!.buffer += sealed
-        if begun!.buffer.count >= CheckpointFolder.bufferBytes { try flush() }
+        if begun!.buffer.count >= CheckpointFolder.bufferSize.bytes { try flush() }
     }
 
     private func flush() throws(LogError) {
@@ -115,7 +115,7 @@ package final class CheckpointFolder: CheckpointStore, @unchecked Sendable {
         try file.write(buffer)
         begun!.unsynced += buffer.count  // begun, as the guard says
         begun!.buffer.removeAll(keepingCapacity: true)
-        if begun!.unsynced >= CheckpointFolder.syncBytes {
+        if begun!.unsynced >= CheckpointFolder.syncSize.bytes {
             begun!.unsynced = 0
             try file.sync()
         }
@@ -197,7 +197,7 @@ private final class OutputDescriptor {
 /// Rows of a checkpoint's file, read in order.
 private struct CheckpointRows: ~Copyable {
     /// A row is no larger than the largest topic, which is far below a log's largest entry.
-    static let bytesMax = 256 << 20
+    static let sizeMax = ByteCount.mebibytes(256)
     /// First byte of the last row. No writer's row begins with it.
     private static let end: UInt8 = 0
 
@@ -250,7 +250,7 @@ private struct CheckpointRows: ~Copyable {
 
     private mutating func row() throws(LogError) -> [UInt8] {
         let length = try take(4).reversed().reduce(0) { $0 << 8 | Int($1) }
-        guard length <= CheckpointRows.bytesMax else { throw damage("a length is wrong") }
+        guard length <= CheckpointRows.sizeMax.bytes else { throw damage("a length is wrong") }
         let sealed = try take(length)
         defer { number += 1 }
         do throws(SerialError) {

@@ -1,11 +1,12 @@
 package import FanfareLoop
+import FanfareModel
 
 /// Checkpoints on their way from a loop to the disk, on a thread of their own: neither the loop nor the log's commits wait for them. A
 /// checkpoint that cannot be written is given up, and costs nothing but a longer restart. Confined to the loop's thread.
 package final class CheckpointQueue {
     private enum Job: Sendable {
         case begin(CheckpointHead)
-        case rows([[UInt8]], bytes: Int)
+        case rows([[UInt8]], size: ByteCount)
         case finish
         case abandon
         case close
@@ -13,8 +14,8 @@ package final class CheckpointQueue {
 
     private struct State {
         var jobs: [Job] = []
-        /// Bytes of rows that are not written yet.
-        var bytes = 0
+        /// Size of the rows that are not written yet.
+        var size = ByteCount.zero
         var ended: [Result<LogPosition, LogError>] = []
     }
 
@@ -30,8 +31,8 @@ package final class CheckpointQueue {
     /// Called on the loop when rows have been written after `isFull`.
     package var onRoom: () -> Void = {}
 
-    /// Bytes that may wait for the disk.
-    private static let bytesMax = 8 << 20
+    /// Size of the rows that may wait for the disk.
+    private static let sizeMax = ByteCount.mebibytes(8)
 
     /// - Parameter store: used by the queue's thread alone from here on.
     package init(_ store: any CheckpointStore, loop: Loop) throws(LoopError) {
@@ -50,13 +51,13 @@ package final class CheckpointQueue {
     }
 
     /// Is `true` if no more rows are to be made for now.
-    package var isFull: Bool { shared.state.withLock { $0.bytes > CheckpointQueue.bytesMax } }
+    package var isFull: Bool { shared.state.withLock { $0.size > CheckpointQueue.sizeMax } }
 
     package func begin(_ head: CheckpointHead) { put(.begin(head)) }
 
     package func append(_ rows: [[UInt8]]) {
         guard !rows.isEmpty else { return }
-        put(.rows(rows, bytes: rows.reduce(0) { $0 + $1.count }))
+        put(.rows(rows, size: .bytes(rows.reduce(0) { $0 + $1.count })))
     }
 
     /// Ends the checkpoint. `onEnd` follows.
@@ -64,9 +65,9 @@ package final class CheckpointQueue {
     package func abandon() { put(.abandon) }
 
     /// Ends the thread after its last work and waits for it, because the folder may be used again. An unfinished checkpoint is given up.
-    package func close(within seconds: Int = 5) {
+    package func close(within timeout: Duration = .seconds(5)) {
         put(.close)
-        shared.thread.join(within: .seconds(seconds))
+        shared.thread.join(within: timeout)
         wakeup.close()
         // The closures' owners may own this queue.
         onEnd = { _ in }
@@ -75,7 +76,7 @@ package final class CheckpointQueue {
 
     private func put(_ job: Job) {
         shared.state.withLock {
-            if case .rows(_, let bytes) = job { $0.bytes += bytes }
+            if case .rows(_, let size) = job { $0.size += size }
             $0.jobs.append(job)
         }
         shared.thread.wake()
@@ -106,8 +107,8 @@ package final class CheckpointQueue {
                     case .begin(let head):
                         isBroken = false
                         try store.begin(head)
-                    case .rows(let rows, let bytes):
-                        defer { shared.state.withLock { $0.bytes -= bytes } }
+                    case .rows(let rows, let size):
+                        defer { shared.state.withLock { $0.size -= size } }
                         if !isBroken { try store.append(rows) }
                     case .finish:
                         guard !isBroken else { break }

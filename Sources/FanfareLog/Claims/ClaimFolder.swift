@@ -17,7 +17,7 @@ package final class ClaimFolder: ClaimStore, @unchecked Sendable {
     private static let removalsMax = 64
 
     private let folder: String
-    private let mapBytes: Int
+    private let mapSize: ByteCount
     private let isReadOnly: Bool
     /// `nil` after a write that failed, until the next call.
     private var environment: LMDBEnvironment?
@@ -64,15 +64,15 @@ package final class ClaimFolder: ClaimStore, @unchecked Sendable {
     }
 
     /// Opens the claims of a store, in its folder `claims`, which is created with mode 700 if it is missing.
-    package convenience init(store: String, mapBytes: Int = LMDBLog.mapBytesFirst) throws(LogError) {
-        try self.init(store, mapBytes: mapBytes, lock: StoreFolder(store + "/claims"))
+    package convenience init(store: String, mapSize: ByteCount = LMDBLog.mapSizeFirst) throws(LogError) {
+        try self.init(store, mapSize: mapSize, lock: StoreFolder(store + "/claims"))
         try StoreFolder.syncNames(folder)
     }
 
     /// - Parameter lock: `nil` to read only, also beside the process that uses the folder.
-    private init(_ store: String, mapBytes: Int, lock: StoreFolder?) throws(LogError) {
+    private init(_ store: String, mapSize: ByteCount, lock: StoreFolder?) throws(LogError) {
         folder = store + "/claims"
-        self.mapBytes = mapBytes
+        self.mapSize = mapSize
         self.lock = lock
         isReadOnly = lock == nil
         var head: [UInt8]?
@@ -105,7 +105,7 @@ package final class ClaimFolder: ClaimStore, @unchecked Sendable {
     /// - Returns: their numbers; `nil` if the store has none.
     package static func check(store: String) throws(LogError) -> (claims: Int, completions: Int)? {
         guard unsafe fanfare_file_bytes(store + "/claims/data.mdb") >= 0 else { return nil }
-        let folder = try ClaimFolder(store, mapBytes: LMDBLog.mapBytesFirst, lock: nil)
+        let folder = try ClaimFolder(store, mapSize: LMDBLog.mapSizeFirst, lock: nil)
         var (claims, completions) = (0, 0)
         try folder.read { _ in claims += 1 }
         _ = try folder.readCompletions { _, _ in completions += 1 }
@@ -136,7 +136,7 @@ package final class ClaimFolder: ClaimStore, @unchecked Sendable {
     private func opened() throws(LMDBEnvironment.Failure) -> LMDBEnvironment {
         if let environment { return environment }
         let opened = try LMDBEnvironment(
-            folder: folder, tables: Table.allCases.map { "\($0)" }, newer: ["\(Table.starts)"], mapBytes: mapBytes,
+            folder: folder, tables: Table.allCases.map { "\($0)" }, newer: ["\(Table.starts)"], mapSize: mapSize,
             isReadOnly: isReadOnly)
         environment = opened
         return opened

@@ -89,10 +89,10 @@ package final class ClaimQueue {
     }
 
     /// Ends the thread once it has written the completions, if the disk takes them, and waits for it, because the folder may be used again.
-    package func close(within seconds: Int = 5) {
+    package func close(within timeout: Duration = .seconds(5)) {
         shared.state.withLock { $0.isClosed = true }
         shared.thread.close()
-        shared.thread.join(within: .seconds(seconds))
+        shared.thread.join(within: timeout)
         wakeup.close()
         // The closures' owners may own this queue.
         onDurable = { _, _ in }

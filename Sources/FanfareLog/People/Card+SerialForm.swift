@@ -5,9 +5,9 @@ extension Card {
     package static let form: UInt8 = 1
     package static let formWithRequest: UInt8 = 2
     /// Greatest size of a row, twice that of a subscriber file's line. A lineup of 64 topics with ids of 512 bytes fits.
-    package static let bytesMax = 64 << 10
+    package static let sizeMax = ByteCount.kibibytes(64)
     /// Greatest size of a token, equal to the shards'.
-    package static let tokenBytesMax = 512
+    package static let tokenSizeMax = ByteCount.bytes(512)
     /// Greatest number of topics of a lineup.
     package static let topicsMax = 64
 
@@ -57,7 +57,7 @@ extension Card {
         let startedAt = try reader.time()
         let generation = try reader.unsigned()
         let token = try reader.bytes()
-        guard (1...Card.tokenBytesMax).contains(token.count) else { throw .malformed("token") }
+        guard (1...Card.tokenSizeMax.bytes).contains(token.count) else { throw .malformed("token") }
         let subscriber = try reader.optional { (reader) throws(SerialError) in try reader.text() }
         let activity = try reader.optional { (reader) throws(SerialError) in try reader.text() }
         self.init(

@@ -19,7 +19,7 @@ package final class LMDBPeopleStore: PeopleStore, @unchecked Sendable {
     package let folder: String
     /// `nil` after a write that failed, until the next call.
     private var environment: LMDBEnvironment?
-    private let mapBytes: Int
+    private let mapSize: ByteCount
     private let isReadOnly: Bool
     /// Lock of the folder; `nil` for a reader.
     private let lock: StoreFolder?
@@ -57,10 +57,10 @@ package final class LMDBPeopleStore: PeopleStore, @unchecked Sendable {
     ///   - isReadOnly: `true` for a reader beside the process that writes.
     ///   - mergeMin: least number of changed cards that are merged into the slices at a time.
     package init(
-        store: String, isReadOnly: Bool = false, mapBytes: Int = LMDBLog.mapBytesFirst, mergeMin: Int = 4096
+        store: String, isReadOnly: Bool = false, mapSize: ByteCount = LMDBLog.mapSizeFirst, mergeMin: Int = 4096
     ) throws(LogError) {
         folder = store + "/people"
-        self.mapBytes = mapBytes
+        self.mapSize = mapSize
         self.mergeMin = mergeMin
         self.isReadOnly = isReadOnly
         if isReadOnly {
@@ -86,7 +86,7 @@ package final class LMDBPeopleStore: PeopleStore, @unchecked Sendable {
     private func opened() throws(LMDBEnvironment.Failure) -> LMDBEnvironment {
         if let environment { return environment }
         let opened = try LMDBEnvironment(
-            folder: folder, tables: LMDBPeopleStore.tables, newer: [LMDBPeopleStore.changes], mapBytes: mapBytes,
+            folder: folder, tables: LMDBPeopleStore.tables, newer: [LMDBPeopleStore.changes], mapSize: mapSize,
             isReadOnly: isReadOnly)
         environment = opened
         return opened
@@ -169,9 +169,10 @@ package final class LMDBPeopleStore: PeopleStore, @unchecked Sendable {
 
         init(_ card: Card, at key: CardKey, isNew: Bool) throws(LogError) {
             let bytes = card.bytes(serial: key.serial)
-            guard bytes.count <= Card.bytesMax else {
+            guard bytes.count <= Card.sizeMax.bytes else {
                 throw LogError(
-                    "a card of \(bytes.count) bytes is too large for the store, which takes \(Card.bytesMax)", .entry)
+                    "a card of \(bytes.count) bytes is too large for the store, which takes \(Card.sizeMax.bytes)",
+                    .entry)
             }
             (self.key, self.bytes, self.isNew) = (key, bytes, isNew)
         }

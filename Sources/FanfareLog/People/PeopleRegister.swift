@@ -189,7 +189,7 @@ package final class PeopleRegister: @unchecked Sendable {
             let insertion = PeopleChange.insert(card)
             do throws(LogError) { try insertion.check() } catch { return false }
             let row = card.bytes(serial: .max)
-            guard row.count <= Card.bytesMax else { return false }
+            guard row.count <= Card.sizeMax.bytes else { return false }
             // A start's attributes may be nested deeper than a restart reads.
             if case .start = entry, (try? Card(row, serial: .max)) == nil { return false }
         }

@@ -33,7 +33,7 @@ private func restored(_ rows: [[UInt8]]) -> DecisionCore? {
 private func rows(of core: DecisionCore) -> [[UInt8]] {
     var core = core
     core.beginCheckpoint()
-    core.continueCheckpoint(bytes: .max)
+    core.continueCheckpoint(upTo: .max)
     return core.takeCheckpointRows()
 }
 

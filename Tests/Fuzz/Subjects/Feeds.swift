@@ -5,7 +5,7 @@ import Foundation
 /// Lines, in chunks of two sizes: the same bytes must give the same items however they are cut.
 func runNative(_ bytes: [UInt8]) {
     func items(chunkBytes: Int) -> [String] {
-        var decoder = NativeLineDecoder(lineBytesMax: 512)
+        var decoder = NativeLineDecoder(lineSizeMax: .bytes(512))
         var items: [FeedItem] = []
         for start in stride(from: 0, to: bytes.count, by: chunkBytes) {
             decoder.decode(Array(bytes[start..<min(start + chunkBytes, bytes.count)]), into: &items)
@@ -59,7 +59,7 @@ enum DocumentFuzzing {
         guard (try? Data(bytes).write(to: URL(fileURLWithPath: path))) != nil else {
             fatalError("\(path) cannot be written")
         }
-        let options = FeedOptions(format: format, lineBytesMax: 1 << 16, documentBytesMax: 1 << 16)
+        let options = FeedOptions(format: format, lineSizeMax: .kibibytes(64), documentSizeMax: .kibibytes(64))
         guard var feed = try? Feed(paths: [path], options: options) else { return }
         var now = FeedTime(milliseconds: 0)
         var count = 0

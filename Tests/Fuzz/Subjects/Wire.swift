@@ -1,5 +1,6 @@
 import FanfareAPNs
 import FanfareHTTP2
+import FanfareModel
 
 /// A server's bytes. The first one says how they are cut and how much of our output the server has read before each piece.
 func runFrames(_ bytes: [UInt8]) {
@@ -35,7 +36,7 @@ func runHPACK(_ bytes: [UInt8]) {
 
 func runErrorBody(_ bytes: [UInt8]) {
     guard let reason = ErrorBody(bytes).reason else { return }
-    promise(reason.utf8.count <= ErrorBody.reasonBytesMax, "a reason of \(reason.utf8.count) bytes")
+    promise(reason.utf8.count <= ErrorBody.reasonSizeMax.bytes, "a reason of \(reason.utf8.count) bytes")
     promise(reason.utf8.allSatisfy { 0x20..<0x7f ~= $0 }, "an unprintable reason")
 }
 

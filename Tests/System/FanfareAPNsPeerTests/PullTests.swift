@@ -74,7 +74,7 @@ import Testing
             credentials: try ProviderToken(keyFile: scratch.path("apns.p8"), keyID: "K123456789", teamID: "T123456789"))
         harness.source.mayHandOut = 1
         harness.run("the first") { harness.source.settled == 1 }
-        bodyBytes = UInt32(harness.pool.statistics.bodyBytes)
+        bodyBytes = UInt32(harness.pool.statistics.sentSize.bytes)
         harness.source.mayHandOut = .max
         harness.pool.workAvailable()
         harness.run("about as many as it allows") { open > streams - 16 }

@@ -270,7 +270,7 @@ import Testing
         }
         let started = ContinuousClock.now
         world.runUntilSettled()
-        let bytes = Double(world.pool.statistics.bodyBytes)
+        let bytes = Double(world.pool.statistics.sentSize.bytes)
         #expect(ContinuousClock.now - started > .seconds(bytes / 400_000 / 2))
         world.close()
         #expect(world.source.count(.accepted) == 1000)

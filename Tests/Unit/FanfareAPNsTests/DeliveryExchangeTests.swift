@@ -89,9 +89,9 @@ private final class StagedSource: DeliverySource {
         let outcomes: [DeliveryOutcome] = [
             .accepted, .deadToken, .throttled, .serviceError, .notProcessed, .refused, .unknown,
         ]
-        exchange.noteSent(outcomes.count, bodyBytes: 100, at: start.monotonic)
-        #expect(exchange.inFlight == 7 && exchange.statistics.sent == 7 && exchange.statistics.bodyBytes == 700)
-        #expect(exchange.bodySize.last == 100)
+        exchange.noteSent(outcomes.count, each: .bytes(100), at: start.monotonic)
+        #expect(exchange.inFlight == 7 && exchange.statistics.sent == 7 && exchange.statistics.sentSize == .bytes(700))
+        #expect(exchange.bodySize.last == .bytes(100))
         var table = RequestTable()
         for (index, outcome) in outcomes.enumerated() {
             let tag = table.insert(

@@ -139,7 +139,7 @@ import Testing
         let fault = #expect(throws: PayloadFault.self) {
             try PayloadEncoder.body(of: Self.payload(.update, state: state(4097 - around)))
         }
-        #expect(fault?.problem == .tooLarge(bytes: 4097))
+        #expect(fault?.problem == .tooLarge(.bytes(4097)))
         #expect(
             fault?.description == "match/1: the payload has 4097 bytes, APNs takes 4096; shorten the content state "
                 + "or the attributes")
@@ -214,9 +214,9 @@ import Testing
         #expect(problem(Self.start(attributes: "[]")) == .startWithoutAttributes)
         #expect(problem(Self.start(updates: .channel(""))) == .channelIsNotBase64)
         #expect(problem(Self.start(updates: .channel("a-b"))) == .channelIsNotBase64)
-        #expect(problem(Self.start(collapseID: "")) == .collapseID(bytes: 0))
-        #expect(problem(Self.start(collapseID: "a b")) == .collapseID(bytes: 3))
-        #expect(problem(Self.start(collapseID: String(repeating: "x", count: 65))) == .collapseID(bytes: 65))
+        #expect(problem(Self.start(collapseID: "")) == .collapseID(.zero))
+        #expect(problem(Self.start(collapseID: "a b")) == .collapseID(.bytes(3)))
+        #expect(problem(Self.start(collapseID: String(repeating: "x", count: 65))) == .collapseID(.bytes(65)))
         #expect(problem(Self.payload(.start, start: Self.start())) == .startWithoutAlert)
         #expect(problem(Self.payload(.update, relevance: .nan)) == .relevanceIsNotANumber)
         let large = #"{"x":"\#(String(repeating: "x", count: 4096))"}"#

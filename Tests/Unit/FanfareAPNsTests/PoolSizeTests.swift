@@ -12,7 +12,7 @@ import Testing
     private var random = SplitMix64(seed: 1)
 
     private static func path(_ milliseconds: Int64, width: Int = 1000) -> PoolSize.Path {
-        PoolSize.Path(roundTrip: milliseconds * millisecond, width: width, streams: 1000, requestBytes: 430)
+        PoolSize.Path(roundTrip: milliseconds * millisecond, width: width, streams: 1000, requestSize: .bytes(430))
     }
 
     /// Opens all connections that the pool wants.
@@ -38,7 +38,8 @@ import Testing
     /// Returns the requests carried in rounds, as TCP and the peer admit them; of a part of a round, its share.
     private static func carried(by connections: Int, over path: PoolSize.Path, rounds: Double) -> Double {
         (0..<Int(rounds.rounded(.up))).reduce(0) { sum, round in
-            let window = min(Double(path.width), Double(max(1, 14_600 / path.requestBytes)) * pow(2, Double(round)))
+            let window = min(
+                Double(path.width), Double(max(1, 14_600 / path.requestSize.bytes)) * pow(2, Double(round)))
             return sum + Double(connections) * window * min(1, rounds - Double(round))
         }
     }
@@ -49,7 +50,7 @@ import Testing
             let path = PoolSize.Path(
                 roundTrip: Int64.random(in: 1...400, using: &random) * Self.millisecond,
                 width: Int.random(in: 1...1000, using: &random), streams: 1000,
-                requestBytes: Int.random(in: 100...5000, using: &random))
+                requestSize: .bytes(Int.random(in: 100...5000, using: &random)))
             let demand = Int.random(in: 1...200_000, using: &random)
             let limits = PoolSize.Limits(least: 1, most: 256)
             let needed = PoolSize.needed(for: demand, over: path, limits)
@@ -81,7 +82,7 @@ import Testing
         for demand in [Int.min / 2, -1, 0, 1, 1 << 40] {
             for roundTrip in [Int64.min / 2, 0, 1, Int64.max] {
                 for width in [0, 1, Int.max / 4] {
-                    let path = PoolSize.Path(roundTrip: roundTrip, width: width, streams: 0, requestBytes: 0)
+                    let path = PoolSize.Path(roundTrip: roundTrip, width: width, streams: 0, requestSize: .zero)
                     #expect((2...64).contains(PoolSize.needed(for: demand, over: path, PoolSize.Limits())))
                 }
             }
@@ -272,7 +273,7 @@ import Testing
         for step in 1..<240 {
             let now = MonotonicTime.after(.milliseconds(250) * step)
             if step == 80 {
-                if isLonger { path.roundTrip *= 10 } else { path.requestBytes *= 10 }
+                if isLonger { path.roundTrip *= 10 } else { path.requestSize = path.requestSize * 10 }
             }
             size.review(path, at: now)
             let rate = (step < 80 ? 10_000 : 1000) * Double(size.count) * Double.random(in: 0.9...1.1, using: &random)

@@ -11,7 +11,7 @@ import Testing
     private var random = SplitMix64(seed: 1)
 
     private static func path(_ milliseconds: Int64, width: Int = 1000) -> PoolSize.Path {
-        PoolSize.Path(roundTrip: milliseconds * millisecond, width: width, streams: 1000, requestBytes: 430)
+        PoolSize.Path(roundTrip: milliseconds * millisecond, width: width, streams: 1000, requestSize: .bytes(430))
     }
 
     private static func sizing(most: Int = 64) -> PoolSizing {

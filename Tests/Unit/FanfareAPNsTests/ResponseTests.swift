@@ -1,3 +1,4 @@
+import FanfareModel
 import Testing
 
 @testable import FanfareAPNs
@@ -92,7 +93,7 @@ import Testing
         let text = "{\"reason\":\"Bad\u{1b}[31mÜ" + String(repeating: "x", count: 4000) + "\"}"
         let reason = ErrorBody(Array(text.utf8)).reason
         #expect(reason?.hasPrefix("Bad[31mxxx") == true)
-        #expect(reason?.utf8.count == ErrorBody.reasonBytesMax)
+        #expect(reason?.utf8.count == ErrorBody.reasonSizeMax.bytes)
     }
 
     @Test func garbageNeverCrashes() {

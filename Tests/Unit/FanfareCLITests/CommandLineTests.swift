@@ -92,15 +92,15 @@ import Testing
         #expect(text.split(separator: "\n").allSatisfy { $0.hasPrefix("#") })
         let rows = text.split(separator: "\n").suffix(6).map { $0.split(separator: " ").dropFirst().map(String.init) }
         #expect(rows.map { $0[0] } == ["128", "256", "512", "1,024", "2,048", "3,072"])
-        let cost = try #require(PushCost(stateBytes: 256))
+        let cost = try #require(PushCost(stateSize: .bytes(256)))
         #expect(
             rows[1] == [
-                "256", cost.bodyBytes.grouped, cost.wireBytes.grouped, cost.pushesPerSecond().grouped,
+                "256", cost.bodySize.bytes.grouped, cost.wireSize.bytes.grouped, cost.pushesPerSecond().grouped,
                 cost.pushesPerSecond(connections: 64).grouped,
             ])
         #expect(rules.costs(of: nil) == text)
         var small = rules
-        small.kinds[.football]?.content.attributesReserve = 2900
+        small.kinds[.football]?.content.attributesReserve = .bytes(2900)
         #expect(small.costs(of: .football).hasSuffix("\n") && small.costs(of: .football).contains("\n#         1,196 "))
     }
 

@@ -1,3 +1,4 @@
+import FanfareModel
 import Foundation
 import Glibc
 import Synchronization
@@ -62,7 +63,7 @@ import Testing
     @Test func aLongFileIsWhole() throws {
         defer { try? FileManager.default.removeItem(atPath: path) }
         let line = String(repeating: "x", count: 99) + "\n"
-        let file = try OutputFile(path: path, option: "--decisions", capacity: 1000)
+        let file = try OutputFile(path: path, option: "--decisions", capacity: .bytes(1000))
         for _ in 0..<10_000 { file.write(line) }
         #expect(file.flush())
         #expect(contents == String(repeating: line, count: 10_000))
@@ -88,7 +89,7 @@ import Testing
     /// Ctrl-S, `| less`, a journal that hangs.
     @Test func aReaderWhoDoesNotReadHoldsUpNobody() throws {
         let pipe = try UnreadPipe()
-        let file = OutputFile(descriptor: pipe.writing, name: "pipe", capacity: 1000)
+        let file = OutputFile(descriptor: pipe.writing, name: "pipe", capacity: .bytes(1000))
         let line = [UInt8](repeating: 1, count: 100)
         waitUntilOneIsOnItsWay(file)
         for _ in 0..<10 { #expect(file.offer(line)) }
@@ -108,7 +109,7 @@ import Testing
 
     @Test func whoeverWaitsForRoomIsTold() throws {
         let pipe = try UnreadPipe()
-        let file = OutputFile(descriptor: pipe.writing, name: "pipe", capacity: 1000)
+        let file = OutputFile(descriptor: pipe.writing, name: "pipe", capacity: .bytes(1000))
         waitUntilOneIsOnItsWay(file)
         let toldOfRoom = DispatchSemaphore(value: 0)
         file.whenRoom { toldOfRoom.signal() }
@@ -153,7 +154,7 @@ import Testing
 
     @Test func aLiveLogCountsWhatIsNotRead() throws {
         let pipe = try UnreadPipe()
-        let file = OutputFile(descriptor: pipe.writing, name: "pipe", capacity: 1000)
+        let file = OutputFile(descriptor: pipe.writing, name: "pipe", capacity: .bytes(1000))
         let log = DecisionLogWriter(file, isLive: true, leavesAtOnce: true)
         let troubles = (0..<1000).compactMap { _ in log.write([UInt8](repeating: 1, count: 100)) }
         #expect(troubles == [.unread("pipe: nobody reads it; decisions are left out until somebody does")])
@@ -173,7 +174,7 @@ import Testing
     /// `output.isFull` holds the feed back instead.
     @Test func aRecordedLogIsWhole() throws {
         let pipe = try UnreadPipe()
-        let file = OutputFile(descriptor: pipe.writing, name: "pipe", capacity: 1000)
+        let file = OutputFile(descriptor: pipe.writing, name: "pipe", capacity: .bytes(1000))
         waitUntilOneIsOnItsWay(file)
         let log = DecisionLogWriter(file, isLive: false, leavesAtOnce: false)
         #expect((0..<1000).compactMap { _ in log.write([UInt8](repeating: 1, count: 100)) } == [])

@@ -50,7 +50,7 @@ import Testing
                     .init(topic: "match/1", compactLeading: "ADA", compactTrailing: "1-0", minimal: "1-0"),
                     .init(topic: "match/2", compactLeading: "B", compactTrailing: "12-0", minimal: "12-0"),
                 ], more: 0, spotlight: 1, state: ["score": 12], highlight: "score", link: nil),
-            alert: nil, priority: .immediate, bytes: 100)
+            alert: nil, priority: .immediate, size: .bytes(100))
     }
 
     private static let card = """

@@ -67,7 +67,7 @@ import Testing
         let dearest = try #require(story.dearest)
         let version = "version \(dearest.version) is the largest"
         #expect(text.hasSuffix("    pushes  \(version): \(dearest.cost.text)\n"), "\(text)")
-        #expect([2, 3].contains(dearest.version) && dearest.cost.bodyBytes > 400, "a goal's, with its alert")
+        #expect([2, 3].contains(dearest.version) && dearest.cost.bodySize > .bytes(400), "a goal's, with its alert")
         #expect(!text.contains("match/2"))
         #expect(story.text(showsEverything: true, at: nil).contains("pass p2: unchanged: nothing people can see"))
     }
@@ -128,9 +128,9 @@ import Testing
 
                 4 pushes: 2 with an alert, 0 of the rotation's own
                 """), "\(story.text)")
-        let dearest = try #require(story.cards.compactMap(\.cost).max { $0.bodyBytes < $1.bodyBytes })
-        let largest = try #require(story.cards.map(\.bytes).max())
-        let sizes = "the largest content state has \(largest) bytes\nthe largest push has \(dearest.text)\n"
+        let dearest = try #require(story.cards.compactMap(\.cost).max { $0.bodySize < $1.bodySize })
+        let largest = try #require(story.cards.map(\.size).max())
+        let sizes = "the largest content state has \(largest)\nthe largest push has \(dearest.text)\n"
         #expect(story.text.hasSuffix("; \(sizes)"), "\(story.text)")
     }
 

@@ -25,7 +25,7 @@ import Testing
         summary.resources.seconds = 12.5
         summary.resources.deliverySeconds = 10.2
         summary.resources.cpuMicrosecondsPerPush = 3.456
-        summary.resources.peakResidentBytes = 100 << 20
+        summary.resources.peakMemory = .mebibytes(100)
         return summary
     }
 

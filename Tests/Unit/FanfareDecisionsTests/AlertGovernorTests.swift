@@ -86,8 +86,8 @@ import Testing
 
     @Test func aTextThatIsTooLongIsDemotedAndCostsNothing() {
         var stage = Stage()
-        let bytesMax = Rules.Limits().alertBytesMax
-        let empty = AlertText(title: "news", body: "").byteCount
+        let bytesMax = Rules.Limits().alertSizeMax.bytes
+        let empty = AlertText(title: "news", body: "").size.bytes
         let fits = String(repeating: "x", count: bytesMax - empty)
         let granted = [
             stage.grants("goal", Self.goal, cause: "g", body: fits + "x"), stage.governor.hasGranted("g"),

@@ -16,7 +16,7 @@ import Testing
     static func rows(of core: DecisionCore) -> [[UInt8]] {
         var core = core
         core.beginCheckpoint()
-        core.continueCheckpoint(bytes: .max)
+        core.continueCheckpoint(upTo: .max)
         #expect(core.isCheckpointWhole)
         return core.takeCheckpointRows()
     }
@@ -24,10 +24,10 @@ import Testing
     static func describe(_ publication: Publication) -> String {
         let it = publication
         return
-            "\(decisionLog([.publish(it)])) \(it.topicKind) \(it.relevance ?? -1) \(it.prominence) \(it.short) \(it.stateBytesMax)"
+            "\(decisionLog([.publish(it)])) \(it.topicKind) \(it.relevance ?? -1) \(it.prominence) \(it.short) \(it.stateSizeMax)"
             + " \(it.staleAfter ?? .zero) \(it.dismissAfter ?? .zero) \(it.freesID) \(it.expiry) \(it.isRepublished)"
             + " \(it.scheduledAt?.description ?? "unscheduled")"
-            + " \(it.state.highlight ?? 0..<0) \(it.state.deepLink ?? 0..<0) \(it.state.highlightMax)"
+            + " \(it.state.highlight ?? 0..<0) \(it.state.deepLink ?? 0..<0) \(it.state.highlightSizeMax)"
     }
 
     static func describe(_ topic: DecisionCore.TopicView) -> String {
@@ -61,12 +61,12 @@ import Testing
                     (hasBegun, cut) = (false, index + 1)
                 }
                 guard story.core.isWritingCheckpoint, random.chance(50) else { continue }
-                story.core.continueCheckpoint(bytes: random.number(below: 600))
+                story.core.continueCheckpoint(upTo: .bytes(random.number(below: 600)))
                 rows += story.core.takeCheckpointRows()
             }
             guard hasBegun else { continue }
             checkpoints += 1
-            story.core.continueCheckpoint(bytes: .max)
+            story.core.continueCheckpoint(upTo: .max)
             rows += story.core.takeCheckpointRows()
             #expect(story.core.unwritableTopic == nil)
             story.finish()
@@ -91,13 +91,13 @@ import Testing
         var story = Scripted()
         for number in 0..<200 { story.apply(PatchFeed(topic: TopicID("order/\(number)")).set(0, ["eta": 1])) }
         story.core.beginCheckpoint()
-        story.core.continueCheckpoint(bytes: 1000)
+        story.core.continueCheckpoint(upTo: .bytes(1000))
         let bytes = story.core.takeCheckpointRows().reduce(0) { $0 + $1.count }
         #expect(bytes >= 1000 && bytes < 2000 && !story.core.isCheckpointWhole)
         story.apply(
             FeedEvent(topic: .every, at: at(1), kind: "pause", change: .operation(.pause)))
         #expect(story.core.hasGivenUpCheckpoint && !story.core.isCheckpointWhole)
-        story.core.continueCheckpoint(bytes: .max)
+        story.core.continueCheckpoint(upTo: .max)
         #expect(story.core.takeCheckpointRows().isEmpty)
     }
 
@@ -168,7 +168,7 @@ import Testing
             FeedEvent(
                 topic: TopicID("chess/1"), topicKind: TopicKind("chess"), at: at(1), kind: "move", change: .fact(move)))
         story.core.beginCheckpoint()
-        story.core.continueCheckpoint(bytes: .max)
+        story.core.continueCheckpoint(upTo: .max)
         #expect(story.core.unwritableTopic == TopicID("chess/1"))
 
         // Rules may have another reducer for the kind by now, which could not read what this one writes.
@@ -182,7 +182,7 @@ import Testing
         var changed = story
         changed.adopt(others, now: at(2))
         changed.core.beginCheckpoint()
-        changed.core.continueCheckpoint(bytes: .max)
+        changed.core.continueCheckpoint(upTo: .max)
         #expect(changed.core.unwritableTopic == TopicID("chess/1"))
 
         // A later release may find fault with what an earlier one has taken.

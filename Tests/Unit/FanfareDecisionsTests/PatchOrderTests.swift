@@ -16,8 +16,10 @@ import Testing
         case refused(Outcome)
     }
 
-    private static func fate(_ patch: FeedEvent, in order: inout PatchOrder, bytesMax: Int = 1000) -> Fate {
-        switch order.placement(of: patch, tolerance: .seconds(5), bytesMax: bytesMax) {
+    private static func fate(
+        _ patch: FeedEvent, in order: inout PatchOrder, sizeMax: ByteCount = .bytes(1000)
+    ) -> Fate {
+        switch order.placement(of: patch, tolerance: .seconds(5), sizeMax: sizeMax) {
         case .newest(let doubted):
             order.take(seq: patch.seq, at: patch.at)
             return .newest(over: doubted.map(\.seq))
@@ -132,12 +134,12 @@ import Testing
     }
 
     @Test func aPatchThatIsTooLargeIsDoubtedWithoutItsChange() throws {
-        for (bytesMax, isKept) in [(1000, true), (1, false)] {
+        for (sizeMax, isKept) in [(ByteCount.bytes(1000), true), (ByteCount.bytes(1), false)] {
             var order = PatchOrder()
             for patch in [Self.patch(0, 900), Self.patch(10, 1, 7)] {
-                _ = Self.fate(patch, in: &order, bytesMax: bytesMax)
+                _ = Self.fate(patch, in: &order, sizeMax: sizeMax)
             }
-            let placement = order.placement(of: Self.patch(11, 2), tolerance: .seconds(5), bytesMax: bytesMax)
+            let placement = order.placement(of: Self.patch(11, 2), tolerance: .seconds(5), sizeMax: sizeMax)
             guard case .newest(let over) = placement else {
                 Issue.record("the numbers go on")
                 continue

@@ -17,12 +17,12 @@ import Testing
     }
 
     @Test func theReserveOfTheContentIsClampedHoweverItIsSet() {
-        var content = TopicRules.Content(attributesReserve: 5)
-        #expect(content.attributesReserve == 1024)
-        content.attributesReserve = 9999
-        #expect(content.attributesReserve == 3072)
-        content.attributesReserve = 2000
-        #expect(content.attributesReserve == 2000)
+        var content = TopicRules.Content(attributesReserve: .bytes(5))
+        #expect(content.attributesReserve == .kibibytes(1))
+        content.attributesReserve = .bytes(9999)
+        #expect(content.attributesReserve == .kibibytes(3))
+        content.attributesReserve = .bytes(2000)
+        #expect(content.attributesReserve == .bytes(2000))
     }
 
     @Test func rulesWithoutArgumentsHaveTheDefaultsOfTheDocumentation() {
@@ -44,7 +44,7 @@ import Testing
                     ordinary: TokenBucket.Size(burst: 4, refill: .seconds(300)),
                     reserved: TokenBucket.Size(burst: 8, refill: .seconds(300))))
         #expect(rules.content.fields.isEmpty && rules.content.derived == DerivedFields())
-        #expect(rules.content.attributesReserve == 1024)
+        #expect(rules.content.attributesReserve == .kibibytes(1))
     }
 
     @Test func aRhythmYieldsATimeWithinItsBounds() {

@@ -124,7 +124,7 @@ import Testing
         var story = story {
             $0.content.derived = DerivedFields(spoken: "{home} {n}, {status}")
             $0.content.derived.spokenWords = ["0": "nil", "1H": "first half"]
-            $0.content.derived.spokenBytesMax = 32
+            $0.content.derived.spokenSizeMax = .bytes(32)
         }
         story.apply(feed.set(0, ["home": "Köln", "n": 0, "status": "1H"]))
         #expect(story.state("order/1", "spoken") == "Köln nil, first half")
@@ -315,10 +315,10 @@ import Testing
     }
 
     @Test func U4_theReserveIsKeptFree() {
-        var story = story { $0.content.attributesReserve = 3000 }
+        var story = story { $0.content.attributesReserve = .bytes(3000) }
         story.apply(feed.set(0, ["n": 1]))
         let record = story.apply(feed.set(10, ["text": .string(String(repeating: "x", count: 1090))]))
         #expect(record.reason.contains("at most 1096"))
-        #expect(TopicRules.Content(attributesReserve: 5).attributesReserve == 1024)
+        #expect(TopicRules.Content(attributesReserve: .bytes(5)).attributesReserve == .kibibytes(1))
     }
 }

@@ -43,8 +43,8 @@ import Testing
 
     @Test func noRoomForATopicsIDIsAnAnswer() {
         let follow = ShardCommand.follow(ActivityID(hashing: "card"), .topic(TopicID("match")), token: [1])
-        #expect(follow.fault(topicIDBytesMax: 0)?.description.contains("not 5") == true)
-        #expect(follow.fault(topicIDBytesMax: 5) == nil)
+        #expect(follow.fault(topicIDSizeMax: .zero)?.description.contains("not 5") == true)
+        #expect(follow.fault(topicIDSizeMax: .bytes(5)) == nil)
     }
 
     @Test func wordsAreCountedAsJSONWritesThem() {
@@ -73,6 +73,6 @@ import Testing
             stage.pass(seconds: 1)
         }
         #expect(!alerts.isEmpty)
-        for alert in alerts { #expect(alert.byteCount <= AlertText.bytesMax) }
+        for alert in alerts { #expect(alert.size <= AlertText.sizeMax) }
     }
 }

@@ -14,9 +14,9 @@ import Testing
                 let gone = known.remove(at: Int.random(in: 0..<known.count, using: &random))
                 store.remove(gone.reference)
             } else {
-                let bytes = Int.random(in: 1...TokenStore.tokenBytesMax, using: &random)
+                let bytes = Int.random(in: 1...TokenStore.tokenSizeMax.bytes, using: &random)
                 let token = (0..<bytes).map { _ in UInt8.random(in: 0...255, using: &random) }
-                let letters = random.chance(0.5) ? 0 : Int.random(in: 1...TokenStore.textBytesMax, using: &random)
+                let letters = random.chance(0.5) ? 0 : Int.random(in: 1...TokenStore.textSizeMax.bytes, using: &random)
                 let text = letters == 0 ? nil : String(repeating: random.chance(0.5) ? "x" : "y", count: letters)
                 known.append((store.insert(token, text: text), token, text))
             }
@@ -31,8 +31,9 @@ import Testing
     }
 
     /// An id's text takes its length, and at most 8 bytes more.
-    @Test(arguments: [1, 32, 80, 100, TokenStore.tokenBytesMax]) func aTextTakesItsLengthAndLittleMore(token: Int) {
-        for text in 1...TokenStore.textBytesMax {
+    @Test(arguments: [1, 32, 80, 100, TokenStore.tokenSizeMax.bytes])
+    func aTextTakesItsLengthAndLittleMore(token: Int) {
+        for text in 1...TokenStore.textSizeMax.bytes {
             var (with, without) = (TokenStore(), TokenStore())
             for _ in 0..<10 {
                 _ = with.insert(Array(repeating: 1, count: token), text: String(repeating: "x", count: text))
@@ -44,7 +45,7 @@ import Testing
 
     @Test func aTextThatIsEmptyOrTooLongIsNotKept() {
         var store = TokenStore()
-        let texts = ["", String(repeating: "x", count: TokenStore.textBytesMax + 1), nil]
+        let texts = ["", String(repeating: "x", count: TokenStore.textSizeMax.bytes + 1), nil]
         for text in texts {
             let reference = store.insert([1, 2, 3], text: text)
             #expect(store.text(reference) == nil && Array(store[reference]) == [1, 2, 3])

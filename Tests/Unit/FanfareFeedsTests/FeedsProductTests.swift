@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test func aLineBeyondItsBoundIsRejectedOnceAndDropped() {
-        var decoder = NativeLineDecoder(name: "orders", lineBytesMax: 64)
+        var decoder = NativeLineDecoder(name: "orders", lineSizeMax: .bytes(64))
         var items: [FeedItem] = []
         for _ in 0..<100 { decoder.decode([UInt8](repeating: UInt8(ascii: "x"), count: 10_000), into: &items) }
         decoder.decode(message: [], into: &items)
@@ -52,11 +52,11 @@ import Testing
     }
 
     @Test func sizesOfOptionsAreBounded() {
-        var options = FeedOptions(lineBytesMax: .max, documentBytesMax: .min)
-        #expect(options.lineBytesMax == 1 << 30 && options.documentBytesMax == 1)
-        options.documentBytesMax = .max
-        options.lineBytesMax = 0
-        #expect(options.documentBytesMax == 1 << 30 && options.lineBytesMax == 1)
+        var options = FeedOptions(lineSizeMax: .max, documentSizeMax: .bytes(.min))
+        #expect(options.lineSizeMax == .mebibytes(1024) && options.documentSizeMax == .bytes(1))
+        options.documentSizeMax = .max
+        options.lineSizeMax = .zero
+        #expect(options.documentSizeMax == .mebibytes(1024) && options.lineSizeMax == .bytes(1))
     }
 
     @Test func aLoopTakesEachItemOfAFeedOnce() throws {

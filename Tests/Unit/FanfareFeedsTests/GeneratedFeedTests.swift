@@ -12,7 +12,7 @@ import Testing
     }
 
     private func events(_ feed: GeneratedFeed, seed: UInt64) throws -> [FeedEvent] {
-        var decoder = NativeLineDecoder(name: "made", lineBytesMax: 1 << 20)
+        var decoder = NativeLineDecoder(name: "made", lineSizeMax: .mebibytes(1))
         var items: [FeedItem] = []
         decoder.decode(bytes(feed, seed: seed), into: &items)
         decoder.finish(into: &items)

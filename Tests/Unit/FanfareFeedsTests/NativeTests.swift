@@ -207,7 +207,7 @@ import Testing
     @Test func rejectsAnOverlongLineOnceAndGoesOn() {
         let good = #"{"topic":"t","at":1}"#
         let text = good + "\n" + String(repeating: "x", count: 200_000) + "\n" + good + "\n"
-        let items = decode(text, lineBytesMax: 1000)
+        let items = decode(text, lineSizeMax: .bytes(1000))
         #expect(items.count == 3)
         #expect(items[1].rejection?.place == "test:2")
         #expect(items[1].rejection?.reason == "the line is longer than 1000 bytes")
@@ -233,9 +233,9 @@ import Testing
         for _ in 0..<Int.random(in: 0..<30, using: &dice) {
             bytes[Int.random(in: 0..<bytes.count, using: &dice)] = UInt8.random(in: 0...255, using: &dice)
         }
-        let whole = decode(bytes, lineBytesMax: 150).map { "\($0)" }
+        let whole = decode(bytes, lineSizeMax: .bytes(150)).map { "\($0)" }
 
-        var decoder = NativeLineDecoder(name: "test", lineBytesMax: 150)
+        var decoder = NativeLineDecoder(name: "test", lineSizeMax: .bytes(150))
         var items: [FeedItem] = []
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -247,12 +247,12 @@ import Testing
         #expect(items.map { "\($0)" } == whole, "seed \(seed)")
     }
 
-    private func decode(_ text: String, lineBytesMax: Int = 1 << 20) -> [FeedItem] {
-        decode(Array(text.utf8), lineBytesMax: lineBytesMax)
+    private func decode(_ text: String, lineSizeMax: ByteCount = .mebibytes(1)) -> [FeedItem] {
+        decode(Array(text.utf8), lineSizeMax: lineSizeMax)
     }
 
-    private func decode(_ bytes: [UInt8], lineBytesMax: Int = 1 << 20) -> [FeedItem] {
-        var decoder = NativeLineDecoder(name: "test", lineBytesMax: lineBytesMax)
+    private func decode(_ bytes: [UInt8], lineSizeMax: ByteCount = .mebibytes(1)) -> [FeedItem] {
+        var decoder = NativeLineDecoder(name: "test", lineSizeMax: lineSizeMax)
         var items: [FeedItem] = []
         decoder.decode(bytes, into: &items)
         decoder.finish(into: &items)

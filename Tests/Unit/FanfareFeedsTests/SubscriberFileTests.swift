@@ -181,7 +181,8 @@ import Testing
         #expect(all.count { $0.preferences != nil } > 500)
         #expect((4000...6000).contains(file.expectedCount))
         #expect(
-            told.progress.withLock { $0.last } == .init(subscribers: 5000, bytes: text.count, bytesExpected: text.count)
+            told.progress.withLock { $0.last }
+                == .init(subscribers: 5000, sizeRead: .bytes(text.count), sizeExpected: .bytes(text.count))
         )
     }
 

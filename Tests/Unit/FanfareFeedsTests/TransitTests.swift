@@ -331,9 +331,9 @@ private func poll(_ time: UInt64?, _ trains: [Train]) -> [UInt8] {
         // Two bytes on the wire, a structure each in memory.
         var many = poll(start, [])
         for _ in 0..<50_000 { many += [0x12, 0x02, 0x0A, 0x00] }
-        let defect = #expect(throws: GTFSPoll.Defect.self) { try GTFSPoll(many, memoryBytesMax: 1 << 20) }
+        let defect = #expect(throws: GTFSPoll.Defect.self) { try GTFSPoll(many, memorySizeMax: .mebibytes(1)) }
         #expect(defect?.reason == "the poll would take more than 1048576 bytes of memory")
-        #expect(throws: Never.self) { try GTFSPoll(many, memoryBytesMax: 64 << 20) }
+        #expect(throws: Never.self) { try GTFSPoll(many, memorySizeMax: .mebibytes(64)) }
     }
 
     @Test func anIncompleteTimetableIsNamed() throws {
@@ -375,7 +375,7 @@ private func poll(_ time: UInt64?, _ trains: [Train]) -> [UInt8] {
 
     @Test func aPollBeyondItsBoundIsRejected() {
         let bytes = poll(start, [Train(stops: [("A02N", start + 60)])])
-        var decoder = GTFSRealtimeDecoder(pollBytesMax: 20)
+        var decoder = GTFSRealtimeDecoder(pollSizeMax: .bytes(20))
         var items: [FeedItem] = []
         decoder.decode(bytes, name: "ace", into: &items)
         #expect(items.map(\.rejection?.reason) == ["the poll is larger than 20 bytes"])

@@ -149,7 +149,7 @@ import Testing
     @Test func anOversizeDocumentIsRefused() throws {
         let folder = try Folder()
         let file = try folder.write("7.json", document([event(1, "1H", 1)]))
-        var feed = try Feed(paths: [file], options: FeedOptions(kickoff: kickoff, documentBytesMax: 100))
+        var feed = try Feed(paths: [file], options: FeedOptions(kickoff: kickoff, documentSizeMax: .bytes(100)))
         #expect(feed.all().map(\.item.rejection?.reason) == ["the document is larger than 100 bytes"])
     }
 

@@ -89,7 +89,7 @@ typealias Content = LineupContentState<AnyState>
                 Publication.test(
                     of: TopicID("match/\(number)"), state: state,
                     short: ShortForms(compactLeading: "HOM 2", compactTrailing: "1 AWA", minimal: "2–1"),
-                    stateBytesMax: limit))
+                    stateSizeMax: .bytes(limit)))
         }
         var counts: Set<Int> = []
         for limit in 300...700 {
@@ -203,7 +203,7 @@ typealias Content = LineupContentState<AnyState>
             event: event ?? (Bool.random(using: &random) ? .update : .end), encoded: encoded,
             prominence: Prominence(hasBegun: hasBegun ?? Bool.random(using: &random)),
             short: ShortForms(compactLeading: text(6), compactTrailing: text(6), minimal: text(6)),
-            stateBytesMax: limit ?? [3072, max(encoded.bytes.count, 1024)].randomElement(using: &random) ?? 3072)
+            stateSizeMax: .bytes(limit ?? [3072, max(encoded.bytes.count, 1024)].randomElement(using: &random) ?? 3072))
     }
 }
 
@@ -212,7 +212,7 @@ extension Publication {
         Publication.test(
             serial, of: topicID, kind: topicKind, version: version, event: event, encoded: state, priority: priority,
             alert: alert, prominence: prominence,
-            short: ShortForms(compactLeading: "1", compactTrailing: "2", minimal: "3"), stateBytesMax: bytes)
+            short: ShortForms(compactLeading: "1", compactTrailing: "2", minimal: "3"), stateSizeMax: .bytes(bytes))
     }
 }
 

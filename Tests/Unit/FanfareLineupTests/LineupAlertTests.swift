@@ -109,7 +109,7 @@ import Testing
         for topic in topics { stage.publish(topic, priority: .immediate, alert: "\(topic) \(long)", news: 100) }
         let alert = stage.pushes().first?.payload.alert
         #expect(alert?.body.description.split(separator: "\n").count == 4)
-        #expect((alert?.byteCount ?? 0) <= 768)
+        #expect((alert?.size ?? .zero) <= .bytes(768))
     }
 
     @Test func oneFactInTwoTopicsIsOneAlert() {

@@ -25,7 +25,7 @@ import Testing
         try ClaimFolder(store: folder.path).close()
         return try LMDBEnvironment(
             folder: folder.path + "/claims", tables: ["head", "claims", "completions", "starts"],
-            mapBytes: LMDBLog.mapBytesFirst, isReadOnly: false)
+            mapSize: LMDBLog.mapSizeFirst, isReadOnly: false)
     }
 
     /// A check reads every row, beside the process that writes, and names the one that is damaged.
@@ -150,7 +150,7 @@ import Testing
         do {
             let environment = try LMDBEnvironment(
                 folder: folder.path + "/claims", tables: ["head", "claims", "completions"],
-                mapBytes: LMDBLog.mapBytesFirst, isReadOnly: false)
+                mapSize: LMDBLog.mapSizeFirst, isReadOnly: false)
             let row = Self.claims("a", through: 10, [1]).bytes(key: 1)
             try environment.write([.init(table: 1, key: 1, row: row)])
         }

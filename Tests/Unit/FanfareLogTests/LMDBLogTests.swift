@@ -70,7 +70,7 @@ import Testing
     /// Address space of one page more than LMDB needs is full at once, and is doubled until everything fits.
     @Test func theMapOfALogGrowsWithItsEntries() throws {
         let folder = TemporaryFolder()
-        let log = try LMDBLog(folder: folder.path, mapBytes: 32_768)
+        let log = try LMDBLog(folder: folder.path, mapSize: .kibibytes(32))
         for batch in 0..<20 { try log.append(entries(batch * 1000..<(batch + 1) * 1000)) }
         #expect(try read(log) == entries(0..<20_000))
     }
@@ -150,7 +150,7 @@ import Testing
         func entry(_ bytes: Int) -> LogEntry {
             LogEntry(now: FeedTime(milliseconds: 0), .rules(String(repeating: "x", count: bytes), decisionVersion: 1))
         }
-        let batch = [entry(9 << 20), entry(9 << 20), entry(1), entry(LogEntry.bytesMax), entry(2)]
+        let batch = [entry(9 << 20), entry(9 << 20), entry(1), entry(LogEntry.sizeMax.bytes), entry(2)]
         let error = #expect(throws: LogError.self) { try log.append(batch) }
         #expect(error?.isFinal == true)
         #expect(log.end == 3)

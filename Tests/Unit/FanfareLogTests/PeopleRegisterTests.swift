@@ -243,7 +243,7 @@ import Testing
     }
 
     @Test func aCardThatNoStoreTakesIsNotKept() throws {
-        let tooLong = Self.card(String(repeating: "x", count: Card.bytesMax), [1])
+        let tooLong = Self.card(String(repeating: "x", count: Card.sizeMax.bytes), [1])
         let (card, kept) = try applied([.follow(tooLong), .follow(Self.card("card", [1]))])
         #expect(card != nil && kept == [false, true])
     }
@@ -289,7 +289,7 @@ import Testing
         let memory = MemoryPeopleStore()
         let single = PeopleRegister(memory)
         for _ in 0..<6 {
-            let disk = FailingStore(try LMDBPeopleStore(store: folder, mapBytes: 1 << 20))
+            let disk = FailingStore(try LMDBPeopleStore(store: folder, mapSize: .mebibytes(1)))
             let register = PeopleRegister(disk)
             try register.load { _ in true }
             for _ in 0..<10 {

@@ -42,7 +42,7 @@ import Testing
             }
             // LMDB forbids two environments of one file in a process, so the old one goes first.
             if round.isMultiple(of: 7) { opened = nil }
-            let disk = try opened ?? LMDBPeopleStore(store: folder.path, mapBytes: 1 << 20, mergeMin: 20)
+            let disk = try opened ?? LMDBPeopleStore(store: folder.path, mapSize: .mebibytes(1), mergeMin: 20)
             opened = disk
             try memory.apply(distinct, upTo: UInt64(round))
             try disk.apply(distinct, upTo: UInt64(round))
@@ -78,7 +78,7 @@ import Testing
         let key = try #require(try cards(store).keys.first)
         func form() throws -> UInt8? {
             let file = try LMDBEnvironment(
-                folder: folder.path + "/people", tables: ["head"], mapBytes: 1 << 20, isReadOnly: true)
+                folder: folder.path + "/people", tables: ["head"], mapSize: .mebibytes(1), isReadOnly: true)
             return try file.row(0, 0)?.first
         }
         _ = consume store
@@ -95,7 +95,7 @@ import Testing
         let folder = TemporaryFolder()
         try LMDBPeopleStore(store: folder.path).apply([.insert(CardSamples.card(1))])
         let tables = ["changes"]
-        try LMDBEnvironment(folder: folder.path + "/people", tables: tables, mapBytes: 1 << 20, isReadOnly: false)
+        try LMDBEnvironment(folder: folder.path + "/people", tables: tables, mapSize: .mebibytes(1), isReadOnly: false)
             .write([.init(key: 1, row: [UInt8](repeating: 255, count: 20))])
         func faults(_ store: LMDBPeopleStore) throws -> [SerialError] {
             var faults: [SerialError] = []
@@ -201,7 +201,7 @@ import Testing
         let folder = TemporaryFolder()
         let store = try LMDBPeopleStore(store: folder.path)
         var large = CardSamples.card(1)
-        large.activity = String(repeating: "x", count: Card.bytesMax)
+        large.activity = String(repeating: "x", count: Card.sizeMax.bytes)
         var endless = CardSamples.card(1)
         endless.token = [UInt8](repeating: 1, count: 513)
         for card in [large, endless] {
@@ -221,7 +221,7 @@ import Testing
         }
         do {
             let environment = try LMDBEnvironment(
-                folder: folder.path + "/people", tables: ["head"], mapBytes: 1 << 20, isReadOnly: false)
+                folder: folder.path + "/people", tables: ["head"], mapSize: .mebibytes(1), isReadOnly: false)
             try environment.write([.init(key: 0, row: LogEntry.sealed([3, 1, 0], at: 0))])
         }
         let error = #expect(throws: LogError.self) { try LMDBPeopleStore(store: folder.path) }

@@ -4,13 +4,15 @@ import Testing
 
 @Suite struct IdempotencyKeyTests {
     @Test func aKeyHasOneToSixtyFourBytes() throws {
-        for count in IdempotencyKey.byteCounts {
+        for count in IdempotencyKey.sizes.lowerBound.bytes...IdempotencyKey.sizes.upperBound.bytes {
             let text = String(repeating: "k", count: count)
             #expect(try IdempotencyKey(text).description == text)
         }
-        #expect(throws: IdempotencyKey.Fault(byteCount: 0)) { try IdempotencyKey("") }
+        #expect(throws: IdempotencyKey.Fault(size: .zero)) { try IdempotencyKey("") }
         // Bytes count, not letters.
-        #expect(throws: IdempotencyKey.Fault(byteCount: 66)) { try IdempotencyKey(String(repeating: "☂", count: 22)) }
+        #expect(throws: IdempotencyKey.Fault(size: .bytes(66))) {
+            try IdempotencyKey(String(repeating: "☂", count: 22))
+        }
         do throws(IdempotencyKey.Fault) {
             _ = try IdempotencyKey(String(repeating: "k", count: 65))
         } catch {

@@ -7,17 +7,17 @@ import Testing
 @Suite struct PushCostTests {
     /// A window of 65,535 bytes has room for 206 bodies of 317 bytes, and does so twenty times a second.
     @Test func aWindowHoldsSoManyBodies() throws {
-        let envelope = try #require(PushCost(stateBytes: 2)).bodyBytes - 2
-        let cost = try #require(PushCost(stateBytes: 317 - envelope))
-        #expect(cost.bodyBytes == 317)
+        let envelope = try #require(PushCost(stateSize: .bytes(2))).bodySize - .bytes(2)
+        let cost = try #require(PushCost(stateSize: .bytes(317) - envelope))
+        #expect(cost.bodySize == .bytes(317))
         #expect(cost.pushesPerSecond() == 4120)
         #expect(cost.pushesPerSecond(connections: PushCost.connections) == 263_680)
     }
 
     @Test func smallBodiesAreLimitedByStreams() throws {
-        let cost = try #require(PushCost(stateBytes: 2))
-        #expect(cost.bodyBytes > 65 && cost.pushesPerSecond() <= 20_000)
-        #expect(PushCost(stateBytes: 1) == nil && PushCost(stateBytes: 5000) == nil)
+        let cost = try #require(PushCost(stateSize: .bytes(2)))
+        #expect(cost.bodySize > .bytes(65) && cost.pushesPerSecond() <= 20_000)
+        #expect(PushCost(stateSize: .bytes(1)) == nil && PushCost(stateSize: .bytes(5000)) == nil)
     }
 
     @Test func theMostConnectionsAreThoseOfAnApp() {
@@ -36,7 +36,7 @@ import Testing
         let goal = Alert(
             cause: "g1", class: .essential, text: AlertText(title: "Goal", body: "2:1"), freshFor: .seconds(300),
             highlight: nil)
-        func bytes(_ publication: Publication) -> Int? { PushCost(publication)?.bodyBytes }
+        func bytes(_ publication: Publication) -> Int? { PushCost(publication)?.bodySize.bytes }
         let update =
             #"{"aps":{"timestamp":1790000000,"event":"update","content-state":{"homeScore":2},"stale-date":1790000000,"#
             + #""relevance-score":50}}"#

@@ -54,7 +54,7 @@ import Testing
             compactLeading: "{a}", compactTrailing: "{{b}}", minimal: "m", widthMax: 9, deepLink: "app://{topic}")
         made.content.derived.spoken = "{a}, {b}"
         made.content.derived.spokenWords = ["0": "nil", "b c": "d"]
-        made.content.derived.spokenBytesMax = 77
+        made.content.derived.spokenSizeMax = .bytes(77)
         made.lifetime.beginsWhen = [Condition("status", .present(true))]
         made.lifetime.endsWhen = [Condition("status", .oneOf(["over"]))]
         made.occasions = [
@@ -74,7 +74,7 @@ import Testing
         made.priority = .immediate
         made.relevance = 99
         made.scheduledAt = "kick \"off"
-        made.content.attributesReserve = 2000
+        made.content.attributesReserve = .bytes(2000)
         let lineups = LineupRules(
             dwell: .seconds(7), round: .seconds(90), minimumInterval: .milliseconds(1500), gather: .milliseconds(700),
             rotationPushes: .init(burst: 9, refill: .seconds(11)), order: .schedule)
@@ -107,7 +107,7 @@ import Testing
     @Test func aMatchDayIsDecidedAlike() throws {
         var bytes: [UInt8] = []
         MatchDay(seed: 3).write { bytes += $0 }
-        var decoder = NativeLineDecoder(name: "day", lineBytesMax: FeedOptions.lineBytesMaxDefault)
+        var decoder = NativeLineDecoder(name: "day", lineSizeMax: FeedOptions.lineSizeMaxDefault)
         var items: [FeedItem] = []
         decoder.decode(bytes.prefix(400_000).split(separator: 10).joined(separator: [10]) + [10], into: &items)
         let logs = try [.builtIn, Rules(file: Self.folder + "football.toml")].map { rules -> [UInt8] in

@@ -72,6 +72,9 @@ import Testing
         fired.wait()
     }
 
+    /// Creates an engine by the blocking form, which the body of a task may not call itself.
+    static func engine() throws -> Engine { try Engine(Engine.Options(transport: .discard)) }
+
     private struct Trouble: Error {}
 
     @Test func aStoppedEngineLeavesNoThreadAndNoDescriptor() async {
@@ -80,7 +83,7 @@ import Testing
             var options = Engine.Options(transport: .discard)
             options.shards = 3
             for _ in 0..<5 {
-                let engine = try Engine(options)
+                let engine = try await Engine(options)
                 #expect(engine.offer(.number(1)).isTaken)
                 #expect(await engine.shutdown().isDrained)
             }
@@ -92,7 +95,7 @@ import Testing
         await #expect(processExitsWith: .success) {
             let before = try EngineLifetimeTests.settled()
             for _ in 0..<5 {
-                let engine = try Engine(Engine.Options(transport: .discard))
+                let engine = try EngineLifetimeTests.engine()
                 #expect(
                     engine.offer(.follow(.topic(TopicID("topic")), activity: "card", subscriber: "anna", token: [1]))
                         .isTaken)

@@ -41,10 +41,10 @@ import Testing
 
     @Test func aTopicsIDIsNoLongerThanShardsTakeIt() {
         var limits = Rules.Limits()
-        limits.topicIDBytesMax = 600
-        #expect(limits.topicIDBytesMax == 512)
-        limits.topicIDBytesMax = 20
-        #expect(limits.topicIDBytesMax == 20)
+        limits.topicIDSizeMax = .bytes(600)
+        #expect(limits.topicIDSizeMax == .bytes(512))
+        limits.topicIDSizeMax = .bytes(20)
+        #expect(limits.topicIDSizeMax == .bytes(20))
     }
 
     @Test(arguments: [1, 2]) func deliversToEverybodyThroughTheWholeEngine(shards: Int) throws {

@@ -368,7 +368,7 @@ extension EngineWorld {
 
     private static func memory(of core: EngineCore) -> [[UInt8]] {
         let own = core.beginCheckpoint()
-        core.continueCheckpoint(bytes: .max)
+        core.continueCheckpoint(upTo: .max)
         defer { core.endCheckpoint() }
         return ([own] + core.takeCheckpointRows()).sorted { $0.lexicographicallyPrecedes($1) }
     }

@@ -73,7 +73,7 @@ import Testing
         var observer = Engine.Observer()
         observer.report = { line in lines.withLock { $0.append(line) } }
         var options = Engine.Options(transport: .discard)
-        options.rules.limits.topicIDBytesMax = 16
+        options.rules.limits.topicIDSizeMax = .bytes(16)
         options.subscribers = SubscriberSequence(everybody, expectedCount: everybody.count)
         let engine = try Engine(options, observer: observer)
         #expect(engine.settle(within: .seconds(300)))

@@ -52,7 +52,7 @@ final class OneThread: EngineCoreDelegate {
         shard.attach(transport)
         link = ShardLink(rings) { wakeups.shard = true }
         core = EngineCore(rules: rules, shards: [link], perApp: 1)
-        inbox = CoreTurn.Inbox(capacity: mailbox, topicIDBytesMax: 256, hasStore: disk != nil)
+        inbox = CoreTurn.Inbox(capacity: mailbox, topicIDSizeMax: .bytes(256), hasStore: disk != nil)
         var tell: ((String) -> Void)?
         let core = core
         checkpointer = checkpoints.flatMap { interval in

@@ -1,6 +1,6 @@
 import Fanfare
 
-let engine = try Engine(Engine.Options(transport: .discard))
+let engine = try await Engine(Engine.Options(transport: .discard))
 let decisions = engine.decisions()
 let listening = Task {
     for await record in decisions { print("\(record.kind): \(record.outcome), \(record.reason)") }

@@ -1,10 +1,11 @@
 import FanfareFanOut
 import FanfareHTTP2
+import FanfareModel
 import Testing
 
 @testable import FanfareAPNs
 
-@Suite struct RequestBytesTests {
+@Suite struct RequestSizeTests {
     /// The computed size of a push equals that of the bytes that a session writes once the peer has indexed the constant fields.
     @Test func computedSizeOfAPushIsThatOfItsWrittenRequest() throws {
         let token = try ProviderToken(keyID: "ABC123DEFG", teamID: "TEAM123456") { _ in
@@ -26,6 +27,6 @@ import Testing
             bytes.append(session.outputCount)
         }
         #expect(bytes[1] == bytes[2])
-        #expect(bytes[2] - body.count == RequestBytes.besideBody)
+        #expect(bytes[2] - body.count == RequestSize.besideBody.bytes)
     }
 }

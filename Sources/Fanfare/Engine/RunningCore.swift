@@ -1,0 +1,85 @@
+import Dispatch
+import FanfareDecisions
+import FanfareLoop
+import FanfareModel
+import Synchronization
+
+extension Engine {
+    /// Core of an engine on its thread, and what the thread shares with the engine's callers.
+    struct RunningCore: Sendable {
+        let apps: [AppID]
+        let inbox: CoreTurn.Inbox
+        let clock: ClockSource
+        let signal: WakeupSignal
+        let coreThread: CoreThread
+        let thread: Locked<LoopThread>
+        let announcements: Announcements
+        let ending: Ending
+
+        /// Begins on a thread that may be blocked, and returns as the blocking form does. A cancelled task still waits.
+        static func begun(_ options: Options, _ observer: Observer) async throws(EngineFault) -> RunningCore {
+            let result: Result<RunningCore, EngineFault> = await withCheckedContinuation { continuation in
+                // A queue of its own has a thread of its own, however many engines begin at a time.
+                DispatchQueue(label: "fanfare init").async {
+                    do throws(EngineFault) {
+                        continuation.resume(returning: .success(try RunningCore(options, observer)))
+                    } catch {
+                        continuation.resume(returning: .failure(error))
+                    }
+                }
+            }
+            return try result.get()
+        }
+
+        /// Blocks until the subscribers are loaded, or until a store's events are read.
+        init(_ options: Options, _ observer: Observer) throws(EngineFault) {
+            do {
+                try self.init(
+                    options, observer, apps: options.transport.apps,
+                    makeTransports: options.transport.makeFactories(shards: options.shards))
+            } catch { throw EngineFault(error) }
+        }
+
+        /// - Parameter makeTransports: one factory per app, or a single one if there are no apps.
+        init(_ options: Options, _ observer: Observer, apps: [AppID], makeTransports: [TransportFactory]) throws {
+            guard RunningCore.shardCounts.contains(options.shards) else {
+                throw OptionsFault(
+                    description:
+                        "an engine has \(RunningCore.shardCounts.lowerBound) to \(RunningCore.shardCounts.upperBound) shards of each "
+                        + "app, not \(options.shards)")
+            }
+            let inbox = CoreTurn.Inbox(
+                capacity: Engine.mailboxCapacity(options.mailboxCapacity),
+                topicIDSizeMax: options.rules.limits.topicIDSizeMax, hasStore: options.store != nil)
+            let started = Started<WakeupSignal>()
+            let coreThread = CoreThread()
+            let announcements = Announcements(observer)
+            let ending = Ending()
+            let thread = try LoopThread(name: "fanfare core") { loop in
+                coreThread.id.store(LoopThread.current, ordering: .relaxed)
+                do {
+                    let driver = try Driver(loop, options, apps, makeTransports, inbox, announcements)
+                    started.succeed(driver.signal)
+                    let report = driver.run()
+                    announcements.finish()
+                    ending.come(with: report)
+                } catch {
+                    started.fail(error)
+                }
+            }
+            do { signal = try started.wait() } catch {
+                thread.join()
+                throw error
+            }
+            self.apps = apps
+            self.inbox = inbox
+            clock = options.clock
+            self.coreThread = coreThread
+            self.thread = Locked(thread)
+            self.announcements = announcements
+            self.ending = ending
+        }
+
+        private static let shardCounts = 1...256
+    }
+}
