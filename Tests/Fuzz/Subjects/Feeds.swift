@@ -69,7 +69,7 @@ enum DocumentFuzzing {
             fatalError("\(path) cannot be written")
         }
         let options = FeedOptions(format: format, lineBytesMax: 1 << 16, documentBytesMax: 1 << 16)
-        guard var feed = try? Feed(paths: [path], options: options) else { return }
+        guard let feed = try? Feed(paths: [path], options: options) else { return }
         var now = FeedTime(milliseconds: 0)
         var count = 0
         while let (next, item) = feed.next() {

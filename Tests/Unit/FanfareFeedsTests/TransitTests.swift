@@ -109,7 +109,7 @@ private func poll(_ time: UInt64?, _ trains: [Train]) -> [UInt8] {
         try folder.write(
             "gtfs-static/stops.txt",
             "stop_id,stop_name,stop_lat\r\nA02N,\"Inwood, 207 \"\"St\"\"\",1\r\nA03N,Dyckman St,2\r\n")
-        var feed = try Feed(paths: [folder.path])
+        let feed = try Feed(paths: [folder.path])
         #expect(feed.skippedFiles.isEmpty)
         return feed.all().map(\.item)
     }
@@ -354,7 +354,7 @@ private func poll(_ time: UInt64?, _ trains: [Train]) -> [UInt8] {
         }
         let folder = try Folder()
         let file = try folder.write("a.pb", bytes)
-        var feed = try Feed(paths: [file], options: FeedOptions(format: .gtfsRealtime))
+        let feed = try Feed(paths: [file], options: FeedOptions(format: .gtfsRealtime))
         for (_, item) in feed.all() {
             if let event = item.event { #expect(event.at.isPlausible, "seed \(seed)") }
         }
