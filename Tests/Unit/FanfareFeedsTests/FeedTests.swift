@@ -165,6 +165,21 @@ import Testing
         #expect(error?.description == file + told)
     }
 
+    /// A program that embeds the library has no command line.
+    @Test func noTextOfTheLibraryNamesAnOptionOfTheCommandLine() throws {
+        let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("../../../Sources/FanfareFeeds").standardized
+        let files = try FileManager.default.subpathsOfDirectory(atPath: sources.path).filter { $0.hasSuffix(".swift") }
+        #expect(!files.isEmpty)
+        for file in files {
+            let text = try String(contentsOf: sources.appendingPathComponent(file), encoding: .utf8)
+            for row in text.split(separator: "\n") where !row.drop(while: \.isWhitespace).hasPrefix("//") {
+                let names = row.firstMatch(of: #/--[a-z]+/#).map { String($0.output) }
+                #expect(names == nil, "\(file)")
+            }
+        }
+    }
+
     @Test func followsLinksToFiles() throws {
         let folder = try Folder()
         let elsewhere = try Folder()

@@ -92,7 +92,7 @@ import Testing
         let text = game(row("faceoff", "1", "0:00"), details: #""id":7"# + date)
         let undated = try items("g.json", text)
         #expect(undated.compactMap(\.rejection).isEmpty)
-        #expect(undated.first?.notice?.contains("--kickoff") == true)
+        #expect(undated.first?.notice?.contains("option `kickoff`") == true)
         #expect(undated.compactMap(\.event).count == 4)
         let folder = try Folder()
         let kickoff = try #require(FeedTime(rfc3339: "2026-04-01T19:00:00Z"))
@@ -204,7 +204,7 @@ import Testing
     func noMatchIsRefusedForItsDate(date: String) throws {
         let items = try items("m.dvw", match(row("*p01:00", "20.00.10"), date: date))
         #expect(items.compactMap(\.rejection).isEmpty && items.compactMap(\.event).count == 2)
-        #expect(items.first?.notice?.contains("--kickoff") == true)
+        #expect(items.first?.notice?.contains("option `kickoff`") == true)
     }
 
     @Test(arguments: [".", ":", "-"]) func aTimeOfDayIsReadWithAnySeparator(separator: String) throws {

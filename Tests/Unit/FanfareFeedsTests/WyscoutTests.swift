@@ -121,7 +121,7 @@ import Testing
         let file = try folder.write("7.json", document([event(1, "1H", 1, "Shot", tags: [101])]))
         let undated = try Feed(paths: [file])
         let items = undated.all().map(\.item)
-        #expect(items.first?.notice?.contains("--kickoff") == true)
+        #expect(items.first?.notice?.contains("option `kickoff`") == true)
         #expect(items.compactMap(\.event).count == 4 && items.compactMap(\.rejection).isEmpty)
         #expect(items.compactMap(\.event).allSatisfy { $0.at.isPlausible })
 
