@@ -53,7 +53,7 @@ enum Decisions {
 
     /// - Returns: number of events and rejections.
     private static func pass(_ paths: [String], decides: Bool) -> Int {
-        var feed: Feed
+        let feed: Feed
         // A benchmark without its feed cannot report anything but this error.
         do { feed = try Feed(paths: paths) } catch { fatalError("fanfare-bench: \(error)") }
         var core = DecisionCore()

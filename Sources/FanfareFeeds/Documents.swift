@@ -39,9 +39,6 @@ struct Documents {
         }
         let match = try metadata(for: matchID, beside: path)
         let kickoff = options.kickoff ?? match?.kickoff
-        if let kickoff, !kickoff.isPlausible {
-            throw FeedError(path: path, reason: "the kick-off: \(FeedTime.implausible(kickoff.description))")
-        }
         var sides = match?.sides ?? [:]
         if sides.isEmpty, document.teams.count == 2 {
             sides = [document.teams[0].id: .home, document.teams[1].id: .away]

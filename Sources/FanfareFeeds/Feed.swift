@@ -9,21 +9,25 @@ import FanfareQueues
 /// own order, so late items stay late. Equal files give an equal feed, whatever the order of their paths. GTFS-Realtime polls of
 /// one folder are one source, because a trip's absence shows only between polls.
 ///
-/// Files of the line format are streamed; a single-document file stays in memory, decoded, until its last event has been taken.
+/// Files of the line format are streamed, and each is open until its last item has been taken, so a feed needs a descriptor for each of
+/// them (`ulimit -n`). Files that hold one document are decoded when the feed is opened, and each stays in memory, decoded, until its last
+/// item has been taken.
 ///
-/// A feed is read once, in one thread at a time: copies of it read on in the same open files. A file that can no longer be read gives a
-/// rejection, and the other files continue.
-public struct Feed: Sequence, IteratorProtocol {
+/// A feed is read once, in one thread at a time: a second loop goes on where the first has stopped. A file that can no longer be read gives
+/// a rejection, and the other files continue.
+public final class Feed: Sequence, IteratorProtocol {
     /// A piece of the feed, and the log time at which it arrives when the feed is replayed.
     public typealias Element = (now: FeedTime, item: FeedItem)
 
     /// Files in the given folders that are no feed, in path order, without sidecars (match metadata, timetables).
     public let skippedFiles: [String]
 
-    private var sources: [Source] = []
+    // Unchecked, because each item reads and writes them: confined to the feed's thread, without re-entrant calls.
+
+    @safe @exclusivity(unchecked) private var sources: [Source] = []
     /// Heads of the sources that have an item; the first is that of the next one.
-    private var heads = BinaryHeap<SourceHead>()
-    private var now = FeedTime(milliseconds: 0)
+    @safe @exclusivity(unchecked) private var heads = BinaryHeap<SourceHead>()
+    @safe @exclusivity(unchecked) private var now = FeedTime(milliseconds: 0)
 
     /// Time of a source's next item, and the source's position in `sources`, which are in path order.
     private struct SourceHead: Comparable {
@@ -34,7 +38,8 @@ public struct Feed: Sequence, IteratorProtocol {
     }
 
     private struct Source {
-        private var decoder: any FeedDecoder
+        /// `nil` once the source has ended, which closes its file and frees its document.
+        private var decoder: (any FeedDecoder)?
         private var timeline = FeedTimeline()
         /// Items that were read ahead to find the time of the next event.
         private var ahead: [FeedItem] = []
@@ -46,7 +51,7 @@ public struct Feed: Sequence, IteratorProtocol {
 
         @inline(__always)
         mutating func advance() {
-            item = ahead.isEmpty ? decoder.next() : ahead.removeFirst()
+            item = ahead.isEmpty ? decoder?.next() : ahead.removeFirst()
             guard let at = item?.at else { return }
             let next = timeline.doubts(at) ? nextTime() : nil
             timeline.pass(at, before: next)
@@ -55,12 +60,15 @@ public struct Feed: Sequence, IteratorProtocol {
         /// Returns the time of the next event; a few items that are no events may precede it.
         private mutating func nextTime() -> FeedTime? {
             for item in ahead { if let at = item.at { return at } }
-            while ahead.count < Source.aheadMax, let item = decoder.next() {
+            while ahead.count < Source.aheadMax, let item = decoder?.next() {
                 ahead.append(item)
                 if let at = item.at { return at }
             }
             return nil
         }
+
+        /// Ends the source, which has no item left.
+        mutating func close() { decoder = nil }
 
         private static let aheadMax = 16
     }
@@ -77,13 +85,20 @@ public struct Feed: Sequence, IteratorProtocol {
         }
     }
 
-    /// Opens every file and reads up to its first event. Folders are searched with all folders below them.
+    /// Opens every file and reads up to its first event; a file that holds one document is read whole. Folders are searched with all folders
+    /// below them.
     ///
     /// - Parameters:
     ///   - paths: files and folders. A pipe is read as lines of the native format.
     ///   - options: format, kick-off and sizes.
-    /// - Throws: `FeedError` for a path that is no feed, a folder without one, or a file that cannot be opened.
+    /// - Throws: `FeedError` for a path that is no feed, a folder without one, a file that cannot be opened, or a kick-off outside 1970 to
+    ///   2100.
     public init(paths: [String], options: FeedOptions = FeedOptions()) throws(FeedError) {
+        if let kickoff = options.kickoff, !kickoff.isPlausible {
+            throw FeedError(
+                path: paths.joined(separator: ", "),
+                reason: "the kick-off: \(FeedTime.implausible(kickoff.description))")
+        }
         let found = try FeedFiles.find(in: paths, options: options)
         skippedFiles = found.skipped
         for decoder in try FeedFiles.decoders(for: found.files, options: options) {
@@ -95,9 +110,12 @@ public struct Feed: Sequence, IteratorProtocol {
         }
     }
 
+    /// Returns the feed itself, so that each loop goes on where the one before has stopped: a pipe, for instance, cannot be read twice.
+    public func makeIterator() -> Feed { self }
+
     /// Returns the next item in log order with the log time of its arrival, a running maximum that never goes back. A rejection has
     /// the log time of its position. The call blocks while it reads, and takes time in the logarithm of the number of files.
-    public mutating func next() -> (now: FeedTime, item: FeedItem)? {
+    public func next() -> (now: FeedTime, item: FeedItem)? {
         guard let first = heads.first?.position else { return nil }
         guard heads.count > 1 else { return nextOfLast(first) }
         guard let item = sources[first].item.take() else { return nil }
@@ -105,6 +123,7 @@ public struct Feed: Sequence, IteratorProtocol {
         sources[first].advance()
         if sources[first].item == nil {
             _ = heads.removeFirst()
+            sources[first].close()
         } else {
             heads.replaceFirst(with: SourceHead(now: sources[first].now, position: first))
         }
@@ -113,10 +132,11 @@ public struct Feed: Sequence, IteratorProtocol {
 
     /// Returns the next item of the only source left, without reading ahead: there is nothing to compare it with.
     @inline(__always)
-    private mutating func nextOfLast(_ position: Int) -> (now: FeedTime, item: FeedItem)? {
+    private func nextOfLast(_ position: Int) -> (now: FeedTime, item: FeedItem)? {
         if sources[position].item == nil { sources[position].advance() }
         guard let item = sources[position].item.take() else {
             _ = heads.removeFirst()
+            sources[position].close()
             return nil
         }
         now = Swift.max(now, sources[position].now)

@@ -1,7 +1,7 @@
 public import FanfareModel
 
 /// Output of a decoder: an event, the rejection of something in the feed, or a notice for people.
-public enum FeedItem: Sendable {
+public enum FeedItem: Sendable, Equatable {
     /// An event for `Engine.ingest` or `Engine.offer`. The engine decides if it is late, a duplicate or not to be taken at all.
     case event(FeedEvent)
     /// A line or record that is no event, for the people who run the feed. No engine gets it, and the feed continues.
@@ -25,7 +25,12 @@ public struct FeedNotice: Sendable, Equatable, CustomStringConvertible {
     /// What was read in another way than it may have been meant, and how.
     public let text: String
 
-    package init(place: String, text: String) {
+    /// Creates a notice as a decoder makes it, for tests of what a program does with one.
+    ///
+    /// - Parameters:
+    ///   - place: file and line, or only the file.
+    ///   - text: one line for people.
+    public init(place: String, text: String) {
         self.place = place
         self.text = text
     }
@@ -41,7 +46,7 @@ package protocol FeedDecoder {
     mutating func next() -> FeedItem?
 }
 
-/// Formats that Fanfare reads, with the names that `--format` accepts.
+/// Formats that Fanfare reads, with the names that the command and its reports have for them.
 public enum FeedFormat: String, CaseIterable, Sendable {
     /// Fanfare's own format: one JSON object per line.
     case native
@@ -59,7 +64,7 @@ public enum FeedFormat: String, CaseIterable, Sendable {
 
 /// A fault of a feed that cannot be read at all. A fault of a single line or record is a `FeedRejection` instead.
 public struct FeedError: Error, Equatable, CustomStringConvertible {
-    /// Path of the file or folder.
+    /// Path of the file or folder, or the name of bytes that a program has passed.
     public let path: String
     /// Description of the fault, and of its remedy, for people.
     public let reason: String

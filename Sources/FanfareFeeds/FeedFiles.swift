@@ -44,7 +44,8 @@ struct FeedFiles {
             if format == nil { format = FeedFormat(head: try ByteFile.prefix(of: path, limit: FeedFormat.headSize)) }
             guard let format else {
                 throw FeedError(
-                    path: path, reason: "not a feed of a known format; name it with --format (\(FeedFormat.names))")
+                    path: path,
+                    reason: "not a feed of a known format; the option `format` names one (\(FeedFormat.names))")
             }
             add(path, format)
             return

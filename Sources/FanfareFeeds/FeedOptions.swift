@@ -1,6 +1,7 @@
 public import FanfareModel
 
-/// Options for reading a feed. The two sizes bound the memory that a feed can use; values outside 1 to 2^30 bytes are clamped.
+/// Options for reading a feed. The two sizes bound each line and each document, and values outside 1 to 2^30 bytes are clamped. A feed has the
+/// documents of all its files in memory at once, decoded, until their events have been taken; a program that reads many divides them.
 public struct FeedOptions: Sendable {
     /// Limit of a line unless the options say otherwise.
     public static let lineSizeMaxDefault = ByteCount.mebibytes(1)
@@ -10,7 +11,7 @@ public struct FeedOptions: Sendable {
     /// Format of all files; `nil`: recognised by content.
     public var format: FeedFormat?
     /// Start of the first half of every Wyscout match, of the first rally of every DataVolley match, and of play in every PWHL
-    /// game. Overrides the files, and replaces times that they lack.
+    /// game. Overrides the files, and replaces times that they lack. A feed with a kick-off outside 1970 to 2100 is not opened.
     public var kickoff: FeedTime?
     /// Maximum size of a line; a longer one is rejected.
     public var lineSizeMax: ByteCount { didSet { lineSizeMax = FeedOptions.bounded(lineSizeMax) } }

@@ -285,7 +285,7 @@ extension FeedEvent {
 }
 
 /// A line or record that could not become an event. It is reported once, with its place, and the feed continues.
-public struct FeedRejection: Sendable, Hashable {
+public struct FeedRejection: Sendable, Hashable, CustomStringConvertible {
     /// `file:line`, or `file` with the record's position in a format without lines.
     public let place: String
     /// Description of the fault and of what was expected, for people.
@@ -295,10 +295,20 @@ public struct FeedRejection: Sendable, Hashable {
     /// Event time of the line or record; `nil` without a plausible one.
     public let at: FeedTime?
 
-    package init(place: String, reason: String, topic: TopicID? = nil, at: FeedTime? = nil) {
+    /// Creates a rejection as a decoder makes it, for tests of what a program does with one.
+    ///
+    /// - Parameters:
+    ///   - place: `file:line`, or `file` with the record's position.
+    ///   - reason: one line for people.
+    ///   - topic: `nil` if the line or record names none.
+    ///   - at: `nil` without a plausible time.
+    public init(place: String, reason: String, topic: TopicID? = nil, at: FeedTime? = nil) {
         self.place = place
         self.reason = reason
         self.topic = topic
         self.at = at
     }
+
+    /// Place and reason in one line.
+    public var description: String { "\(place): \(reason)" }
 }

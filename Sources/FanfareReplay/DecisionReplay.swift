@@ -5,7 +5,7 @@ package import FanfareModel
 
 /// Decides a recorded feed without a fan-out, to answer questions about its decisions.
 package struct DecisionReplay {
-    private var feed: Feed
+    private let feed: Feed
     private let until: FeedTime?
     package private(set) var core: DecisionCore
     /// The feed's unreadable parts without a topic, and the decoders' notices.

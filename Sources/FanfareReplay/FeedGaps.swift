@@ -17,7 +17,7 @@ package struct FeedGaps: Sendable, Equatable {
         rejections += 1
         guard rejection.topic == nil else { return }
         ofAnyTopic += 1
-        first = first ?? "\(rejection.place): \(rejection.reason)"
+        first = first ?? "\(rejection)"
     }
 
     mutating func note(_ notice: FeedNotice) {

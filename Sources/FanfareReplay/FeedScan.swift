@@ -17,7 +17,7 @@ struct FeedScan {
 
     init(_ options: ReplayOptions) throws(FeedError) {
         try Feed.requireRereadable(options.paths)
-        var feed = try Feed(paths: options.paths, options: options.feed)
+        let feed = try Feed(paths: options.paths, options: options.feed)
         skippedFiles = feed.skippedFiles
         var seen: Set<TopicID> = []
         while let (now, item) = feed.next() {

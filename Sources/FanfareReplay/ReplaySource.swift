@@ -25,13 +25,13 @@ protocol ReplaySource {
 
 /// Recorded files, whose items are always available.
 struct RecordedFeed: ReplaySource {
-    private var feed: Feed
+    private let feed: Feed
     private var next: (now: FeedTime, item: FeedItem)?
     var onItems: (() -> Void)?
 
     init(_ feed: Feed) {
         self.feed = feed
-        next = self.feed.next()
+        next = feed.next()
     }
 
     func peek() -> (now: FeedTime, item: FeedItem)? { next }

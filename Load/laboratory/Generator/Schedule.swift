@@ -67,7 +67,7 @@ package struct Schedule: Sendable {
 
     /// Reads the events of a recording into memory.
     package static func read(_ paths: [String]) throws -> [(now: FeedTime, event: FeedEvent)] {
-        var feed = try Feed(paths: paths)
+        let feed = try Feed(paths: paths)
         var events: [(now: FeedTime, event: FeedEvent)] = []
         while let (now, item) = feed.next() {
             if case .event(let event) = item { events.append((now, event)) }

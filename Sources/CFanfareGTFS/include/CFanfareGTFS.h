@@ -6,7 +6,7 @@
 
 #include "gtfs-realtime.pb-c.h"
 
-// The memory that protobuf-c may allocate for one poll. A field of two bytes can make a structure of a hundred, so the size of the
+// The memory that protobuf-c may take for one poll, with what malloc adds to each request. A field of two bytes can make a structure of a hundred, so the size of the
 // poll alone is no bound.
 typedef struct {
     size_t left;

@@ -37,7 +37,7 @@ struct WyscoutDecoder: FeedDecoder {
                         place: path,
                         text:
                             "no kick-off is known for match \(matchID): put \(Sidecar.wyscoutMetadata) beside the file or one "
-                            + "folder up, or give --kickoff TIME")))
+                            + "folder up, or give a time as the option `kickoff`")))
         }
         items.append(
             .event(match.start(home: name(.home), away: name(.away), at: kickoff + FootballTopic.lead)))

@@ -68,7 +68,9 @@ private struct Game {
                 .noticed(
                     FeedNotice(
                         place: path,
-                        text: "the game has no date that can be read (`GameDateISO8601`); --kickoff gives one")))
+                        text:
+                            "the game has no date that can be read (`GameDateISO8601`); the option `kickoff` gives one"
+                    )))
         }
         // Play begins ten minutes after the scheduled start, but exactly at a given kick-off.
         start = (scheduled ?? .undated) + .seconds(kickoff != nil && kickoff == scheduled ? 0 : 600)

@@ -2,7 +2,7 @@ import FanfareJSON
 import FanfareModel
 import Glibc
 
-/// Splits a stream of bytes into lines, whatever the sizes of its chunks. Keeps at most one chunk and one line.
+/// Splits a stream of bytes into lines, whatever the sizes of its chunks. Keeps the bytes whose lines have not been taken.
 struct LineSplitter {
     enum Cut {
         /// Position of a line in the buffer, without its line end; valid until the next `fill`.
@@ -28,8 +28,8 @@ struct LineSplitter {
         buffer = [UInt8](repeating: 0, count: chunkSize.bytes + JSONParser.padding)
     }
 
-    /// Calls `read` once, with room for at least one chunk, and takes as many bytes as it returns. The caller must have taken all
-    /// lines with `next` before, so that at most one partial line is kept.
+    /// Calls `read` once, with room for at least one chunk, and takes as many bytes as it returns. A caller that has taken all lines with
+    /// `next` before keeps at most one chunk and one partial line.
     mutating func fill<Failure: Error>(
         _ read: (UnsafeMutableRawBufferPointer) throws(Failure) -> Int
     ) throws(Failure) -> Int {

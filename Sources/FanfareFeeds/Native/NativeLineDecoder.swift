@@ -3,14 +3,21 @@ public import FanfareModel
 /// Decoder for native lines that arrive live, in chunks of any size: a line's item is available as soon as its line end is.
 ///
 ///     var decoder = NativeLineDecoder(name: "orders")
-///     decoder.decode(bytes, into: &items)     // as often as bytes come
+///     decoder.append(bytes.span)              // as often as bytes come
+///     while let item = decoder.next() { … }   // as fast as the program takes items
 ///     decoder.finish(into: &items)            // once: a last line may lack its line end
 ///
-/// A queue's messages hold whole lines, which need no line end: `decode(message:into:)`.
+/// A queue's messages hold whole lines, which need no line end: `append(message:)`. `decode(_:into:)` and `decode(message:into:)` append all
+/// items of their bytes to an array, which is simple where the bytes are few or trusted.
 ///
-/// Any bytes may be passed: a line that is no event gives a rejection with the line's number, from 1, and the lines after it continue. A
-/// decoder keeps at most one chunk and one line, and reads a line in time proportional to its length. Equal bytes give equal items,
-/// however they are chunked. Each source has a decoder of its own, used in one thread at a time.
+/// Any bytes may be passed: a line that is no event gives a rejection with the line's number, from 1, and the lines after it continue. An
+/// item takes a few hundred bytes, and a broken line may have one. So an array of items may be a hundred times as large as hostile bytes,
+/// while `next()` makes one item at a time. Between the calls, a decoder keeps the bytes that were appended and whose lines were not
+/// taken, and otherwise at most one chunk and one line. It reads a line in time proportional to its length. Equal bytes give equal items,
+/// however they are chunked.
+///
+/// Each source has a decoder of its own, used in one thread at a time, in an actor or a task, for instance: it is not `Sendable`, because
+/// its copies share a parser and the names of unknown members of which a notice has told.
 public struct NativeLineDecoder {
     private let name: String
     private let reader = NativeEventReader()
@@ -29,18 +36,55 @@ public struct NativeLineDecoder {
         lines = LineSplitter(lineSizeMax: FeedOptions.bounded(lineSizeMax), chunkSize: .kibibytes(64))
     }
 
+    // MARK: - Items one at a time
+
+    /// Takes bytes whose items `next()` returns.
+    ///
+    /// - Parameter bytes: a piece of the stream, cut anywhere. The decoder copies it, and keeps it until its lines have been taken.
+    public mutating func append(_ bytes: Span<UInt8>) {
+        unsafe bytes.withUnsafeBytes { bytes in
+            var rest = unsafe bytes[...]
+            while unsafe !rest.isEmpty {
+                let taken = unsafe fill(from: UnsafeRawBufferPointer(rebasing: rest))
+                unsafe rest = rest.dropFirst(taken)
+            }
+        }
+    }
+
+    /// Takes a message that holds one line or several, whether or not a line end closes the last one, and whose items `next()` returns. Bytes
+    /// that came before and completed no line are the beginning of the first one.
+    ///
+    /// - Parameter message: whole lines. The decoder copies them, and keeps them until they have been taken.
+    public mutating func append(message: Span<UInt8>) {
+        append(message)
+        guard message.isEmpty || message[message.count - 1] != UInt8(ascii: "\n") else { return }
+        let lineEnd = [UInt8(ascii: "\n")]
+        append(lineEnd.span)
+    }
+
+    /// Returns the next item of the bytes that were appended; `nil` if their lines have been taken, but for one that needs more bytes. A notice
+    /// about a line precedes the line's event.
+    public mutating func next() -> FeedItem? { nextItem() }
+
+    // MARK: - All items at once
+
     /// Appends the items of the lines that these bytes complete.
     package mutating func decode(_ bytes: UnsafeRawBufferPointer, into items: inout [FeedItem]) {
         var rest = unsafe bytes[...]
         while unsafe !rest.isEmpty {
-            let taken = unsafe lines.fill { space in
-                let count = unsafe min(space.count, rest.count)
-                unsafe space.copyMemory(from: UnsafeRawBufferPointer(rebasing: rest.prefix(count)))
-                return count
-            }
+            let taken = unsafe fill(from: UnsafeRawBufferPointer(rebasing: rest))
             unsafe rest = rest.dropFirst(taken)
             while let item = nextItem() { items.append(item) }
         }
+    }
+
+    /// Appends the items of the lines that these bytes complete, as `decode(_:into:)` does for an array of bytes.
+    ///
+    /// - Parameters:
+    ///   - bytes: a piece of the stream, cut anywhere.
+    ///   - items: what was decoded before remains in front.
+    public mutating func decode(_ bytes: Span<UInt8>, into items: inout [FeedItem]) {
+        unsafe bytes.withUnsafeBytes { unsafe decode($0, into: &items) }
     }
 
     /// Appends the items of the lines that these bytes complete, in the order of the lines: none, one or two per line, since a notice
@@ -68,6 +112,8 @@ public struct NativeLineDecoder {
     ///
     /// - Parameter items: what was decoded before remains in front.
     public mutating func finish(into items: inout [FeedItem]) {
+        // Lines that were appended and not taken precede the last one.
+        while let item = nextItem() { items.append(item) }
         while let item = lastItem() { items.append(item) }
     }
 
@@ -85,6 +131,15 @@ public struct NativeLineDecoder {
     mutating func lastItem() -> FeedItem? {
         if delayed != nil { return delayed.take() }
         return lines.finish().flatMap { item($0, truncated: true) }
+    }
+
+    /// Copies as many of the bytes as there is room for in a chunk, and returns their number.
+    private mutating func fill(from bytes: UnsafeRawBufferPointer) -> Int {
+        unsafe lines.fill { space in
+            let count = unsafe min(space.count, bytes.count)
+            unsafe space.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes.prefix(count)))
+            return count
+        }
     }
 
     mutating func fill(from file: ByteFile) throws(FeedError) -> Int {

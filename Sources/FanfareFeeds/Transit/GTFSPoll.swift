@@ -57,13 +57,16 @@ struct GTFSPoll {
     private(set) var isOfSomethingElse = false
     private(set) var defects: [Defect] = []
 
-    init(_ bytes: [UInt8], memorySizeMax: ByteCount) throws(Defect) {
+    /// - Parameters:
+    ///   - memorySizeMax: maximum memory of protobuf-c's structures.
+    ///   - tripsMax: maximum number of trip updates, and of vehicles.
+    init(_ bytes: [UInt8], memorySizeMax: ByteCount, tripsMax: Int) throws(Defect) {
         var overBudget: Int32 = 0
         guard let message = unsafe fanfare_gtfs_unpack(bytes, bytes.count, memorySizeMax.bytes, &overBudget) else {
             let reason =
                 overBudget != 0
                 ? "the poll would take more than \(memorySizeMax) of memory"
-                : "not a GTFS-Realtime message, or the file is not complete"
+                : "not a GTFS-Realtime message, or not the whole of one"
             throw Defect(reason: reason)
         }
         defer { unsafe fanfare_gtfs_release(message) }
@@ -80,13 +83,18 @@ struct GTFSPoll {
         }
         self.time = time
         var updates = 0
+        var positions = 0
         for number in unsafe 0..<message.pointee.n_entity {
             guard let entity = unsafe message.pointee.entity[number], unsafe entity.pointee.is_deleted == 0 else {
                 continue
             }
+            if unsafe entity.pointee.trip_update != nil { updates += 1 }
+            if unsafe entity.pointee.vehicle != nil { positions += 1 }
+            guard max(updates, positions) <= tripsMax else {
+                throw Defect(reason: "the poll has more than \(tripsMax) \(updates > tripsMax ? "trips" : "vehicles")")
+            }
             do throws(Defect) {
                 if let update = unsafe entity.pointee.trip_update {
-                    updates += 1
                     unsafe trips.append(try GTFSPoll.trip(update))
                 }
                 if let vehicle = unsafe entity.pointee.vehicle { try unsafe add(vehicle) }

@@ -18,10 +18,16 @@ public import FanfareModel
 ///
 /// Some agencies write vehicle positions and alerts into polls of their own, which do not make any trip absent.
 ///
-/// Any bytes may be passed: a poll that cannot be read gives a rejection, and so does an entity of a poll. A poll takes at most four times
-/// its maximum size in memory while it is read. The decoder keeps the last position of each running trip, and the vehicles of the last poll
-/// of their own. Each feed has a decoder of its own, used in one thread at a time.
-public struct GTFSRealtimeDecoder {
+/// Any bytes may be passed: a poll that cannot be read gives a rejection, and so does an entity of a poll. While a poll is read, protobuf-c's
+/// structures take at most four times `pollSizeMax`, and what is read of them about as much again. A poll with more trips or vehicles than
+/// `tripsMax` is rejected, and at most so many trips run at once: the decoder keeps the last position of each, and the vehicles of the last
+/// poll of their own. A trip with its position and its event takes one or two kilobytes.
+///
+/// Each feed has a decoder of its own, used in one thread at a time. A copy of it is independent.
+public struct GTFSRealtimeDecoder: Sendable {
+    /// Trips of a poll unless a program says otherwise: several times those of a large country at one moment.
+    public static let tripsMaxDefault = 1 << 17
+
     /// Time after which an absent trip is forgotten. The core withdraws it after ten minutes, so later polls have no effect.
     private static let absenceMax = Duration.seconds(600)
     /// Number of polls after which an absent trip is forgotten; polls come at most twice a minute.
@@ -41,8 +47,11 @@ public struct GTFSRealtimeDecoder {
 
     private let stopNames: [String: String]
     private let pollSizeMax: ByteCount
+    private let tripsMax: Int
     /// Items of the poll that is being read.
     private var pending: [FeedItem] = []
+    /// Number of trips of the poll that is being read that are left out, because `tripsMax` trips run.
+    private var leftOut = 0
     private var running: [GTFSPoll.Key: Running] = [:]
     private var vehicles: [GTFSPoll.Key: GTFSPoll.Vehicle] = [:]
 
@@ -51,16 +60,22 @@ public struct GTFSRealtimeDecoder {
     /// - Parameters:
     ///   - stopNames: names by `stop_id`, as in a timetable's `stops.txt`; other stops are named by their ids.
     ///   - pollSizeMax: maximum size of a poll, 1 to 2^30 bytes; a larger one is rejected.
-    public init(stopNames: [String: String] = [:], pollSizeMax: ByteCount = FeedOptions.documentSizeMaxDefault) {
+    ///   - tripsMax: maximum number of trips in a poll, and of running trips, from 1 on.
+    public init(
+        stopNames: [String: String] = [:], pollSizeMax: ByteCount = FeedOptions.documentSizeMaxDefault,
+        tripsMax: Int = GTFSRealtimeDecoder.tripsMaxDefault
+    ) {
         self.stopNames = stopNames
         self.pollSizeMax = FeedOptions.bounded(pollSizeMax)
+        self.tripsMax = max(1, tripsMax)
     }
 
     /// Appends the items of the next poll. An event's time is that of the poll's header.
     ///
     /// - Parameters:
     ///   - poll: bytes of one protobuf message, `FeedMessage`, with the whole data set.
-    ///   - name: name of the poll in rejections and notices; `name#7` is its seventh entity.
+    ///   - name: name of the poll in rejections and notices, such as the time of the request; `name#7` is its seventh entity. Each poll has a
+    ///     name, because their entities are not numbered on, unlike the lines of a stream.
     ///   - items: what was decoded before remains in front.
     public mutating func decode(_ poll: [UInt8], name: String, into items: inout [FeedItem]) {
         items += read(poll, name: name)
@@ -81,7 +96,7 @@ public struct GTFSRealtimeDecoder {
         let poll: GTFSPoll
         do throws(GTFSPoll.Defect) {
             // Structures with their pointers take several times the bytes of the wire; a factor of four leaves room for real polls.
-            poll = try GTFSPoll(bytes, memorySizeMax: pollSizeMax * 4)
+            poll = try GTFSPoll(bytes, memorySizeMax: pollSizeMax * 4, tripsMax: tripsMax)
         } catch {
             return reject(name, error.reason)
         }
@@ -92,6 +107,7 @@ public struct GTFSRealtimeDecoder {
         }
         let vehicles = poll.vehicles.isEmpty ? vehicles : poll.vehicles
         for trip in poll.trips { append(trip, vehicle: vehicles[trip.key], at: poll.time) }
+        rejectLeftOut(named: name, at: poll.time)
         appendAbsent(from: poll, named: name)
     }
 
@@ -102,6 +118,10 @@ public struct GTFSRealtimeDecoder {
             last["status"] = "cancelled"
             append(trip.key, "position", last, at: time)
         } else if !trip.isCancelled, trip.isAssigned, let last = stops.last {
+            guard !isFirst || running.count < tripsMax else {
+                leftOut += 1
+                return
+            }
             let position = values(trip, vehicle, stops, last: last)
             running[trip.key] = Running(position: position)
             append(trip.key, "position", position, at: time, lifecycle: isFirst ? .start : nil)
@@ -116,6 +136,15 @@ public struct GTFSRealtimeDecoder {
                 kind: "planned")
             pending.append(.event(event))
         }
+    }
+
+    /// Tells once for a poll how many of its trips are left out: a rejection for each would multiply a hostile poll.
+    private mutating func rejectLeftOut(named name: String, at time: FeedTime) {
+        guard leftOut > 0 else { return }
+        reject(
+            name, "\(running.count) trips run, as many as may, so the poll's new ones are left out: \(leftOut)",
+            at: time)
+        leftOut = 0
     }
 
     private mutating func appendAbsent(from poll: GTFSPoll, named name: String) {

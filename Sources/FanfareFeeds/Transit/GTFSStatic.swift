@@ -11,22 +11,36 @@ struct GTFSStatic {
         for folder in foldersAround(path) {
             let timetable = folder + "/" + Sidecar.gtfsStatic
             guard FileManager.default.fileExists(atPath: timetable) else { continue }
-            stops = try GTFSStatic.column("stop_name", by: "stop_id", in: timetable + "/stops.txt", documentSizeMax)
+            stops = try GTFSStatic.stops(in: timetable + "/stops.txt", documentSizeMax)
             return
         }
     }
 
-    private static func column(
-        _ value: String, by key: String, in path: String, _ sizeMax: ByteCount
-    ) throws(FeedError) -> [String: String] {
+    private static func stops(in path: String, _ sizeMax: ByteCount) throws(FeedError) -> [String: String] {
         guard FileManager.default.fileExists(atPath: path) else { return [:] }
         guard let bytes = try ByteFile.contents(of: path, limit: sizeMax) else {
             throw FeedError(path: path, reason: "larger than \(sizeMax)")
         }
-        var records = CommaSeparated(bytes)
+        return try GTFSRealtimeDecoder.stopNames(ofStops: bytes, name: path)
+    }
+}
+
+extension GTFSRealtimeDecoder {
+    /// Returns the names of a timetable's stops by their ids, as `init(stopNames:pollSizeMax:tripsMax:)` takes them. Stops without a name are
+    /// left out.
+    ///
+    /// - Parameters:
+    ///   - table: bytes of the timetable's `stops.txt`, a CSV file in UTF-8.
+    ///   - name: name of the table in an error.
+    /// - Throws: `FeedError` if the first line lacks the column `stop_id` or `stop_name`.
+    public static func stopNames(
+        ofStops table: [UInt8], name: String = "stops.txt"
+    ) throws(FeedError) -> [String: String] {
+        let (key, value) = ("stop_id", "stop_name")
+        var records = CommaSeparated(table)
         guard let header = records.next(), let keyColumn = header.firstIndex(of: key),
             let valueColumn = header.firstIndex(of: value)
-        else { throw FeedError(path: path, reason: "no columns \(key) and \(value) in its first line") }
+        else { throw FeedError(path: name, reason: "no columns \(key) and \(value) in its first line") }
         var names: [String: String] = [:]
         while let record = records.next() {
             guard record.count > max(keyColumn, valueColumn), !record[valueColumn].isEmpty else { continue }

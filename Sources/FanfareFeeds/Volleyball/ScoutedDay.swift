@@ -22,7 +22,7 @@ struct ScoutedDay: Equatable {
         } else if readings.isEmpty {
             let nearby = others.lazy.compactMap { Reading.all(of: $0).first?.day }.first { _ in true }
             start = nearby ?? FeedTime(milliseconds: 0)
-            doubt = "the match has no date that can be read (\(written)); --kickoff gives one"
+            doubt = "the match has no date that can be read (\(written)); the option `kickoff` gives one"
         } else {
             // One machine writes all its dates in one order.
             let order = others.lazy.compactMap(Reading.onlyOrder).first { _ in true }
@@ -32,7 +32,8 @@ struct ScoutedDay: Equatable {
             if order == nil {
                 let other = readings.first { $0.day != chosen.day } ?? chosen
                 doubt =
-                    "the date \(written) may be \(chosen.name) or \(other.name), and is taken for the first; --kickoff says otherwise"
+                    "the date \(written) may be \(chosen.name) or \(other.name), and is taken for the first; the option `kickoff` "
+                    + "says otherwise"
             }
         }
     }

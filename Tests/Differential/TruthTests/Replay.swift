@@ -15,7 +15,7 @@ struct Replay {
         _ paths: [String], options: FeedOptions = FeedOptions(),
         observe: (FeedEvent, DecisionCore.TopicView) throws -> Void = { _, _ in }
     ) throws {
-        var feed = try Feed(paths: paths, options: options)
+        let feed = try Feed(paths: paths, options: options)
         while let (now, item) = feed.next() {
             switch item {
             case .event(let event):

@@ -6,7 +6,7 @@ import Testing
 struct WholeFolderTests {
     /// Everything at once: five formats recognised by content, in the order of log time.
     @Test func allRecordingsAreOneFeed() throws {
-        var feed = try Feed(paths: [Recordings.path("")])
+        let feed = try Feed(paths: [Recordings.path("")])
         var now = FeedTime(milliseconds: 0)
         var kinds: [TopicKind: Set<TopicID>] = [:]
         var ends = 0

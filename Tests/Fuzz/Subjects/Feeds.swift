@@ -2,9 +2,9 @@ import FanfareFeeds
 import FanfareModel
 import Foundation
 
-/// Lines, in chunks of two sizes: the same bytes must give the same items however they are cut.
+/// Lines, in chunks of two sizes, and pulled one item at a time: the same bytes must give the same items however they are cut and taken.
 func runNative(_ bytes: [UInt8]) {
-    func items(chunkBytes: Int) -> [String] {
+    func items(chunkBytes: Int) -> [FeedItem] {
         var decoder = NativeLineDecoder(lineSizeMax: .bytes(512))
         var items: [FeedItem] = []
         for start in stride(from: 0, to: bytes.count, by: chunkBytes) {
@@ -12,11 +12,20 @@ func runNative(_ bytes: [UInt8]) {
         }
         decoder.finish(into: &items)
         for item in items { check(item) }
-        return items.map { "\($0)" }
+        return items
+    }
+    func pulledItems() -> [FeedItem] {
+        var decoder = NativeLineDecoder(lineSizeMax: .bytes(512))
+        var items: [FeedItem] = []
+        decoder.append(bytes.span)
+        while let item = decoder.next() { items.append(item) }
+        decoder.finish(into: &items)
+        return items
     }
     let whole = items(chunkBytes: max(1, bytes.count))
     promise(whole.count <= 2 * bytes.count, "\(whole.count) items of \(bytes.count) bytes")
     promise(whole == items(chunkBytes: 5), "the items depend on how the bytes are cut")
+    promise(whole == pulledItems(), "the items depend on how they are taken")
 }
 
 private func check(_ item: FeedItem) {
@@ -60,7 +69,7 @@ enum DocumentFuzzing {
             fatalError("\(path) cannot be written")
         }
         let options = FeedOptions(format: format, lineSizeMax: .kibibytes(64), documentSizeMax: .kibibytes(64))
-        guard var feed = try? Feed(paths: [path], options: options) else { return }
+        guard let feed = try? Feed(paths: [path], options: options) else { return }
         var now = FeedTime(milliseconds: 0)
         var count = 0
         while let (next, item) = feed.next() {

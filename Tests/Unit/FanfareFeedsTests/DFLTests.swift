@@ -27,7 +27,7 @@ import Testing
         let folder = try Folder()
         try folder.write("meta.xml", info ?? self.info)
         try folder.write("events.xml", document)
-        var feed = try Feed(paths: [folder.path])
+        let feed = try Feed(paths: [folder.path])
         #expect(feed.skippedFiles.isEmpty)
         return feed.all().map(\.item)
     }
@@ -226,7 +226,7 @@ import Testing
         let position = try #require(bytes.firstIndex(of: UInt8(ascii: "X")))
         bytes[position] = 0xFF
         let file = try folder.write("events.xml", bytes)
-        var feed = try Feed(paths: [file])
+        let feed = try Feed(paths: [file])
         let items = feed.all().map(\.item)
         #expect(items.map(\.rejection) == [FeedRejection(place: "\(file):4", reason: "invalid UTF-8")])
     }
@@ -237,7 +237,7 @@ import Testing
         try folder.write("meta.xml", info)
         try folder.write("a.xml", document([row("1", "13:10:00.000", "<Play/>", match: "M-2")]))
         try folder.write("b.xml", document([row("1", "13:10:00.000", "<Play/>")]))
-        var feed = try Feed(paths: [folder.path])
+        let feed = try Feed(paths: [folder.path])
         let items = feed.all().map(\.item)
         #expect(items.compactMap(\.event).map(\.id) == ["teams", "1"])
         let rejections = items.compactMap(\.rejection)
@@ -254,7 +254,7 @@ import Testing
         let folder = try Folder()
         try folder.write("meta.xml", info)
         let file = try folder.write("events.xml", bytes)
-        var feed = try Feed(paths: [file], options: FeedOptions(format: .dfl))
+        let feed = try Feed(paths: [file], options: FeedOptions(format: .dfl))
         #expect(!feed.all().isEmpty, "seed \(seed)")
     }
 

@@ -24,7 +24,7 @@ import Testing
     @Test func aFolderBelowMayHaveTheFoldersOwnPath() throws {
         let folder = try Folder()
         try folder.write(String(folder.path.dropFirst()) + "/m.ndjson", line("a", 1, "a1"))
-        var feed = try Feed(paths: [folder.path])
+        let feed = try Feed(paths: [folder.path])
         #expect(feed.events().compactMap(\.id) == ["a1"])
     }
 
@@ -42,7 +42,7 @@ import Testing
         // `b` delivers its second line late: it stays behind the first one.
         try folder.write("b.ndjson", line("b", 10, "b1") + line("b", 5, "b2") + line("b", 20, "b3"))
         try folder.write("a.ndjson", line("a", 7, "a1") + line("a", 10, "a2") + line("a", 11, "a3"))
-        var feed = try Feed(paths: [folder.path])
+        let feed = try Feed(paths: [folder.path])
         let items = feed.all()
         #expect(items.compactMap(\.item.event?.id) == ["a1", "a2", "b1", "b2", "a3", "b3"])
         #expect(items.map(\.now.milliseconds) == [7000, 10_000, 10_000, 10_000, 11_000, 20_000])
@@ -52,7 +52,7 @@ import Testing
         let folder = try Folder()
         let a = try folder.write("a", line("a", 1, "a1"))
         let b = try folder.write("b", line("b", 1, "b1"))
-        var feed = try Feed(paths: [b, a, b])
+        let feed = try Feed(paths: [b, a, b])
         #expect(feed.events().compactMap(\.id) == ["a1", "b1"])
     }
 
@@ -73,7 +73,7 @@ import Testing
             try folder.write("\(Character(UnicodeScalar(UInt8(97 + file))))", text)
         }
         expected.sort { ($0.now, $0.file, $0.line) < ($1.now, $1.file, $1.line) }
-        var feed = try Feed(paths: [folder.path])
+        let feed = try Feed(paths: [folder.path])
         let items = feed.all()
         #expect(items.compactMap(\.item.event?.id) == expected.map { "\($0.file)/\($0.line)" }, "seed \(seed)")
         #expect(items.map(\.now) == expected.map { FeedTime(seconds: Int64($0.now)) }, "seed \(seed)")
@@ -84,7 +84,7 @@ import Testing
         try folder.write("deep/er/match.ndjson", line("a", 1, "a1"))
         let readme = try folder.write("README.md", "# Words\n")
         try folder.write("facts.json", #"{"topic":"not a feed"}"#)
-        var feed = try Feed(paths: [folder.path])
+        let feed = try Feed(paths: [folder.path])
         #expect(feed.skippedFiles == [readme])
         #expect(feed.events().count == 1)
     }
@@ -92,7 +92,7 @@ import Testing
     @Test func aRejectionDoesNotMoveTheClock() throws {
         let folder = try Folder()
         try folder.write("a", line("a", 5, "a1") + #"{"topic":"a","at":9,"seq":-1}"# + "\n" + line("a", 6, "a2"))
-        var feed = try Feed(paths: [folder.path])
+        let feed = try Feed(paths: [folder.path])
         let items = feed.all()
         #expect(items.map(\.now) == [5, 5, 6].map { FeedTime(seconds: $0) })
         #expect(items[1].item.rejection?.place == folder.path + "/a:2")
@@ -109,8 +109,75 @@ import Testing
     @Test func aNamedFormatIsBelieved() throws {
         let folder = try Folder()
         let file = try folder.write("broken", "hello\n")
-        var feed = try Feed(paths: [file], options: FeedOptions(format: .native))
+        let feed = try Feed(paths: [file], options: FeedOptions(format: .native))
         #expect(feed.all().first?.item.rejection?.place == "\(file):1")
+    }
+
+    @Test func aSecondLoopGoesOnWhereTheFirstHasStopped() throws {
+        let folder = try Folder()
+        let expected = (0..<6000).map { "\($0)" }
+        let text = expected.indices.map { line("a", $0, expected[$0]) }.joined()
+        try #require(text.utf8.count > 200_000, "several chunks")
+        let feed = try Feed(paths: [try folder.write("day.ndjson", text)])
+        var ids: [String] = []
+        for (_, item) in feed {
+            ids.append(item.event?.id ?? "no event")
+            if ids.count == 2000 { break }
+        }
+        for (_, item) in feed { ids.append(item.event?.id ?? "no event") }
+        for (_, item) in feed { Issue.record("read again: \(item)") }
+        #expect(ids == expected)
+    }
+
+    /// Returns the names of the folder's files that this process has open.
+    private func openFiles(in folder: Folder) throws -> [String] {
+        let descriptors = "/proc/self/fd"
+        let paths = try FileManager.default.contentsOfDirectory(atPath: descriptors).compactMap {
+            try? FileManager.default.destinationOfSymbolicLink(atPath: descriptors + "/" + $0)
+        }
+        let name = (folder.path as NSString).lastPathComponent
+        return paths.filter { $0.contains(name) }.map { ($0 as NSString).lastPathComponent }.sorted()
+    }
+
+    @Test func aFileIsClosedOnceItsLastItemIsTaken() throws {
+        let folder = try Folder()
+        try folder.write("a.ndjson", line("a", 1, "a1"))
+        try folder.write("b.ndjson", line("b", 2, "b1") + line("b", 3, "b2"))
+        let feed = try Feed(paths: [folder.path])
+        #expect(try openFiles(in: folder) == ["a.ndjson", "b.ndjson"])
+        let first = feed.next()
+        #expect(first?.item.event?.id == "a1")
+        #expect(try openFiles(in: folder) == ["b.ndjson"])
+        let rest = feed.events()
+        #expect(rest.compactMap(\.id) == ["b1", "b2"])
+        #expect(try openFiles(in: folder).isEmpty)
+        #expect(feed.skippedFiles.isEmpty)
+    }
+
+    @Test(arguments: FeedFormat.allCases) func aKickOffOutsideThePlausibleTimesIsOneError(format: FeedFormat) throws {
+        let folder = try Folder()
+        let file = try folder.write("match", "{}")
+        let options = FeedOptions(format: format, kickoff: FeedTime(seconds: -1))
+        let error = #expect(throws: FeedError.self) { try Feed(paths: [file], options: options) }
+        let told =
+            ": the kick-off: the time 1969-12-31T23:59:59.000Z lies outside 1970 to 2100 (milliseconds? Unix seconds "
+            + "are expected)"
+        #expect(error?.description == file + told)
+    }
+
+    /// A program that embeds the library has no command line.
+    @Test func noTextOfTheLibraryNamesAnOptionOfTheCommandLine() throws {
+        let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("../../../Sources/FanfareFeeds").standardized
+        let files = try FileManager.default.subpathsOfDirectory(atPath: sources.path).filter { $0.hasSuffix(".swift") }
+        #expect(!files.isEmpty)
+        for file in files {
+            let text = try String(contentsOf: sources.appendingPathComponent(file), encoding: .utf8)
+            for row in text.split(separator: "\n") where !row.drop(while: \.isWhitespace).hasPrefix("//") {
+                let names = row.firstMatch(of: #/--[a-z]+/#).map { String($0.output) }
+                #expect(names == nil, "\(file)")
+            }
+        }
     }
 
     @Test func followsLinksToFiles() throws {
@@ -119,7 +186,7 @@ import Testing
         let file = try elsewhere.write("match", line("a", 1, "a1"))
         try FileManager.default.createSymbolicLink(atPath: folder.path + "/link", withDestinationPath: file)
         try FileManager.default.createSymbolicLink(atPath: folder.path + "/loop", withDestinationPath: folder.path)
-        var feed = try Feed(paths: [folder.path])
+        let feed = try Feed(paths: [folder.path])
         #expect(feed.events().compactMap(\.id) == ["a1"])
     }
 
@@ -131,7 +198,7 @@ import Testing
         // Opening either end of a named pipe waits for the other one.
         let writer = Thread { try? FileHandle(forWritingAtPath: pipe)?.write(contentsOf: Data(text.utf8)) }
         writer.start()
-        var feed = try Feed(paths: [pipe])
+        let feed = try Feed(paths: [pipe])
         #expect(feed.events().compactMap(\.id) == ["a1", "a2"])
     }
 

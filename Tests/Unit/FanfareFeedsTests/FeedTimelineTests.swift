@@ -14,7 +14,7 @@ import Testing
     private func arrivals(_ files: [String]) throws -> [Int64] {
         let folder = try Folder()
         for (number, text) in files.enumerated() { try folder.write("\(number).ndjson", text) }
-        var feed = try Feed(paths: [folder.path])
+        let feed = try Feed(paths: [folder.path])
         return feed.all().map { ($0.now - noon).milliseconds / 1000 }
     }
 

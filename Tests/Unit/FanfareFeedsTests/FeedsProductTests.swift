@@ -51,6 +51,67 @@ import Testing
         #expect(items.last?.event?.topic == Self.order && items.count == 2)
     }
 
+    /// An array of the items of such a message takes a hundred times the message's memory.
+    @Test func brokenLinesArePulledOneItemAtATime() {
+        let count = 50_000
+        let message = Array(String(repeating: "x\n", count: count).utf8)
+        let good = Array(Self.line.utf8)
+        var decoder = NativeLineDecoder(name: "orders")
+        decoder.append(message: message.span)
+        var places: [String] = []
+        while places.count < 3, let item = decoder.next() { places.append(item.rejection?.place ?? "none") }
+        #expect(places == ["orders:1", "orders:2", "orders:3"])
+        // Another message may come before the first has been taken.
+        decoder.append(message: good.span)
+        var pulled = places.count
+        var last: FeedItem?
+        while let item = decoder.next() {
+            pulled += 1
+            last = item
+        }
+        #expect(pulled == count + 1)
+        #expect(last?.event?.topic == Self.order)
+    }
+
+    @Test func aPulledMessageNeedsNoLineEndAndCompletesTheLineThatCameBefore() {
+        let bytes = Array(Self.line.utf8)
+        let beginning = Array(bytes.prefix(9))
+        let rest = Array(bytes.dropFirst(9))
+        var decoder = NativeLineDecoder()
+        decoder.append(beginning.span)
+        let early = decoder.next()
+        #expect(early == nil)
+        decoder.append(message: rest.span)
+        let item = decoder.next()
+        #expect(item?.event?.topic == Self.order)
+        let none = decoder.next()
+        #expect(none == nil)
+    }
+
+    @Test func theEndHasTheItemsThatWereNotPulled() {
+        let bytes = Array((Self.line + "\n" + Self.line + "\nno ev").utf8)
+        var decoder = NativeLineDecoder(name: "orders")
+        var items: [FeedItem] = []
+        decoder.append(bytes.span)
+        decoder.finish(into: &items)
+        #expect(items.compactMap(\.event?.topic) == [Self.order, Self.order])
+        #expect(items.last?.rejection?.place == "orders:3" && items.count == 3)
+        var other = NativeLineDecoder(name: "orders")
+        var decoded: [FeedItem] = []
+        other.decode(bytes.span, into: &decoded)
+        other.finish(into: &decoded)
+        #expect(decoded == items)
+    }
+
+    @Test func aProgramsTestsMakeRejectionsAndNotices() {
+        let rejection = FeedRejection(place: "orders:1", reason: "not a JSON object")
+        #expect(decode(["[]"]) == [.rejected(rejection)])
+        #expect("\(rejection)" == "orders:1: not a JSON object")
+        let notice = FeedNotice(place: "orders:1", text: "odd")
+        #expect(FeedItem.noticed(notice) == .noticed(FeedNotice(place: "orders:1", text: "odd")))
+        #expect(FeedItem.noticed(notice) != .rejected(rejection))
+    }
+
     @Test func sizesOfOptionsAreBounded() {
         var options = FeedOptions(lineSizeMax: .max, documentSizeMax: .bytes(.min))
         #expect(options.lineSizeMax == .mebibytes(1024) && options.documentSizeMax == .bytes(1))

@@ -7,7 +7,7 @@ import Testing
 @Suite struct ScoreboardDecoderTests {
     private func items(_ name: String, _ text: String) throws -> [FeedItem] {
         let folder = try Folder()
-        var feed = try Feed(paths: [try folder.write(name, text)])
+        let feed = try Feed(paths: [try folder.write(name, text)])
         return feed.all().map(\.item)
     }
 
@@ -92,11 +92,11 @@ import Testing
         let text = game(row("faceoff", "1", "0:00"), details: #""id":7"# + date)
         let undated = try items("g.json", text)
         #expect(undated.compactMap(\.rejection).isEmpty)
-        #expect(undated.first?.notice?.contains("--kickoff") == true)
+        #expect(undated.first?.notice?.contains("option `kickoff`") == true)
         #expect(undated.compactMap(\.event).count == 4)
         let folder = try Folder()
         let kickoff = try #require(FeedTime(rfc3339: "2026-04-01T19:00:00Z"))
-        var feed = try Feed(paths: [try folder.write("g.json", text)], options: FeedOptions(kickoff: kickoff))
+        let feed = try Feed(paths: [try folder.write("g.json", text)], options: FeedOptions(kickoff: kickoff))
         let dated = feed.all().map(\.item)
         #expect(dated.compactMap(\.notice).isEmpty)
         #expect(dated.compactMap(\.event).dropFirst().first?.at == kickoff)
@@ -105,7 +105,7 @@ import Testing
     @Test func aKickOffOverridesTheScheduleOfAGame() throws {
         let folder = try Folder()
         let kickoff = try #require(FeedTime(rfc3339: "2026-05-01T20:15:00Z"))
-        var feed = try Feed(
+        let feed = try Feed(
             paths: [try folder.write("g.json", game(row("faceoff", "1", "0:00")))],
             options: FeedOptions(kickoff: kickoff))
         #expect(feed.events().map(\.at).dropFirst().first == kickoff)
@@ -194,7 +194,7 @@ import Testing
         #expect(notices.first?.contains("2020-08-11 or 2020-11-08") == true, "\(notices)")
         let folder = try Folder()
         let kickoff = try #require(FeedTime(rfc3339: "2020-11-08T18:30:00Z"))
-        var feed = try Feed(
+        let feed = try Feed(
             paths: [try folder.write("m.dvw", dated("08/11/2020"))], options: FeedOptions(kickoff: kickoff))
         let items = feed.all().map(\.item)
         #expect(items.compactMap(\.notice).isEmpty && items.compactMap(\.event).allSatisfy { $0.at == kickoff })
@@ -204,7 +204,7 @@ import Testing
     func noMatchIsRefusedForItsDate(date: String) throws {
         let items = try items("m.dvw", match(row("*p01:00", "20.00.10"), date: date))
         #expect(items.compactMap(\.rejection).isEmpty && items.compactMap(\.event).count == 2)
-        #expect(items.first?.notice?.contains("--kickoff") == true)
+        #expect(items.first?.notice?.contains("option `kickoff`") == true)
     }
 
     @Test(arguments: [".", ":", "-"]) func aTimeOfDayIsReadWithAnySeparator(separator: String) throws {
@@ -247,7 +247,7 @@ import Testing
         let text = match(row("*p01:00", "20.00.10")).replacing("67;A;2;", with: "67;\(name);2;")
         let folder = try Folder()
         let bytes = try #require(text.data(using: encoding))
-        var feed = try Feed(paths: [try folder.write("m.dvw", Array(bytes))])
+        let feed = try Feed(paths: [try folder.write("m.dvw", Array(bytes))])
         #expect(feed.events().first?.fact?.values["home"] == .string(name))
     }
 }

@@ -37,11 +37,7 @@ final class Folder {
 }
 
 extension Feed {
-    mutating func all() -> [(now: FeedTime, item: FeedItem)] {
-        var items: [(now: FeedTime, item: FeedItem)] = []
-        while let next = next() { items.append(next) }
-        return items
-    }
+    func all() -> [(now: FeedTime, item: FeedItem)] { Array(self) }
 
-    mutating func events() -> [FeedEvent] { all().compactMap(\.item.event) }
+    func events() -> [FeedEvent] { all().compactMap(\.item.event) }
 }

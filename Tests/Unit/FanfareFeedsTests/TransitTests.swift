@@ -109,7 +109,7 @@ private func poll(_ time: UInt64?, _ trains: [Train]) -> [UInt8] {
         try folder.write(
             "gtfs-static/stops.txt",
             "stop_id,stop_name,stop_lat\r\nA02N,\"Inwood, 207 \"\"St\"\"\",1\r\nA03N,Dyckman St,2\r\n")
-        var feed = try Feed(paths: [folder.path])
+        let feed = try Feed(paths: [folder.path])
         #expect(feed.skippedFiles.isEmpty)
         return feed.all().map(\.item)
     }
@@ -316,7 +316,7 @@ private func poll(_ time: UInt64?, _ trains: [Train]) -> [UInt8] {
         ])
         let reasons = items.compactMap(\.rejection?.reason)
         #expect(reasons.count == 4)
-        #expect(reasons[0] == "not a GTFS-Realtime message, or the file is not complete")
+        #expect(reasons[0] == "not a GTFS-Realtime message, or not the whole of one")
         #expect(reasons[1] == "the poll's header has no timestamp")
         #expect(reasons[2].contains("milliseconds?"))
         #expect(reasons[3] == "the entity has no `trip_id`")
@@ -331,9 +331,52 @@ private func poll(_ time: UInt64?, _ trains: [Train]) -> [UInt8] {
         // Two bytes on the wire, a structure each in memory.
         var many = poll(start, [])
         for _ in 0..<50_000 { many += [0x12, 0x02, 0x0A, 0x00] }
-        let defect = #expect(throws: GTFSPoll.Defect.self) { try GTFSPoll(many, memorySizeMax: .mebibytes(1)) }
+        let defect = #expect(throws: GTFSPoll.Defect.self) {
+            try GTFSPoll(many, memorySizeMax: .mebibytes(1), tripsMax: 1)
+        }
         #expect(defect?.reason == "the poll would take more than 1048576 bytes of memory")
-        #expect(throws: Never.self) { try GTFSPoll(many, memorySizeMax: .mebibytes(64)) }
+        #expect(throws: Never.self) { try GTFSPoll(many, memorySizeMax: .mebibytes(64), tripsMax: 1) }
+    }
+
+    @Test func memoryOfAPollHasWhatMallocAddsToShortTexts() {
+        // 99 KB are requested for the structures and for a thousand texts of three bytes, which take 32 each.
+        var many = poll(start, [])
+        for _ in 0..<1000 { many += [0x12, 0x04, 0x0A, 0x02, 0x61, 0x62] }
+        #expect(throws: GTFSPoll.Defect.self) { try GTFSPoll(many, memorySizeMax: .bytes(120_000), tripsMax: 1) }
+        #expect(throws: Never.self) { try GTFSPoll(many, memorySizeMax: .bytes(200_000), tripsMax: 1) }
+    }
+
+    @Test func aPollWithTooManyTripsIsRejectedAndMakesNoTripAbsent() {
+        let trains = (0..<4).map { Train(id: "T\($0)", stops: [("A02N", start + 60)]) }
+        var decoder = GTFSRealtimeDecoder(tripsMax: 3)
+        var items: [FeedItem] = []
+        decoder.decode(poll(start, Array(trains.dropLast())), name: "first", into: &items)
+        #expect(items.compactMap(\.event?.kind) == ["position", "position", "position"])
+        items = []
+        decoder.decode(poll(start + 20, trains), name: "second", into: &items)
+        #expect(items.map(\.rejection?.description) == ["second: the poll has more than 3 trips"])
+        items = []
+        let vehicles = trains.map { Train(id: $0.id, vehicle: ("A02N", 1), isInPoll: false) }
+        decoder.decode(poll(start + 40, vehicles), name: "third", into: &items)
+        #expect(items.map(\.rejection?.description) == ["third: the poll has more than 3 vehicles"])
+    }
+
+    /// Absent trips are known for ten minutes, and each poll may have other trips.
+    @Test func newTripsWaitUntilTripsThatAreGoneAreForgotten() {
+        func trains(_ ids: String...) -> [Train] { ids.map { Train(id: $0, stops: [("A02N", start + 6000)]) } }
+        var decoder = GTFSRealtimeDecoder(tripsMax: 2)
+        var items: [FeedItem] = []
+        decoder.decode(poll(start, trains("A", "B")), name: "first", into: &items)
+        items = []
+        decoder.decode(poll(start + 20, trains("B", "C")), name: "second", into: &items)
+        #expect(items.compactMap(\.event?.kind) == ["position", "absent"])
+        let told = "second: 2 trips run, as many as may, so the poll's new ones are left out: 1"
+        #expect(items.compactMap(\.rejection?.description) == [told])
+        decoder.decode(poll(start + 640, trains("B", "C")), name: "third", into: &items)
+        items = []
+        decoder.decode(poll(start + 660, trains("B", "C")), name: "fourth", into: &items)
+        #expect(items.compactMap(\.event?.lifecycle) == [.start])
+        #expect(items.compactMap(\.event?.kind) == ["position", "position"])
     }
 
     @Test func anIncompleteTimetableIsNamed() throws {
@@ -342,6 +385,14 @@ private func poll(_ time: UInt64?, _ trains: [Train]) -> [UInt8] {
         try folder.write("gtfs-static/stops.txt", "id,name\n")
         let error = #expect(throws: FeedError.self) { try Feed(paths: [file]) }
         #expect(error?.reason == "no columns stop_id and stop_name in its first line")
+    }
+
+    @Test func namesOfStopsAreReadFromATimetablesBytes() throws {
+        let table = "stop_id,stop_code,stop_name\r\nA02N,1,\"Inwood, 207 \"\"St\"\"\"\r\nA03N,2,\r\n"
+        let names = try GTFSRealtimeDecoder.stopNames(ofStops: Array(table.utf8))
+        #expect(names == ["A02N": "Inwood, 207 \"St\""])
+        let error = #expect(throws: FeedError.self) { try GTFSRealtimeDecoder.stopNames(ofStops: Array("id\n".utf8)) }
+        #expect(error?.description == "stops.txt: no columns stop_id and stop_name in its first line")
     }
 
     @Test(arguments: 0..<200 as Range<UInt64>)
@@ -354,7 +405,7 @@ private func poll(_ time: UInt64?, _ trains: [Train]) -> [UInt8] {
         }
         let folder = try Folder()
         let file = try folder.write("a.pb", bytes)
-        var feed = try Feed(paths: [file], options: FeedOptions(format: .gtfsRealtime))
+        let feed = try Feed(paths: [file], options: FeedOptions(format: .gtfsRealtime))
         for (_, item) in feed.all() {
             if let event = item.event { #expect(event.at.isPlausible, "seed \(seed)") }
         }

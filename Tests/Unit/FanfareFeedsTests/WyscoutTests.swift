@@ -31,7 +31,7 @@ import Testing
         let folder = try Folder()
         try folder.write("matches-metadata.json", metadata)
         try folder.write("matches/7.json", document(events))
-        var feed = try Feed(paths: [folder.path + "/matches"])
+        let feed = try Feed(paths: [folder.path + "/matches"])
         return feed.all().map(\.item)
     }
 
@@ -119,13 +119,13 @@ import Testing
     @Test func withoutMetadataTheMatchIsReadAndAKickoffSaysWhenItWas() throws {
         let folder = try Folder()
         let file = try folder.write("7.json", document([event(1, "1H", 1, "Shot", tags: [101])]))
-        var undated = try Feed(paths: [file])
+        let undated = try Feed(paths: [file])
         let items = undated.all().map(\.item)
-        #expect(items.first?.notice?.contains("--kickoff") == true)
+        #expect(items.first?.notice?.contains("option `kickoff`") == true)
         #expect(items.compactMap(\.event).count == 4 && items.compactMap(\.rejection).isEmpty)
         #expect(items.compactMap(\.event).allSatisfy { $0.at.isPlausible })
 
-        var feed = try Feed(paths: [file], options: FeedOptions(kickoff: FeedTime(seconds: 1000)))
+        let feed = try Feed(paths: [file], options: FeedOptions(kickoff: FeedTime(seconds: 1000)))
         let events = feed.events()
         #expect(events.first?.at == FeedTime(seconds: 400))
         // The first team of the file is at home.
@@ -139,7 +139,7 @@ import Testing
         let whole = document([event(1, "1H", 1), event(2, "1H", 2)])
         let broken = try folder.write("a.json", String(whole.dropLast(40)))
         try folder.write("b.json", whole)
-        var feed = try Feed(paths: [folder.path])
+        let feed = try Feed(paths: [folder.path])
         let items = feed.all().map(\.item)
         #expect(items.first?.rejection?.place == broken)
         #expect(items.first?.rejection?.reason.contains("is the file complete?") == true)
@@ -149,7 +149,7 @@ import Testing
     @Test func anOversizeDocumentIsRefused() throws {
         let folder = try Folder()
         let file = try folder.write("7.json", document([event(1, "1H", 1)]))
-        var feed = try Feed(paths: [file], options: FeedOptions(kickoff: kickoff, documentSizeMax: .bytes(100)))
+        let feed = try Feed(paths: [file], options: FeedOptions(kickoff: kickoff, documentSizeMax: .bytes(100)))
         #expect(feed.all().map(\.item.rejection?.reason) == ["the document is larger than 100 bytes"])
     }
 
@@ -170,7 +170,7 @@ import Testing
         }
         let folder = try Folder()
         let file = try folder.write("7.json", bytes)
-        var feed = try Feed(paths: [file], options: FeedOptions(format: .wyscout, kickoff: kickoff))
+        let feed = try Feed(paths: [file], options: FeedOptions(format: .wyscout, kickoff: kickoff))
         #expect(!feed.all().isEmpty, "seed \(seed)")
     }
 }
