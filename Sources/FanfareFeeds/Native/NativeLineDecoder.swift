@@ -136,7 +136,7 @@ public struct NativeLineDecoder {
     /// Copies as many of the bytes as there is room for in a chunk, and returns their number.
     private mutating func fill(from bytes: UnsafeRawBufferPointer) -> Int {
         unsafe lines.fill { space in
-            let count = unsafe min(space.count, bytes.count)
+            let count = min(space.count, bytes.count)
             unsafe space.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes.prefix(count)))
             return count
         }
