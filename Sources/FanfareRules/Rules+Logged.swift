@@ -14,9 +14,9 @@ extension Rules {
     package init(written text: String, like own: Rules) throws(UnreadableRules) {
         let written: Set<String>
         do throws(TOMLError) {
-            let (bytes, file) = (Array(text.utf8), "the rules in the store")
-            try self.init(toml: bytes, file: file)
-            written = Set((try TOMLValue.document(bytes, file: file).members ?? []).map(\.key))
+            let (bytes, name) = (Array(text.utf8), "the rules in the store")
+            try self.init(toml: bytes, name: name)
+            written = Set((try TOMLValue.document(bytes, name: name).members ?? []).map(\.key))
         } catch {
             throw UnreadableRules(description: "\(error)")
         }

@@ -20,7 +20,7 @@ extension Rules {
     ///
     /// - Throws: `TOMLError` with every fault, each with line and column; nothing of the file then applies.
     public init(file path: String) throws(TOMLError) {
-        try self.init(toml: try TOMLValue.contents(ofFile: path), file: path)
+        try self.init(toml: try TOMLValue.contents(ofFile: path), name: path)
     }
 
     /// Reads the bytes of a rules file, at most 1,048,576, as they came from a database or a request. Any bytes may be passed: a document
@@ -28,12 +28,12 @@ extension Rules {
     ///
     /// - Parameters:
     ///   - bytes: TOML in UTF-8.
-    ///   - file: name of the rules in messages; nothing is opened.
+    ///   - name: name of the rules in messages; nothing is opened.
     /// - Throws: `TOMLError` as for a file.
-    public init(toml bytes: [UInt8], file: String) throws(TOMLError) {
+    public init(toml bytes: [UInt8], name: String) throws(TOMLError) {
         self = .builtIn
         let faults = TableReader.Faults()
-        guard let kinds = try TOMLValue.document(bytes, file: file).members else { return }
+        guard let kinds = try TOMLValue.document(bytes, name: name).members else { return }
         for member in kinds {
             guard let members = member.value.members else {
                 faults.note(
@@ -49,7 +49,7 @@ extension Rules {
             rules.read(TableReader(members, at: member.keyPlace, faults), kind: kind)
             if kind == .generic { other = rules } else { self.kinds[kind] = rules }
         }
-        guard faults.all.isEmpty else { throw TOMLError(file: file, faults: faults.all) }
+        guard faults.all.isEmpty else { throw TOMLError(name: name, faults: faults.all) }
     }
 }
 

@@ -1,29 +1,29 @@
 /// Every fault of a TOML file, each with its place and what was expected there. Nothing of a file with a fault applies.
-public struct TOMLError: Error, CustomStringConvertible, Sendable {
-    /// Name of the file, as the caller gave it.
-    public let file: String
+public struct TOMLError: Error, Equatable, CustomStringConvertible, Sendable {
+    /// Path of the file, or the name that the caller gave the bytes.
+    public let name: String
     /// Faults in the order of the file; empty if the file cannot be read.
     public let faults: [Fault]
     /// Is `true` if the file is missing or not readable, so that its contents are unknown.
     public let isUnreadable: Bool
 
-    /// One line for people per fault, `file:line:column: text`; one line without a place for a file that cannot be read.
+    /// One line for people per fault, `name:line:column: text`; one line without a place for a file that cannot be read.
     public var description: String { lines.joined(separator: "\n") }
 
     package var lines: [String] {
-        if isUnreadable { return ["\(file): cannot be read: there is no such file, or it is not ours to read"] }
-        return faults.map { "\(file):\($0.line):\($0.column): \($0.text)" }
+        if isUnreadable { return ["\(name): cannot be read: there is no such file, or it is not ours to read"] }
+        return faults.map { "\(name):\($0.line):\($0.column): \($0.text)" }
     }
 
-    package init(file: String, faults: [Fault]) {
-        self.file = file
+    package init(name: String, faults: [Fault]) {
+        self.name = name
         self.faults = faults.sorted { $0.place < $1.place }
         isUnreadable = false
     }
 
-    package init(unreadable file: String) {
-        self.file = file
+    package init(unreadable path: String) {
         faults = []
+        name = path
         isUnreadable = true
     }
 

@@ -47,18 +47,18 @@ package struct TOMLValue {
 
 extension TOMLValue {
     /// - Throws: the first fault of bytes that are not TOML.
-    package static func document(_ bytes: [UInt8], file: String) throws(TOMLError) -> TOMLValue {
-        if let fault = unreadable(bytes) { throw TOMLError(file: file, faults: [fault]) }
+    package static func document(_ bytes: [UInt8], name: String) throws(TOMLError) -> TOMLValue {
+        if let fault = unreadable(bytes) { throw TOMLError(name: name, faults: [fault]) }
         let document = unsafe bytes.withUnsafeBytes { bytes in
             unsafe fanfare_toml_parse(bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count)
         }
         guard let document = unsafe document else {
-            throw TOMLError(file: file, faults: [.init(.start, "there is no memory to read it")])
+            throw TOMLError(name: name, faults: [.init(.start, "there is no memory to read it")])
         }
         defer { unsafe fanfare_toml_release(document) }
         var place = fanfare_toml_place()
         if let fault = unsafe fanfare_toml_fault(document, &place) {
-            throw TOMLError(file: file, faults: [.init(TOMLPlace(place), unsafe "no TOML: \(String(cString: fault))")])
+            throw TOMLError(name: name, faults: [.init(TOMLPlace(place), unsafe "no TOML: \(String(cString: fault))")])
         }
         var count = 0
         let nodes = unsafe UnsafeBufferPointer(start: fanfare_toml_nodes(document, &count), count: count)

@@ -19,9 +19,9 @@ extension Scenario {
     package init(toml bytes: [UInt8], name: String, file: String) throws(TOMLError) {
         self.init(name: name)
         let faults = TableReader.Faults()
-        let document = try TOMLValue.document(bytes, file: file)
+        let document = try TOMLValue.document(bytes, name: file)
         read(TableReader(document.members ?? [], at: .start, faults))
-        guard faults.all.isEmpty else { throw TOMLError(file: file, faults: faults.all) }
+        guard faults.all.isEmpty else { throw TOMLError(name: file, faults: faults.all) }
     }
 
     private static let lengths = Duration.milliseconds(1)...Duration.seconds(24 * 3600)

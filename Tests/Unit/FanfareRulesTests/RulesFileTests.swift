@@ -10,7 +10,7 @@ import Testing
 @Suite struct RulesFileTests {
     static let folder = #filePath.components(separatedBy: "/Tests/")[0] + "/Examples/Rules/"
 
-    private func read(_ toml: String) throws -> Rules { try Rules(toml: Array(toml.utf8), file: "rules.toml") }
+    private func read(_ toml: String) throws -> Rules { try Rules(toml: Array(toml.utf8), name: "rules.toml") }
 
     /// The files to copy say what the engine does without them.
     @Test(arguments: [TopicKind.football, .hockey, .volleyball, .transit, .delivery, .ride, .queue])
