@@ -46,9 +46,10 @@ package struct TOMLValue {
 }
 
 extension TOMLValue {
-    /// - Throws: the first fault of bytes that are not TOML.
+    /// - Parameter name: name of the document in messages.
+    /// - Throws: the first fault of bytes that are not TOML, are too many, or are nested too deep.
     package static func document(_ bytes: [UInt8], name: String) throws(TOMLError) -> TOMLValue {
-        if let fault = unreadable(bytes) { throw TOMLError(name: name, faults: [fault]) }
+        if let fault = excess(of: bytes) { throw TOMLError(name: name, faults: [fault]) }
         let document = unsafe bytes.withUnsafeBytes { bytes in
             unsafe fanfare_toml_parse(bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count)
         }
@@ -72,20 +73,19 @@ extension TOMLValue {
         return Array(data)
     }
 
+    /// Maximum size of a document.
     private static let bytesMax = 1 << 20
-    /// Maximum number of dots in a line. Each dot nests a key, and functions that walk or free the document recurse once per level.
-    private static let dotsOfALineMax = 100
 
-    private static func unreadable(_ bytes: [UInt8]) -> TOMLError.Fault? {
+    /// Returns the fault of a document beyond the bounds of size or nesting.
+    private static func excess(of bytes: [UInt8]) -> TOMLError.Fault? {
         guard bytes.count <= bytesMax else {
-            return TOMLError.Fault(.start, "\(bytes.count) bytes are too many; at most \(bytesMax) are read")
+            return TOMLError.Fault(.start, "more than \(bytesMax) bytes, which are the most that a document may have")
         }
-        let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-        for (index, line) in lines.enumerated() where line.count(where: { $0 == UInt8(ascii: ".") }) > dotsOfALineMax {
-            return TOMLError.Fault(
-                TOMLPlace(line: index + 1, column: 1), "more than \(dotsOfALineMax) dots in one line")
+        var nesting = TOMLNesting(bytes)
+        return nesting.excess().map { place in
+            TOMLError.Fault(
+                place, "more than \(TOMLNesting.depthMax) tables and arrays within one another; expected a few")
         }
-        return nil
     }
 
     /// Takes the node at `position` with everything in it.

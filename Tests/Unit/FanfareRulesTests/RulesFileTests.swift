@@ -231,8 +231,14 @@ import Testing
         ("[a]\nfacts = [\"x\", 3]", "2:9", "an array of texts"),
         ("[a]\nlatest.x = { facts = [\"y\"] }", "2:12", "value missing"),
         ("[football]\ncounters.x = { fact = \"goal\" }", "2:1", "counters: unknown key"),
-        (String(repeating: "a.", count: 200) + "a = 1", "1:1", "more than 100 dots"),
-        ("[a]\nx = " + String(repeating: "[", count: 400), "2:", "no TOML"),
+        (String(repeating: "a.", count: 200) + "a = 1", "1:66", "more than 32 tables and arrays"),
+        ("[a]\nx = " + String(repeating: "[", count: 400), "2:35", "more than 32 tables and arrays"),
+        ("[a]\nx = [[[", "2:", "no TOML"),
+        // Each of these fails an assertion of toml++.
+        ("[=", "1:", "no TOML"),
+        ("a = [}", "1:", "no TOML"),
+        ("a = 2020-01-01T:", "1:", "no TOML"),
+        ("a = 2020-01-01" + String(repeating: "_", count: 116) + " 12:00:00", "1:", "no TOML"),
     ]
 
     @Test(arguments: broken.indices) func brokenFilesSayWhere(index: Int) throws {
