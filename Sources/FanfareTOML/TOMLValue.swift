@@ -1,5 +1,4 @@
 import CFanfareTOML
-import Foundation
 
 /// Line and column of a file, from 1.
 package struct TOMLPlace: Comparable, Sendable {
@@ -67,14 +66,8 @@ extension TOMLValue {
         return unsafe TOMLValue(nodes, &position)
     }
 
-    /// Reads the bytes of a file.
-    package static func contents(ofFile path: String) throws(TOMLError) -> [UInt8] {
-        guard let data = FileManager.default.contents(atPath: path) else { throw TOMLError(unreadable: path) }
-        return Array(data)
-    }
-
     /// Maximum size of a document.
-    private static let bytesMax = 1 << 20
+    static let bytesMax = 1 << 20
 
     /// Returns the fault of a document beyond the bounds of size or nesting.
     private static func excess(of bytes: [UInt8]) -> TOMLError.Fault? {

@@ -10,9 +10,9 @@ extension Scenario {
     ///
     /// - Throws: `TOMLError` with every fault, each with line and column.
     package init(file path: String) throws(TOMLError) {
-        guard let data = FileManager.default.contents(atPath: path) else { throw TOMLError(unreadable: path) }
+        let bytes = try TOMLValue.contents(ofFile: path)
         let name = URL(fileURLWithPath: path).deletingPathExtension().lastPathComponent
-        try self.init(toml: Array(data), name: name, file: path)
+        try self.init(toml: bytes, name: name, file: path)
     }
 
     /// - Parameter file: name of the file in messages.
