@@ -35,6 +35,7 @@ extension Rules {
         self = .builtIn
         let faults = TableReader.Faults()
         guard let kinds = try TOMLValue.document(bytes, name: name).members else { return }
+        let notes = ReducerNote.Lines(bytes)
         for member in kinds {
             guard let members = member.value.members else {
                 faults.note(
@@ -47,7 +48,8 @@ extension Rules {
             }
             let kind = TopicKind(member.key)
             var rules = TopicRules()
-            rules.read(TableReader(members, at: member.keyPlace, faults), kind: kind)
+            let hasOwnReducer = notes.note(of: member) != nil
+            rules.read(TableReader(members, at: member.keyPlace, faults), kind: kind, hasOwnReducer: hasOwnReducer)
             if kind == .generic { other = rules } else { self.kinds[kind] = rules }
         }
         guard faults.all.isEmpty else { throw TOMLError(name: name, faults: faults.all) }
@@ -85,7 +87,10 @@ struct NamedReducer {
 
 extension TopicRules {
     // Not an initialiser, in which Swift calls no observers: the values derived from `fields` and `occasions` would be missing.
-    fileprivate mutating func read(_ table: TableReader, kind: TopicKind) {
+    /// Reads the table of a kind.
+    ///
+    /// - Parameter hasOwnReducer: `true` if a program brings the reducer along. Its occasions and their words are not known here.
+    fileprivate mutating func read(_ table: TableReader, kind: TopicKind, hasOwnReducer: Bool) {
         defer { table.finish() }
         let named =
             table.choice("reducer", of: NamedReducer.all.map { (name: $0.name, value: $0) }) ?? .usual(for: kind)
@@ -102,11 +107,10 @@ extension TopicRules {
         if let occasions = table.table("occasions") {
             for member in occasions.members {
                 guard let reader = occasions.table(member.value, for: member.key) else { continue }
-                let rule = OccasionRule(reader, reducerHasWords: named.occasions != nil)
+                let rule = OccasionRule(reader, reducer: hasOwnReducer ? nil : named)
                 self.occasions[OccasionKind(member.key)] = rule
-                if !reader.members.contains(where: { ["when", "falls", "rises"].contains($0.key) }) {
-                    tells(of: member, named, reader)
-                }
+                let hasConditions = reader.members.contains { ["when", "falls", "rises"].contains($0.key) }
+                if !hasConditions, !hasOwnReducer { tells(of: member, named, reader) }
             }
         }
     }
@@ -362,8 +366,9 @@ extension Redaction.Form {
 }
 
 extension OccasionRule {
-    /// - Parameter reducerHasWords: `true` if the reducer words the alerts of its occasions, so that they need no title.
-    fileprivate init(_ table: TableReader, reducerHasWords: Bool) {
+    /// - Parameter reducer: the kind's reducer; `nil` if a program brings it along. That one may have words for any alert, so none needs a
+    ///   title.
+    fileprivate init(_ table: TableReader, reducer: NamedReducer?) {
         let when = table.conditions("when")
         let shifts = table.shifts("falls").map { FieldShift($0.key, by: -$0.by) } + table.shifts("rises")
         self.init(
@@ -371,7 +376,9 @@ extension OccasionRule {
             droppableAfter: table.duration("droppableAfter", .zero ... .seconds(86_400)),
             highlight: table.text("highlight"), relevance: table.whole("relevance", 0...100))
         if let alert = table.table("alert") {
-            self.alert = AlertRule(alert, needsTitle: !when.isEmpty || !shifts.isEmpty || !reducerHasWords)
+            // A reducer with occasions of its own has words for their alerts, and for no others.
+            let hasWords = reducer.map { $0.occasions != nil && when.isEmpty && shifts.isEmpty } ?? true
+            self.alert = AlertRule(alert, needsTitle: !hasWords)
         }
         table.finish()
     }

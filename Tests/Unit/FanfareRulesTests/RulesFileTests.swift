@@ -267,31 +267,4 @@ import Testing
             "\($0)".hasPrefix("/nowhere/rules.toml: cannot be read")
         }
     }
-
-    private struct ChessReducer: Reducer {
-        var state: JSONObject { [:] }
-        var isPresentable: Bool { false }
-        var ending: String? { nil }
-        func understands(factKind: String) -> Bool { false }
-        func fault(in fact: Fact) -> String? { nil }
-        mutating func fold(_ entry: LedgerEntry) {}
-        func occasion(of entry: LedgerEntry, before: JSONObject, shown: JSONObject) -> Occasion? { nil }
-    }
-
-    /// A log's rules name the reducer that decided: the present program's own one stands for itself alone.
-    @Test func aProgramsOwnReducerStandsForItself() throws {
-        var own = Rules.builtIn
-        own.kinds[TopicKind("chess")] = TopicRules(reducer: ChessReducer())
-        var other = own
-        other.kinds[TopicKind("chess")]?.pace.minimumInterval = .seconds(9)
-        let again = try Rules(written: own.toml, like: other)
-        #expect(again[TopicKind("chess")].reducer is ChessReducer && again.toml == own.toml)
-        // What was decided by a reducer with a name is not decided by the program's.
-        var football = own
-        football.kinds[.football]?.reducer = ChessReducer()
-        #expect(try Rules(written: own.toml, like: football)[.football].reducer is FootballReducer)
-        // And what only the former program can decide is not decided by another.
-        let fault = #expect(throws: UnreadableRules.self) { try Rules(written: own.toml, like: .builtIn) }
-        #expect(fault?.description.contains("ChessReducer") == true)
-    }
 }
