@@ -14,7 +14,7 @@ extension CardTemplate {
 
     /// - Parameter file: name of the file in messages.
     package init(toml bytes: [UInt8], file: String) throws(TOMLError) {
-        let document = try TOMLValue.document(bytes, file: file)
+        let document = try TOMLValue.document(bytes, name: file)
         let faults = TableReader.Faults()
         let table = TableReader(document.members ?? [], at: .start, faults)
         kind = table.text("kind") ?? ""
@@ -27,7 +27,7 @@ extension CardTemplate {
         background = table.color("background")
         isRightToLeft =
             table.choice("direction", of: [("leftToRight", false), ("rightToLeft", true)]) ?? false
-        guard let elements = CardElement.all(in: table) else { throw TOMLError(file: file, faults: faults.all) }
+        guard let elements = CardElement.all(in: table) else { throw TOMLError(name: file, faults: faults.all) }
         self.elements = elements
         var sections: [Section: [CardRow]] = [:]
         for section in Section.allCases {
@@ -46,7 +46,7 @@ extension CardTemplate {
             spotlight = []
         }
         table.finish()
-        guard faults.all.isEmpty else { throw TOMLError(file: file, faults: faults.all) }
+        guard faults.all.isEmpty else { throw TOMLError(name: file, faults: faults.all) }
     }
 }
 

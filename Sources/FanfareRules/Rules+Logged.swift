@@ -12,36 +12,28 @@ extension Rules {
     ///
     /// - Parameter own: the program's present rules, which have parts that no file has: limits, and reducers that a program brings along.
     package init(written text: String, like own: Rules) throws(UnreadableRules) {
-        let written: Set<String>
+        let bytes = Array(text.utf8)
+        let tables: [TOMLValue.Member]
         do throws(TOMLError) {
-            let (bytes, file) = (Array(text.utf8), "the rules in the store")
-            try self.init(toml: bytes, file: file)
-            written = Set((try TOMLValue.document(bytes, file: file).members ?? []).map(\.key))
+            let name = "the rules in the store"
+            try self.init(toml: bytes, name: name)
+            tables = try TOMLValue.document(bytes, name: name).members ?? []
         } catch {
             throw UnreadableRules(description: "\(error)")
         }
         // `toml` writes every kind, and people write only the kinds that differ from the built-in ones.
+        let written = Set(tables.map(\.key))
         kinds = kinds.filter { written.contains($0.key.rawValue) }
         limits = own.limits
-        for (table, name) in Rules.programReducers(in: text) {
-            let kind = TopicKind(table)
+        let notes = ReducerNote.Lines(bytes)
+        for table in tables {
+            guard let note = notes.note(of: table) else { continue }
+            let kind = TopicKind(table.key)
             let rules = kind == .generic ? own.other : own.kinds[kind]
-            guard let reducer = rules?.reducer, "\(type(of: reducer))" == name else {
-                throw UnreadableRules(description: "\(table) was decided by a program's own reducer, \(name)")
+            guard let reducer = rules?.reducer, ReducerNote(of: reducer) == note else {
+                throw UnreadableRules(description: "\(table.key) was decided by a program's own reducer, \(note.name)")
             }
             if kind == .generic { other.reducer = reducer } else { kinds[kind]?.reducer = reducer }
-        }
-    }
-
-    /// Returns the tables whose reducers are a program's own, with the names of the reducers' types.
-    private static func programReducers(in text: String) -> [(table: String, name: String)] {
-        var table = ""
-        return text.split(separator: "\n").compactMap { line in
-            if line.hasPrefix("["), line.hasSuffix("]") {
-                table = line.dropFirst().dropLast().filter { $0 != "\"" }
-            }
-            guard line.hasPrefix(TopicRules.reducerNote) else { return nil }
-            return (table, String(line.dropFirst(TopicRules.reducerNote.count).prefix { $0 != "," }))
         }
     }
 }

@@ -16,24 +16,26 @@ extension Rules {
     ///     essential = true
     ///     alert = { class = "essential", burst = 1, refill = "30 min", freshFor = "10 min", title = "Almost there" }
     ///
-    /// The call blocks until it has read the file, from any thread.
+    /// The call blocks until it has read the file, from any thread. It reads a pipe as well, such as the shell's `<(…)`, but a pipe from which
+    /// nothing comes is an error. More than 1,048,576 bytes are a fault, and the call does not read what follows them.
     ///
     /// - Throws: `TOMLError` with every fault, each with line and column; nothing of the file then applies.
     public init(file path: String) throws(TOMLError) {
-        try self.init(toml: try TOMLValue.contents(ofFile: path), file: path)
+        try self.init(toml: try TOMLValue.contents(ofFile: path), name: path)
     }
 
-    /// Reads the bytes of a rules file, at most 1,048,576, as they came from a database or a request. Any bytes may be passed: a document
-    /// beyond a bound of size or nesting is a fault.
+    /// Reads the bytes of a rules file, at most 1,048,576, as they came from a database or a request. Any bytes may be passed, from any thread:
+    /// a document beyond a bound of size or nesting is a fault.
     ///
     /// - Parameters:
     ///   - bytes: TOML in UTF-8.
-    ///   - file: name of the rules in messages; nothing is opened.
+    ///   - name: name of the rules in messages; nothing is opened.
     /// - Throws: `TOMLError` as for a file.
-    public init(toml bytes: [UInt8], file: String) throws(TOMLError) {
+    public init(toml bytes: [UInt8], name: String) throws(TOMLError) {
         self = .builtIn
         let faults = TableReader.Faults()
-        guard let kinds = try TOMLValue.document(bytes, file: file).members else { return }
+        guard let kinds = try TOMLValue.document(bytes, name: name).members else { return }
+        let notes = ReducerNote.Lines(bytes)
         for member in kinds {
             guard let members = member.value.members else {
                 faults.note(
@@ -46,10 +48,11 @@ extension Rules {
             }
             let kind = TopicKind(member.key)
             var rules = TopicRules()
-            rules.read(TableReader(members, at: member.keyPlace, faults), kind: kind)
+            let hasOwnReducer = notes.note(of: member) != nil
+            rules.read(TableReader(members, at: member.keyPlace, faults), kind: kind, hasOwnReducer: hasOwnReducer)
             if kind == .generic { other = rules } else { self.kinds[kind] = rules }
         }
-        guard faults.all.isEmpty else { throw TOMLError(file: file, faults: faults.all) }
+        guard faults.all.isEmpty else { throw TOMLError(name: name, faults: faults.all) }
     }
 }
 
@@ -84,7 +87,10 @@ struct NamedReducer {
 
 extension TopicRules {
     // Not an initialiser, in which Swift calls no observers: the values derived from `fields` and `occasions` would be missing.
-    fileprivate mutating func read(_ table: TableReader, kind: TopicKind) {
+    /// Reads the table of a kind.
+    ///
+    /// - Parameter hasOwnReducer: `true` if a program brings the reducer along. Its occasions and their words are not known here.
+    fileprivate mutating func read(_ table: TableReader, kind: TopicKind, hasOwnReducer: Bool) {
         defer { table.finish() }
         let named =
             table.choice("reducer", of: NamedReducer.all.map { (name: $0.name, value: $0) }) ?? .usual(for: kind)
@@ -101,11 +107,10 @@ extension TopicRules {
         if let occasions = table.table("occasions") {
             for member in occasions.members {
                 guard let reader = occasions.table(member.value, for: member.key) else { continue }
-                let rule = OccasionRule(reader, reducerHasWords: named.occasions != nil)
+                let rule = OccasionRule(reader, reducer: hasOwnReducer ? nil : named)
                 self.occasions[OccasionKind(member.key)] = rule
-                if !reader.members.contains(where: { ["when", "falls", "rises"].contains($0.key) }) {
-                    tells(of: member, named, reader)
-                }
+                let hasConditions = reader.members.contains { ["when", "falls", "rises"].contains($0.key) }
+                if !hasConditions, !hasOwnReducer { tells(of: member, named, reader) }
             }
         }
     }
@@ -361,8 +366,9 @@ extension Redaction.Form {
 }
 
 extension OccasionRule {
-    /// - Parameter reducerHasWords: `true` if the reducer words the alerts of its occasions, so that they need no title.
-    fileprivate init(_ table: TableReader, reducerHasWords: Bool) {
+    /// - Parameter reducer: the kind's reducer; `nil` if a program brings it along. That one may have words for any alert, so none needs a
+    ///   title.
+    fileprivate init(_ table: TableReader, reducer: NamedReducer?) {
         let when = table.conditions("when")
         let shifts = table.shifts("falls").map { FieldShift($0.key, by: -$0.by) } + table.shifts("rises")
         self.init(
@@ -370,7 +376,9 @@ extension OccasionRule {
             droppableAfter: table.duration("droppableAfter", .zero ... .seconds(86_400)),
             highlight: table.text("highlight"), relevance: table.whole("relevance", 0...100))
         if let alert = table.table("alert") {
-            self.alert = AlertRule(alert, needsTitle: !when.isEmpty || !shifts.isEmpty || !reducerHasWords)
+            // A reducer with occasions of its own has words for their alerts, and for no others.
+            let hasWords = reducer.map { $0.occasions != nil && when.isEmpty && shifts.isEmpty } ?? true
+            self.alert = AlertRule(alert, needsTitle: !hasWords)
         }
         table.finish()
     }

@@ -3,8 +3,11 @@ public import FanfareModel
 import FanfareTOML
 
 extension Rules {
-    /// The rules as a rules file, which reads back as the same rules. A kind whose reducer has no name in files gets a comment instead.
-    /// `limits` are not part of it.
+    /// The rules as a rules file, which reads back as rules that decide the same, but for parts that no file has: `limits`, and a reducer that a
+    /// program brings along, in whose place stands a comment. A built-in kind that `kinds` lacks reads back with its built-in rules, and
+    /// durations have whole milliseconds. A value that a file may not have makes the text one that no initialiser reads, such as an interval
+    /// beyond its range, a number that is not finite, or an alert without a title where a file needs one. The falls of an occasion come before
+    /// its rises.
     public var toml: String {
         kinds.sorted { $0.key.rawValue < $1.key.rawValue }.map { $0.value.toml(kind: $0.key) }.joined(separator: "\n")
             + (kinds.isEmpty ? "" : "\n") + other.toml(kind: .generic) + "\n" + lineups.toml
@@ -12,9 +15,6 @@ extension Rules {
 }
 
 extension TopicRules {
-    /// Beginning of the line that stands for a reducer without a name in files.
-    static let reducerNote = "# reducer: "
-
     /// Returns the rules as the table of one kind in a rules file, with every key that has a value.
     ///
     /// - Parameter kind: name of the table and of its subtables; `.generic` for the rules of all other kinds.
@@ -23,7 +23,7 @@ extension TopicRules {
         var lines = ["[\(kind)]"]
         lines.append(
             NamedReducer.name(of: reducer).map { "reducer = \(quoted($0))" }
-                ?? "\(TopicRules.reducerNote)\(type(of: reducer)), which a program brings along")
+                ?? ReducerNote(of: reducer).line)
         lines += [
             "minimumInterval = \(quoted(pace.minimumInterval.inRules))", "staleAfter = \(pace.staleAfter.inRules)",
             "dismissal = \(lifetime.dismissal.inRules)",
@@ -70,17 +70,32 @@ extension OccasionRule {
     fileprivate var lines: [String] {
         var lines: [String] = []
         if !when.isEmpty { lines.append("when = \(inRules(when))") }
-        for (name, sign) in [("falls", -1.0), ("rises", 1.0)] {
-            let distances = shifts.filter { $0.by * sign > 0 }
-                .map { "\(key($0.key)) = \(JSONValue.double($0.by * sign).inRules)" }
-            if !distances.isEmpty { lines.append("\(name) = { \(distances.joined(separator: ", ")) }") }
-        }
+        let (rises, falls) = (shifts.filter { $0.by > 0 }, shifts.filter { !($0.by > 0) })
+        if !falls.isEmpty { lines.append("falls = \(falls.distances)") }
+        if !rises.isEmpty { lines.append("rises = \(rises.distances)") }
         lines.append("essential = \(essential)")
         if let droppableAfter { lines.append("droppableAfter = \(quoted(droppableAfter.inRules))") }
         if let highlight { lines.append("highlight = \(quoted(highlight))") }
         if let relevance { lines.append("relevance = \(relevance)") }
         if let alert { lines.append("alert = { \(alert.inRules) }") }
         return lines
+    }
+}
+
+extension [FieldShift] {
+    /// Table of the distances, with each field once: of several distances of a field, the greatest one is that of all.
+    fileprivate var distances: String {
+        var greatest: [(key: String, distance: Double)] = []
+        for shift in self {
+            let distance = shift.by > 0 ? shift.by : -shift.by
+            if let index = greatest.firstIndex(where: { $0.key == shift.key }) {
+                greatest[index].distance = Swift.max(greatest[index].distance, distance)
+            } else {
+                greatest.append((key: shift.key, distance: distance))
+            }
+        }
+        let members = greatest.map { "\(FanfareRules.key($0.key)) = \(JSONValue.double($0.distance).inRules)" }
+        return "{ " + members.joined(separator: ", ") + " }"
     }
 }
 
@@ -160,18 +175,56 @@ extension TokenBucket.Size {
     var inRules: String { "burst = \(burst), refill = \(quoted(refill.inRules))" }
 }
 
+/// Returns a table with each field once, because TOML takes no key twice. All tests of a field stand where its first one does.
 private func inRules(_ conditions: [Condition]) -> String {
-    "{ " + conditions.map { "\(key($0.key)) = \($0.test.inRules)" }.joined(separator: ", ") + " }"
+    var tests: [(key: String, tests: [Condition.Test])] = []
+    for condition in conditions {
+        if let index = tests.firstIndex(where: { $0.key == condition.key }) {
+            tests[index].tests.append(condition.test)
+        } else {
+            tests.append((key: condition.key, tests: [condition.test]))
+        }
+    }
+    return "{ " + tests.map { "\(key($0.key)) = \($0.tests.inRules)" }.joined(separator: ", ") + " }"
+}
+
+extension [Condition.Test] {
+    /// Tests of one field, which must all hold.
+    fileprivate var inRules: String {
+        if count == 1, let value = self[0].value { return value }
+        let members = map(\.member)
+        // Two tests of one name are two tables.
+        if Set(map(\.name)).count < count { return "[{ " + members.joined(separator: " }, { ") + " }]" }
+        return "{ " + members.joined(separator: ", ") + " }"
+    }
 }
 
 extension Condition.Test {
-    fileprivate var inRules: String {
+    /// Short form of a test for one value or one of several; `nil` for others.
+    fileprivate var value: String? {
         switch self {
         case .oneOf(let values) where values.count == 1: values[0].inRules
-        case .oneOf(let values): "[" + values.map(\.inRules).joined(separator: ", ") + "]"
-        case .atLeast(let bound): "{ atLeast = \(JSONValue.double(bound).inRules) }"
-        case .atMost(let bound): "{ atMost = \(JSONValue.double(bound).inRules) }"
-        case .present(let isPresent): "{ present = \(isPresent) }"
+        case .oneOf(let values) where !values.isEmpty: array(values)
+        default: nil
+        }
+    }
+
+    /// Name of the test in a table.
+    fileprivate var name: String {
+        switch self {
+        case .oneOf: "oneOf"
+        case .atLeast: "atLeast"
+        case .atMost: "atMost"
+        case .present: "present"
+        }
+    }
+
+    /// The test with its name, as a table has it.
+    fileprivate var member: String {
+        switch self {
+        case .oneOf(let values): "\(name) = \(array(values))"
+        case .atLeast(let bound), .atMost(let bound): "\(name) = \(JSONValue.double(bound).inRules)"
+        case .present(let isPresent): "\(name) = \(isPresent)"
         }
     }
 }
@@ -181,13 +234,15 @@ extension JSONValue {
     fileprivate var inRules: String {
         var bytes: [UInt8] = []
         write(to: &bytes)
-        return String(decoding: bytes, as: UTF8.self)
+        // TOML has no U+007F in a text, and JSON need not escape it.
+        let escaped = bytes.flatMap { byte -> [UInt8] in byte == 0x7F ? Array("\\u007f".utf8) : [byte] }
+        return String(decoding: escaped, as: UTF8.self)
     }
 }
 
-private func array(_ texts: Set<String>) -> String {
-    "[" + texts.sorted().map(quoted).joined(separator: ", ") + "]"
-}
+private func array(_ texts: Set<String>) -> String { array(texts.sorted().map { JSONValue.string($0) }) }
+
+private func array(_ values: [JSONValue]) -> String { "[" + values.map(\.inRules).joined(separator: ", ") + "]" }
 
 func quoted(_ text: String) -> String { JSONValue.string(text).inRules }
 

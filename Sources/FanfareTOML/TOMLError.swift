@@ -1,30 +1,34 @@
-/// Every fault of a TOML file, each with its place and what was expected there. Nothing of a file with a fault applies.
-public struct TOMLError: Error, CustomStringConvertible, Sendable {
-    /// Name of the file, as the caller gave it.
-    public let file: String
-    /// Faults in the order of the file; empty if the file cannot be read.
+/// Every fault of a TOML document, each with its place and what was expected there. Nothing of a document with a fault applies.
+public struct TOMLError: Error, Equatable, CustomStringConvertible, Sendable {
+    /// Path of the file, or the name that the caller gave the bytes.
+    public let name: String
+    /// Faults in the order of the document; empty if the file cannot be read.
     public let faults: [Fault]
-    /// Is `true` if the file is missing or not readable, so that its contents are unknown.
-    public let isUnreadable: Bool
+    /// Reason why the file cannot be read, for people.
+    private let reason: String?
 
-    /// One line for people per fault, `file:line:column: text`; one line without a place for a file that cannot be read.
+    /// Is `true` if the file is missing or not readable, so that its contents are unknown.
+    public var isUnreadable: Bool { reason != nil }
+
+    /// One line for people per fault, `name:line:column: text`; for a file that cannot be read, one line with the reason.
     public var description: String { lines.joined(separator: "\n") }
 
     package var lines: [String] {
-        if isUnreadable { return ["\(file): cannot be read: there is no such file, or it is not ours to read"] }
-        return faults.map { "\(file):\($0.line):\($0.column): \($0.text)" }
+        if let reason { return ["\(name): cannot be read: \(reason)"] }
+        return faults.map { "\(name):\($0.line):\($0.column): \($0.text)" }
     }
 
-    package init(file: String, faults: [Fault]) {
-        self.file = file
+    package init(name: String, faults: [Fault]) {
+        self.name = name
         self.faults = faults.sorted { $0.place < $1.place }
-        isUnreadable = false
+        reason = nil
     }
 
-    package init(unreadable file: String) {
-        self.file = file
+    /// - Parameter reason: why the file cannot be read, for people.
+    package init(unreadable path: String, _ reason: String) {
+        name = path
         faults = []
-        isUnreadable = true
+        self.reason = reason
     }
 
     /// A fault at its place: bytes that are not TOML, an unknown key, or a value other than expected.

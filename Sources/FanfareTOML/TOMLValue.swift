@@ -1,6 +1,5 @@
 import CFanfareTOML
 import FanfareModel
-import Foundation
 
 /// Line and column of a file, from 1.
 package struct TOMLPlace: Comparable, Sendable {
@@ -47,19 +46,20 @@ package struct TOMLValue {
 }
 
 extension TOMLValue {
-    /// - Throws: the first fault of bytes that are not TOML.
-    package static func document(_ bytes: [UInt8], file: String) throws(TOMLError) -> TOMLValue {
-        if let fault = unreadable(bytes) { throw TOMLError(file: file, faults: [fault]) }
+    /// - Parameter name: name of the document in messages.
+    /// - Throws: the first fault of bytes that are not TOML, are too many, or are nested too deep.
+    package static func document(_ bytes: [UInt8], name: String) throws(TOMLError) -> TOMLValue {
+        if let fault = excess(of: bytes) { throw TOMLError(name: name, faults: [fault]) }
         let document = unsafe bytes.withUnsafeBytes { bytes in
             unsafe fanfare_toml_parse(bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count)
         }
         guard let document = unsafe document else {
-            throw TOMLError(file: file, faults: [.init(.start, "there is no memory to read it")])
+            throw TOMLError(name: name, faults: [.init(.start, "there is no memory to read it")])
         }
         defer { unsafe fanfare_toml_release(document) }
         var place = fanfare_toml_place()
         if let fault = unsafe fanfare_toml_fault(document, &place) {
-            throw TOMLError(file: file, faults: [.init(TOMLPlace(place), unsafe "no TOML: \(String(cString: fault))")])
+            throw TOMLError(name: name, faults: [.init(TOMLPlace(place), unsafe "no TOML: \(String(cString: fault))")])
         }
         var count = 0
         let nodes = unsafe UnsafeBufferPointer(start: fanfare_toml_nodes(document, &count), count: count)
@@ -67,26 +67,19 @@ extension TOMLValue {
         return unsafe TOMLValue(nodes, &position)
     }
 
-    /// Reads the bytes of a file.
-    package static func contents(ofFile path: String) throws(TOMLError) -> [UInt8] {
-        guard let data = FileManager.default.contents(atPath: path) else { throw TOMLError(unreadable: path) }
-        return Array(data)
-    }
+    /// Maximum size of a document.
+    static let sizeMax = ByteCount.mebibytes(1)
 
-    private static let sizeMax = ByteCount.mebibytes(1)
-    /// Maximum number of dots in a line. Each dot nests a key, and functions that walk or free the document recurse once per level.
-    private static let dotsOfALineMax = 100
-
-    private static func unreadable(_ bytes: [UInt8]) -> TOMLError.Fault? {
+    /// Returns the fault of a document beyond the bounds of size or nesting.
+    private static func excess(of bytes: [UInt8]) -> TOMLError.Fault? {
         guard bytes.count <= sizeMax.bytes else {
-            return TOMLError.Fault(.start, "\(bytes.count) bytes are too many; at most \(sizeMax.bytes) are read")
+            return TOMLError.Fault(.start, "more than \(sizeMax), which are the most that a document may have")
         }
-        let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-        for (index, line) in lines.enumerated() where line.count(where: { $0 == UInt8(ascii: ".") }) > dotsOfALineMax {
-            return TOMLError.Fault(
-                TOMLPlace(line: index + 1, column: 1), "more than \(dotsOfALineMax) dots in one line")
+        var nesting = TOMLNesting(bytes)
+        return nesting.excess().map { place in
+            TOMLError.Fault(
+                place, "more than \(TOMLNesting.depthMax) tables and arrays within one another; expected a few")
         }
-        return nil
     }
 
     /// Takes the node at `position` with everything in it.

@@ -112,38 +112,24 @@ package final class TableReader {
 
     package func has(_ required: String...) -> Bool { has(required) }
 
-    /// Returns conditions such as `{ status = "arriving", stops = { atMost = 1 } }`, in the order of the file.
+    /// Returns conditions such as `{ status = "arriving", stops = { atLeast = 1, atMost = 3 } }`, in the order of the file.
     package func conditions(_ key: String) -> [Condition] {
         guard let conditions = table(key) else { return [] }
         if conditions.members.isEmpty {
             faults.note(conditions.place, "\(key) is empty; expected a condition, or no \(key)")
         }
-        return conditions.members.compactMap { member in
-            conditions.test(member).map { Condition(member.key, $0) }
+        return conditions.members.flatMap { member in
+            conditions.tests(member).map { Condition(member.key, $0) }
         }
     }
 
-    private func test(_ member: TOMLValue.Member) -> Condition.Test? {
-        if let value = member.value.scalar { return .oneOf([value]) }
-        switch member.value.content {
-        case .array(let values):
-            let scalars = values.compactMap(\.scalar)
-            if scalars.count == values.count, !scalars.isEmpty { return .oneOf(scalars) }
-        case .table(let members) where members.count == 1:
-            let value = members[0].value
-            switch members[0].key {
-            case "atLeast": if let bound = value.scalar?.doubleValue { return .atLeast(bound) }
-            case "atMost": if let bound = value.scalar?.doubleValue { return .atMost(bound) }
-            case "present": if let present = value.boolean { return .present(present) }
-            default: break
-            }
-        default: break
-        }
+    private func tests(_ member: TOMLValue.Member) -> [Condition.Test] {
+        if let tests = member.value.tests { return tests }
         faults.note(
             member.value.place,
             "\(member.key) is \(member.value.name); expected a value, an array of values, { atLeast = number }, "
-                + "{ atMost = number } or { present = true }")
-        return nil
+                + "{ atMost = number }, { present = true }, or a table of several of them")
+        return []
     }
 
     /// Returns a reader for the table of a key; the caller must call its `finish()`.
@@ -176,6 +162,34 @@ extension TOMLValue {
         return duration
     }
 
+    /// Tests of a condition's value, which must all hold: a value, an array of values of which the field has one, a table of tests, or an
+    /// array of such tables; `nil` for anything else.
+    fileprivate var tests: [Condition.Test]? {
+        if let scalar { return [.oneOf([scalar])] }
+        if let choice, choice != .oneOf([]) { return [choice] }
+        guard case .array(let tables) = content, !tables.isEmpty else { return namedTests }
+        var tests: [Condition.Test] = []
+        for table in tables {
+            guard let named = table.namedTests else { return nil }
+            tests += named
+        }
+        return tests
+    }
+
+    /// Tests of a table such as `{ atLeast = 1, atMost = 3 }`; `nil` for anything else.
+    private var namedTests: [Condition.Test]? {
+        guard let members, !members.isEmpty else { return nil }
+        let tests = members.compactMap(\.test)
+        return tests.count == members.count ? tests : nil
+    }
+
+    /// Test for one of an array's values; `nil` for anything else. No value passes the test of an empty array.
+    fileprivate var choice: Condition.Test? {
+        guard case .array(let values) = content else { return nil }
+        let scalars = values.compactMap(\.scalar)
+        return scalars.count == values.count ? .oneOf(scalars) : nil
+    }
+
     /// Value that a field of a content state can be compared with.
     package var scalar: JSONValue? {
         switch content {
@@ -185,6 +199,20 @@ extension TOMLValue {
         case .boolean(let value): .bool(value)
         case .date, .array, .table: nil
         }
+    }
+}
+
+extension TOMLValue.Member {
+    /// Test with its name, such as `atLeast = 1`; `nil` for anything else.
+    fileprivate var test: Condition.Test? {
+        switch key {
+        case "atLeast": if let bound = value.scalar?.doubleValue { return .atLeast(bound) }
+        case "atMost": if let bound = value.scalar?.doubleValue { return .atMost(bound) }
+        case "present": if let present = value.boolean { return .present(present) }
+        case "oneOf": return value.choice
+        default: break
+        }
+        return nil
     }
 }
 

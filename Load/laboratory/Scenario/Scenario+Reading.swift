@@ -10,18 +10,18 @@ extension Scenario {
     ///
     /// - Throws: `TOMLError` with every fault, each with line and column.
     package init(file path: String) throws(TOMLError) {
-        guard let data = FileManager.default.contents(atPath: path) else { throw TOMLError(unreadable: path) }
+        let bytes = try TOMLValue.contents(ofFile: path)
         let name = URL(fileURLWithPath: path).deletingPathExtension().lastPathComponent
-        try self.init(toml: Array(data), name: name, file: path)
+        try self.init(toml: bytes, name: name, file: path)
     }
 
     /// - Parameter file: name of the file in messages.
     package init(toml bytes: [UInt8], name: String, file: String) throws(TOMLError) {
         self.init(name: name)
         let faults = TableReader.Faults()
-        let document = try TOMLValue.document(bytes, file: file)
+        let document = try TOMLValue.document(bytes, name: file)
         read(TableReader(document.members ?? [], at: .start, faults))
-        guard faults.all.isEmpty else { throw TOMLError(file: file, faults: faults.all) }
+        guard faults.all.isEmpty else { throw TOMLError(name: file, faults: faults.all) }
     }
 
     private static let lengths = Duration.milliseconds(1)...Duration.seconds(24 * 3600)

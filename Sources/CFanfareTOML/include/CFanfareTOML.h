@@ -48,8 +48,8 @@ typedef struct {
 
 typedef struct fanfare_toml_document fanfare_toml_document;
 
-// Returns NULL only if memory is exhausted. Keys may be nested as deep as the caller allows dots in a line, and values as deep as
-// toml++ allows (256).
+// Returns NULL only if memory is exhausted. This and fanfare_toml_release recurse once per level of tables and arrays, those of dotted keys
+// included, so the caller bounds the levels; toml++ bounds only nested values (256).
 fanfare_toml_document *fanfare_toml_parse(const char *bytes, size_t count);
 void fanfare_toml_release(fanfare_toml_document *document);
 

@@ -5,8 +5,8 @@ import Testing
 @Suite struct RulesProductTests {
     private static let parcel = TopicKind("parcel")
 
-    private func read(_ toml: String, file: String = "parcel.toml") throws -> Rules {
-        try Rules(toml: Array(toml.utf8), file: file)
+    private func read(_ toml: String, name: String = "parcel.toml") throws -> Rules {
+        try Rules(toml: Array(toml.utf8), name: name)
     }
 
     @Test func bytesOfARulesFileGiveRulesBesideTheBuiltInOnes() throws {
@@ -17,9 +17,9 @@ import Testing
 
     @Test func anErrorHasEveryFaultWithLineColumnAndText() {
         let error = #expect(throws: TOMLError.self) {
-            try read("[parcel]\nprioritee = 5\nrelevance = -1\n", file: "of today")
+            try read("[parcel]\nprioritee = 5\nrelevance = -1\n", name: "of today")
         }
-        #expect(error?.file == "of today" && error?.isUnreadable == false)
+        #expect(error?.name == "of today" && error?.isUnreadable == false)
         #expect(error?.faults.map(\.line) == [2, 3] && error?.faults.map(\.column) == [1, 13])
         #expect(error?.faults.first?.text.hasPrefix("prioritee: unknown key") == true)
         #expect(error?.faults.last?.text.hasPrefix("relevance is -1; expected") == true)
@@ -29,14 +29,22 @@ import Testing
     @Test func aFileThatCannotBeReadHasNoFaultsAndSaysWhy() {
         let error = #expect(throws: TOMLError.self) { try Rules(file: "/nowhere/rules.toml") }
         #expect(error?.isUnreadable == true && error?.faults.isEmpty == true)
-        #expect(error?.description.hasPrefix("/nowhere/rules.toml: cannot be read") == true)
+        #expect(error?.description == "/nowhere/rules.toml: cannot be read: No such file or directory")
+    }
+
+    @Test func errorsAreEqualIfNamesAndFaultsAre() {
+        let errors = ["today", "today", "yesterday"].map { name in
+            #expect(throws: TOMLError.self) { try read("[parcel]\nprioritee = 5\n", name: name) }
+        }
+        #expect(errors[0] == errors[1])
+        #expect(errors[1] != errors[2])
     }
 
     @Test func bytesThatAreNoRulesAreAFault() {
         let deep = [UInt8](repeating: UInt8(ascii: "["), count: 100_000)
         let large = [UInt8](repeating: UInt8(ascii: "\n"), count: (1 << 20) + 1)
         for bytes in [[0xFF, 0x00, 0xFE], deep, large] {
-            let error = #expect(throws: TOMLError.self) { try Rules(toml: bytes, file: "bytes") }
+            let error = #expect(throws: TOMLError.self) { try Rules(toml: bytes, name: "bytes") }
             #expect(error?.faults.count == 1)
         }
     }

@@ -23,7 +23,10 @@ import Foundation
         // Each task listens until the engine has stopped. The sequences are made before the first event, so they miss nothing.
         let (decisions, deadTokens, reports) = (engine.decisions(), engine.deadTokens(), engine.reports())
         let listening = Task {
-            for await record in decisions { print("\(record.kind): \(record.outcome.rawValue), \(record.reason)") }
+            for await record in decisions {
+                let alert = record.alert.map { ", alert \($0.rawValue)" } ?? ""
+                print("\(record.kind): \(record.outcome.rawValue), \(record.reason)\(alert)")
+            }
             if decisions.lost > 0 { print("\(decisions.lost) decisions were lost: print faster") }
         }
         Task { for await dead in deadTokens { print("forget the token of \(dead.text ?? "a card without an id")") } }
@@ -52,12 +55,14 @@ import Foundation
                 .topic(match), activity: "\(person)-card", subscriber: SubscriberID(person), token: token)
         }
 
-        let kickoff = FeedTime(seconds: 1_781_359_200)
+        // The goal is of this moment: news that is older than its alert stays fresh does not alert, so a recorded goal would not.
+        let now = FeedTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
+        let kickoff = now + .seconds(-1620)
         let teams = Fact(
             id: "teams", kind: "teams", at: kickoff, values: ["home": "Juniper Vale", "away": "Ravensmark"])
         let firstHalf = Fact(id: "1H", kind: "period", at: kickoff, values: ["period": "1H"])
         let goal = Fact(
-            id: "goal-1", kind: "goal", at: kickoff + .seconds(1620), values: ["side": "home", "player": "H. Corvand"])
+            id: "goal-1", kind: "goal", at: now, values: ["side": "home", "player": "H. Corvand"])
         for fact in [teams, firstHalf, goal] {
             let event = FeedEvent(
                 topic: match, topicKind: .football, at: fact.at, id: fact.id, kind: fact.kind,

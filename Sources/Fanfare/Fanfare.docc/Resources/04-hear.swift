@@ -1,4 +1,5 @@
 import Fanfare
+import Foundation
 
 let engine = try await Engine(Engine.Options(transport: .discard))
 let decisions = engine.decisions()
@@ -10,9 +11,10 @@ let match = TopicID("match/1")
 let token: [UInt8] = [0x80, 0xf2, 0x9c, 0x41]
 _ = try await engine.follow(.topic(match), activity: "anna-card", subscriber: "anna", token: token)
 
-let kickOff = FeedTime(seconds: 1_781_359_200)
+let now = FeedTime(seconds: Int64(Date().timeIntervalSince1970))
+let kickOff = now + .seconds(-1620)
 let teams = Fact(id: "teams", kind: "teams", at: kickOff, values: ["home": "Juniper Vale", "away": "Ravensmark"])
-let goal = Fact(id: "g1", kind: "goal", at: kickOff + .seconds(1620), values: ["side": "home"])
+let goal = Fact(id: "g1", kind: "goal", at: now, values: ["side": "home"])
 for fact in [teams, goal] {
     let event = FeedEvent(
         topic: match, topicKind: .football, at: fact.at, id: fact.id, kind: fact.kind,

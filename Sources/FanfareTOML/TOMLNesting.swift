@@ -1,0 +1,118 @@
+/// Depth of a document's tables and arrays within one another, measured before the document is parsed.
+///
+/// toml++ bounds nested values alone, but each dot of a key adds a table as well. Building, walking and freeing a document recurse once per
+/// level, so 26 KB of keys and brackets would need more stack than a thread has. A bracket, a dot, a comma or a line break outside of texts and
+/// comments is here what it is for toml++, up to the first byte that is no TOML; toml++ builds nothing of what follows that byte.
+struct TOMLNesting {
+    /// Maximum depth, as counted here. No file of ours needs ten levels, and a thread with a small stack parses 32.
+    static let depthMax = 32
+
+    private let bytes: [UInt8]
+    private var position = 0
+    /// Depth at `position`: tables of headers and of dotted keys count, and so do open brackets.
+    private var depth = 0
+    /// Depth of the innermost open bracket, or of the last header's table.
+    private var base = 0
+    /// `base` outside of each open bracket.
+    private var bases: [Int] = []
+    private var isInHeader = false
+    /// Is `true` while the line has nothing but blanks so far.
+    private var beginsLine = true
+
+    init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
+    }
+
+    /// Returns the place of the first bracket or dot beyond the maximum depth; `nil` if there is none.
+    mutating func excess() -> TOMLPlace? {
+        while position < bytes.count {
+            let start = position
+            position += 1
+            take(bytes[start])
+            if depth > TOMLNesting.depthMax { return place(of: start) }
+        }
+        return nil
+    }
+
+    private mutating func take(_ byte: UInt8) {
+        switch byte {
+        case UInt8(ascii: " "), UInt8(ascii: "\t"): return
+        case UInt8(ascii: "\n"):
+            if isInHeader { base = depth }
+            depth = base
+            isInHeader = false
+            beginsLine = true
+            return
+        case UInt8(ascii: "#"): skipComment()
+        case UInt8(ascii: "\""), UInt8(ascii: "'"): skipText(byte)
+        case UInt8(ascii: "["), UInt8(ascii: "{"): open(byte)
+        case UInt8(ascii: "]"), UInt8(ascii: "}"):
+            if !isInHeader, let outer = bases.popLast() { (base, depth) = (outer, outer) }
+        // A name in a header may be that of an array of tables, which is two levels.
+        case UInt8(ascii: "."): depth += isInHeader ? 2 : 1
+        case UInt8(ascii: ","): depth = base
+        default: break
+        }
+        beginsLine = false
+    }
+
+    private mutating func open(_ bracket: UInt8) {
+        if beginsLine, bases.isEmpty, bracket == UInt8(ascii: "[") {
+            isInHeader = true
+            depth = 2
+        } else if !isInHeader {
+            bases.append(base)
+            base = depth + 1
+            depth = base
+        }
+    }
+
+    private mutating func skipComment() {
+        while position < bytes.count, bytes[position] != UInt8(ascii: "\n") { position += 1 }
+    }
+
+    /// Moves behind a text whose first quotation mark has been taken.
+    private mutating func skipText(_ quote: UInt8) {
+        let hasEscapes = quote == UInt8(ascii: "\"")
+        if bytes[position...].starts(with: [quote, quote]) {
+            position += 2
+            skipLines(quote, hasEscapes: hasEscapes)
+            return
+        }
+        // A line break ends the text, because toml++ takes none there.
+        while position < bytes.count, bytes[position] != UInt8(ascii: "\n") {
+            let byte = bytes[position]
+            position += 1
+            if byte == quote { return }
+            if hasEscapes, byte == UInt8(ascii: "\\"), position < bytes.count, bytes[position] != UInt8(ascii: "\n") {
+                position += 1
+            }
+        }
+    }
+
+    /// Moves behind a text of several lines, of which three quotation marks have been taken.
+    private mutating func skipLines(_ quote: UInt8, hasEscapes: Bool) {
+        while position < bytes.count {
+            let byte = bytes[position]
+            position += 1
+            if hasEscapes, byte == UInt8(ascii: "\\") { position += 1 }
+            guard byte == quote else { continue }
+            // Three to five quotation marks end the text: it may end with two of its own.
+            var count = 1
+            while count < 5, position < bytes.count, bytes[position] == quote {
+                count += 1
+                position += 1
+            }
+            if count >= 3 { return }
+        }
+    }
+
+    private func place(of index: Int) -> TOMLPlace {
+        let before = bytes[..<index]
+        let lineStart = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
+        // Bytes 10xxxxxx continue a character.
+        let characters = before[lineStart...].count(where: { $0 & 0xC0 != 0x80 })
+        return TOMLPlace(line: 1 + before.count(where: { $0 == UInt8(ascii: "\n") }), column: characters + 1)
+    }
+}

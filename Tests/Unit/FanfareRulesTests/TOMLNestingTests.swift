@@ -1,0 +1,77 @@
+import FanfareRules
+import Foundation
+import Testing
+
+@testable import FanfareTOML
+
+@Suite struct TOMLNestingTests {
+    private func excess(_ text: String) -> TOMLPlace? {
+        var nesting = TOMLNesting(Array(text.utf8))
+        return nesting.excess()
+    }
+
+    @Test func bracketsAndDotsOfKeysAreLevels() {
+        #expect(excess("a = " + String(repeating: "[", count: 32)) == nil)
+        #expect(excess("a = " + String(repeating: "[", count: 33)) == TOMLPlace(line: 1, column: 37))
+        #expect(excess(String(repeating: "a.", count: 32) + "a = 1") == nil)
+        #expect(excess(String(repeating: "a.", count: 33) + "a = 1") == TOMLPlace(line: 1, column: 66))
+        #expect(excess("é = 1\né.b = [\n" + String(repeating: "{é.c=", count: 16)) == TOMLPlace(line: 3, column: 76))
+    }
+
+    /// A name in a header may be that of an array of tables.
+    @Test func namesOfHeadersAreTwoLevels() {
+        let header = "[" + String(repeating: "a.", count: 15) + "a] # of 32 levels\n"
+        #expect(excess(header + "x = 1\n") == nil)
+        #expect(excess("\u{FEFF}" + header + "x = [") == TOMLPlace(line: 2, column: 5))
+        #expect(excess(header + "[b]\nx = [[[[]]]]\n") == nil)
+        #expect(excess("[" + header) == nil)
+        #expect(excess("[" + String(repeating: "a.", count: 16) + "a]") == TOMLPlace(line: 1, column: 33))
+    }
+
+    @Test func neighboursAreNotWithinOneAnother() {
+        let lines = (0..<100).map { "[a.\($0)]\nb.c = { d.e = [1.5, 2.5, [\n1.5,\n2.5]] }\n" }
+        #expect(excess(lines.joined()) == nil)
+    }
+
+    @Test(arguments: ["\"", "'", "\"\"\"", "'''"]) func textsAndCommentsHaveNoLevels(quote: String) {
+        let many = String(repeating: "[.", count: 50)
+        #expect(excess("a = \(quote)\(many)\(quote)\n\(quote)b\(quote) = 1.5 # \(many)\n") == nil)
+        #expect(excess("a = \(quote)b\(quote)\(many)") != nil)
+        #expect(excess("a = \(quote)\(quote)\(many)") != nil)
+    }
+
+    /// Each text ends where toml++ ends it, so nothing hides in it.
+    @Test func textsEndWhereTheyEndInTOML() {
+        let many = String(repeating: "[.", count: 50)
+        #expect(excess("a = \"\\\"\(many)") == nil)
+        #expect(excess("a = \"\\\\\"\(many)") != nil)
+        #expect(excess("a = '\\'\(many)") != nil)
+        #expect(excess("a = \"\n\(many)") != nil)
+        #expect(excess("a = \"\"\"\"\"b\"\"\(many)") == nil)
+        #expect(excess("a = \"\"\"b\"\"\"\"\"\(many)") != nil)
+        #expect(excess("a = \"\"\"\n\\\"\"\"\(many)") == nil)
+        #expect(excess("a = '''b''''\(many)") != nil)
+        #expect(excess("a = \"b\\") == nil)
+    }
+
+    /// The levels of 26 KB of keys and brackets are thousands. In a process of its own, which a stack that is too small would end.
+    @Test func aDeepDocumentIsAFaultOnASmallStack() async {
+        await #expect(processExitsWith: .success) { TOMLNestingTests.readDeepDocument() }
+    }
+
+    static func readDeepDocument() -> Never {
+        let level = "{" + String(repeating: "a.", count: 100) + "a=[\n"
+        let document = "x = " + String(repeating: level, count: 128) + String(repeating: "]}", count: 128)
+        let thread = Thread {
+            do {
+                _ = try Rules(toml: Array(document.utf8), name: "deep")
+                exit(1)
+            } catch {
+                exit(error.faults.first?.text.hasPrefix("more than 32 tables and arrays") == true ? 0 : 2)
+            }
+        }
+        thread.stackSize = 512 << 10
+        thread.start()
+        while true { pause() }
+    }
+}
