@@ -49,7 +49,8 @@ final class Dispatcher {
         }
         membership.store[slot].alerted = audience.target
         _ = membership.carriedAlerts.carry(
-            CarriedAlerts.Entry(inFlight: Array(missed)), by: slot, at: audience.target, in: audience)
+            CarriedAlerts.Entry(inFlight: Array(missed)), by: slot, at: audience.target,
+            isFollower: audience.lineup == nil)
         return (missed, selection)
     }
 
