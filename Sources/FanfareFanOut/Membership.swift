@@ -48,7 +48,7 @@ final class Membership {
 
     /// Publishes a new version to all members of the audience, including those whose last version was refused.
     func publish(
-        _ version: Audience.Version, in audience: Audience, alerting alert: IssuedAlert?, freshness: Int,
+        _ version: AudienceVersion, in audience: Audience, alerting alert: IssuedAlert?, freshness: Int,
         at now: MonotonicTime
     ) {
         let before = (owed: audience.owed, refused: audience.refused)

@@ -292,7 +292,7 @@ final class LineupTable {
             state.number == 0
             ? nil
             : latest.map {
-                Audience.Version(event: .update, priority: state.priority, latest: $0, displayHash: state.displayHash)
+                AudienceVersion(event: .update, priority: state.priority, latest: $0, displayHash: state.displayHash)
             }
         audience.rest(
             state.member, at: state.number, version, priority: state.priority, alertCounts: state.alertCounts)
