@@ -496,7 +496,7 @@ final class Membership {
             guard id.isValid else { return .topic }
             return topics.hasRoom(for: 1) || topics.index(of: id) != nil ? nil : .tooManyTopics
         case .lineup(let ids, _):
-            guard (1...Lineup.topicsMax).contains(ids.count), Set(ids).count == ids.count else { return .lineup }
+            guard (1...AudienceKey.topicsMax).contains(ids.count), Set(ids).count == ids.count else { return .lineup }
             guard ids.allSatisfy(\.isValid) else { return .topic }
             func isUnknown(_ id: TopicID) -> Bool { topics.index(of: id) == nil }
             return topics.hasRoom(for: ids.count) || topics.hasRoom(for: ids.count(where: isUnknown))

@@ -75,7 +75,7 @@ final class LineupTable {
         /// Is `true` for the link of the topic that the lineup's newest version has in its spotlight.
         var isInSpotlight: [Bool] = []
         /// First links of removed lineups, by number of topics.
-        var free: [[UInt32]] = Array(repeating: [], count: Lineup.topicsMax + 1)
+        var free: [[UInt32]] = Array(repeating: [], count: AudienceKey.topicsMax + 1)
     }
 
     @safe @exclusivity(unchecked) private var rows: [Row] = []
