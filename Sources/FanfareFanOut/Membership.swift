@@ -27,7 +27,7 @@ final class Membership {
     @safe @exclusivity(unchecked) var timers = ShardTimers()
     @safe @exclusivity(unchecked) var claims = ClaimBook()
     /// Lineups whose wake-up is due, by lane.
-    let dueLineups = (0..<Lanes.count).map { DueLineups(lane: $0) }
+    let dueLineups = (0..<Lane.count).map { DueLineups(lane: $0) }
     let trackedMax: Int
     let lineupRules: LineupRules
     private(set) var membersOfLineups = 0

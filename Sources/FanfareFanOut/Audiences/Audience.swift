@@ -197,15 +197,13 @@ final class Audience: LaneMember {
         _modify { yield &alerts.claimFront }
     }
 
-    override var audience: Audience? { self }
-
     override var hasWork: Bool { hasFreshWork || !revisits.late.isEmpty || target > 0 && !starts.late.isEmpty }
 
     private var hasFreshWork: Bool { order.remaining > 0 || !revisits.prompt.isEmpty || hasStarts }
 
     /// The lane of the most urgent work: starts, ends and alerts, then priority 10, then priority 5, then activities that have failures.
     override var preferredLane: Int {
-        guard hasFreshWork else { return Lanes.lastLane }
+        guard hasFreshWork else { return Lane.last }
         if event == .end || awaitsAlert || hasStarts { return 0 }
         return priority == .immediate ? 1 : 2
     }

@@ -1,4 +1,5 @@
-/// A unit of work in the lanes (`Lanes`): an audience, the lineups of a topic, or lineups that are due. Confined to its shard's thread.
+/// A unit of work in the lanes (`Lanes`): an audience, the lineups of a topic, lineups that are due, or the turn of those that wait for room.
+/// `Dispatcher` tells them apart by their classes. Confined to its shard's thread.
 class LaneMember {
     // Unchecked for the reason given in `Shard`.
     @safe @exclusivity(unchecked) final var lane = LaneState()
@@ -7,15 +8,7 @@ class LaneMember {
     var hasWork: Bool { false }
 
     /// The lane in which the work belongs.
-    var preferredLane: Int { Lanes.lastLane }
-
-    /// The member as an audience; `nil` if it is the lineups of a topic.
-    var audience: Audience? { nil }
-    /// The member as the lineups of a topic; `nil` if it is an audience.
-    var lineups: TopicLineups? { nil }
-
-    /// The member as lineups that are due; `nil` if it is something else.
-    var due: DueLineups? { nil }
+    var preferredLane: Int { Lane.last }
 
     /// Notes visits, whatever they were to.
     func noteVisits(_ count: Int) {}

@@ -173,8 +173,6 @@ final class TopicLineups: LaneMember {
 
     // MARK: The cursor
 
-    override var lineups: TopicLineups? { self }
-
     override var hasWork: Bool { order.remaining > 0 && !news.isEmpty }
 
     /// The lane of the most urgent news that some lineup lacks. A version after it goes in its own lane to those that the cursor has reached.
