@@ -52,7 +52,7 @@ final class Dialer {
     static let lookupPatience = Duration.seconds(2)
 
     var onOpened: ((Attempt) -> Void)?
-    var onFailed: ((Connection.Ending) -> Void)?
+    var onFailed: ((ConnectionEnding) -> Void)?
 
     private unowned let pool: ConnectionPool
     private var lookup: Resolver.Lookup?
