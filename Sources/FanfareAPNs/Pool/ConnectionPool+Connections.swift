@@ -2,6 +2,8 @@ import FanfareHTTP2
 import FanfareLoop
 import FanfareModel
 
+extension ConnectionPool: DialingPool {}
+
 /// What follows the events of connections: the pool tells its parts, and carries out what they decide.
 extension ConnectionPool {
     // MARK: Opening
@@ -21,7 +23,6 @@ extension ConnectionPool {
         connection.open(at: moment.monotonic)
     }
 
-    /// Returns the time at which a server's certificate must be valid: Unix seconds; `nil` for the system's clock.
     func certificateTime() -> Int64? { knownEndpoint.certificateTime(at: now(), using: &random) }
 
     func opened(_ connection: Connection) {
