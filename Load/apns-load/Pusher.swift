@@ -95,7 +95,7 @@ final class Pusher {
         feedbackOut = ring.takeConsumer()
         let credentials = try ProviderToken(
             keyFile: options.keyFile, keyID: Workload.keyID, teamID: Workload.teamID)
-        let configuration = ConnectionPool.Configuration(
+        let configuration = PoolConfiguration(
             endpoint: options.endpoint, bundleID: Workload.bundleID, connections: options.connections)
         pool = try ConnectionPool(
             loop: loop, source: shard, credentials: credentials, configuration: configuration,

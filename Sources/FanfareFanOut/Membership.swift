@@ -27,7 +27,7 @@ final class Membership {
     @safe @exclusivity(unchecked) var timers = ShardTimers()
     @safe @exclusivity(unchecked) var claims = ClaimBook()
     /// Lineups whose wake-up is due, by lane.
-    let dueLineups = (0..<Lanes.count).map { DueLineups(lane: $0) }
+    let dueLineups = (0..<Lane.count).map { DueLineups(lane: $0) }
     let trackedMax: Int
     let lineupRules: LineupRules
     private(set) var membersOfLineups = 0
@@ -48,7 +48,7 @@ final class Membership {
 
     /// Publishes a new version to all members of the audience, including those whose last version was refused.
     func publish(
-        _ version: Audience.Version, in audience: Audience, alerting alert: IssuedAlert?, freshness: Int,
+        _ version: AudienceVersion, in audience: Audience, alerting alert: IssuedAlert?, freshness: Int,
         at now: MonotonicTime
     ) {
         let before = (owed: audience.owed, refused: audience.refused)
@@ -496,7 +496,7 @@ final class Membership {
             guard id.isValid else { return .topic }
             return topics.hasRoom(for: 1) || topics.index(of: id) != nil ? nil : .tooManyTopics
         case .lineup(let ids, _):
-            guard (1...Lineup.topicsMax).contains(ids.count), Set(ids).count == ids.count else { return .lineup }
+            guard (1...AudienceKey.topicsMax).contains(ids.count), Set(ids).count == ids.count else { return .lineup }
             guard ids.allSatisfy(\.isValid) else { return .topic }
             func isUnknown(_ id: TopicID) -> Bool { topics.index(of: id) == nil }
             return topics.hasRoom(for: ids.count) || topics.hasRoom(for: ids.count(where: isUnknown))

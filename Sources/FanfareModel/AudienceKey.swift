@@ -8,6 +8,9 @@ public enum AudienceKey: Hashable, Sendable {
     /// The spotlight rests on `favourite` while that topic is live.
     case lineup([TopicID], favourite: TopicID? = nil)
 
+    /// Maximum of topics in one lineup, far above the number that a person can follow and a content state has room for.
+    package static let topicsMax = 64
+
     package var topics: [TopicID] {
         switch self {
         case .topic(let topic): [topic]

@@ -133,7 +133,7 @@ struct TransportSetup: Sendable {
         guard let server else { return nil }
         var connections: Int?
         if case .simulator(_, _, let wanted) = scenario.transport { connections = wanted }
-        var configuration = ConnectionPool.Configuration(
+        var configuration = PoolConfiguration(
             endpoint: server.endpoint, bundleID: Companions.bundleID, connections: connections)
         configuration.quota = quota
         return try ConnectionPool(

@@ -40,7 +40,7 @@ extension TransportChoice {
                     try known
                     ?? ProviderToken(keyFile: options.keyFile, keyID: options.keyID, teamID: options.teamID)
                 if known == nil { tokens.append((options, token)) }
-                var configuration = ConnectionPool.Configuration(
+                var configuration = PoolConfiguration(
                     endpoint: Endpoint(host: options.host, port: options.port, caFile: options.caFile),
                     bundleID: options.bundleID, connections: options.connectionsPerShard)
                 configuration.reach = options.reach

@@ -8,17 +8,6 @@ import FanfareModel
 /// A connection reports the end of each request exactly once to its pool, and its own end exactly once. It never blocks:
 /// every operation has a deadline, and the pool calls `tick` no later than `nextDeadline`.
 final class Connection: PooledConnection {
-    enum Ending {
-        /// The connection never reached HTTP/2.
-        case notOpened(String)
-        /// The connection never reached HTTP/2, because this process may open no more files.
-        case outOfFiles(String)
-        /// The connection was open and broke or fell silent.
-        case lost(String)
-        /// The connection took no more requests, because the peer or the pool ended it, and has none in flight.
-        case drained
-    }
-
     private enum Phase: Equatable {
         /// Waits for the peer's first SETTINGS from one of the addresses.
         case dialing
@@ -71,13 +60,7 @@ final class Connection: PooledConnection {
     func isBusy(at now: MonotonicTime) -> Bool { inFlight > 0 || now - record.lastSuccess < .seconds(10) }
     var lastReceived: MonotonicTime { silence.lastReceived }
     /// `nil` before the connection opened.
-    private(set) var opening: Opening?
-
-    struct Opening {
-        let at: MonotonicTime
-        /// Address of the peer.
-        let address: SocketAddress
-    }
+    private(set) var opening: ConnectionOpening?
 
     init(pool: ConnectionPool, serial: UInt64) {
         self.pool = pool
@@ -132,7 +115,7 @@ final class Connection: PooledConnection {
     private func opened(_ attempt: Dialer.Attempt) {
         let moment = pool.now()
         phase = .open
-        opening = Opening(at: moment.monotonic, address: attempt.address)
+        opening = ConnectionOpening(at: moment.monotonic, address: attempt.address)
         silence.opened(at: moment.monotonic)
         swap(&session, &attempt.session)
         let stream = attempt.stream
@@ -474,7 +457,7 @@ final class Connection: PooledConnection {
 
     /// Ends the requests in flight and stops reading, after the peer broke the protocol. Closing TCP with unread bytes would
     /// discard the GOAWAY that gives the peer the reason, so the peer gets a moment to read it.
-    private func breakOff(_ ending: Ending, at moment: Moment) {
+    private func breakOff(_ ending: ConnectionEnding, at moment: Moment) {
         flush()
         phase = .leaving(until: moment.monotonic + pool.configuration.lingerTimeout)
         stream?.finish()
@@ -498,13 +481,13 @@ final class Connection: PooledConnection {
     }
 
     /// Ends from a callback of the loop, after which the pool needs a turn of its own.
-    private func endOnLoop(_ ending: Ending) {
+    private func endOnLoop(_ ending: ConnectionEnding) {
         let moment = pool.now()
         end(ending, at: moment)
         pool.turn(at: moment)
     }
 
-    private func end(_ ending: Ending, at moment: Moment) {
+    private func end(_ ending: ConnectionEnding, at moment: Moment) {
         guard phase != .ended else { return }
         phase = .ended
         dialer?.close()

@@ -20,7 +20,8 @@ final class Dialer {
         let address: SocketAddress
         fileprivate let began: MonotonicTime
 
-        fileprivate init(to address: SocketAddress, for pool: ConnectionPool, at now: MonotonicTime) throws(LoopError) {
+        fileprivate init(to address: SocketAddress, for pool: any DialingPool, at now: MonotonicTime) throws(LoopError)
+        {
             let endpoint = pool.configuration.endpoint
             let tcp = try TCPStream(loop: pool.loop)
             tcp.connect(to: address, name: endpoint.host)
@@ -52,9 +53,9 @@ final class Dialer {
     static let lookupPatience = Duration.seconds(2)
 
     var onOpened: ((Attempt) -> Void)?
-    var onFailed: ((Connection.Ending) -> Void)?
+    var onFailed: ((ConnectionEnding) -> Void)?
 
-    private unowned let pool: ConnectionPool
+    private unowned let pool: any DialingPool
     private var lookup: Resolver.Lookup?
     /// Deadline of the look-up.
     private var lookupEnds = MonotonicTime.never
@@ -76,7 +77,7 @@ final class Dialer {
     /// `true` if an attempt failed because this process may open no more files.
     private var isOutOfFiles = false
 
-    init(pool: ConnectionPool) { self.pool = pool }
+    init(pool: any DialingPool) { self.pool = pool }
 
     // A dropped pool that was not closed must not be called back.
     deinit { close() }

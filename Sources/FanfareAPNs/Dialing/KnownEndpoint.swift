@@ -29,7 +29,7 @@ struct KnownEndpoint {
     mutating func noteGood(_ addresses: [SocketAddress]) { goodAddresses = addresses }
 
     /// Notes that a connection had to be replaced, or fell silent with requests in flight.
-    mutating func doubt(_ opening: Connection.Opening, at now: MonotonicTime) {
+    mutating func doubt(_ opening: ConnectionOpening, at now: MonotonicTime) {
         doubts.note(opening.address, openedAt: opening.at, at: now)
     }
 

@@ -1,19 +1,9 @@
 import FanfareFanOut
 import FanfareHTTP2
-package import FanfareModel
+import FanfareModel
 
 /// Outcomes of requests, and reports to operators.
 extension ConnectionPool {
-    /// Reason why nothing is being delivered; its reader decides how long to tolerate it.
-    package struct Trouble: Sendable, Equatable {
-        package enum Kind: Sendable { case connection, configuration, service }
-        package let kind: Kind
-        /// One line: the problem, the place, the remedy.
-        package let text: String
-        /// Start of the trouble.
-        package let since: MonotonicTime
-    }
-
     private func finish(_ request: RequestTable.Request, _ outcome: DeliveryOutcome) {
         service.ended(request)
         exchange.finish(request, outcome)
@@ -226,7 +216,7 @@ extension ConnectionPool {
         trouble(.configuration, "\(text); pushing has stopped, one is tried each minute", at: now)
     }
 
-    func trouble(_ kind: Trouble.Kind, _ text: String, at now: MonotonicTime) {
+    func trouble(_ kind: PoolTrouble.Kind, _ text: String, at now: MonotonicTime) {
         service.health.note(kind, text, at: now)
         report(text, at: now)
     }

@@ -2,6 +2,8 @@ import FanfareHTTP2
 import FanfareLoop
 import FanfareModel
 
+extension ConnectionPool: DialingPool {}
+
 /// What follows the events of connections: the pool tells its parts, and carries out what they decide.
 extension ConnectionPool {
     // MARK: Opening
@@ -21,7 +23,6 @@ extension ConnectionPool {
         connection.open(at: moment.monotonic)
     }
 
-    /// Returns the time at which a server's certificate must be valid: Unix seconds; `nil` for the system's clock.
     func certificateTime() -> Int64? { knownEndpoint.certificateTime(at: now(), using: &random) }
 
     func opened(_ connection: Connection) {
@@ -64,7 +65,7 @@ extension ConnectionPool {
     }
 
     /// Replaces a useless connection. Several in a row are reported to operators, and each costs a longer wait than the one before.
-    func replaceInVain(_ connection: Connection, _ why: String, _ kind: Trouble.Kind, at moment: Moment) {
+    func replaceInVain(_ connection: Connection, _ why: String, _ kind: PoolTrouble.Kind, at moment: Moment) {
         let now = moment.monotonic
         if connections.hasSlot(connection) {
             let text = "\(why) on one connection after the other; pushes wait"
@@ -121,7 +122,7 @@ extension ConnectionPool {
     // MARK: Ends
 
     /// - Parameter lingers: the connection carries nothing any more but is not closed yet; `ended` is called once more when it is.
-    func ended(_ connection: Connection, _ ending: Connection.Ending, at moment: Moment, lingers: Bool = false) {
+    func ended(_ connection: Connection, _ ending: ConnectionEnding, at moment: Moment, lingers: Bool = false) {
         let now = moment.monotonic
         connections.noteEnd(of: connection, ending, lingers: lingers)
         if connections.hasSlot(connection) {
@@ -145,7 +146,7 @@ extension ConnectionPool {
     /// Removes the slot of a connection that has ended, if there are to be fewer.
     ///
     /// - Returns: `true` if the slot is gone.
-    private func removesSlot(of connection: Connection, _ ending: Connection.Ending, at moment: Moment) -> Bool {
+    private func removesSlot(of connection: Connection, _ ending: ConnectionEnding, at moment: Moment) -> Bool {
         guard !isClosing else { return false }
         switch ending {
         case .outOfFiles: return doWithout(connection, at: moment)

@@ -14,7 +14,7 @@ package import FanfareModel
 /// Confined to its loop's thread. The source must outlive the pool, or the pool must be closed before the source goes.
 package final class ConnectionPool: Transport {
     let loop: Loop
-    let configuration: Configuration
+    let configuration: PoolConfiguration
     private let clock: () -> Moment
     private let reports: OperatorReports
     let exchange: DeliveryExchange
@@ -39,7 +39,7 @@ package final class ConnectionPool: Transport {
     ///     lines are reported once a minute.
     /// - Throws: `LoopError` for an unusable CA file, `CredentialsFault` for a bundle id that cannot be sent.
     package init(
-        loop: Loop, source: any DeliverySource, credentials: ProviderToken, configuration: Configuration,
+        loop: Loop, source: any DeliverySource, credentials: ProviderToken, configuration: PoolConfiguration,
         clock: @escaping () -> Moment = ConnectionPool.systemClock, proof: WallProof = WallProof(),
         onReport: @escaping (String) -> Void
     ) throws {
@@ -94,7 +94,7 @@ package final class ConnectionPool: Transport {
     package var connectionsOpen: Int { connections.openCount }
 
     /// Current trouble; `nil` while pushes are accepted, and before the first failure.
-    package var trouble: Trouble? { service.health.trouble }
+    package var trouble: PoolTrouble? { service.health.trouble }
 
     // MARK: Transport
 

@@ -195,7 +195,7 @@ final class ConnectionSet<Member: PooledConnection> {
     /// Notes that a connection has ended. Its slot keeps it until it is vacated or removed.
     ///
     /// - Parameter lingers: the connection carries nothing any more but is not closed yet.
-    func noteEnd(of connection: Member, _ ending: Connection.Ending, lingers: Bool) {
+    func noteEnd(of connection: Member, _ ending: ConnectionEnding, lingers: Bool) {
         switch ending {
         case .drained: break
         case .notOpened, .outOfFiles: failed += 1
@@ -259,7 +259,7 @@ final class ConnectionSet<Member: PooledConnection> {
 
     /// Returns the wait before the next connection in the slot of one that has ended.
     func wait(
-        after connection: Member, _ ending: Connection.Ending, at now: MonotonicTime,
+        after connection: Member, _ ending: ConnectionEnding, at now: MonotonicTime,
         using random: inout some RandomNumberGenerator
     ) -> Duration {
         guard let index = index(of: connection) else { return .zero }

@@ -2,14 +2,12 @@ import FanfareModel
 
 /// Trouble of a pool: the reason why nothing is being delivered, and the connections that the peer ended without use.
 struct PoolHealth {
-    typealias Trouble = ConnectionPool.Trouble
-
     /// Current trouble; `nil` while pushes are accepted, and before the first failure.
-    private(set) var trouble: Trouble?
+    private(set) var trouble: PoolTrouble?
     /// Connections that the peer ended before the first answer, or by an answer that demands a new one, since the last answered push.
     private var connectionsInVain = 0
     /// Trouble that was reported for connections that the service ended without use; `nil` once one has stayed.
-    private var troubleInVain: Trouble?
+    private var troubleInVain: PoolTrouble?
 
     static let connectionsInVainMax = 4
 
@@ -32,8 +30,8 @@ struct PoolHealth {
     }
 
     /// Notes a trouble. One that lasts keeps its start.
-    mutating func note(_ kind: Trouble.Kind, _ text: String, at now: MonotonicTime) {
-        trouble = Trouble(kind: kind, text: text, since: trouble?.since ?? now)
+    mutating func note(_ kind: PoolTrouble.Kind, _ text: String, at now: MonotonicTime) {
+        trouble = PoolTrouble(kind: kind, text: text, since: trouble?.since ?? now)
     }
 
     /// Notes that the only connection was lost. A trouble that is known already says more.
@@ -44,7 +42,7 @@ struct PoolHealth {
     /// Notes a connection that the peer ended without use.
     ///
     /// - Returns: `true` if so many were in vain that operators are to be told.
-    mutating func noteVain(_ kind: Trouble.Kind, _ text: String, at now: MonotonicTime) -> Bool {
+    mutating func noteVain(_ kind: PoolTrouble.Kind, _ text: String, at now: MonotonicTime) -> Bool {
         connectionsInVain += 1
         guard connectionsInVain >= PoolHealth.connectionsInVainMax, trouble?.kind != kind else { return false }
         note(kind, text, at: now)

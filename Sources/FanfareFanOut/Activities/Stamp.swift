@@ -66,10 +66,3 @@ struct StampUse {
         return asked
     }
 }
-
-extension Activity {
-    /// Forgets a last stamp that no device can have accepted. The activity's use of its limits counts from now on.
-    mutating func forgetUnusedStamp(at moment: Moment) {
-        if !Stamp.mayBeTaken(Int64(stamp), at: moment) { stamp = UInt32(moment.stampSecond - 1) }
-    }
-}

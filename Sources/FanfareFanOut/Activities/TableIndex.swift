@@ -1,5 +1,7 @@
-/// Place of an element in its shard's table. Another element gets it after this one is gone.
-struct TableIndex<Element>: Hashable, CustomStringConvertible {
+import FanfareModel
+
+/// Place in its shard's table of what a key names. Another element gets it after this one is gone.
+struct TableIndex<Key>: Hashable, CustomStringConvertible {
     private let rawValue: UInt32
 
     init(_ place: Int) { rawValue = UInt32(place) }
@@ -12,5 +14,5 @@ struct TableIndex<Element>: Hashable, CustomStringConvertible {
     static var none: TableIndex { TableIndex(rawValue: .max) }
 }
 
-typealias AudienceIndex = TableIndex<Audience>
-typealias TopicIndex = TableIndex<KnownTopics.Topic>
+typealias AudienceIndex = TableIndex<AudienceKey>
+typealias TopicIndex = TableIndex<TopicID>

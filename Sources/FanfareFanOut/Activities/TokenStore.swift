@@ -12,25 +12,6 @@ struct TokenStore {
     static let textSizeMax = ByteCount.bytes(256)
     private static let unit = 8
 
-    struct Reference {
-        /// In units.
-        fileprivate var start: UInt32 = 0
-        /// Bytes of the token, and in the top bit if a text follows.
-        private var bits: UInt16 = 0
-
-        private static let text: UInt16 = 1 << 15
-
-        init() {}
-        fileprivate init(start: UInt32, count: Int, hasText: Bool) {
-            self.start = start
-            bits = UInt16(count) | (hasText ? Reference.text : 0)
-        }
-
-        /// Bytes of the token.
-        var count: Int { Int(bits & ~Reference.text) }
-        fileprivate var hasText: Bool { bits & Reference.text != 0 }
-    }
-
     private var arena: [UInt8] = []
     /// Result of the prefetch reads, which the optimiser would otherwise remove.
     private var fetched: UInt8 = 0
@@ -44,7 +25,7 @@ struct TokenStore {
     /// Inserts a token, which must have at least one byte and at most `tokenSizeMax`: commands are checked on arrival.
     ///
     /// - Parameter text: text of the activity's id; an empty one, and one larger than `textSizeMax`, is not kept.
-    mutating func insert(_ token: [UInt8], text: String? = nil) -> Reference {
+    mutating func insert(_ token: [UInt8], text: String? = nil) -> TokenReference {
         let text = text.flatMap { (1...TokenStore.textSizeMax.bytes).contains($0.utf8.count) ? $0.utf8 : nil }
         let bytes = token.count + (text.map { 1 + $0.count } ?? 0)
         let units = TokenStore.units(bytes)
@@ -62,29 +43,31 @@ struct TokenStore {
             arena[place] = UInt8(text.count - 1)
             arena.replaceSubrange(place + 1..<place + 1 + text.count, with: text)
         }
-        return Reference(start: start, count: token.count, hasText: text != nil)
+        return TokenReference(start: start, count: token.count, hasText: text != nil)
     }
 
-    mutating func remove(_ reference: Reference) { free[TokenStore.units(bytes(reference))].append(reference.start) }
+    mutating func remove(_ reference: TokenReference) {
+        free[TokenStore.units(bytes(reference))].append(reference.start)
+    }
 
     /// Size of the arena.
     var bytes: Int { arena.count }
 
     /// Returns the token.
-    subscript(_ reference: Reference) -> ArraySlice<UInt8> {
+    subscript(_ reference: TokenReference) -> ArraySlice<UInt8> {
         let offset = Int(reference.start) * TokenStore.unit
         return arena[offset..<offset + reference.count]
     }
 
     /// Returns the text of the activity's id; `nil` if it has none, or one larger than `textSizeMax`.
-    func text(_ reference: Reference) -> String? {
+    func text(_ reference: TokenReference) -> String? {
         guard reference.hasText else { return nil }
         let place = Int(reference.start) * TokenStore.unit + reference.count
         return String(decoding: arena[place + 1..<place + 2 + Int(arena[place])], as: UTF8.self)
     }
 
     /// Bytes that were allocated for the token and its text.
-    private func bytes(_ reference: Reference) -> Int {
+    private func bytes(_ reference: TokenReference) -> Int {
         guard reference.hasText else { return reference.count }
         let place = Int(reference.start) * TokenStore.unit + reference.count
         return reference.count + 2 + Int(arena[place])
@@ -92,7 +75,7 @@ struct TokenStore {
 
     /// Appends the token's bytes. They are copied through a pointer, because a slice of the arena would cost a reference count per token,
     /// which is more expensive than the copy.
-    func copy(_ reference: Reference, to bytes: inout [UInt8]) {
+    func copy(_ reference: TokenReference, to bytes: inout [UInt8]) {
         let offset = Int(reference.start) * TokenStore.unit
         unsafe arena.withUnsafeBufferPointer {
             unsafe bytes.append(contentsOf: UnsafeBufferPointer(rebasing: $0[offset..<offset + reference.count]))
@@ -102,7 +85,7 @@ struct TokenStore {
     /// Describes a place that two tokens share, or that belongs to none and is not free; `nil` if there is none.
     ///
     /// - Parameter references: of all tokens, each once.
-    func violation(_ references: some Sequence<Reference>) -> String? {
+    func violation(_ references: some Sequence<TokenReference>) -> String? {
         var isTaken = [Bool](repeating: false, count: arena.count / TokenStore.unit)
         let tokens = references.map { (start: $0.start, units: TokenStore.units(bytes($0))) }
         let gaps = free.enumerated().flatMap { units, starts in starts.map { (start: $0, units: units) } }

@@ -16,9 +16,6 @@ struct AlertHistory {
     /// Unvisited members that may lack the newest alert: while there are any, the sweep runs in the first lane.
     private(set) var unreached = 0
 
-    /// Alerts of each class that are kept. A person who missed more than this many has no use for the oldest; but ordinary alerts, however
-    /// many, never displace an essential one.
-    static let perClassMax = 8
     /// Maximum of displaced versions: an alert every half minute for the eight hours that an activity lasts.
     private static let displacedMax = 1024
 
@@ -29,7 +26,7 @@ struct AlertHistory {
     ///   - oldest: the oldest version that a member has.
     mutating func append(_ issue: IssuedAlert, in version: UInt32, for members: Int, having oldest: UInt32) {
         let `class` = issue.alert.class
-        if pending.count(where: { $0.alert.class == `class` }) == AlertHistory.perClassMax,
+        if pending.count(where: { $0.alert.class == `class` }) == PendingAlert.perClassMax,
             let first = pending.firstIndex(where: { $0.alert.class == `class` })
         {
             displace(first, having: oldest)
@@ -68,7 +65,7 @@ struct AlertHistory {
         for alertClass in [AlertClass.ordinary, .essential] {
             let place = UInt32(alertClass.rawValue)
             let kept = UInt32(pending.count { $0.alert.class == alertClass })
-            let room = AlertHistory.perClassMax - Int(kept)
+            let room = PendingAlert.perClassMax - Int(kept)
             for (index, issue) in older.filter({ $0.alert.class == alertClass }).suffix(max(0, room)).reversed()
                 .enumerated()
             {

@@ -42,9 +42,9 @@ struct CarriedAlerts {
     ///
     /// - Parameters:
     ///   - version: version of the new audience at which the activity joins; the alerts are renumbered to it.
-    ///   - audience: the new audience.
+    ///   - isFollower: whether the new audience is that of a topic's followers, and of no lineup.
     /// - Returns: whether the activity carries any.
-    mutating func carry(_ alerts: Entry, by slot: ActivitySlot, at version: UInt32, in audience: Audience) -> Bool {
+    mutating func carry(_ alerts: Entry, by slot: ActivitySlot, at version: UInt32, isFollower: Bool) -> Bool {
         guard !alerts.isEmpty else {
             remove(slot)
             return false
@@ -56,7 +56,7 @@ struct CarriedAlerts {
             return alert
         }
         var entry = Entry(pending: alerts.pending.map(renumbered), inFlight: alerts.inFlight.map(renumbered))
-        entry.isFollower = audience.lineup == nil
+        entry.isFollower = isFollower
         set(entry, of: slot)
         return true
     }

@@ -49,9 +49,9 @@ final class MissedAlerts {
     /// Makes this member's next push carry the alerts that another card has missed.
     func carry(_ missed: CarriedAlerts.Entry, by slot: ActivitySlot) {
         let audience = membership.awake(membership.store[slot].audience)
-        guard membership.carriedAlerts.carry(missed, by: slot, at: membership.store[slot].alerted, in: audience) else {
-            return
-        }
+        let carries = membership.carriedAlerts.carry(
+            missed, by: slot, at: membership.store[slot].alerted, isFollower: audience.lineup == nil)
+        guard carries else { return }
         membership.recount(slot, in: audience) { $0.flags.insert(.needsPush) }
         membership.queueVisit(slot)
     }

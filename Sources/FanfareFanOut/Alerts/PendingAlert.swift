@@ -61,14 +61,18 @@ struct PendingAlert {
     var freshUntil: MonotonicTime { issue.freshUntil }
     var isRevoked: Bool { issue.isRevoked }
 
+    /// Alerts of each class that are kept for an audience, or for a topic's lineups. A person who missed more than this many has no use for the
+    /// oldest; but ordinary alerts, however many, never displace an essential one.
+    static let perClassMax = 8
+
     func isCarried(at moment: Moment) -> Bool { !isRevoked && moment.monotonic < freshUntil }
 }
 
 extension [PendingAlert] {
     /// The newest alerts of each class, as many as an audience keeps: otherwise an older one that was carried along would outlive a newer one.
     var kept: ArraySlice<PendingAlert> {
-        guard count > AlertHistory.perClassMax else { return self[...] }
-        var left = SIMD2(repeating: AlertHistory.perClassMax)
+        guard count > PendingAlert.perClassMax else { return self[...] }
+        var left = SIMD2(repeating: PendingAlert.perClassMax)
         var kept: [PendingAlert] = []
         for alert in reversed() where left[Int(alert.alert.class.rawValue)] > 0 {
             left[Int(alert.alert.class.rawValue)] -= 1

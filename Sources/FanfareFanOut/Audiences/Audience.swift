@@ -58,7 +58,8 @@ final class Audience: LaneMember {
     ///   - version: the newest version; `nil` if there has been none.
     ///   - alertCounts: the counts of the audience's alerts, by class (`AlertHistory.resting`).
     func rest(
-        _ member: ActivitySlot, at number: UInt32, _ version: Version?, priority: Priority, alertCounts: SIMD2<UInt8>
+        _ member: ActivitySlot, at number: UInt32, _ version: AudienceVersion?, priority: Priority,
+        alertCounts: SIMD2<UInt8>
     ) {
         order.rest(member)
         newest = NewestVersion(number, version, priority: priority)
@@ -81,7 +82,7 @@ final class Audience: LaneMember {
     }
 
     /// Takes over the state of a topic's only follower that was at rest.
-    func wake(_ row: RestingFollowers.Row, showing latest: Publication?) {
+    func wake(_ row: RestingFollower, showing latest: Publication?) {
         tenant += 1
         topics[0] = row.topic
         order.rest(row.member)
@@ -117,21 +118,13 @@ final class Audience: LaneMember {
 
     // MARK: Publishing
 
-    struct Version {
-        let event: Publication.Event
-        let priority: Priority
-        let latest: Publication
-        /// Hash of the visible content.
-        let displayHash: UInt64
-    }
-
     /// Publishes a new version, which is pending for all members and starts from here on. O(1).
     ///
     /// - Parameters:
     ///   - alert: the alert of the version, if it has one.
     ///   - freshness: index of the kind's figures in the shard's `FreshnessTable`.
     ///   - now: arrival of the version.
-    func publish(_ version: Version, alerting alert: IssuedAlert?, freshness: Int, at now: MonotonicTime) {
+    func publish(_ version: AudienceVersion, alerting alert: IssuedAlert?, freshness: Int, at now: MonotonicTime) {
         take(version)
         times.note(now, freshness: freshness, hasMembers: order.count > 0)
         owed = order.count + starts.count
@@ -146,16 +139,16 @@ final class Audience: LaneMember {
     var servedTenant: UInt64 { lineup?.tenant ?? tenant }
 
     /// Adds a version for an alert that loaded members have missed.
-    func add(_ alert: IssuedAlert, in version: Version) {
+    func add(_ alert: IssuedAlert, in version: AudienceVersion) {
         take(version)
         alerts.append(alert, in: target, for: order.count, having: ledger.oldest)
     }
 
     /// Returns the newest version as a version of its own, which members get although they were sent the same content before.
-    func versionAgain() -> Version? {
+    func versionAgain() -> AudienceVersion? {
         guard let latest = newest.publication, event == .update else { return nil }
         newest.showAgain()
-        return Version(event: event, priority: priority, latest: latest, displayHash: ledger.newestDisplayHash)
+        return AudienceVersion(event: event, priority: priority, latest: latest, displayHash: ledger.newestDisplayHash)
     }
 
     /// Place of the note about the completion of the newest version.
@@ -170,9 +163,9 @@ final class Audience: LaneMember {
     func track(_ serial: UInt64) -> UInt64? { publications.track(serial, in: target) }
 
     /// Takes the first version of an audience made after its topics were published. It has no members yet that could lack it.
-    func adopt(_ version: Version) { take(version) }
+    func adopt(_ version: AudienceVersion) { take(version) }
 
-    private func take(_ version: Version) {
+    private func take(_ version: AudienceVersion) {
         newest.advance(to: version)
         ledger.add(target, displayHash: version.displayHash)
     }
@@ -204,15 +197,13 @@ final class Audience: LaneMember {
         _modify { yield &alerts.claimFront }
     }
 
-    override var audience: Audience? { self }
-
     override var hasWork: Bool { hasFreshWork || !revisits.late.isEmpty || target > 0 && !starts.late.isEmpty }
 
     private var hasFreshWork: Bool { order.remaining > 0 || !revisits.prompt.isEmpty || hasStarts }
 
     /// The lane of the most urgent work: starts, ends and alerts, then priority 10, then priority 5, then activities that have failures.
     override var preferredLane: Int {
-        guard hasFreshWork else { return Lanes.lastLane }
+        guard hasFreshWork else { return Lane.last }
         if event == .end || awaitsAlert || hasStarts { return 0 }
         return priority == .immediate ? 1 : 2
     }

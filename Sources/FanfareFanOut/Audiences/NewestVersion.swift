@@ -14,7 +14,7 @@ struct NewestVersion {
     init(priority: Priority) { self.priority = priority }
 
     /// - Parameter number: number of a version that all members have.
-    init(_ number: UInt32, _ version: Audience.Version?, priority: Priority) {
+    init(_ number: UInt32, _ version: AudienceVersion?, priority: Priority) {
         self.number = number
         self.priority = priority
         publication = version?.latest
@@ -29,7 +29,7 @@ struct NewestVersion {
         self.publication = publication
     }
 
-    mutating func advance(to version: Audience.Version) {
+    mutating func advance(to version: AudienceVersion) {
         number += 1
         event = version.event
         priority = version.priority

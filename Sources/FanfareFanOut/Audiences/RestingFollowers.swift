@@ -3,31 +3,14 @@ import FanfareModel
 /// The audiences at rest that are a topic's only follower, by index: an order, a ride, a place in a queue. Each follower has its topic's newest
 /// version, and nothing is pending. Its audience is a row here, and an object only from the arrival of a version until its push has been answered.
 struct RestingFollowers {
-    struct Row {
-        let topic: TopicIndex
-        let member: ActivitySlot
-        /// Number of the newest version, whose content is the topic's latest publication; 0 before the first.
-        let number: UInt32
-        /// Index of the kind's figures in the shard's `FreshnessTable`.
-        let freshness: UInt8
-        /// The audience's alerts; `nil` if there have been none, as in most such topics.
-        let alerts: Alerts?
-    }
-
-    /// The alerts of an audience at rest.
-    final class Alerts {
-        let history: AlertHistory
-        init(_ history: AlertHistory) { self.history = history }
-    }
-
     /// Rows by index of the audience; `nil` for an audience that is awake, and for a place of another kind.
-    private var rows: [Row?] = []
+    private var rows: [RestingFollower?] = []
     private(set) var count = 0
     /// Objects for waking audiences, left by resting ones.
     private var spare: [Audience] = []
     private static let spareMax = 4096
 
-    subscript(index: AudienceIndex) -> Row? { index.place < rows.count ? rows[index.place] : nil }
+    subscript(index: AudienceIndex) -> RestingFollower? { index.place < rows.count ? rows[index.place] : nil }
 
     /// Describes a wrong count, or too many objects for waking audiences; `nil` if there are none.
     func violation() -> String? {
@@ -42,10 +25,10 @@ struct RestingFollowers {
     mutating func rest(_ audience: Audience, at index: AudienceIndex) {
         let place = index.place
         if place >= rows.count { rows.append(contentsOf: repeatElement(nil, count: place + 1 - rows.count)) }
-        rows[place] = Row(
+        rows[place] = RestingFollower(
             topic: audience.topics[0], member: audience.order.members[0], number: audience.target,
             freshness: UInt8(audience.times.freshness),
-            alerts: audience.alerts.isEmpty ? nil : Alerts(audience.alerts))
+            alerts: audience.alerts.isEmpty ? nil : RestingFollower.Alerts(audience.alerts))
         count += 1
         if spare.count < RestingFollowers.spareMax { spare.append(audience) }
     }

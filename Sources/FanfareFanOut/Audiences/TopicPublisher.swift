@@ -50,7 +50,7 @@ final class TopicPublisher {
         if isChange || publication.event == .end, let (index, audience) = followers {
             membership.audiences.noteSize(audience, at: index)
             reporter.publications.addAudience(to: publication.serial)
-            let version = Audience.Version(publication)
+            let version = AudienceVersion(publication)
             membership.publish(version, in: audience, alerting: alert, freshness: kind, at: moment.monotonic)
             membership.track(publication.serial, in: audience)
             membership.lanes.enqueue(audience)
@@ -165,19 +165,10 @@ final class TopicPublisher {
 
     /// Gives an audience that was made after its topic was published its first version, and the alerts that loaded members have missed.
     private func adopt(_ latest: Publication, in audience: Audience, with alerts: [PendingAlert]) {
-        let version = Audience.Version(latest)
+        let version = AudienceVersion(latest)
         guard !alerts.isEmpty else { return audience.adopt(version) }
         for alert in alerts { audience.add(alert.issue, in: version) }
         if membership.claims.isKept { audience.claimFront.restart(members: 0, blocks: membership.claims.limits.blocks) }
-    }
-}
-
-extension Audience.Version {
-    /// Creates a version for the topic's own followers.
-    fileprivate init(_ publication: Publication) {
-        self.init(
-            event: publication.event, priority: publication.priority, latest: publication,
-            displayHash: publication.displayHash)
     }
 }
 

@@ -1,14 +1,5 @@
-package import FanfareModel
+import FanfareModel
 import FanfareQueues
-
-/// Request of a shard to make claims durable.
-package struct ClaimRequest: Sendable {
-    /// Number of the request, counting up.
-    package let ticket: UInt64
-    package let claims: [AlertClaim]
-    /// Starts that are about to leave.
-    package let starts: [StartMark]
-}
 
 /// Limits on claims.
 package struct ClaimLimits: Sendable {
@@ -308,85 +299,4 @@ struct ClaimBook {
         }
         return new.violation()
     }
-}
-
-/// The alerts of an audience that may still leave, for a claim of its members.
-struct FreshAlerts {
-    let topic: TopicID
-    /// Log time at which the newest of them was granted.
-    private(set) var through: FeedTime
-    /// Log time, and time of the monotonic clock, from which on none of them is fresh.
-    private(set) var expires: FeedTime
-    private(set) var freshUntil: MonotonicTime
-    /// Fresh alerts of a lineup's other topics.
-    private(set) var additional: [FreshAlerts] = []
-
-    /// - Returns: `nil` if none of the alerts may leave.
-    init?(_ alerts: some Sequence<IssuedAlert>, at moment: Moment) {
-        var whole: FreshAlerts?
-        for alert in alerts where !alert.isRevoked && moment.monotonic < alert.freshUntil {
-            let one = FreshAlerts(alert)
-            if whole == nil { whole = one } else { whole?.add(one) }
-        }
-        guard let whole else { return nil }
-        self = whole
-    }
-
-    private init(_ alert: IssuedAlert) {
-        (topic, through, freshUntil) = (alert.topic, alert.alert.grantedAt, alert.freshUntil)
-        expires = through + min(alert.alert.freshFor, AlertClaim.ageMax)
-    }
-
-    private mutating func add(_ other: FreshAlerts) {
-        if other.topic == topic { return merge(other) }
-        if let place = additional.firstIndex(where: { $0.topic == other.topic }) {
-            additional[place].merge(other)
-        } else {
-            additional.append(other)
-        }
-    }
-
-    /// Adds alerts of the same topic.
-    mutating func merge(_ other: FreshAlerts) {
-        through = max(through, other.through)
-        expires = max(expires, other.expires)
-        freshUntil = max(freshUntil, other.freshUntil)
-    }
-}
-
-/// Part of an audience's sweep that is claimed.
-struct ClaimFront {
-    /// Ticket of the first claims that count for the newest alert. An activity that no claim names has the ticket 0.
-    var firstTicket: UInt64 = 1
-    /// Members from the cursor on that claims name. An estimate: members that join or leave move others.
-    private(set) var ahead = 0
-    /// Is `true` while the audience waits for room to name its members.
-    var isUnnamed = false
-    /// Is `true` from the answer for which the audience waited to its next visit.
-    var isReady = false
-    /// Members that are claimed at a time. A crash loses alerts that are claimed and not sent, so a block is a small part of the audience.
-    private(set) var block = 0
-    private var blockMax = 0
-
-    private static let part = 64
-
-    /// Begins a sweep.
-    mutating func restart(members: Int, blocks: ClosedRange<Int>) {
-        ahead = 0
-        block = min(max(members / ClaimFront.part, blocks.lowerBound), blocks.upperBound)
-        blockMax = min(2 * block, blocks.upperBound)
-    }
-
-    /// Notes that the claims of the next members were not durable in time.
-    mutating func widen() { block = blockMax }
-
-    /// Number of members to claim behind the claimed ones; `nil` if enough are claimed.
-    var wanted: Int? { ahead > block / 2 ? nil : block }
-
-    /// Ends all waiting.
-    mutating func goOn() { (isUnnamed, isReady) = (false, false) }
-
-    mutating func claimed(_ count: Int) { ahead += count }
-    mutating func visited(_ count: Int) { ahead -= min(ahead, count) }
-    mutating func forget() { ahead = 0 }
 }

@@ -18,7 +18,7 @@ public enum CommandRefusal: Sendable, Hashable, CustomStringConvertible {
         switch self {
         case .token: "a token is 1 to \(TokenStore.tokenSizeMax)"
         case .topic: "a topic's id is 1 to \(TopicID.sizeMax) of UTF-8"
-        case .lineup: "a lineup has 1 to \(Lineup.topicsMax) topics, each of them once"
+        case .lineup: "a lineup has 1 to \(AudienceKey.topicsMax) topics, each of them once"
         case .tooManyTopics: "too many topics are followed of which nothing has come yet"
         case .unknownActivity: "no activity of this name is known, or it is gone"
         }

@@ -35,10 +35,10 @@ extension ShardCommand {
 extension AudienceKey {
     fileprivate func fault(_ topicIDSizeMax: ByteCount) -> CommandFault? {
         if case .lineup(let members, _) = self {
-            guard (1...Lineup.topicsMax).contains(members.count) else {
+            guard (1...AudienceKey.topicsMax).contains(members.count) else {
                 return CommandFault(
                     refusal: .lineup,
-                    description: "a lineup has 1 to \(Lineup.topicsMax) topics, not \(members.count)")
+                    description: "a lineup has 1 to \(AudienceKey.topicsMax) topics, not \(members.count)")
             }
             guard Set(members).count == members.count else {
                 return CommandFault(refusal: .lineup, description: "a lineup has each of its topics once")

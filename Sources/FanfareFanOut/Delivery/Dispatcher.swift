@@ -49,7 +49,8 @@ final class Dispatcher {
         }
         membership.store[slot].alerted = audience.target
         _ = membership.carriedAlerts.carry(
-            CarriedAlerts.Entry(inFlight: Array(missed)), by: slot, at: audience.target, in: audience)
+            CarriedAlerts.Entry(inFlight: Array(missed)), by: slot, at: audience.target,
+            isFollower: audience.lineup == nil)
         return (missed, selection)
     }
 
@@ -154,12 +155,12 @@ final class Dispatcher {
         membership.lanes.drawNext(by: random)
         guard let member = membership.lanes.current() else { return }
         let random = random >> 32
-        if let audience = member.audience {
+        if let audience = member as? Audience {
             audience.drawNext(by: random, positions: &membership.store.positions)
-        } else if let lineups = member.lineups {
+        } else if let lineups = member as? TopicLineups {
             membership.lineups.drawNext(of: lineups, by: random)
         } else {
-            member.due?.drawNext(by: random)
+            (member as? DueLineups)?.drawNext(by: random)
         }
     }
 
@@ -202,10 +203,11 @@ final class Dispatcher {
     }
 
     private func serve(_ member: LaneMember, limit: Int, at moment: Moment, into batch: inout DeliveryBatch) -> Int {
-        if let audience = member.audience { return serve(audience, limit: limit, at: moment, into: &batch) }
-        if let due = member.due { return visitDue(due, limit: limit, at: moment, into: &batch) }
+        // Members have final classes, so a cast looks at nothing but the object's class.
+        if let audience = member as? Audience { return serve(audience, limit: limit, at: moment, into: &batch) }
+        if let due = member as? DueLineups { return visitDue(due, limit: limit, at: moment, into: &batch) }
         if member === sender.claims.roomTurn { return sender.claims.serveRoomTurn(at: moment) }
-        return member.lineups.map { visitLineups($0, limit: limit, at: moment, into: &batch) } ?? 0
+        return (member as? TopicLineups).map { visitLineups($0, limit: limit, at: moment, into: &batch) } ?? 0
     }
 
     /// Visits the next starts, members or departures of the audience, at most `limit` of them.

@@ -134,7 +134,7 @@ final class PushSender {
     /// Records the freshness of pushes of an audience's newest version to members that had the same version before.
     private func noteSent(_ count: Int, having delivered: UInt32, of audience: Audience, at moment: Moment) {
         let now = moment.monotonic
-        if let dueSince = audience.takeDueSince(), membership.lanes.served < Lanes.lastLane {
+        if let dueSince = audience.takeDueSince(), membership.lanes.served < Lane.last {
             reporter.freshness.noteLaneDelay(
                 now.nanoseconds(since: dueSince), lane: membership.lanes.served, of: audience.times.freshness)
         }

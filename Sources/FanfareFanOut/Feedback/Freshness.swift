@@ -10,7 +10,7 @@ public struct Freshness: Sendable, Equatable {
     /// Time from a publication's arrival at the shard until each member there had it, or a newer one.
     public var sweep = Histogram()
     /// Time from a publication's arrival until the first push of its sweep, by lane: alerts and ends, priority 10, priority 5.
-    public var laneDelay: [Histogram] = Array(repeating: Histogram(), count: Lanes.lastLane)
+    public var laneDelay: [Histogram] = Array(repeating: Histogram(), count: Lane.last)
 
     /// Kinds with figures of their own in one shard; each takes 50 KB at most.
     static let kindsMax = 16

@@ -73,7 +73,7 @@ final class AgeChecks {
         lifecycle.depart(slot, at: moment)
         // The end carries these alerts, and those published until it leaves.
         membership.store[slot].alerted = audience.target
-        _ = membership.carriedAlerts.carry(missed, by: slot, at: audience.target, in: audience)
+        _ = membership.carriedAlerts.carry(missed, by: slot, at: audience.target, isFollower: audience.lineup == nil)
         return due(at: lifecycle.ageScanner.lifetime)
     }
 

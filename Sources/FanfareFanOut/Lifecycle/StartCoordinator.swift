@@ -78,10 +78,6 @@ struct PendingStart {
         }
     }
 
-    /// Refusals after which a start is given up. They take some ten minutes, with waits from one second to about a minute: people who
-    /// follow something now look for the card now.
-    static let refusalsMax = 12
-
     /// `StartRequest.patience` in nanoseconds.
     static let patience = StartRequest.patience.boundedNanoseconds
 }
@@ -214,7 +210,7 @@ struct StartCoordinator {
     /// Clears the refusals of a start that goes to another token.
     mutating func forgetRefusals(of slot: ActivitySlot) { starts[slot]?.refusals = 0 }
 
-    func isRefusedTooOften(_ slot: ActivitySlot) -> Bool { starts[slot]?.refusals == PendingStart.refusalsMax }
+    func isRefusedTooOften(_ slot: ActivitySlot) -> Bool { starts[slot]?.refusals == StartFailure.refusalsMax }
 
     /// Takes one start from the device's budget, unless it was taken before the start began to wait for its claim.
     ///
@@ -290,7 +286,7 @@ struct StartCoordinator {
                 default: return "the start of slot \(slot.rawValue) waits for a claim that it has"
                 }
             }
-            guard start.refusals <= PendingStart.refusalsMax else {
+            guard start.refusals <= StartFailure.refusalsMax else {
                 return "the start of slot \(slot.rawValue) has been refused \(start.refusals) times"
             }
         }

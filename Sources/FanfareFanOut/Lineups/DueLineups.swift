@@ -16,7 +16,6 @@ final class DueLineups: LaneMember {
 
     init(lane number: Int) { self.number = number }
 
-    override var due: DueLineups? { self }
     override var hasWork: Bool { count > abandoned }
     override var preferredLane: Int { number }
 

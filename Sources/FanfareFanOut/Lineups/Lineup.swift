@@ -56,7 +56,4 @@ final class Lineup {
         }
         LineupJSON.compose(display, highlighting: highlighted, into: &bytes)
     }
-
-    /// Maximum of topics in one lineup, far above the number that a person can follow and a content state has room for.
-    static let topicsMax = 64
 }

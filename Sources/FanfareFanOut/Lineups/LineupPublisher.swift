@@ -241,7 +241,7 @@ final class LineupPublisher {
             let now = moment.monotonic
             let isGathering = lineup.isGathering(at: now)
             if !isGathering { lineup.publishedAt = now }
-            let version = Audience.Version(
+            let version = AudienceVersion(
                 event: isOver ? .end : .update,
                 priority: isGathering || alertCount > 0
                     ? .immediate
@@ -269,7 +269,7 @@ final class LineupPublisher {
     }
 
     private func publishVersion(
-        _ version: Audience.Version, in audience: Audience, alerting alert: IssuedAlert?, at moment: Moment
+        _ version: AudienceVersion, in audience: Audience, alerting alert: IssuedAlert?, at moment: Moment
     ) {
         let came = alert?.issuedAt ?? moment.monotonic
         membership.publish(
@@ -380,7 +380,7 @@ final class LineupPublisher {
         lineup.publishedSpotlight = spotlight
         membership.lineups.setSpotlight(spotlight, of: lineup.row)
         audience.adopt(
-            Audience.Version(
+            AudienceVersion(
                 event: isOver(audience) ? .end : .update, priority: .immediate,
                 latest: lineup.display.topics[lineup.display.spotlight].publication, displayHash: lineup.display.hash))
         scheduleWakeUp(lineup, index, at: moment)

@@ -75,7 +75,7 @@ final class LineupTable {
         /// Is `true` for the link of the topic that the lineup's newest version has in its spotlight.
         var isInSpotlight: [Bool] = []
         /// First links of removed lineups, by number of topics.
-        var free: [[UInt32]] = Array(repeating: [], count: Lineup.topicsMax + 1)
+        var free: [[UInt32]] = Array(repeating: [], count: AudienceKey.topicsMax + 1)
     }
 
     @safe @exclusivity(unchecked) private var rows: [Row] = []
@@ -292,7 +292,7 @@ final class LineupTable {
             state.number == 0
             ? nil
             : latest.map {
-                Audience.Version(event: .update, priority: state.priority, latest: $0, displayHash: state.displayHash)
+                AudienceVersion(event: .update, priority: state.priority, latest: $0, displayHash: state.displayHash)
             }
         audience.rest(
             state.member, at: state.number, version, priority: state.priority, alertCounts: state.alertCounts)

@@ -344,7 +344,7 @@ import FanfareQueues
                 stamp: UInt32(clamping: stamp), budgetUse: left),
             to: slot, into: &batch)
         sender.noteSent(pushRequest, decision)
-        if membership.lanes.served < Lanes.lastLane {
+        if membership.lanes.served < Lane.last {
             reporter.freshness.noteLaneDelay(
                 now.nanoseconds(since: dueSince), lane: membership.lanes.served, of: freshness)
         }

@@ -9,7 +9,7 @@ struct RowOrder {
     private var isPlain = true
 
     /// - Parameters:
-    ///   - count: number of topics, at most `Lineup.topicsMax`.
+    ///   - count: number of topics, at most `AudienceKey.topicsMax`.
     ///   - scheduledAt: returns the time of the topic at a position (`Rotation.Topic`).
     @inline(__always)
     mutating func sort(_ count: Int, scheduledAt: (Int) -> UInt32) {

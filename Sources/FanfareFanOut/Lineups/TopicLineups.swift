@@ -99,7 +99,7 @@ final class TopicLineups: LaneMember {
     }
 
     private func keep(_ alert: IssuedAlert, _ forget: (IssuedAlert) -> Void) {
-        if alerts.count(where: { $0.alert.class == alert.alert.class }) == AlertHistory.perClassMax,
+        if alerts.count(where: { $0.alert.class == alert.alert.class }) == PendingAlert.perClassMax,
             let first = alerts.firstIndex(where: { $0.alert.class == alert.alert.class })
         {
             forget(alerts.remove(at: first))
@@ -173,8 +173,6 @@ final class TopicLineups: LaneMember {
 
     // MARK: The cursor
 
-    override var lineups: TopicLineups? { self }
-
     override var hasWork: Bool { order.remaining > 0 && !news.isEmpty }
 
     /// The lane of the most urgent news that some lineup lacks. A version after it goes in its own lane to those that the cursor has reached.
@@ -228,16 +226,6 @@ final class TopicLineups: LaneMember {
 struct LineupLink: SweepMember, Hashable {
     let rawValue: UInt32
     var index: Int { Int(rawValue) }
-}
-
-/// A counter of news that wraps around. Two numbers compare correctly while they are less than 2³¹ apart, which suffices: a lineup lasts
-/// for eight hours.
-struct NewsNumber: Comparable {
-    private(set) var rawValue: UInt32 = 0
-
-    static func < (a: NewsNumber, b: NewsNumber) -> Bool { Int32(bitPattern: a.rawValue &- b.rawValue) < 0 }
-
-    mutating func advance() { rawValue &+= 1 }
 }
 
 extension Publication {

@@ -21,7 +21,7 @@ import Testing
     private static let connections = 8
 
     private func harness(_ loop: Loop, _ resolver: Resolver, connections: Int = connections) throws -> PoolHarness {
-        var configuration = ConnectionPool.Configuration(
+        var configuration = PoolConfiguration(
             endpoint: Endpoint(host: "localhost", port: 443, caFile: scratch.path("ca.pem")),
             bundleID: "com.example.app", connections: connections)
         // Longer than any of these tests may take: a test that waits for it fails.

@@ -8,12 +8,12 @@ extension Scratch {
         activities: Int, connections: Int = 2, settings: [UInt8] = [],
         key: (file: String, id: String?) = ("apns.p8", "K123456789"),
         settles: @escaping (DeliveryOutcome) -> Bool = { $0 == .accepted || $0 == .deadToken || $0 == .refused },
-        payload: Payload = examplePayload(), _ change: (inout ConnectionPool.Configuration) -> Void = { _ in },
+        payload: Payload = examplePayload(), _ change: (inout PoolConfiguration) -> Void = { _ in },
         answer: @escaping AnsweringServer.Answer
     ) throws -> (server: AnsweringServer, harness: PoolHarness) {
         let loop = try Loop()
         let server = try AnsweringServer(loop: loop, scratch: self, settings: settings, answer: answer)
-        var configuration = ConnectionPool.Configuration(
+        var configuration = PoolConfiguration(
             endpoint: Endpoint(host: "localhost", port: server.port, caFile: path("ca.pem")),
             bundleID: "com.example.app", connections: connections)
         change(&configuration)
@@ -37,7 +37,7 @@ extension Scratch {
         let settings: [UInt8] = streams.map { [0, 3, 0, 0, 0, $0] } ?? []
         let server = try AnsweringServer(loop: loop, scratch: self, settings: settings, answer: answer)
         server.pongsAfter = .milliseconds(50)
-        var configuration = ConnectionPool.Configuration(
+        var configuration = PoolConfiguration(
             endpoint: Endpoint(host: "localhost", port: server.port, caFile: path("ca.pem")),
             bundleID: "com.example.app", connections: connections)
         configuration.quota = ConnectionQuota(most: connectionsMax)
@@ -54,7 +54,7 @@ extension Scratch {
     }
 }
 
-extension ConnectionPool.Configuration {
+extension PoolConfiguration {
     /// Sets the timeouts so that a stall of the machine is not taken for a fault of the peer.
     mutating func bearStalls() {
         requestTimeout = .seconds(86_400)

@@ -17,9 +17,9 @@ import Testing
     }
 
     private func pool(
-        _ loop: Loop, _ endpoint: Endpoint, _ change: (inout ConnectionPool.Configuration) -> Void = { _ in }
+        _ loop: Loop, _ endpoint: Endpoint, _ change: (inout PoolConfiguration) -> Void = { _ in }
     ) throws -> PoolHarness {
-        var configuration = ConnectionPool.Configuration(endpoint: endpoint, bundleID: "com.example.app")
+        var configuration = PoolConfiguration(endpoint: endpoint, bundleID: "com.example.app")
         change(&configuration)
         return try PoolHarness(
             loop: loop, source: MemorySource(activities: 10, payload: examplePayload()), configuration: configuration,
@@ -166,7 +166,7 @@ import Testing
         let simulator = try simulator(loop)
         let relay = try Relay(loop: loop, to: SocketAddress(ip: "127.0.0.1", port: simulator.port))
         let source = MemorySource(activities: 10_000, payload: examplePayload())
-        var configuration = ConnectionPool.Configuration(
+        var configuration = PoolConfiguration(
             endpoint: Endpoint(host: "localhost", port: relay.port, caFile: scratch.path("ca.pem")),
             bundleID: "com.example.app")
         configuration.pingAfter = .milliseconds(500)

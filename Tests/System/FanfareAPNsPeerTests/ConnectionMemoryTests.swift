@@ -76,7 +76,7 @@ import Testing
         let time = LoopTime(goesOn: false)
         let pool = try ConnectionPool(
             loop: loop, source: source, credentials: credentials,
-            configuration: ConnectionPool.Configuration(
+            configuration: PoolConfiguration(
                 endpoint: Endpoint(host: "localhost", port: server.port, caFile: scratch.path("ca.pem")),
                 bundleID: "com.example.app", connections: connections),
             clock: { time.now }, onReport: { Issue.record("\($0)") })

@@ -265,10 +265,10 @@ import Testing
 
     /// A connection is replaced at each answer, and the next one gets the same: operators must hear that nothing is delivered.
     @Test(arguments: [
-        (403, "UnrelatedKeyIdInToken", ConnectionPool.Trouble.Kind.configuration),
+        (403, "UnrelatedKeyIdInToken", PoolTrouble.Kind.configuration),
         (429, "TooManyProviderTokenUpdates", .service), (503, "Shutdown", .service), (400, "IdleTimeout", .service),
     ])
-    func connectionsInVainAreTrouble(status: Int, reason: String, kind: ConnectionPool.Trouble.Kind) throws {
+    func connectionsInVainAreTrouble(status: Int, reason: String, kind: PoolTrouble.Kind) throws {
         let (server, harness) = try scratch.world(activities: 100, connections: 2) {
             AnsweringServer.refused($0, status, reason)
         }

@@ -35,7 +35,7 @@ final class DeliveryStage {
 
     /// - Parameter goesOn: whether time passes with the loop, for tests that need moments to differ.
     init(
-        goesOn: Bool = false, pool configure: (inout ConnectionPool.Configuration) -> Void = { _ in },
+        goesOn: Bool = false, pool configure: (inout PoolConfiguration) -> Void = { _ in },
         simulator change: (inout SimulatorOptions) -> Void
     ) throws {
         time = LoopTime(goesOn: goesOn)
@@ -46,7 +46,7 @@ final class DeliveryStage {
         loop = try Loop()
         time.run(on: loop)
         simulator = try Simulator(options, loop: loop)
-        var configuration = ConnectionPool.Configuration(
+        var configuration = PoolConfiguration(
             endpoint: Endpoint(host: "localhost", port: simulator.port, caFile: scratch.path("ca.pem")),
             bundleID: "com.example.app")
         // Time leaps while answers are pending.

@@ -16,7 +16,7 @@ import Testing
         options.latency = .even(latencyMilliseconds...latencyMilliseconds)
         let loop = try Loop()
         let simulator = try FastSimulator(options, loop: loop)
-        let configuration = ConnectionPool.Configuration(
+        let configuration = PoolConfiguration(
             endpoint: Endpoint(host: "localhost", port: simulator.port, caFile: scratch.path("ca.pem")),
             bundleID: "com.example.app")
         let source = MemorySource(activities: 20_000, payload: examplePayload())

@@ -17,14 +17,14 @@ import Testing
 
         /// - Parameter first: pushes before the idle time; enough of them widen the connections fully.
         init(
-            first: Int, then rest: Int, _ change: (inout ConnectionPool.Configuration) -> Void = { _ in }
+            first: Int, then rest: Int, _ change: (inout PoolConfiguration) -> Void = { _ in }
         ) throws {
             scratch = try Scratch()
             try scratch.makeCertificates()
             loop = try Loop()
             simulator = try Simulator(scratch.simulatorOptions, loop: loop)
             relay = try Relay(loop: loop, to: SocketAddress(ip: "127.0.0.1", port: simulator.port))
-            var configuration = ConnectionPool.Configuration(
+            var configuration = PoolConfiguration(
                 endpoint: Endpoint(host: "localhost", port: relay.port, caFile: scratch.path("ca.pem")),
                 bundleID: "com.example.app")
             change(&configuration)

@@ -20,7 +20,7 @@ import Testing
             $0.connection == 3 && $0.number >= 200
                 ? AnsweringServer.refused($0, status, reason) : AnsweringServer.accepted($0)
         }
-        var trouble: ConnectionPool.Trouble?
+        var trouble: PoolTrouble?
         harness.run("settling") {
             trouble = trouble ?? harness.pool.trouble
             return harness.source.settled == 20_000 || trouble != nil
@@ -50,7 +50,7 @@ import Testing
         server.write(frame(7, big(0) + big(0)), on: 1)
         harness.run("one in its place") { server.connections == 5 && server.requestsByConnection[4] > 0 }
         let begins = harness.time.passed
-        var trouble: ConnectionPool.Trouble?
+        var trouble: PoolTrouble?
         harness.run("another one instead of that") {
             trouble = trouble ?? harness.pool.trouble
             return server.connections == 6 && server.connectionsEnded == 2 || trouble != nil
@@ -148,7 +148,7 @@ import Testing
         let server = try AnsweringServer(loop: loop, scratch: scratch, answer: AnsweringServer.accepted)
         let harness = try PoolHarness(
             loop: loop, source: MemorySource(activities: 10, payload: examplePayload()),
-            configuration: ConnectionPool.Configuration(
+            configuration: PoolConfiguration(
                 endpoint: Endpoint(host: "localhost", port: server.port, caFile: scratch.path("ca.pem")),
                 bundleID: "com.example.app", connections: 2),
             credentials: try ProviderToken(

@@ -13,7 +13,7 @@ struct NghttpdTests {
         let server = try ServerProcess(
             ["nghttpd", "--address", "127.0.0.1", "--echo-upload", "-d", "."] + options
                 + ["\(port)", "server.key", "server.pem"], in: scratch)
-        var configuration = ConnectionPool.Configuration(
+        var configuration = PoolConfiguration(
             endpoint: Endpoint(host: "localhost", port: port, caFile: scratch.path("ca.pem")),
             bundleID: "com.example.app", connections: connections)
         configuration.waitForEver()

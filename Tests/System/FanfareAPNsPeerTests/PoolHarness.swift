@@ -15,7 +15,7 @@ final class PoolHarness {
     private(set) var reports: [String] = []
 
     init(
-        loop: Loop? = nil, source: MemorySource, configuration: ConnectionPool.Configuration,
+        loop: Loop? = nil, source: MemorySource, configuration: PoolConfiguration,
         credentials: ProviderToken, time: LoopTime = LoopTime()
     ) throws {
         self.loop = try loop ?? Loop()
@@ -70,7 +70,7 @@ final class PoolHarness {
     }
 }
 
-extension ConnectionPool.Configuration {
+extension PoolConfiguration {
     /// Disables a connection's timeouts, for tests in which time leaps, and for servers whose process may be delayed while ours
     /// is not.
     mutating func waitForEver() {

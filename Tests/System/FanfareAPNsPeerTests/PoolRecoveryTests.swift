@@ -18,7 +18,7 @@ import Testing
         _ count: Int, of server: AnsweringServer, on loop: Loop, connectionsMax: Int, time: LoopTime = LoopTime()
     ) throws -> (_ demand: Int) throws -> PoolHarness {
         // An address needs no look-up: all pools would dial when a name is resolved.
-        var configuration = ConnectionPool.Configuration(
+        var configuration = PoolConfiguration(
             endpoint: Endpoint(host: "127.0.0.1", port: server.port, caFile: scratch.path("ca.pem")),
             bundleID: "com.example.app")
         configuration.quota = ConnectionQuota(most: connectionsMax * count, pools: count)

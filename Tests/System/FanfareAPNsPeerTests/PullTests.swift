@@ -65,7 +65,7 @@ import Testing
             open += 1
             return window
         }
-        var configuration = ConnectionPool.Configuration(
+        var configuration = PoolConfiguration(
             endpoint: Endpoint(host: "localhost", port: server.port, caFile: scratch.path("ca.pem")),
             bundleID: "com.example.app", connections: 1)
         configuration.waitForEver()

@@ -19,7 +19,7 @@ import Testing
 
         init(
             activities: Int, simulator change: (inout SimulatorOptions) -> Void = { _ in },
-            pool configure: (inout ConnectionPool.Configuration) -> Void = { _ in },
+            pool configure: (inout PoolConfiguration) -> Void = { _ in },
             payload: Payload = examplePayload(), credentials: ProviderToken? = nil,
             time: LoopTime = LoopTime(),
             settles: @escaping (DeliveryOutcome) -> Bool = { [.accepted, .deadToken, .refused].contains($0) }
@@ -32,7 +32,7 @@ import Testing
             change(&options)
             let loop = try Loop()
             simulator = try Simulator(options, loop: loop)
-            var configuration = ConnectionPool.Configuration(
+            var configuration = PoolConfiguration(
                 endpoint: Endpoint(host: "localhost", port: simulator.port, caFile: scratch.path("ca.pem")),
                 bundleID: "com.example.app")
             configure(&configuration)
@@ -412,7 +412,7 @@ import Testing
         }
         try FileManager.default.createSymbolicLink(
             atPath: link, withDestinationPath: scratch.path("AuthKey_AAAAAAAAAA.p8"))
-        var configuration = ConnectionPool.Configuration(
+        var configuration = PoolConfiguration(
             endpoint: Endpoint(host: "127.0.0.1", port: relay.port, caFile: scratch.path("ca.pem")),
             bundleID: "com.example.app")
         configuration.connectTimeout = .seconds(3600)

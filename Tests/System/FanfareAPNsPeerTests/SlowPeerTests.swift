@@ -55,7 +55,7 @@ import Testing
             if $0.connection != queue.wedged { queue.stand($0) }
             return []
         }
-        var configuration = ConnectionPool.Configuration(
+        var configuration = PoolConfiguration(
             endpoint: Endpoint(host: "localhost", port: server.port, caFile: scratch.path("ca.pem")),
             bundleID: "com.example.app", connections: Self.connections)
         configuration.requestTimeout = Self.requestTimeout

@@ -16,7 +16,7 @@ import Testing
             usleep(300_000)
             return AnsweringServer.accepted($0)
         }
-        var configuration = ConnectionPool.Configuration(
+        var configuration = PoolConfiguration(
             endpoint: Endpoint(host: "localhost", port: server.port, caFile: scratch.path("ca.pem")),
             bundleID: "com.example.app", connections: 1)
         configuration.requestTimeout = .milliseconds(100)

@@ -86,7 +86,7 @@ final class StoryStage {
         pool = try ConnectionPool(
             loop: loop, source: source,
             credentials: ProviderToken(keyFile: scratch.path("apns.p8"), keyID: "K123456789", teamID: "T123456789"),
-            configuration: ConnectionPool.Configuration(
+            configuration: PoolConfiguration(
                 endpoint: Endpoint(host: "localhost", port: simulator.port, caFile: scratch.path("ca.pem")),
                 bundleID: "com.example.app"), clock: { [start = source.moment] in start },
             onReport: { [unowned self] in reports.append($0) })

@@ -16,7 +16,7 @@ struct StrictServerTests {
 
     private func push(_ count: Int, connections: Int = 2, _ order: StrictServer.Order) throws -> StrictServer.Findings {
         let server = try StrictServer(order, scratch: scratch)
-        var configuration = ConnectionPool.Configuration(
+        var configuration = PoolConfiguration(
             endpoint: Endpoint(host: "localhost", port: server.port, caFile: scratch.path("ca.pem")),
             bundleID: "com.example.app", connections: connections)
         configuration.waitForEver()

@@ -29,8 +29,8 @@ import Testing
 
     @Test mutating func aConnectionThatIsWellClearsItsAddress() throws {
         let address = try #require(SocketAddress(ip: "192.0.2.1", port: 443))
-        known.doubt(Connection.Opening(at: .after(.zero), address: address), at: .after(.seconds(10)))
-        known.doubt(Connection.Opening(at: .after(.seconds(12)), address: address), at: .after(.seconds(20)))
+        known.doubt(ConnectionOpening(at: .after(.zero), address: address), at: .after(.seconds(10)))
+        known.doubt(ConnectionOpening(at: .after(.seconds(12)), address: address), at: .after(.seconds(20)))
         #expect(known.isInDoubt(address, at: .after(.seconds(20))))
         known.trust(address)
         #expect(!known.isInDoubt(address, at: .after(.seconds(20))))

@@ -24,8 +24,8 @@ import Testing
         #expect(health.trouble?.kind == .configuration)
     }
 
-    @Test(arguments: [(ConnectionPool.Trouble.Kind.connection, true), (.service, false), (.configuration, false)])
-    mutating func openConnectionEndsTroubleOfConnectionsOnly(kind: ConnectionPool.Trouble.Kind, ends: Bool) {
+    @Test(arguments: [(PoolTrouble.Kind.connection, true), (.service, false), (.configuration, false)])
+    mutating func openConnectionEndsTroubleOfConnectionsOnly(kind: PoolTrouble.Kind, ends: Bool) {
         health.note(kind, "text", at: now)
         health.opened()
         #expect((health.trouble == nil) == ends)

@@ -44,7 +44,7 @@ import Testing
 
     @Test func ordinaryAlertsMakeRoomForOrdinaryOnesOnly() {
         let history = history([.essential] + Array(repeating: .ordinary, count: 10))
-        #expect(history.pending.count == 1 + AlertHistory.perClassMax)
+        #expect(history.pending.count == 1 + PendingAlert.perClassMax)
         #expect(history.pending.first?.version == 1 && history.violation() == nil)
         #expect(history.displaced(after: 0, through: 20) == 2)
         #expect(history.displaced(after: 2, through: 20) == 1 && history.displaced(after: 0, through: 2) == 1)

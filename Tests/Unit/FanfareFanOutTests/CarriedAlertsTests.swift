@@ -15,12 +15,10 @@ import Testing
                     highlight: nil), of: TopicID(topic), freshUntil: 0))
     }
 
-    private let audience = Audience(topics: [TopicIndex(0)], trackedMax: 1)
-
     private func carrying(pending: [String], inFlight: [String]) -> CarriedAlerts {
         var carried = CarriedAlerts()
         let alerts = CarriedAlerts.Entry(pending: pending.map { alert($0) }, inFlight: inFlight.map { alert($0) })
-        let carries = carried.carry(alerts, by: slot, at: 5, in: audience)
+        let carries = carried.carry(alerts, by: slot, at: 5, isFollower: true)
         #expect(carries)
         return carried
     }
@@ -36,7 +34,7 @@ import Testing
 
     @Test func nothingToCarryLeavesNothing() {
         var carried = carrying(pending: ["a"], inFlight: [])
-        let carries = carried.carry(CarriedAlerts.Entry(), by: slot, at: 6, in: audience)
+        let carries = carried.carry(CarriedAlerts.Entry(), by: slot, at: 6, isFollower: true)
         #expect(!carries && carried.isEmpty && !carried.contains(slot))
     }
 
@@ -63,7 +61,7 @@ import Testing
         var carried = CarriedAlerts()
         let alerts = CarriedAlerts.Entry(
             pending: [alert("goal"), alert("goal", topic: "other"), alert("card")], inFlight: [alert("goal")])
-        _ = carried.carry(alerts, by: slot, at: 5, in: audience)
+        _ = carried.carry(alerts, by: slot, at: 5, isFollower: true)
         carried.revoke(cause: "goal", topic: TopicID("match"))
         #expect(carried[slot]?.pending.map(\.isRevoked) == [true, false, false])
         #expect(carried[slot]?.inFlight.map(\.isRevoked) == [true])

@@ -44,7 +44,7 @@ import Testing
             switch Int.random(in: 0..<12, using: &random) {
             case 0..<3:
                 job.work += Int.random(in: 1...5, using: &random)
-                job.wanted = Int.random(in: 0..<Lanes.count, using: &random)
+                job.wanted = Int.random(in: 0..<Lane.count, using: &random)
                 lanes.enqueue(job)
                 if !parked.contains(job.number) { standing.insert(job.number) }
             case 3:
@@ -60,7 +60,7 @@ import Testing
                 lanes.unpark(job)
                 if job.work > 0 { standing.insert(job.number) }
             case 6: job.work = max(0, job.work - 2)  // visited out of turn
-            case 7: job.wanted = Int.random(in: 0..<Lanes.count, using: &random)
+            case 7: job.wanted = Int.random(in: 0..<Lane.count, using: &random)
             case 8: lanes.drawNext(by: random.next())
             default:
                 let due = jobs.filter { standing.contains($0.number) && $0.work > 0 }
@@ -82,7 +82,7 @@ import Testing
 
     @Test func eachLaneGetsItsShareOfEveryRoundAndTheFirstItsOwnBeforeTheOthers() {
         var lanes = Lanes(Self.shares)
-        for lane in 0..<Lanes.count { lanes.enqueue(Job(lane, work: 1000, lane: lane)) }
+        for lane in 0..<Lane.count { lanes.enqueue(Job(lane, work: 1000, lane: lane)) }
         for round in 0..<10 {
             let served = (0..<15).map { _ in Self.visit(&lanes)?.wanted }
             let shares = [0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 3]

@@ -31,7 +31,7 @@ import Testing
     private func publish(to audience: AudienceIndex) {
         let publication = Publication.test(state: ["n": 1])
         membership.publish(
-            Audience.Version(
+            AudienceVersion(
                 event: .update, priority: .immediate, latest: publication, displayHash: publication.displayHash),
             in: membership.audiences[audience], alerting: nil, freshness: 0, at: 0)
     }

@@ -9,8 +9,8 @@ import Testing
         Publication.test(UInt64(version), state: ["n": .int(Int64(version))], priority: priority)
     }
 
-    private static func version(_ number: UInt32, _ event: Publication.Event = .update) -> Audience.Version {
-        Audience.Version(event: event, priority: .immediate, latest: publication(number), displayHash: UInt64(number))
+    private static func version(_ number: UInt32, _ event: Publication.Event = .update) -> AudienceVersion {
+        AudienceVersion(event: event, priority: .immediate, latest: publication(number), displayHash: UInt64(number))
     }
 
     @Test func versionsAreCountedWhateverTheirPublicationsAre() {
@@ -38,7 +38,7 @@ import Testing
             (NewestVersion(5, Self.publication(1, .conserving)), 5, .conserving, 1),
             (NewestVersion(0, nil as Publication?), 0, .conserving, nil),
             (NewestVersion(6, Self.version(2), priority: .conserving), 6, .conserving, 2),
-            (NewestVersion(0, nil as Audience.Version?, priority: .immediate), 0, .immediate, nil),
+            (NewestVersion(0, nil as AudienceVersion?, priority: .immediate), 0, .immediate, nil),
         ]
         for (newest, number, priority, version) in rows {
             #expect(newest.number == number && newest.priority == priority && newest.publication?.version == version)

@@ -73,7 +73,7 @@ import Testing
     @Test func ofEachClassAsManyAlertsAreKeptAsAnAudienceKeeps() {
         var topics = ResumedTopics()
         topics.note(Self.alert("goal"), of: 3, weight: 1)
-        let most = AlertHistory.perClassMax
+        let most = PendingAlert.perClassMax
         for number in 0..<most + 5 {
             topics.note(Self.alert("card \(number)", class: .ordinary), of: 3, weight: 1)
         }

@@ -8,7 +8,7 @@ import Testing
     @Test(arguments: UInt64(1)...50) func rowOrderIsAStableSort(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var order = RowOrder()
-        for count in 0...Lineup.topicsMax {
+        for count in 0...AudienceKey.topicsMax {
             let times = (0..<count).map { _ in UInt32.random(in: 0...UInt32(seed % 9), using: &random) }
             order.sort(count) { times[$0] }
             let sorted = times.indices.sorted { (times[$0], $0) < (times[$1], $1) }

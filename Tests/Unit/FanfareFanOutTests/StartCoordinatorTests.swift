@@ -102,7 +102,7 @@ import Testing
     @Test func startIsGivenUpAfterItsLastRefusal() {
         var starts = StartCoordinator()
         starts.add(start(), for: slot)
-        for _ in 1..<PendingStart.refusalsMax { starts.noteRefusal(of: slot) }
+        for _ in 1..<StartFailure.refusalsMax { starts.noteRefusal(of: slot) }
         #expect(!starts.isRefusedTooOften(slot))
         starts.noteRefusal(of: slot)
         #expect(starts.isRefusedTooOften(slot) && starts.violation() == nil)

@@ -126,7 +126,7 @@ import Testing
             stage.answer(pushes.filter { $0.event != .start }, .accepted)
             stage.pass(seconds: 1)
         }
-        #expect(starts == PendingStart.refusalsMax + (outcome == .throttled ? 0 : 1))
+        #expect(starts == StartFailure.refusalsMax + (outcome == .throttled ? 0 : 1))
         #expect(stage.fates() == [.notStarted(.gaveUp)])
         #expect(stage.shard.statistics.activities == 1)
     }
@@ -200,7 +200,7 @@ import Testing
     @Test func L7_aStartTokenThatIsReplacedIsNotRefusedForTheOldOne() {
         stage.publish(1)
         stage.start()
-        for _ in 1..<PendingStart.refusalsMax { stage.answer(stage.passUntilPush(seconds: 3600).pushes, .throttled) }
+        for _ in 1..<StartFailure.refusalsMax { stage.answer(stage.passUntilPush(seconds: 3600).pushes, .throttled) }
         let last = stage.passUntilPush(seconds: 3600).pushes
         stage.start(device: 8)
         stage.answer(last, .throttled)

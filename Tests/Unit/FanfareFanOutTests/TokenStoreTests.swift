@@ -8,7 +8,7 @@ import Testing
     @Test(arguments: 0..<20 as Range<UInt64>) func tokensAndTextsAreWhatWasInserted(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var store = TokenStore()
-        var known: [(reference: TokenStore.Reference, token: [UInt8], text: String?)] = []
+        var known: [(reference: TokenReference, token: [UInt8], text: String?)] = []
         for step in 0..<3000 {
             if random.chance(0.4), !known.isEmpty {
                 let gone = known.remove(at: Int.random(in: 0..<known.count, using: &random))

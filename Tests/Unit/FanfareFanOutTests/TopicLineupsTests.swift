@@ -196,7 +196,7 @@ import Testing
     @Test func ofEachClassTheLastAlertsAreKeptAndARevocationReachesThemAndTheNews() {
         var stage = Stage(lineups: 1)
         stage.publish(alert: Self.alert("goal"))
-        let most = AlertHistory.perClassMax
+        let most = PendingAlert.perClassMax
         for number in 0..<most + 2 { stage.publish(alert: Self.alert("card \(number)", .ordinary)) }
         #expect(stage.topic.alerts.map(\.alert.cause) == ["goal"] + (2..<most + 2).map { "card \($0)" })
         #expect(stage.forgotten == ["card 0", "card 1"])

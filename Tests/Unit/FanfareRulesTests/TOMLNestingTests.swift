@@ -63,7 +63,7 @@ import Testing
         let level = "{" + String(repeating: "a.", count: 100) + "a=[\n"
         let document = "x = " + String(repeating: level, count: 128) + String(repeating: "]}", count: 128)
         let thread = Thread {
-            do {
+            do throws(TOMLError) {
                 _ = try Rules(toml: Array(document.utf8), name: "deep")
                 exit(1)
             } catch {

@@ -305,7 +305,7 @@ final class CrashWorld {
         tell("event \(id) of \(event.topic)\(event.alert == nil ? "" : ", with an alert")")
     }
 
-    /// Alerts of a class that wait at most, in an audience (`AlertHistory.perClassMax`).
+    /// Alerts of a class that wait at most, in an audience (`PendingAlert.perClassMax`).
     private static let alertsKept = 8
 
     /// Changes the token of a phone that has a name beside it.

@@ -78,7 +78,7 @@ package struct Program: Sendable {
         let files = options.certificates
         let credentials = try ProviderToken(
             keyFile: files + "/apns.p8", keyID: Names.keyID, teamID: Names.teamID)
-        var configuration = ConnectionPool.Configuration(
+        var configuration = PoolConfiguration(
             endpoint: Endpoint(
                 host: "127.0.0.1", port: options.port, caFile: files + "/ca.pem", serverName: "localhost"),
             bundleID: Names.bundleID, connections: Options.connectionsPerShard)

@@ -10,7 +10,7 @@ package struct LaneShares: Sendable {
 
     /// - Parameter visits: four numbers, each at least 1, as is `quantum`.
     package init(visits: [Int] = [256, 64, 16, 4], quantum: Int = 32) {
-        precondition(visits.count == Lanes.count && visits.allSatisfy { $0 > 0 } && quantum > 0)
+        precondition(visits.count == Lane.count && visits.allSatisfy { $0 > 0 } && quantum > 0)
         self.visits = visits
         self.quantum = quantum
     }
@@ -21,26 +21,17 @@ package struct LaneShares: Sendable {
 ///
 /// The last lane is for work that is left for activities whose last push failed: no other activity waits for their retries.
 struct Lanes {
-    static let count = 4
-    static let lastLane = count - 1
     private let shares: LaneShares
 
-    /// The queues in which a member has an entry.
-    struct Places: OptionSet {
-        let rawValue: UInt8
-        init(rawValue: UInt8) { self.rawValue = rawValue }
-        init(_ lane: Int) { rawValue = 1 << UInt8(lane) }
-    }
-
-    private var queues: [LaneQueue] = Array(repeating: LaneQueue(), count: count)
+    private var queues: [LaneQueue] = Array(repeating: LaneQueue(), count: Lane.count)
     /// Number of stale entries, by lane: those of members that have left the lane. They are removed once they outnumber the others, because
     /// nothing else finds them while nothing is pulled.
-    private var stale = Array(repeating: 0, count: count)
+    private var stale = Array(repeating: 0, count: Lane.count)
     private static let staleLeast = 512
     /// Visits that are left in this round, by lane.
     private var credits: [Int]
     /// The lane of the member that is being served.
-    private(set) var served = lastLane
+    private(set) var served = Lane.last
 
     init(_ shares: LaneShares = LaneShares()) {
         self.shares = shares
@@ -80,7 +71,7 @@ struct Lanes {
 
     /// Describes a wrong count of stale entries, or a queue with gaps; `nil` if there are none.
     func violation() -> String? {
-        for lane in 0..<Lanes.count {
+        for lane in 0..<Lane.count {
             if let violation = queues[lane].violation() { return violation }
             let found = queues[lane].staleCount(in: lane)
             if found != stale[lane] { return "lane \(lane) has \(found) stale entries and counts \(stale[lane])" }
@@ -152,12 +143,12 @@ struct Lanes {
 
     private mutating func nextLane() -> Int? {
         var waiting: Int?
-        for lane in 0..<Lanes.count where !queues[lane].isEmpty {
+        for lane in 0..<Lane.count where !queues[lane].isEmpty {
             if credits[lane] > 0 { return lane }
             if waiting == nil { waiting = lane }
         }
         // The elements are assigned one by one: the whole array would share the storage of the other, and be copied by the next write.
-        if waiting != nil { for lane in 0..<Lanes.count { credits[lane] = shares.visits[lane] } }
+        if waiting != nil { for lane in 0..<Lane.count { credits[lane] = shares.visits[lane] } }
         return waiting
     }
 }

@@ -75,7 +75,8 @@ final class Follows {
         // An audience without a version shows nothing, so the card has missed nothing there. The sweep comes to the card, which has joined just now.
         if !missed.isEmpty, audience.target > 0 {
             _ = membership.carriedAlerts.carry(
-                CarriedAlerts.Entry(pending: missed), by: slot, at: membership.store[slot].alerted, in: audience)
+                CarriedAlerts.Entry(pending: missed), by: slot, at: membership.store[slot].alerted,
+                isFollower: audience.lineup == nil)
         }
         membership.rest(index)
     }

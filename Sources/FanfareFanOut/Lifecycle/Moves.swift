@@ -70,9 +70,9 @@ final class Moves {
         membership.leaveAudience(slot, at: moment)
         membership.join(slot, index)
         let alerted = membership.store[slot].alerted
-        if membership.carriedAlerts.carry(missed, by: slot, at: alerted, in: membership.awake(index)) {
-            membership.queueVisit(slot)
-        }
+        let carries = membership.carriedAlerts.carry(
+            missed, by: slot, at: alerted, isFollower: membership.awake(index).lineup == nil)
+        if carries { membership.queueVisit(slot) }
     }
 
     /// Moves an activity that was to be moved while its end was in flight, if it is still there.

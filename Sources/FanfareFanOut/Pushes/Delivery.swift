@@ -142,7 +142,7 @@ public import FanfareModel
 
     /// - Parameter payload: the result of `index(of:)`.
     mutating func append(
-        slot: ActivitySlot, generation: UInt32, payload: Int32, token: TokenStore.Reference, of store: TokenStore
+        slot: ActivitySlot, generation: UInt32, payload: Int32, token: TokenReference, of store: TokenStore
     ) {
         deliveries.append(
             Delivery(

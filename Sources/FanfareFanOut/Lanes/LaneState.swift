@@ -4,9 +4,16 @@ import FanfareQueues
 ///
 /// An audience is served in one lane, parked, or neither; an entry that is left in another lane's queue is skipped.
 struct LaneState {
+    /// The queues in which a member has an entry.
+    private struct Places: OptionSet {
+        let rawValue: UInt8
+        init(rawValue: UInt8) { self.rawValue = rawValue }
+        init(_ lane: Int) { rawValue = 1 << UInt8(lane) }
+    }
+
     /// The lane in which the audience is served; `nil` for none.
     private(set) var current: Int?
-    private var entries = Lanes.Places()
+    private var entries = Places()
     /// Visits that are left before the next audience of the lane is served.
     private(set) var deficit = 0
     /// The timer at which the audience returns to its lane; `nil` while it is not parked.
@@ -21,13 +28,13 @@ struct LaneState {
     mutating func enter(_ lane: Int, turn: Int) -> Bool {
         current = lane
         deficit = turn
-        return entries.insert(Lanes.Places(lane)).inserted
+        return entries.insert(Places(lane)).inserted
     }
 
     mutating func leave() { current = nil }
 
     /// Forgets the entry that was removed from that lane's queue.
-    mutating func dropEntry(in lane: Int) { entries.remove(Lanes.Places(lane)) }
+    mutating func dropEntry(in lane: Int) { entries.remove(Places(lane)) }
 
     /// Renews the visits for the audience's next turn.
     mutating func renewTurn(_ turn: Int) { deficit = turn }

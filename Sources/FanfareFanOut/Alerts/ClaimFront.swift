@@ -1,0 +1,36 @@
+/// Part of an audience's sweep that is claimed.
+struct ClaimFront {
+    /// Ticket of the first claims that count for the newest alert. An activity that no claim names has the ticket 0.
+    var firstTicket: UInt64 = 1
+    /// Members from the cursor on that claims name. An estimate: members that join or leave move others.
+    private(set) var ahead = 0
+    /// Is `true` while the audience waits for room to name its members.
+    var isUnnamed = false
+    /// Is `true` from the answer for which the audience waited to its next visit.
+    var isReady = false
+    /// Members that are claimed at a time. A crash loses alerts that are claimed and not sent, so a block is a small part of the audience.
+    private(set) var block = 0
+    private var blockMax = 0
+
+    private static let part = 64
+
+    /// Begins a sweep.
+    mutating func restart(members: Int, blocks: ClosedRange<Int>) {
+        ahead = 0
+        block = min(max(members / ClaimFront.part, blocks.lowerBound), blocks.upperBound)
+        blockMax = min(2 * block, blocks.upperBound)
+    }
+
+    /// Notes that the claims of the next members were not durable in time.
+    mutating func widen() { block = blockMax }
+
+    /// Number of members to claim behind the claimed ones; `nil` if enough are claimed.
+    var wanted: Int? { ahead > block / 2 ? nil : block }
+
+    /// Ends all waiting.
+    mutating func goOn() { (isUnnamed, isReady) = (false, false) }
+
+    mutating func claimed(_ count: Int) { ahead += count }
+    mutating func visited(_ count: Int) { ahead -= min(ahead, count) }
+    mutating func forget() { ahead = 0 }
+}
