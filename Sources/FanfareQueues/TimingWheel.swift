@@ -46,7 +46,7 @@ public import FanfareModel
     @inlinable static var tickMax: Int64 { Int64.max / tickNanoseconds }
 
     /// The heads of the lists, by level and digit, and then the entries: as many as there have been at one time.
-    @usableFromInline var nodes = (0..<UInt32(lists)).map { Node(tick: 0, next: $0, previous: $0, subject: nil) }
+    @usableFromInline var nodes: [Node]
     /// Bits of the digits whose lists are not empty, by level.
     @usableFromInline var occupied = InlineArray<8, UInt64>(repeating: 0)
     /// The first free node, from which `next` links the others; 0, the index of a head, ends them.
@@ -59,7 +59,11 @@ public import FanfareModel
     /// Maximum of entries that one call of `popDue` moves: half a millisecond of work.
     @usableFromInline let movesMax: Int
 
-    @inlinable package init(movesMax: Int = 4096) { self.movesMax = movesMax }
+    @inlinable package init(movesMax: Int = 4096) {
+        self.movesMax = movesMax
+        // Not beside its declaration, where the compiler would specialise nothing for other modules.
+        nodes = (0..<UInt32(TimingWheel.lists)).map { Node(tick: 0, next: $0, previous: $0, subject: nil) }
+    }
 
     /// Entries for which memory is allocated.
     @inlinable package var capacity: Int { nodes.count - TimingWheel.lists }
