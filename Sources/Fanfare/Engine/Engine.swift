@@ -8,7 +8,7 @@ import FanfareLoop
 /// The engine inside a program of yours: feed events go in from any thread, pushes go out.
 ///
 /// ```swift
-/// let engine = try await Engine(Engine.Options(transport: .apns(.production(…))))
+/// let engine = try await Engine.launch(Engine.Options(transport: .apns(.production(…))))
 /// _ = try await engine.follow(.topic(TopicID("match/1")), activity: id, subscriber: user, token: token)
 /// let event = FeedEvent(topic: TopicID("match/1"), topicKind: .football, at: …, kind: "goal", change: .fact(…))
 /// switch engine.offer(event) {
@@ -92,9 +92,8 @@ public final class Engine: Sendable {
     ///
     /// - Throws: `EngineFault` for an unusable key or certificate, a thread that cannot be created, invalid options, or an error of the
     ///   source of subscribers in an engine without a store. No thread or connection is left behind.
-    public convenience init(_ options: Options, observer: Observer = Observer()) async throws(EngineFault) {
-        let core = try await RunningCore.begun(options, observer)
-        self.init(core)
+    public static func launch(_ options: Options, observer: Observer = Observer()) async throws(EngineFault) -> Engine {
+        Engine(try await RunningCore.begun(options, observer))
     }
 
     /// Creates an engine and blocks the calling thread until the subscribers are loaded or a store's events are read. For programs without
@@ -102,7 +101,7 @@ public final class Engine: Sendable {
     ///
     /// - Throws: `EngineFault` for an unusable key or certificate, a thread that cannot be created, invalid options, or an error of the
     ///   source of subscribers in an engine without a store. No thread or connection is left behind.
-    @available(*, noasync, message: "await the other Engine(_:observer:) instead: this one blocks a thread of the pool")
+    @available(*, noasync, message: "await Engine.launch(_:observer:) instead: this one blocks a thread of the pool")
     public convenience init(_ options: Options, observer: Observer = Observer()) throws(EngineFault) {
         let core = try RunningCore(options, observer)
         self.init(core)

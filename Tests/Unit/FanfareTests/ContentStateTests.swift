@@ -90,7 +90,7 @@ import Testing
         let records = Locked<[DecisionRecord]>([])
         var observer = Engine.Observer()
         observer.decided = { record in records.withLock { $0.append(record) } }
-        let engine = try await Engine(Engine.Options(transport: .discard), observer: observer)
+        let engine = try await Engine.launch(Engine.Options(transport: .discard), observer: observer)
         let topic = TopicID("order/1")
         for number in 1...2 {
             _ = try await engine.publish(

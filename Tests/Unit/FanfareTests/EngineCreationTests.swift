@@ -36,7 +36,7 @@ import Testing
                 group.addTask {
                     var options = Engine.Options(transport: .discard)
                     options.subscribers = meeting
-                    return try await Engine(options)
+                    return try await Engine.launch(options)
                 }
             }
             var engines: [Engine] = []
@@ -51,7 +51,7 @@ import Testing
         var options = Engine.Options(transport: .discard)
         options.shards = 0
         do throws(EngineFault) {
-            _ = try await Engine(options)
+            _ = try await Engine.launch(options)
             Issue.record("an engine without shards was created")
         } catch {
             #expect(error.description == "an engine has 1 to 256 shards of each app, not 0")
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test func aCancelledTaskGetsItsEngine() async throws {
-        let creation = Task { try await Engine(Engine.Options(transport: .discard)) }
+        let creation = Task { try await Engine.launch(Engine.Options(transport: .discard)) }
         creation.cancel()
         let engine = try await creation.value
         #expect(await engine.shutdown().isDrained)

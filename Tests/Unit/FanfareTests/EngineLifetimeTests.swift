@@ -83,7 +83,7 @@ import Testing
             var options = Engine.Options(transport: .discard)
             options.shards = 3
             for _ in 0..<5 {
-                let engine = try await Engine(options)
+                let engine = try await Engine.launch(options)
                 #expect(engine.offer(.number(1)).isTaken)
                 #expect(await engine.shutdown().isDrained)
             }

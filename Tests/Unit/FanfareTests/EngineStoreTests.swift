@@ -50,7 +50,7 @@ import Testing
         #expect(try await engine.trustDeadAnswers().durability == .memory)
         _ = await engine.shutdown()
 
-        let without = try await Engine(Engine.Options(transport: .discard))
+        let without = try await Engine.launch(Engine.Options(transport: .discard))
         #expect(without.offer(Self.event(0)).receipt?.durability == .memory)
         #expect(try await without.ingest(Self.event(1)).durability == .memory)
         _ = await without.shutdown()

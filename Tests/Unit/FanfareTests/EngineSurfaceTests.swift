@@ -49,7 +49,7 @@ import Testing
         observer.decided = { record in if let seq = record.seq { decided.withLock { $0.append(seq) } } }
         var options = Engine.Options(transport: .discard)
         options.mailboxCapacity = 8
-        let engine = try await Engine(options, observer: observer)
+        let engine = try await Engine.launch(options, observer: observer)
         // Each task has others behind it and in front of it, and waits for room repeatedly.
         let receipts = try await withThrowingTaskGroup(of: [(Receipt, UInt64)].self) { group in
             for task in 0..<4 {
@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test func whatIsRefusedIsThrownWithItsCause() async throws {
-        let engine = try await Engine(Engine.Options(transport: .discard))
+        let engine = try await Engine.launch(Engine.Options(transport: .discard))
         func cause(_ command: Engine.Command) async -> Refusal.Cause? {
             do { _ = try await engine.send(command) } catch {
                 guard case .refused(let refusal) = error, !refusal.description.isEmpty else { return nil }
@@ -177,7 +177,7 @@ import Testing
     // MARK: Questions
 
     @Test func questionsToAnEngineAreAnswered() async throws {
-        let engine = try await Engine(Engine.Options(transport: .discard))
+        let engine = try await Engine.launch(Engine.Options(transport: .discard))
         #expect(try await engine.topicState(topic) == nil)
         _ = try await engine.follow(.topic(topic), activity: "card", subscriber: "anna", token: [1])
         var event = FeedEvent.number(1, of: topic.rawValue)
@@ -264,7 +264,7 @@ import Testing
         let nobody = Subscription(audience: .topic(topic), activity: ActivityID(1), subscriber: "anna", token: [])
         var options = Engine.Options(transport: .discard)
         options.subscribers = SubscriberSequence([nobody], expectedCount: 1)
-        let engine = try await Engine(options)
+        let engine = try await Engine.launch(options)
         var reports = engine.reports().makeAsyncIterator()
         #expect(await reports.next() == "left out 1 subscriber: a token has 1 to 512 bytes, not 0")
         _ = await engine.shutdown()

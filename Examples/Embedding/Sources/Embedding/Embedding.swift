@@ -19,7 +19,7 @@ import Foundation
 
     static func main() async throws {
         let folder = CommandLine.arguments.dropFirst().first
-        let engine = try await Engine(Engine.Options(transport: .discard, store: folder.map { .folder($0) }))
+        let engine = try await Engine.launch(Engine.Options(transport: .discard, store: folder.map { .folder($0) }))
         // Each task listens until the engine has stopped. The sequences are made before the first event, so they miss nothing.
         let (decisions, deadTokens, reports) = (engine.decisions(), engine.deadTokens(), engine.reports())
         let listening = Task {

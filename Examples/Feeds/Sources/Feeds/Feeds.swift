@@ -12,7 +12,7 @@ import Foundation
         guard arguments.count > 1 else { fail("usage: Feeds RULES FEED…") }
         var options = Engine.Options(transport: .discard)
         options.rules = rules(at: arguments[0])
-        let engine = try await Engine(options)
+        let engine = try await Engine.launch(options)
         // The buffer holds every record of a small feed, so none is lost while the task below waits for a processor.
         let decisions = engine.decisions(buffering: 100_000)
         let listening = Task {

@@ -1,5 +1,5 @@
 import Fanfare
 
-let engine = try await Engine(Engine.Options(transport: .discard))
+let engine = try await Engine.launch(Engine.Options(transport: .discard))
 
 _ = await engine.shutdown(within: .seconds(10))

@@ -1,6 +1,6 @@
 import Fanfare
 
-let engine = try await Engine(Engine.Options(transport: .discard))
+let engine = try await Engine.launch(Engine.Options(transport: .discard))
 
 let match = TopicID("match/1")
 let token: [UInt8] = [0x80, 0xf2, 0x9c, 0x41]

@@ -1,7 +1,7 @@
 import Fanfare
 import Foundation
 
-let engine = try await Engine(Engine.Options(transport: .discard))
+let engine = try await Engine.launch(Engine.Options(transport: .discard))
 
 let match = TopicID("match/1")
 let token: [UInt8] = [0x80, 0xf2, 0x9c, 0x41]

@@ -1,7 +1,7 @@
 import Fanfare
 import Foundation
 
-let engine = try await Engine(Engine.Options(transport: .discard))
+let engine = try await Engine.launch(Engine.Options(transport: .discard))
 let decisions = engine.decisions()
 let listening = Task {
     for await record in decisions { print("\(record.kind): \(record.outcome), \(record.reason)") }
