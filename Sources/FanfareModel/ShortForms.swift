@@ -93,10 +93,10 @@ extension String {
     /// Returns the text, or as many whole characters of it as fit, with `…` behind them.
     package func cut(toSize sizeMax: ByteCount) -> String {
         guard utf8.count > sizeMax.bytes else { return self }
-        var room = sizeMax.bytes - "…".utf8.count
+        var room = sizeMax - .bytes("…".utf8.count)
         let kept = prefix { character in
-            room -= character.utf8.count
-            return room >= 0
+            room -= .bytes(character.utf8.count)
+            return room >= .bytes(0)
         }
         return kept + "…"
     }

@@ -31,7 +31,10 @@ struct ReducerNote: Equatable {
         func note(of table: TOMLValue.Member) -> ReducerNote? {
             // Lines count from 1, so this is the index of the line below.
             let index = table.keyPlace.line
-            return lines.indices.contains(index) ? ReducerNote(String(decoding: lines[index], as: UTF8.self)) : nil
+            guard lines.indices.contains(index) else { return nil }
+            // A line break may be CRLF.
+            let line = lines[index].last == UInt8(ascii: "\r") ? lines[index].dropLast() : lines[index]
+            return ReducerNote(String(decoding: line, as: UTF8.self))
         }
     }
 }

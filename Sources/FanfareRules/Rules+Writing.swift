@@ -75,7 +75,9 @@ extension OccasionRule {
         if !rises.isEmpty { lines.append("rises = \(rises.distances)") }
         lines.append("essential = \(essential)")
         if let droppableAfter { lines.append("droppableAfter = \(quoted(droppableAfter.inRules))") }
-        if let highlight { lines.append("highlight = \(quoted(highlight))") }
+        // A file has falls before rises, and without a highlight the first of all counts.
+        let first = shifts.first.flatMap { $0.by > 0 && !falls.isEmpty ? $0.key : nil }
+        if let highlight = highlight ?? first { lines.append("highlight = \(quoted(highlight))") }
         if let relevance { lines.append("relevance = \(relevance)") }
         if let alert { lines.append("alert = { \(alert.inRules) }") }
         return lines

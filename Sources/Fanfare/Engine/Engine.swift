@@ -41,11 +41,11 @@ public final class Engine: Sendable {
         public var rules = Rules.builtIn
         /// Limits on how much of a phone's attention one activity may claim.
         public var limits = ActivityLimits()
-        /// Activities that are on phones already. They are loaded before `init` returns, or behind those of a store; `Observer.report` receives the
+        /// Activities that are on phones already. They are loaded before the engine is there, or behind those of a store; `Observer.report` receives the
         /// number of those left out, and the reasons.
         public var subscribers: (any SubscriberSource)?
         /// Place in which the engine keeps feed events, orders and people; `nil`: they are lost with the process. An engine with a store reads its
-        /// events before `init` returns, and goes on where the last one stopped. It serves while its people are loaded: only calls that change cards,
+        /// events before it is there, and goes on where the last one stopped. It serves while its people are loaded: only calls that change cards,
         /// `settle` and questions about cards wait for that.
         public var store: StoreChoice?
         /// Clock of the engine; another one than the system's is for tests.

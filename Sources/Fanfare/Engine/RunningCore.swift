@@ -1,4 +1,3 @@
-import Dispatch
 import FanfareDecisions
 import FanfareLoop
 import FanfareModel
@@ -19,13 +18,17 @@ extension Engine {
         /// Begins on a thread that may be blocked, and returns as the blocking form does. A cancelled task still waits.
         static func begun(_ options: Options, _ observer: Observer) async throws(EngineFault) -> RunningCore {
             let result: Result<RunningCore, EngineFault> = await withCheckedContinuation { continuation in
-                // A queue of its own has a thread of its own, however many engines begin at a time.
-                DispatchQueue(label: "fanfare init").async {
-                    do throws(EngineFault) {
-                        continuation.resume(returning: .success(try RunningCore(options, observer)))
-                    } catch {
-                        continuation.resume(returning: .failure(error))
+                // Not on a queue of Dispatch, which waits for ever where no thread can be created.
+                do throws(LoopError) {
+                    try DetachedThread.run(name: "fanfare launch") {
+                        do throws(EngineFault) {
+                            continuation.resume(returning: .success(try RunningCore(options, observer)))
+                        } catch {
+                            continuation.resume(returning: .failure(error))
+                        }
                     }
+                } catch {
+                    continuation.resume(returning: .failure(EngineFault(error)))
                 }
             }
             return try result.get()

@@ -28,6 +28,9 @@ struct LineSplitter {
         buffer = [UInt8](repeating: 0, count: chunkSize.bytes + JSONParser.padding)
     }
 
+    /// Bytes for which memory is allocated.
+    var capacity: ByteCount { .bytes(buffer.count) }
+
     /// Calls `read` once, with room for at least one chunk, and takes as many bytes as it returns. A caller that has taken all lines with
     /// `next` before keeps at most one chunk and one partial line.
     mutating func fill<Failure: Error>(
@@ -40,6 +43,11 @@ struct LineSplitter {
             end -= start
             searched -= start
             start = 0
+        }
+        // Bytes that came in one piece were many; their room goes with the last of them.
+        let usual = lineSizeMax.bytes + 2 * chunkSize.bytes + JSONParser.padding
+        if end == 0, buffer.count > usual {
+            buffer = [UInt8](repeating: 0, count: chunkSize.bytes + JSONParser.padding)
         }
         let needed = end + chunkSize.bytes + JSONParser.padding
         if buffer.count < needed { buffer.append(contentsOf: repeatElement(0, count: needed - buffer.count)) }

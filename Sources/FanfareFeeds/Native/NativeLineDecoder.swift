@@ -12,8 +12,8 @@ public import FanfareModel
 ///
 /// Any bytes may be passed: a line that is no event gives a rejection with the line's number, from 1, and the lines after it continue. An
 /// item takes a few hundred bytes, and a broken line may have one. So an array of items may be a hundred times as large as hostile bytes,
-/// while `next()` makes one item at a time. Between the calls, a decoder keeps the bytes that were appended and whose lines were not
-/// taken, and otherwise at most one chunk and one line. It reads a line in time proportional to its length. Equal bytes give equal items,
+/// while `next()` makes one item at a time. Between the calls, a decoder keeps the bytes that were appended until the first append after the
+/// last of their lines was taken, and otherwise at most two chunks and one line. It reads a line in time proportional to its length. Equal bytes give equal items,
 /// however they are chunked.
 ///
 /// Each source has a decoder of its own, used in one thread at a time, in an actor or a task, for instance: it is not `Sendable`, because
@@ -30,7 +30,7 @@ public struct NativeLineDecoder {
     ///
     /// - Parameters:
     ///   - name: name of the source in rejections and notices, `name:line`.
-    ///   - lineSizeMax: maximum size of a line, 1 to 2^30 bytes; a longer one is rejected, and its bytes are dropped as they come.
+    ///   - lineSizeMax: maximum size of a line, 1 to 2^30 bytes; a longer one is rejected.
     public init(name: String = "-", lineSizeMax: ByteCount = FeedOptions.lineSizeMaxDefault) {
         self.name = name
         lines = LineSplitter(lineSizeMax: FeedOptions.bounded(lineSizeMax), chunkSize: .kibibytes(64))

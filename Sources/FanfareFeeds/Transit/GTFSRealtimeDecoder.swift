@@ -19,14 +19,17 @@ public import FanfareModel
 /// Some agencies write vehicle positions and alerts into polls of their own, which do not make any trip absent.
 ///
 /// Any bytes may be passed: a poll that cannot be read gives a rejection, and so does an entity of a poll. While a poll is read, protobuf-c's
-/// structures take at most four times `pollSizeMax`, and what is read of them about as much again. A poll with more trips or vehicles than
-/// `tripsMax` is rejected, and at most so many trips run at once: the decoder keeps the last position of each, and the vehicles of the last
+/// structures take at most 16 times `pollSizeMax`, and what is read of them about as much as a real poll's. A poll with more trips or vehicles than
+/// `tripsMax` is rejected, and at most twice as many trips run at once: the decoder keeps the last position of each, and the vehicles of the last
 /// poll of their own. A trip with its position and its event takes one or two kilobytes.
 ///
 /// Each feed has a decoder of its own, used in one thread at a time. A copy of it is independent.
 public struct GTFSRealtimeDecoder: Sendable {
     /// Trips of a poll unless a program says otherwise: several times those of a large country at one moment.
     public static let tripsMaxDefault = 1 << 17
+    /// Memory that protobuf-c may take for each byte of the largest poll. Its structures, pointers and malloc's chunks take ten times the bytes of
+    /// a subway's recorded polls.
+    private static let memoryFactor = 16
 
     /// Time after which an absent trip is forgotten. The core withdraws it after ten minutes, so later polls have no effect.
     private static let absenceMax = Duration.seconds(600)
@@ -60,7 +63,7 @@ public struct GTFSRealtimeDecoder: Sendable {
     /// - Parameters:
     ///   - stopNames: names by `stop_id`, as in a timetable's `stops.txt`; other stops are named by their ids.
     ///   - pollSizeMax: maximum size of a poll, 1 to 2^30 bytes; a larger one is rejected.
-    ///   - tripsMax: maximum number of trips in a poll, and of running trips, from 1 on.
+    ///   - tripsMax: maximum number of trips in a poll, and half of that of running trips, from 1 on.
     public init(
         stopNames: [String: String] = [:], pollSizeMax: ByteCount = FeedOptions.documentSizeMaxDefault,
         tripsMax: Int = GTFSRealtimeDecoder.tripsMaxDefault
@@ -95,8 +98,8 @@ public struct GTFSRealtimeDecoder: Sendable {
         }
         let poll: GTFSPoll
         do throws(GTFSPoll.Defect) {
-            // Structures with their pointers take several times the bytes of the wire; a factor of four leaves room for real polls.
-            poll = try GTFSPoll(bytes, memorySizeMax: pollSizeMax * 4, tripsMax: tripsMax)
+            poll = try GTFSPoll(
+                bytes, memorySizeMax: pollSizeMax * GTFSRealtimeDecoder.memoryFactor, tripsMax: tripsMax)
         } catch {
             return reject(name, error.reason)
         }
@@ -118,7 +121,8 @@ public struct GTFSRealtimeDecoder: Sendable {
             last["status"] = "cancelled"
             append(trip.key, "position", last, at: time)
         } else if !trip.isCancelled, trip.isAssigned, let last = stops.last {
-            guard !isFirst || running.count < tripsMax else {
+            // Trips whose keys change are absent for a while under the former ones.
+            guard !isFirst || running.count < 2 * tripsMax else {
                 leftOut += 1
                 return
             }

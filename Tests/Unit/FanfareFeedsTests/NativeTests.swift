@@ -247,6 +247,21 @@ import Testing
         #expect(items == whole, "seed \(seed)")
     }
 
+    @Test func theRoomOfManyBytesGoesWithTheLastOfThem() {
+        var lines = LineSplitter(lineSizeMax: .bytes(100), chunkSize: .bytes(1000))
+        let usual = lines.capacity
+        for _ in 0..<10_000 {
+            _ = lines.fill { room in
+                room.initializeMemory(as: UInt8.self, repeating: UInt8(ascii: "\n"))
+                return room.count
+            }
+        }
+        #expect(lines.capacity >= .mebibytes(1))
+        while lines.next() != nil {}
+        _ = lines.fill { _ in 0 }
+        #expect(lines.capacity == usual)
+    }
+
     private func decode(_ text: String, lineSizeMax: ByteCount = .mebibytes(1)) -> [FeedItem] {
         decode(Array(text.utf8), lineSizeMax: lineSizeMax)
     }

@@ -367,14 +367,16 @@ private func poll(_ time: UInt64?, _ trains: [Train]) -> [UInt8] {
         var decoder = GTFSRealtimeDecoder(tripsMax: 2)
         var items: [FeedItem] = []
         decoder.decode(poll(start, trains("A", "B")), name: "first", into: &items)
-        items = []
         decoder.decode(poll(start + 20, trains("B", "C")), name: "second", into: &items)
-        #expect(items.compactMap(\.event?.kind) == ["position", "absent"])
-        let told = "second: 2 trips run, as many as may, so the poll's new ones are left out: 1"
-        #expect(items.compactMap(\.rejection?.description) == [told])
-        decoder.decode(poll(start + 640, trains("B", "C")), name: "third", into: &items)
+        decoder.decode(poll(start + 40, trains("C", "D")), name: "third", into: &items)
+        #expect(items.count { $0.event?.lifecycle == .start } == 4 && items.allSatisfy { $0.rejection == nil })
         items = []
-        decoder.decode(poll(start + 660, trains("B", "C")), name: "fourth", into: &items)
+        decoder.decode(poll(start + 60, trains("D", "E")), name: "fourth", into: &items)
+        let told = "fourth: 4 trips run, as many as may, so the poll's new ones are left out: 1"
+        #expect(items.compactMap(\.rejection?.description) == [told])
+        decoder.decode(poll(start + 700, trains("D", "E")), name: "fifth", into: &items)
+        items = []
+        decoder.decode(poll(start + 720, trains("D", "E")), name: "sixth", into: &items)
         #expect(items.compactMap(\.event?.lifecycle) == [.start])
         #expect(items.compactMap(\.event?.kind) == ["position", "position"])
     }

@@ -63,6 +63,14 @@ import Testing
             ])
     }
 
+    @Test func theFirstShiftOfAnOccasionStaysItsHighlight() throws {
+        var made = TopicRules()
+        made.occasions = [
+            "far": OccasionRule(shifts: [FieldShift("b", by: 5), FieldShift("a", by: -3)], essential: true)
+        ]
+        #expect(try readBack(made).occasions["far"]?.highlight == "b")
+    }
+
     @Test func theDeleteCharacterReadsBack() throws {
         var made = TopicRules()
         made.scheduledAt = "a\u{7F}b"
@@ -134,6 +142,9 @@ import Testing
         rules.kinds[Self.chess] = TopicRules(reducer: ChessReducer(), occasions: occasions)
         let again = try readBack(rules)
         #expect(again[Self.chess].occasions == occasions && again.other.occasions == occasions)
+        let ofAnEditor = rules.toml.replacing("\n", with: "\r\n")
+        let reread = try Rules(toml: Array(ofAnEditor.utf8), name: "rules.toml")
+        #expect(reread.toml == again.toml)
         let logged = try Rules(written: rules.toml, like: rules)
         #expect(logged.toml == rules.toml)
         #expect(logged[Self.chess].reducer is ChessReducer && logged.other.reducer is ChessReducer)

@@ -5,7 +5,7 @@ import Foundation
 import Synchronization
 import Testing
 
-/// The form of the initialiser for tasks; most other tests use the blocking one.
+/// Engines that tasks launch; most other tests use the blocking initialiser.
 @Suite(.timeLimit(.minutes(5))) struct EngineCreationTests {
     /// Source whose reading ends once as many engines read it as are expected, or after a minute.
     private final class Meeting: SubscriberSource {

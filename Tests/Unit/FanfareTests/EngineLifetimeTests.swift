@@ -135,6 +135,12 @@ import Testing
             options.shards = 64
             #expect { _ = try Engine(options) } throws: { ($0 as? EngineFault)?.underlying is LoopError }
             #expect(Belongings.become { $0 == before }, "\(Belongings.now) instead of \(before)")
+            await #expect {
+                _ = try await Engine.launch(options)
+            } throws: {
+                ($0 as? EngineFault)?.underlying is LoopError
+            }
+            #expect(Belongings.become { $0 == before }, "\(Belongings.now) instead of \(before)")
         }
     }
 }
