@@ -1,14 +1,6 @@
 import CFanfareTOML
 import FanfareModel
 
-/// Line and column of a file, from 1.
-package struct TOMLPlace: Comparable, Sendable {
-    package let line: Int
-    package let column: Int
-
-    package static func < (a: TOMLPlace, b: TOMLPlace) -> Bool { (a.line, a.column) < (b.line, b.column) }
-}
-
 /// A value of a TOML document, with its place.
 package struct TOMLValue {
     package enum Content {
@@ -104,14 +96,6 @@ extension TOMLValue {
         case FANFARE_TOML_BOOLEAN: content = unsafe .boolean(node.integer != 0)
         default: content = .date
         }
-    }
-}
-
-extension TOMLPlace {
-    package static let start = TOMLPlace(line: 1, column: 1)
-
-    fileprivate init(_ place: fanfare_toml_place) {
-        self.init(line: max(1, Int(place.line)), column: max(1, Int(place.column)))
     }
 }
 
