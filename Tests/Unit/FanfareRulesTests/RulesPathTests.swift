@@ -49,8 +49,9 @@ import Testing
         try #require(status == 0)
         let (reading, writing) = (ends[0], ends[1])
         let writer = Thread {
-            for line in ["[parcel]\n", "minimumInterval = \"30 s\"\n"] {
-                usleep(20_000)
+            // More than a pipe holds, so each end has to wait for the other.
+            let filler = "#" + String(repeating: " ", count: 300_000) + "\n"
+            for line in ["[parcel]\n", filler, "minimumInterval = \"30 s\"\n"] {
                 _ = write(writing, line, line.utf8.count)
             }
             close(writing)
