@@ -49,15 +49,13 @@ struct CheckpointRound: Sendable {
         return walk - 1
     }
 
-    /// Writes a topic that is owed.
-    mutating func write(_ topic: borrowing Topic, at place: Int) {
+    /// Takes the row of a topic that is owed.
+    ///
+    /// - Parameter row: `nil` if the topic has no serial form.
+    mutating func write(_ row: [UInt8]?, of topic: TopicID, at place: Int) {
         written[place >> 6] |= 1 << UInt64(place & 63)
-        var writer = SerialWriter()
-        writer.write(byte: CheckpointRow.topic.rawValue)
-        guard topic.write(to: &writer), writer.bytes.count < CheckpointRound.sizeMax.bytes else {
-            return unwritable = topic.id
-        }
-        append(writer.bytes)
+        guard let row, row.count < CheckpointRound.sizeMax.bytes else { return unwritable = topic }
+        append(row)
         if size > CheckpointRound.sizeMax { giveUp() }
     }
 

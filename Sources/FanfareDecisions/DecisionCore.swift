@@ -290,7 +290,7 @@ public import FanfareModel
                 return nil
             }
             table[place].adopt(kind, rules: kinds[kind] ?? other)
-            orders.applyStandingOrders(to: &table[place])
+            table[place].orders.replaceStanding(orders.scopes(of: table[place].kind))
             return place
         }
         // A topic that begins may take the place of one that has ended.
@@ -301,7 +301,7 @@ public import FanfareModel
         var topic = Topic(
             event.topic, birth: table.nextBirth, kind: event.topicKind,
             rules: event.topicKind.flatMap { kinds[$0] } ?? other)
-        orders.applyStandingOrders(to: &topic)
+        topic.orders.replaceStanding(orders.scopes(of: topic.kind))
         return table.insert(topic)
     }
 

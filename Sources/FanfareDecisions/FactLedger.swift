@@ -4,24 +4,11 @@ import FanfareModel
 struct FactLedger: Sendable {
     enum Status { case unknown, live, withdrawn, awaited }
 
-    /// A ledger's reducer without facts, and its limits. Shared by all topics of a kind.
-    final class Blank: Sendable {
-        let reducer: any Reducer
-        fileprivate let factsMax: Int
-        fileprivate let awaitedMax: Int
-
-        init(_ reducer: any Reducer, limits: Rules.Limits) {
-            self.reducer = reducer
-            factsMax = max(2, limits.factsMax)
-            awaitedMax = limits.earlyRetractionsMax
-        }
-    }
-
-    private var blank: Blank
+    private var blank: BlankLedger
     /// Holds one element from the first fact or retraction on.
     private var kept: [KeptFacts] = []
 
-    init(_ blank: Blank) { self.blank = blank }
+    init(_ blank: BlankLedger) { self.blank = blank }
 
     /// Fold of all facts.
     var reducer: any Reducer {
@@ -54,13 +41,13 @@ struct FactLedger: Sendable {
 
     /// Folds again with the reducer of the topic's kind, which has become known, and drops the facts that it cannot fold. Nothing
     /// is settled before that.
-    mutating func refold(with blank: Blank) {
+    mutating func refold(with blank: BlankLedger) {
         self.blank = blank
         if !kept.isEmpty { kept[0].refold(with: blank.reducer) }
     }
 
     /// Begins with this reducer, unless there are facts already.
-    mutating func adopt(_ blank: Blank) { if kept.isEmpty { self.blank = blank } }
+    mutating func adopt(_ blank: BlankLedger) { if kept.isEmpty { self.blank = blank } }
 
     private mutating func begin() { if kept.isEmpty { kept = [KeptFacts(blank)] } }
 }
@@ -89,7 +76,7 @@ private struct KeptFacts: Sendable {
     private let factsMax: Int
     private let awaitedMax: Int
 
-    init(_ blank: FactLedger.Blank) {
+    init(_ blank: BlankLedger) {
         reducer = blank.reducer
         settled = blank.reducer
         factsMax = blank.factsMax
@@ -211,7 +198,7 @@ private struct KeptFacts: Sendable {
 extension FactLedger {
     /// - Parameter present: ledger without facts by the topic's present rules, from which a restart begins.
     /// - Returns: `false` if the reducer has no serial form.
-    func write(to writer: inout SerialWriter, _ present: Blank) -> Bool {
+    func write(to writer: inout SerialWriter, _ present: BlankLedger) -> Bool {
         guard let facts = kept.first else {
             writer.write(false)
             return true
@@ -221,7 +208,7 @@ extension FactLedger {
     }
 
     /// - Parameter blank: ledger without facts by the topic's present rules.
-    init(reading reader: inout SerialReader, _ blank: Blank) throws(SerialError) {
+    init(reading reader: inout SerialReader, _ blank: BlankLedger) throws(SerialError) {
         self.blank = blank
         kept = try reader.flag("facts") ? [try KeptFacts(reading: &reader, like: blank.reducer)] : []
     }

@@ -66,7 +66,7 @@ struct Fold: Sendable {
     }
 
     /// Ledger without facts by the present rules.
-    private var presentLedger: FactLedger.Blank { isKindKnown ? kindRules.blankLedger : kindRules.unknownLedger }
+    private var presentLedger: BlankLedger { isKindKnown ? kindRules.blankLedger : kindRules.unknownLedger }
 
     private mutating func refreshState() {
         var whole = ledger.reducer.state

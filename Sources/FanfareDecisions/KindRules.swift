@@ -11,9 +11,9 @@ final class KindRules: Sendable {
     let silenceMilliseconds: Int64
     let awaitedMilliseconds: Int64
     /// A ledger without facts of a topic of this kind.
-    let blankLedger: FactLedger.Blank
+    let blankLedger: BlankLedger
     /// A ledger without facts of a topic of unknown kind, which follows these rules until its kind is known.
-    let unknownLedger: FactLedger.Blank
+    let unknownLedger: BlankLedger
 
     init(_ rules: TopicRules, _ limits: Rules.Limits) {
         self.rules = rules
@@ -23,8 +23,8 @@ final class KindRules: Sendable {
         awaitedMilliseconds = rules.lifetime.beginsWithin.milliseconds
         var reducer = rules.reducer
         reducer.follow(rules.content.fields)
-        blankLedger = FactLedger.Blank(reducer, limits: limits)
-        unknownLedger = FactLedger.Blank(KindUnknown(), limits: limits)
+        blankLedger = BlankLedger(reducer, limits: limits)
+        unknownLedger = BlankLedger(KindUnknown(), limits: limits)
     }
 
     /// Maximum canonical size of a topic's content state.

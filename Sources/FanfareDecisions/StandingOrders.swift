@@ -46,15 +46,15 @@ struct StandingOrders: Sendable {
         return .refused(.duplicate, "event \(id) was here before")
     }
 
-    /// Applies the standing orders to a topic that has begun or whose kind has become known.
-    func applyStandingOrders(to topic: inout Topic) {
+    /// Returns by which orders topics of a kind are muted, and by which they are paused.
+    func scopes(of kind: TopicKind) -> (muted: OrderScope, paused: OrderScope) {
         func scope(_ kinds: Set<TopicKind?>) -> OrderScope {
             var scope: OrderScope = []
             if kinds.contains(nil) { scope.insert(.all) }
-            if kinds.contains(topic.kind) { scope.insert(.kind) }
+            if kinds.contains(kind) { scope.insert(.kind) }
             return scope
         }
-        topic.orders.replaceStanding(muted: scope(muted), paused: scope(paused))
+        return (scope(muted), scope(paused))
     }
 }
 

@@ -30,9 +30,9 @@ struct TopicOrders: Sendable {
     }
 
     /// Replaces the scopes of standing orders; keeps the orders for the topic itself.
-    mutating func replaceStanding(muted: OrderScope, paused: OrderScope) {
-        mutedBy = mutedBy.intersection(.topic).union(muted)
-        pausedBy = pausedBy.intersection(.topic).union(paused)
+    mutating func replaceStanding(_ scopes: (muted: OrderScope, paused: OrderScope)) {
+        mutedBy = mutedBy.intersection(.topic).union(scopes.muted)
+        pausedBy = pausedBy.intersection(.topic).union(scopes.paused)
     }
 }
 

@@ -91,7 +91,10 @@ struct TopicTable: Sendable {
 
     private mutating func save(_ place: Int) {
         guard checkpoint?.owes(place, birth: places[place].birth) == true else { return }
-        checkpoint?.write(places[place], at: place)
+        var writer = SerialWriter()
+        writer.write(byte: CheckpointRow.topic.rawValue)
+        let hasForm = places[place].write(to: &writer)
+        checkpoint?.write(hasForm ? writer.bytes : nil, of: places[place].id, at: place)
     }
 
     /// Place of the next topic that is restored.

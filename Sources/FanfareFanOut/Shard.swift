@@ -268,9 +268,9 @@ package final class Shard: DeliverySource {
         let answer =
             isQuiet
             ? settling.takeAll(isComplete: membership.counts.refused == 0)
-            : settling.takeSettled(membership.audiences.rows, membership.lineups, membership.store.activities) {
-                lifecycle.duePush(of: $0)
-            }
+            : settling.takeSettled(
+                membership.audiences.rows, membership.store.activities, unvisited: { membership.lineups.unvisited() },
+                duePush: { lifecycle.duePush(of: $0) })
         if let answer { reporter.report(answer, statistics) }
     }
 

@@ -24,6 +24,8 @@ struct AnswerRecord {
     /// Answers after which a lost connection is replaced at once: a connection that breaks again and again then costs at
     /// most one handshake per hundred pushes, and throughput falls by no more than that.
     private static let trafficAnswersMin = 100
+    /// Answers with which the connection was worth its handshake, which costs a peer as much as some hundred pushes.
+    private static let earningAnswers = 500
     /// Answers after which the slot's next wait is short again. One would not do: a server that takes one push from each
     /// connection and ends it would be dialled as fast as it answers, which APNs considers an attack (spec §10).
     private static let successAnswersMin = 16
@@ -32,7 +34,7 @@ struct AnswerRecord {
     var hasSucceeded: Bool { answers > 0 }
     var isInDoubt: Bool { errorsInARow >= AnswerRecord.errorsInARowMax }
     var carriedTraffic: Bool { answers >= AnswerRecord.trafficAnswersMin }
-    var hasEarnedAnother: Bool { answers >= Replacements.earnedBy }
+    var hasEarnedAnother: Bool { answers >= AnswerRecord.earningAnswers }
     /// `true` at the answer with which the connection has succeeded often enough for a short wait behind it.
     var hasJustSucceeded: Bool { answers == AnswerRecord.successAnswersMin }
 
@@ -50,11 +52,11 @@ struct AnswerRecord {
     mutating func noteUnconfirmed() { unconfirmedInARow += 1 }
 
     /// Notes a request that was answered 5xx, was reset, or timed out.
-    mutating func noteError(_ evidence: Suspects.Evidence) { if evidence != .activity { errorsInARow += 1 } }
+    mutating func noteError(_ evidence: FailureEvidence) { if evidence != .activity { errorsInARow += 1 } }
 
     /// Notes a request that timed out. With no push processed since it was sent, it puts the connection in doubt at once: the peer may
     /// answer PINGs forever while the service behind it answers nothing.
-    mutating func noteOverdue(sentAt: MonotonicTime, _ evidence: Suspects.Evidence) {
+    mutating func noteOverdue(sentAt: MonotonicTime, _ evidence: FailureEvidence) {
         if evidence != .activity, lastSuccess < sentAt {
             errorsInARow = max(errorsInARow, AnswerRecord.errorsInARowMax)
         }

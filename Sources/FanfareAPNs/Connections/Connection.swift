@@ -323,7 +323,7 @@ final class Connection: PooledConnection {
 
     /// Records the time of an accepted push. While all connections are full, the peer may have a queue, in which a new connection's first push
     /// waits, too.
-    private func noteAccepted(_ request: RequestTable.Request, in pool: ConnectionPool, at moment: Moment) {
+    private func noteAccepted(_ request: SentRequest, in pool: ConnectionPool, at moment: Moment) {
         guard pool.sizing.hadRoom else { return }
         let now = moment.monotonic
         times.noteAccepted(after: now.nanoseconds(since: request.sentAt), at: now)
@@ -344,7 +344,7 @@ final class Connection: PooledConnection {
 
     /// Records a request whose outcome is unknown; its alert, if any, is not sent again. A connection in doubt therefore
     /// risks one outcome at a time, however wide it was.
-    func lost(_ request: RequestTable.Request, _ evidence: Suspects.Evidence, isOverdue: Bool) {
+    func lost(_ request: SentRequest, _ evidence: FailureEvidence, isOverdue: Bool) {
         if isOverdue { record.noteOverdue(sentAt: request.sentAt, evidence) }
         guard record.isInDoubt, session.streamLimit > 1 else { return }
         session.streamLimit = 1
@@ -354,7 +354,7 @@ final class Connection: PooledConnection {
 
     /// Records a refusal that affects all pushes alike or is this connection's fault. A connection in doubt gets one request
     /// at a time until the cause is known.
-    func refused(_ evidence: Suspects.Evidence) {
+    func refused(_ evidence: FailureEvidence) {
         record.noteError(evidence)
         if record.isInDoubt { session.streamLimit = 1 }
     }

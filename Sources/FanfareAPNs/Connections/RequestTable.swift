@@ -4,22 +4,13 @@ import FanfareModel
 /// Requests in flight on one connection. A request's index is its tag in the HTTP/2 session, so an answer finds its activity
 /// with one look-up. The connection's streams bound the table; places are reused, so that a push allocates nothing.
 struct RequestTable {
-    struct Request {
-        let slot: ActivitySlot
-        let generation: UInt32
-        /// Serial of the JWT that the request was sent with.
-        let tokenSerial: UInt64
-        /// Time of sending; `.never` while the place is free.
-        fileprivate(set) var sentAt: MonotonicTime
-    }
-
-    private var places: [Request] = []
+    private var places: [SentRequest] = []
     private var free: [UInt32] = []
 
     var count: Int { places.count - free.count }
 
     mutating func insert(slot: ActivitySlot, generation: UInt32, tokenSerial: UInt64, at now: MonotonicTime) -> UInt64 {
-        let request = Request(slot: slot, generation: generation, tokenSerial: tokenSerial, sentAt: now)
+        let request = SentRequest(slot: slot, generation: generation, tokenSerial: tokenSerial, sentAt: now)
         if let place = free.popLast() {
             places[Int(place)] = request
             return UInt64(place)
@@ -31,7 +22,7 @@ struct RequestTable {
     /// Removes a request.
     ///
     /// - Precondition: the request is in flight; the session ends each request exactly once.
-    mutating func remove(_ tag: UInt64) -> Request {
+    mutating func remove(_ tag: UInt64) -> SentRequest {
         let request = places[Int(tag)]
         precondition(request.sentAt < .never, "request \(tag) ended twice")
         places[Int(tag)].sentAt = .never

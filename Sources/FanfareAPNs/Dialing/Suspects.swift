@@ -7,16 +7,6 @@ import FanfareFanOut
 /// connection, has shown that its token is the cause: its failure no longer says anything about the service. So a thousand
 /// tokens that fail for good are a thousand witnesses once, and none later. The number of activities bounds the table.
 struct Suspects {
-    /// Cause for which a failure is evidence.
-    enum Evidence: Equatable {
-        /// The service or the connection: the activity has not failed before.
-        case service
-        /// The connection: the activity has failed on no other one.
-        case connection
-        /// The activity alone.
-        case activity
-    }
-
     /// Failures of an activity so far.
     struct Failure: Equatable {
         /// Serial of the connection on which the activity first failed.
@@ -41,7 +31,7 @@ struct Suspects {
     ///
     /// - Parameter isDisbelief: `true` for a final answer that is not believed. Another connection's failure of another kind
     ///   says nothing about it.
-    mutating func fail(_ slot: ActivitySlot, on connection: UInt64, isDisbelief: Bool = false) -> Evidence {
+    mutating func fail(_ slot: ActivitySlot, on connection: UInt64, isDisbelief: Bool = false) -> FailureEvidence {
         guard let before = failures[slot], before.isDisbelief || !isDisbelief else {
             failures[slot] = Failure(connection: connection, isDisbelief: isDisbelief)
             return .service

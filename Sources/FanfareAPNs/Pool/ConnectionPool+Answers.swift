@@ -4,12 +4,12 @@ import FanfareModel
 
 /// Outcomes of requests, and reports to operators.
 extension ConnectionPool {
-    private func finish(_ request: RequestTable.Request, _ outcome: DeliveryOutcome) {
+    private func finish(_ request: SentRequest, _ outcome: DeliveryOutcome) {
         service.ended(request)
         exchange.finish(request, outcome)
     }
 
-    func accepted(_ request: RequestTable.Request, at moment: Moment) {
+    func accepted(_ request: SentRequest, at moment: Moment) {
         if let failure = answered(request) { refute(failure, at: moment.monotonic) }
         finish(request, .accepted)
     }
@@ -18,18 +18,18 @@ extension ConnectionPool {
     ///
     /// - Returns: the activity's earlier failure, if it was on one connection only.
     @discardableResult
-    private func answered(_ request: RequestTable.Request) -> Suspects.Failure? {
+    private func answered(_ request: SentRequest) -> Suspects.Failure? {
         tokens.noteAccepted(request.tokenSerial)
         return service.answered(request)
     }
 
-    func notProcessed(_ request: RequestTable.Request) { finish(request, .notProcessed) }
+    func notProcessed(_ request: SentRequest) { finish(request, .notProcessed) }
 
-    func lost(_ request: RequestTable.Request) { finish(request, .unknown) }
+    func lost(_ request: SentRequest) { finish(request, .unknown) }
 
     /// Handles a stream that was reset, by the peer or by us after a timeout. Only the activity itself waits if its stream
     /// is refused again.
-    func reset(_ request: RequestTable.Request, _ code: ErrorCode, on connection: Connection, at moment: Moment) {
+    func reset(_ request: SentRequest, _ code: ErrorCode, on connection: Connection, at moment: Moment) {
         let now = moment.monotonic
         let isOverdue = now - request.sentAt >= configuration.requestTimeout
         let evidence = service.failReset(request, on: connection.serial, isOverdue: isOverdue, at: now)
@@ -49,14 +49,14 @@ extension ConnectionPool {
 
     /// Records a failed push for which the service may be responsible.
     private func noteTrouble(
-        _ evidence: Suspects.Evidence, _ text: String, of request: RequestTable.Request, at now: MonotonicTime
+        _ evidence: FailureEvidence, _ text: String, of request: SentRequest, at now: MonotonicTime
     ) {
         guard service.noteTrouble(evidence, of: request, at: now, using: &random) else { return }
         trouble(.service, "\(text); pushes wait and go on when it recovers", at: now)
     }
 
     func refused(
-        _ request: RequestTable.Request, status: Int, body: ErrorBody, on connection: Connection, at moment: Moment
+        _ request: SentRequest, status: Int, body: ErrorBody, on connection: Connection, at moment: Moment
     ) {
         let now = moment.monotonic
         let rule = ResponseRule.rule(status: status, reason: body.reason)
@@ -114,7 +114,7 @@ extension ConnectionPool {
 
     /// Handles an answer that would be the same for every push: of a wrong configuration, or of a server that is not APNs.
     private func refuseAll(
-        _ request: RequestTable.Request, status: Int, _ rule: ResponseRule, _ answer: String, on connection: Connection,
+        _ request: SentRequest, status: Int, _ rule: ResponseRule, _ answer: String, on connection: Connection,
         at now: MonotonicTime
     ) {
         // Nothing was processed. The returned activities are behind again, and the gate keeps their pushes from leaving at once.
@@ -140,7 +140,7 @@ extension ConnectionPool {
     }
 
     /// Ends a request whose answer is final and concerns the request alone.
-    private func end(_ request: RequestTable.Request, _ rule: ResponseRule, on connection: Connection) {
+    private func end(_ request: SentRequest, _ rule: ResponseRule, on connection: Connection) {
         connection.didSucceed(in: self)
         if rule.class == .deadToken {
             answered(request)
@@ -153,7 +153,7 @@ extension ConnectionPool {
 
     /// - Returns: `true` if the fault stops all pushes.
     private func fault(
-        of request: RequestTable.Request, isEvidence: Bool, on connection: Connection, at now: MonotonicTime
+        of request: SentRequest, isEvidence: Bool, on connection: Connection, at now: MonotonicTime
     ) -> Bool {
         service.fault(
             of: request, isEvidence: isEvidence, on: connection.serial, of: connectionsOpen, at: now, using: &random)
@@ -162,7 +162,7 @@ extension ConnectionPool {
     /// Handles a refusal of the request's JWT.
     /// - Returns: `true` if there is another JWT to try; `false` leaves the fault to operators.
     private func replaceToken(
-        of request: RequestTable.Request, as refusal: ProviderToken.Refusal, on connection: Connection,
+        of request: SentRequest, as refusal: ProviderToken.Refusal, on connection: Connection,
         _ answer: String, at moment: Moment
     ) -> Bool {
         do {

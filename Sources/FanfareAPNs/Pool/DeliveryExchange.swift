@@ -148,7 +148,7 @@ final class DeliveryExchange {
     }
 
     /// Completes a request that is in flight no more.
-    func finish(_ request: RequestTable.Request, _ outcome: DeliveryOutcome) {
+    func finish(_ request: SentRequest, _ outcome: DeliveryOutcome) {
         inFlight -= 1
         statistics.note(outcome)
         completions.append(Completion(slot: request.slot, generation: request.generation, outcome: outcome))

@@ -3,12 +3,10 @@ import FanfareModel
 /// Decides when a replacement for a connection may open, whatever ended that: two per slot at once, and beyond that ten per
 /// second for all pools of an app. A peer that finds us too much would otherwise be dialled as fast as it answers.
 ///
-/// The replacement of a connection that has carried `earnedBy` pushes does not count: the connection was worth its
-/// handshake, which costs a peer as much as some hundred pushes.
+/// The replacement of a connection that has earned it by its pushes (`AnswerRecord.hasEarnedAnother`) does not count.
 struct Replacements {
     static let interval = Duration.milliseconds(100)
     static let freePerSlot = 2
-    static let earnedBy: UInt64 = 500
     /// Maximum wait between connections that opened and were of little use.
     static let waitMax = Duration.seconds(60)
 

@@ -5,7 +5,7 @@ import FanfareModel
 struct ServiceRecord {
     /// A failure that every push would have alike: of a wrong configuration, or of a server that is not APNs.
     struct CommonFailure: Equatable {
-        let evidence: Suspects.Evidence
+        let evidence: FailureEvidence
         /// `true` if the activity had not failed before, or no push is answered well.
         let isEvidence: Bool
         /// `true` if the failure concerns all activities, as far as is known.
@@ -30,7 +30,7 @@ struct ServiceRecord {
     mutating func noteSent(_ count: Int) { gate.sent(count) }
 
     /// Records that a push is in flight no more, whatever came of it.
-    mutating func ended(_ request: RequestTable.Request) { gate.ended(sentAt: request.sentAt) }
+    mutating func ended(_ request: SentRequest) { gate.ended(sentAt: request.sentAt) }
 
     /// Closes the gate until a person may have acted.
     mutating func shut(at now: MonotonicTime) { gate.shut(at: now) }
@@ -46,7 +46,7 @@ struct ServiceRecord {
     /// Records that the service works and accepts our JWT.
     ///
     /// - Returns: the activity's earlier failure, if it was on one connection only.
-    mutating func answered(_ request: RequestTable.Request) -> Suspects.Failure? {
+    mutating func answered(_ request: SentRequest) -> Suspects.Failure? {
         gate.answered(sentAt: request.sentAt)
         let failure = suspects.isEmpty ? nil : suspects.clear(request.slot)
         health.answered()
@@ -68,14 +68,14 @@ struct ServiceRecord {
     /// Records a failed push and returns its evidence.
     ///
     /// - Parameter connection: serial of the connection.
-    mutating func fail(_ request: RequestTable.Request, on connection: UInt64) -> Suspects.Evidence {
+    mutating func fail(_ request: SentRequest, on connection: UInt64) -> FailureEvidence {
         suspects.fail(request.slot, on: connection)
     }
 
     /// Records a push that was reset, by the peer or by us after a timeout.
     mutating func failReset(
-        _ request: RequestTable.Request, on connection: UInt64, isOverdue: Bool, at now: MonotonicTime
-    ) -> Suspects.Evidence {
+        _ request: SentRequest, on connection: UInt64, isOverdue: Bool, at now: MonotonicTime
+    ) -> FailureEvidence {
         let evidence = suspects.fail(request.slot, on: connection)
         // While no push is answered well, the remaining activities may all have met two broken connections, and this may be the third.
         return evidence == .activity && isOverdue && servesNobody(at: now) ? .connection : evidence
@@ -83,7 +83,7 @@ struct ServiceRecord {
 
     /// Records an answer that would be the same for every push.
     mutating func failAlike(
-        _ request: RequestTable.Request, on connection: UInt64, at now: MonotonicTime
+        _ request: SentRequest, on connection: UInt64, at now: MonotonicTime
     ) -> CommonFailure {
         let evidence = suspects.fail(request.slot, on: connection)
         let isEvidence = evidence == .service || servesNobody(at: now)
@@ -94,12 +94,12 @@ struct ServiceRecord {
     /// Records a final answer that is not believed.
     ///
     /// - Returns: `true` if another connection has answered the same for the activity.
-    mutating func isConfirmed(_ request: RequestTable.Request, on connection: UInt64) -> Bool {
+    mutating func isConfirmed(_ request: SentRequest, on connection: UInt64) -> Bool {
         suspects.fail(request.slot, on: connection, isDisbelief: true) == .activity
     }
 
     /// Clears an activity whose push was refused for good.
-    mutating func clear(_ request: RequestTable.Request) { suspects.clear(request.slot) }
+    mutating func clear(_ request: SentRequest) { suspects.clear(request.slot) }
 
     // MARK: Trouble
 
@@ -107,7 +107,7 @@ struct ServiceRecord {
     ///
     /// - Returns: `true` if that is a trouble of the service.
     mutating func noteTrouble(
-        _ evidence: Suspects.Evidence, of request: RequestTable.Request, at now: MonotonicTime,
+        _ evidence: FailureEvidence, of request: SentRequest, at now: MonotonicTime,
         using random: inout some RandomNumberGenerator
     ) -> Bool {
         let hasClosed =
@@ -122,7 +122,7 @@ struct ServiceRecord {
     ///   - connections: number of open connections.
     /// - Returns: `true` if the fault stops all pushes.
     mutating func fault(
-        of request: RequestTable.Request, isEvidence: Bool, on connection: UInt64, of connections: Int,
+        of request: SentRequest, isEvidence: Bool, on connection: UInt64, of connections: Int,
         at now: MonotonicTime, using random: inout some RandomNumberGenerator
     ) -> Bool {
         gate.fault(

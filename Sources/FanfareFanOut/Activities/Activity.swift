@@ -33,7 +33,7 @@ struct Activity {
     /// The time at which the card appeared or its start left, as far as known; before that, the time of the request.
     var startedAt = CardStart()
     /// Use of the activity's limits, as of `stamp`.
-    var budgetUse = SubscriberGovernor.BudgetUse()
+    var budgetUse = BudgetUse()
 
     init(id: ActivityID) { idBits = id.rawValue }
 

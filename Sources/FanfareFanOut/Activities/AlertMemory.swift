@@ -1,30 +1,5 @@
 import FanfareModel
 
-/// The outcome of an alert.
-enum AlertOutcome: Equatable {
-    case cameLater
-    case accepted
-    case uncertain
-    case superseded
-    case revoked
-    case stale
-    case refused
-    case silenced(Silence)
-
-    var disposition: AlertDisposition {
-        switch self {
-        case .cameLater: .silenced(.cameLater)
-        case .accepted: .accepted
-        case .uncertain: .uncertain
-        case .superseded: .silenced(.superseded)
-        case .revoked: .silenced(.revoked)
-        case .stale: .silenced(.stale)
-        case .refused: .silenced(.refused)
-        case .silenced(let silence): .silenced(.preferences(silence))
-        }
-    }
-}
-
 /// The outcomes of the last eight alerts of each class, for each activity: eight bytes per activity, allocated with the first
 /// question.
 struct AlertMemory {
@@ -47,6 +22,13 @@ struct AlertMemory {
         guard isKept else { return }
         while codes.count <= Int(slot.rawValue) { codes.append(0) }
         codes[Int(slot.rawValue)] = 0
+    }
+
+    /// Notes what became of alerts that all these activities had missed.
+    mutating func note(_ outcomes: [(number: UInt32, outcome: AlertOutcome)], of slots: some Sequence<ActivitySlot>) {
+        for slot in slots {
+            for (number, outcome) in outcomes { note(outcome, number: number, of: slot) }
+        }
     }
 
     /// - Parameter number: the alert's number in its audience.

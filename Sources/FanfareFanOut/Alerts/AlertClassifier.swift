@@ -1,7 +1,7 @@
 import FanfareModel
 
 /// Determines the outcome of each alert that activities had missed, after the push that was to carry it has been answered or proved
-/// unnecessary. The outcomes go into the counts, and into the memory that answers later questions.
+/// unnecessary. The outcomes go into the counts, and into the memory (`AlertMemory`) that answers later questions.
 struct AlertClassifier {
     /// The missed alerts, the oldest first.
     private let alerts: ArraySlice<PendingAlert>
@@ -30,15 +30,11 @@ struct AlertClassifier {
         for index in alerts.indices { counts.add(outcome(of: index, ofSelection: selected), activities) }
     }
 
-    /// - Parameter slots: the activities that had missed them.
-    func note(outcome selected: AlertOutcome, of slots: some Sequence<ActivitySlot>, in memory: inout AlertMemory) {
-        guard memory.isKept, !alerts.isEmpty else { return }
-        let outcomes = alerts.indices.map { outcome(of: $0, ofSelection: selected) }
-        for slot in slots {
-            // An alert that an activity carried along from another audience has no number in this one.
-            for (alert, outcome) in zip(alerts, outcomes) where alert.number > 0 {
-                memory.note(outcome, number: alert.number, of: slot)
-            }
+    /// Returns the outcomes of the alerts that have a number in the audience, for the memory. An alert that an activity carried along from another
+    /// audience has none in this one.
+    func numbered(outcome selected: AlertOutcome) -> [(number: UInt32, outcome: AlertOutcome)] {
+        alerts.indices.compactMap {
+            alerts[$0].number > 0 ? (alerts[$0].number, outcome(of: $0, ofSelection: selected)) : nil
         }
     }
 }

@@ -43,7 +43,7 @@ final class MissedAlerts {
             counts.superseded += displaced * completions.count
             classifier.count(outcome: counted, activities: completions.count, in: &counts)
         }
-        classifier.note(outcome: noted, of: completions.lazy.map(\.slot), in: &membership.store.alertMemory)
+        note(classifier, outcome: noted, of: completions.lazy.map(\.slot))
     }
 
     /// Makes this member's next push carry the alerts that another card has missed.
@@ -100,7 +100,7 @@ final class MissedAlerts {
                     let selected = silenced ?? (outcome == .accepted ? .accepted : .refused)
                     let classifier = AlertClassifier(settled, led: lead, at: moment)
                     classifier.count(outcome: selected, activities: 1, in: &counts)
-                    classifier.note(outcome: selected, of: CollectionOfOne(slot), in: &membership.store.alertMemory)
+                    note(classifier, outcome: selected, of: CollectionOfOne(slot))
                 }
                 membership.carriedAlerts.remove(slot)
             } else {
@@ -140,7 +140,7 @@ final class MissedAlerts {
         let classifier = AlertClassifier(missed, led: lead, at: moment)
         classifier.count(outcome: outcome, activities: 1, in: &counts)
         counts.superseded += displaced
-        classifier.note(outcome: outcome, of: CollectionOfOne(slot), in: &membership.store.alertMemory)
+        note(classifier, outcome: outcome, of: CollectionOfOne(slot))
     }
 
     /// Counts the only alert that the member of a lineup had missed.
@@ -150,5 +150,10 @@ final class MissedAlerts {
     func countUnanswered(_ attempt: AlertAttempt) {
         if attempt.isSent { counts.uncertain += 1 }
         if let silence = attempt.silence { counts.add(.silenced(silence), 1) }
+    }
+
+    private func note(_ classifier: AlertClassifier, outcome: AlertOutcome, of slots: some Sequence<ActivitySlot>) {
+        guard membership.store.alertMemory.isKept else { return }
+        membership.store.alertMemory.note(classifier.numbered(outcome: outcome), of: slots)
     }
 }

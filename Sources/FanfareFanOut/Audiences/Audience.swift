@@ -67,7 +67,7 @@ final class Audience: LaneMember {
         times = PublicationTimes()
         alerts = AlertHistory(resting: alertCounts)
         payloads = StampedPayloads()
-        publications.completionPlace = CompletionBook.Place()
+        publications.completionPlace = CompletionPlace()
     }
 
     /// Is `true` when the audience is the follower of a topic, and a row of `RestingFollowers` holds all of its state.
@@ -91,7 +91,7 @@ final class Audience: LaneMember {
         times = PublicationTimes(freshness: Int(row.freshness))
         alerts = row.alerts?.history ?? AlertHistory()
         payloads = StampedPayloads()
-        publications.completionPlace = CompletionBook.Place()
+        publications.completionPlace = CompletionPlace()
     }
 
     /// Adds the push of the newest version that is in flight to the only member of an audience that was at rest otherwise.
@@ -152,7 +152,7 @@ final class Audience: LaneMember {
     }
 
     /// Place of the note about the completion of the newest version.
-    var completionPlace: CompletionBook.Place {
+    var completionPlace: CompletionPlace {
         _read { yield publications.completionPlace }
         _modify { yield &publications.completionPlace }
     }

@@ -12,7 +12,7 @@ struct KnownTopics {
         /// The latest publication as lineups show it; `nil` until one does.
         private(set) var encoded: LineupTopic?
         /// The latest publication as the rotations of lineups see it, which read it often. A topic that has ended counts as not dismissed.
-        private(set) var rotationTopic = Rotation.Topic(.gone)
+        private(set) var rotationTopic = SpotlightCandidate(.gone)
         /// The time at which a topic that has ended is dismissed, after which no lineup shows it.
         private(set) var goneAt: MonotonicTime?
         private var followersIndex = AudienceIndex.none
@@ -47,12 +47,12 @@ struct KnownTopics {
             latest = publication
             encoded = nil
             isForgotten = false
-            let life: Rotation.Topic.Life =
+            let life: SpotlightCandidate.Life =
                 publication.event == .end ? .ended : publication.prominence.hasBegun ? .live : .upcoming
-            rotationTopic = Rotation.Topic(life, importance: publication.prominence.importance)
+            rotationTopic = SpotlightCandidate(life, importance: publication.prominence.importance)
             if order == .schedule {
                 rotationTopic.scheduledAt =
-                    publication.scheduledAt.map { UInt32($0.milliseconds / 1000) } ?? Rotation.Topic.unscheduled
+                    publication.scheduledAt.map { UInt32($0.milliseconds / 1000) } ?? SpotlightCandidate.unscheduled
             }
             goneAt =
                 publication.event == .end
@@ -76,12 +76,12 @@ struct KnownTopics {
     @safe struct Face {
         /// The latest publication as lineups show it, which the topic's row keeps; `nil` until one does.
         fileprivate(set) var encoded: Unmanaged<LineupTopic>?
-        fileprivate(set) var topic: Rotation.Topic
+        fileprivate(set) var topic: SpotlightCandidate
         /// `Topic.goneAt`; `never` for none.
         fileprivate(set) var goneAt = MonotonicTime.never
 
         /// Returns the topic as rotations see it, which do not show a topic that has ended and is dismissed.
-        func topic(at now: MonotonicTime) -> Rotation.Topic {
+        func topic(at now: MonotonicTime) -> SpotlightCandidate {
             guard topic.life == .ended, goneAt <= now else { return topic }
             var gone = topic
             gone.life = .gone

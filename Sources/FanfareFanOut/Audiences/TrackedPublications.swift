@@ -9,7 +9,7 @@ struct TrackedPublications {
     private var entries = ShortList<Entry>()
     private let capacity: Int
     /// Place of the audience's note in `CompletionBook`.
-    var completionPlace = CompletionBook.Place()
+    var completionPlace = CompletionPlace()
 
     /// - Parameter capacity: maximum of publications whose completion is tracked at a time.
     init(capacity: Int) { self.capacity = capacity }

@@ -134,7 +134,7 @@ struct PushToOne {
     let alert: AlertAttempt
     let stamp: UInt32
     /// The activity's use of its limits after the push.
-    let budgetUse: SubscriberGovernor.BudgetUse
+    let budgetUse: BudgetUse
 }
 
 extension Push {
@@ -152,7 +152,7 @@ extension Push {
 extension Activity {
     fileprivate mutating func noteSent(
         _ flags: Flags, _ version: UInt32, _ alert: AlertAttempt, _ stamp: UInt32,
-        _ budgetUse: SubscriberGovernor.BudgetUse
+        _ budgetUse: BudgetUse
     ) {
         self.flags.formUnion(flags)
         sending = version

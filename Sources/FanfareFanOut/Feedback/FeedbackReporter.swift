@@ -99,7 +99,7 @@ final class FeedbackReporter {
     func refuse(_ id: ActivityID, _ refusal: CommandRefusal) { report(.refused(refusal), of: id) }
 
     /// - Parameter places: the places of the audiences' completions, by the audiences' indices.
-    func violation(places: [(index: AudienceIndex, place: CompletionBook.Place)] = []) -> String? {
+    func violation(places: [(index: AudienceIndex, place: CompletionPlace)] = []) -> String? {
         feedback.violation() ?? publications.violation() ?? freshness.violation() ?? removed.violation()
             ?? completions.violation(places: places)
     }

@@ -40,15 +40,19 @@ struct Settling {
 
     /// Advances the round, and begins the next one.
     ///
+    /// - Parameters:
+    ///   - unvisited: the news that lineups have not looked at; called when a round begins.
+    ///   - duePush: the state of an activity's push that is due for another reason than its audience's version.
     /// - Returns: the answer to the newest question that has one by now.
     mutating func takeSettled(
-        _ audiences: [Audience], _ lineups: LineupTable, _ activities: [Activity], duePush: (ActivitySlot) -> DuePush
+        _ audiences: [Audience], _ activities: [Activity], unvisited: () -> UnvisitedNews,
+        duePush: (ActivitySlot) -> DuePush
     ) -> Answer? {
         var answer: Answer?
         while !isIdle {
             if round == nil, let question = asked.take() {
                 round = Round(
-                    question: question, unvisited: lineups.unvisited(), audiences: audiences.indices,
+                    question: question, unvisited: unvisited(), audiences: audiences.indices,
                     activities: activities.indices)
             }
             guard round?.isOver(audiences, activities, duePush: duePush) == true else { break }
@@ -62,7 +66,7 @@ extension Settling {
     fileprivate struct Round {
         let question: UInt64
         /// Topics with news that their lineups have not looked at, so that no version of these lineups has them yet.
-        private var unvisited: LineupTable.Unvisited
+        private var unvisited: UnvisitedNews
         /// Indices of the audiences still to be looked at. Audiences added later do not belong to the round.
         private var audiences: Range<Int>
         /// Indices of the activities still to be looked at. Activities added later do not belong to the round.
@@ -100,7 +104,7 @@ extension Settling {
         private static let lookMax = 1 << 16
 
         init(
-            question: UInt64, unvisited: LineupTable.Unvisited, audiences: Range<Int>, activities: Range<Int>
+            question: UInt64, unvisited: UnvisitedNews, audiences: Range<Int>, activities: Range<Int>
         ) {
             self.question = question
             self.unvisited = unvisited

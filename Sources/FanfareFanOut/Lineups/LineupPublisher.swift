@@ -12,7 +12,7 @@ final class LineupPublisher {
     /// Alerts that newer ones displaced before the lineups had looked at them, counted for each lineup.
     @safe @exclusivity(unchecked) private(set) var superseded = 0
     /// Topics of the lineup being processed, as its rotation sees them. The array is kept, so that processing a lineup allocates nothing.
-    @safe @exclusivity(unchecked) var topicStates: [Rotation.Topic] = []
+    @safe @exclusivity(unchecked) var topicStates: [SpotlightCandidate] = []
     /// Content that the lineup being processed would show, kept like `topicStates`.
     @safe @exclusivity(unchecked) var draft = LineupJSON.Display()
     /// Rows of the lineup being rendered.

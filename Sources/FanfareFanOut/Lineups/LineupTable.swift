@@ -477,22 +477,8 @@ final class LineupTable {
     }
 
     /// Returns the topics that have news which their lineups have not looked at.
-    func unvisited() -> Unvisited {
-        Unvisited(topics: topics.compactMap { $0?.news.isEmpty == false ? $0 : nil }, newest: newest)
-    }
-
-    struct Unvisited {
-        fileprivate var topics: [TopicLineups]
-        fileprivate let newest: NewsNumber
-
-        /// Returns whether all those news have been looked at. A call examines only topics whose news were looked at since the last call, and one.
-        mutating func isEmpty() -> Bool {
-            while let last = topics.last {
-                if let oldest = last.news.first, oldest.number <= newest { return false }
-                topics.removeLast()
-            }
-            return true
-        }
+    func unvisited() -> UnvisitedNews {
+        UnvisitedNews(topics: topics.compactMap { $0?.news.isEmpty == false ? $0 : nil }, newest: newest)
     }
 
     // MARK: Finding a choice

@@ -18,7 +18,7 @@ import FanfareQueues
     /// Facts of the news that the lineup has not looked at.
     @safe @exclusivity(unchecked) private var news: [(position: Int, fact: TopicLineups.Fact)] = []
     /// The lineup's topics, as its rotation sees them.
-    @safe @exclusivity(unchecked) private var topicStates: [Rotation.Topic] = []
+    @safe @exclusivity(unchecked) private var topicStates: [SpotlightCandidate] = []
     /// The lineup's rows.
     @safe @exclusivity(unchecked) private var rows = RowOrder()
     /// The topics that the lineup would show.

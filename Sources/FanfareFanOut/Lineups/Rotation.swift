@@ -6,34 +6,6 @@ package import FanfareModel
 /// A rotation is a pure value, one per lineup. Its times are whole milliseconds, as its bucket's are. Positions are those in the lineup's
 /// choice, which the rotation never changes. The order of the rows (`RowOrder`) decides between topics that are equal otherwise.
 package struct Rotation: Sendable {
-    /// A topic as the rotation sees it.
-    package struct Topic: Sendable, Hashable {
-        package enum Life: Sendable {
-            /// The topic has a state to show, and has not begun.
-            case upcoming
-            case live
-            /// The topic is over, and is shown until its dismissal.
-            case ended
-            /// The topic was dismissed, or never published: nothing of it is shown.
-            case gone
-        }
-
-        package var life: Life
-        /// Time for which the topic is scheduled, in seconds since 1970: the lowest is the first row. It is the same for all topics of lineups
-        /// in the person's own order, and `unscheduled` while it is not known.
-        package var scheduledAt: UInt32
-        /// Weight of the topic while nothing happens, 0–100, compared with the lineup's other topics.
-        package var importance: Int
-
-        package static let unscheduled = UInt32.max
-
-        package init(_ life: Life, importance: Int = 0, scheduledAt: UInt32 = 0) {
-            self.life = life
-            self.scheduledAt = scheduledAt
-            self.importance = importance
-        }
-    }
-
     /// Position of the topic in the spotlight; `nil` before there is anything to show.
     package private(set) var position: Int?
     /// Position of the favourite, to which the spotlight returns while that topic is live.
@@ -95,7 +67,7 @@ package struct Rotation: Sendable {
     }
 
     /// Returns the position at which the spotlight belongs now; `nil` when nothing is shown.
-    package func wanted(_ topics: [Topic], now: MonotonicTime) -> Int? {
+    package func wanted(_ topics: [SpotlightCandidate], now: MonotonicTime) -> Int? {
         let current = position.flatMap { topics[$0].life == .gone ? nil : $0 }
         if let current, let dwell, now < dwell.until { return current }
         func isLive(_ index: Int) -> Bool { topics[index].life == .live }
@@ -131,18 +103,18 @@ package struct Rotation: Sendable {
     /// Takes one push for the rotation alone from its budget, unless no topic is live.
     ///
     /// - Returns: whether the push is granted.
-    package mutating func mayPush(_ topics: [Topic], now: MonotonicTime) -> Bool {
+    package mutating func mayPush(_ topics: [SpotlightCandidate], now: MonotonicTime) -> Bool {
         topics.contains { $0.life == .live } && budget.take(at: now.inBuckets)
     }
 
     /// Returns the time at which `mayPush` will grant a push; `nil` while no topic is live.
-    package func mayPushAgain(_ topics: [Topic], now: MonotonicTime) -> MonotonicTime? {
+    package func mayPushAgain(_ topics: [SpotlightCandidate], now: MonotonicTime) -> MonotonicTime? {
         topics.contains { $0.life == .live } ? now.inMilliseconds + budget.wait(at: now.inBuckets) : nil
     }
 
     /// Returns the next time at which `wanted` may be another topic although nothing happens; `nil` for never. The end of a dwell time is
     /// known in advance: only news can change the spotlight before it.
-    package func looksAgain(_ topics: [Topic], now: MonotonicTime) -> MonotonicTime? {
+    package func looksAgain(_ topics: [SpotlightCandidate], now: MonotonicTime) -> MonotonicTime? {
         let now = now.inMilliseconds
         let live = topics.count { $0.life == .live }
         guard live > 0 else { return nil }
@@ -167,7 +139,7 @@ extension MonotonicTime {
     }
 }
 
-extension [Rotation.Topic] {
+extension [SpotlightCandidate] {
     /// Returns whether the row of one topic stands before that of another one, by their positions.
     fileprivate func isRow(_ a: Int, before b: Int) -> Bool { (self[a].scheduledAt, a) < (self[b].scheduledAt, b) }
 

@@ -10,7 +10,7 @@ struct RowOrder {
 
     /// - Parameters:
     ///   - count: number of topics, at most `AudienceKey.topicsMax`.
-    ///   - scheduledAt: returns the time of the topic at a position (`Rotation.Topic`).
+    ///   - scheduledAt: returns the time of the topic at a position (`SpotlightCandidate`).
     @inline(__always)
     mutating func sort(_ count: Int, scheduledAt: (Int) -> UInt32) {
         if !isPlain || positions.count != count {

@@ -34,23 +34,6 @@ struct CompletionBook {
     /// Is `true` while audiences may have versions that phones have dropped.
     var isSuspended = false
 
-    /// Place of an audience's note.
-    struct Place {
-        fileprivate var number: UInt32 = 0
-        fileprivate var index: UInt32 = 0
-        /// Is `true` while the audience is in `unfinished`.
-        fileprivate var isUnfinished = false
-        fileprivate var joined = JoinedAudiences.Place()
-        /// Is `true` until the next note, if joiners wait for it.
-        var isForJoiners = false
-
-        /// - Returns: whether the audience was in `unfinished`.
-        mutating func endUnfinished() -> Bool {
-            defer { isUnfinished = false }
-            return isUnfinished
-        }
-    }
-
     /// Time for which notes are gathered. A note lost to a crash costs a silent push for each follower.
     static let gathering = Duration.milliseconds(200)
     /// Number of notes at which gathering ends.
@@ -67,7 +50,7 @@ struct CompletionBook {
     }
 
     /// Notes that an activity has joined an audience of a topic: no note covers it while log time stands.
-    mutating func noteJoined(_ index: AudienceIndex, _ place: inout Place) {
+    mutating func noteJoined(_ index: AudienceIndex, _ place: inout CompletionPlace) {
         if isKept { joined.note(index, &place.joined) }
     }
 
@@ -83,7 +66,7 @@ struct CompletionBook {
     }
 
     /// Notes an audience whose members have had its newest version while cards are loaded.
-    mutating func noteLoaded(_ index: AudienceIndex, _ place: inout Place) {
+    mutating func noteLoaded(_ index: AudienceIndex, _ place: inout CompletionPlace) {
         joined.noteLoaded(index, &place.joined)
     }
 
@@ -113,7 +96,7 @@ struct CompletionBook {
     /// Notes that all joiners so far have the publication.
     ///
     /// - Parameter place: place of the audience's former note, which this one replaces if it is still here.
-    mutating func note(_ publication: Publication, at place: inout Place) {
+    mutating func note(_ publication: Publication, at place: inout CompletionPlace) {
         guard let before, !isSuspended, publication.event == .update, publication.topic.birth > 0,
             let absent = absentees.exceptions(from: publication.topicID)
         else { return }
@@ -148,12 +131,12 @@ struct CompletionBook {
     /// Notes that the publication's topic has no followers here.
     mutating func noteUnfollowed(_ publication: Publication) {
         guard isKept, notesAbsence else { return }
-        var place = Place()
+        var place = CompletionPlace()
         note(publication, at: &place)
     }
 
     /// Notes that the members of an audience are owed something.
-    mutating func noteUnfinished(_ index: AudienceIndex, _ place: inout Place) {
+    mutating func noteUnfinished(_ index: AudienceIndex, _ place: inout CompletionPlace) {
         guard isKept, !place.isUnfinished else { return }
         place.isUnfinished = true
         unfinished.append(index)
@@ -193,7 +176,7 @@ struct CompletionBook {
     /// Describes an audience's note, or its entry among the unfinished ones, that is not here, or notes that may not be; `nil` if there is none.
     ///
     /// - Parameter places: the places of the audiences, by their indices.
-    func violation(places: [(index: AudienceIndex, place: Place)] = []) -> String? {
+    func violation(places: [(index: AudienceIndex, place: CompletionPlace)] = []) -> String? {
         guard isKept || notes.isEmpty && unfinished.isEmpty && absentees.isEmpty else {
             return "\(notes.count) completions are noted, and nobody wants them"
         }

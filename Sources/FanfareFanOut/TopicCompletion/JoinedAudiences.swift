@@ -22,14 +22,6 @@ struct JoinedAudiences {
     /// Greatest number of audiences that are noted anew. A restart sends the state again to joiners of the others.
     private static let countMax = 1 << 20
 
-    /// Place of an audience.
-    struct Place {
-        /// Round of the last joiner.
-        fileprivate var round: UInt32 = 0
-        /// Is `true` while the audience is in `loaded`.
-        fileprivate var isLoaded = false
-    }
-
     /// Notes that all joiners before that log time have come.
     ///
     /// - Parameter sent: log time after which no applied call was taken.
@@ -47,13 +39,13 @@ struct JoinedAudiences {
         }
     }
 
-    mutating func note(_ index: AudienceIndex, _ place: inout Place) {
+    mutating func note(_ index: AudienceIndex, _ place: inout JoinedPlace) {
         guard place.round != round, joined.count + roundsCount < JoinedAudiences.countMax else { return }
         place.round = round
         joined.append(index)
     }
 
-    mutating func noteLoaded(_ index: AudienceIndex, _ place: inout Place) {
+    mutating func noteLoaded(_ index: AudienceIndex, _ place: inout JoinedPlace) {
         guard !place.isLoaded, loaded.count < JoinedAudiences.countMax else { return }
         place.isLoaded = true
         loaded.append(index)

@@ -9,14 +9,12 @@ import Testing
     private var service = ServiceRecord()
     private var random = SplitMix64(seed: 1)
 
-    private func request(_ slot: UInt32) -> RequestTable.Request {
-        var table = RequestTable()
-        let tag = table.insert(slot: ActivitySlot(slot), generation: 1, tokenSerial: 1, at: now)
-        return table.remove(tag)
+    private func request(_ slot: UInt32) -> SentRequest {
+        SentRequest(slot: ActivitySlot(slot), generation: 1, tokenSerial: 1, sentAt: now)
     }
 
     @Test mutating func failuresOnTwoConnectionsAreTheActivitysOwn() {
-        var evidence: [Suspects.Evidence] = []
+        var evidence: [FailureEvidence] = []
         for connection in [1, 1, 2] as [UInt64] { evidence.append(service.fail(request(7), on: connection)) }
         #expect(evidence == [.service, .connection, .activity])
         let refuted = service.answered(request(7))

@@ -34,10 +34,10 @@ import Testing
         Fact(id: id, kind: kind, at: FeedTime(milliseconds: milliseconds), values: [:])
     }
 
-    private static func blank(facts: Int = 20, awaited: Int = 5) -> FactLedger.Blank {
+    private static func blank(facts: Int = 20, awaited: Int = 5) -> BlankLedger {
         var limits = Rules.Limits()
         (limits.factsMax, limits.earlyRetractionsMax) = (facts, awaited)
-        return FactLedger.Blank(Journal(), limits: limits)
+        return BlankLedger(Journal(), limits: limits)
     }
 
     private static func lines(of ledger: FactLedger) -> [String] { (ledger.reducer as? Journal)?.lines ?? [] }
@@ -136,7 +136,7 @@ import Testing
     }
 
     /// The ledger that is read from what this one writes; `nil`, and an issue, if it cannot be.
-    private static func readAgain(_ ledger: FactLedger, _ blank: FactLedger.Blank) -> FactLedger? {
+    private static func readAgain(_ ledger: FactLedger, _ blank: BlankLedger) -> FactLedger? {
         var writer = SerialWriter()
         let isWritten = ledger.write(to: &writer, blank)
         var reader = SerialReader(writer.bytes[...])
@@ -162,7 +162,7 @@ import Testing
     @Test func factsThatTheReducerOfTheKindCannotFoldAreDroppedWithTheirStandings() {
         var limits = Rules.Limits()
         limits.factsMax = 20
-        var ledger = FactLedger(FactLedger.Blank(KindUnknown(), limits: limits))
+        var ledger = FactLedger(BlankLedger(KindUnknown(), limits: limits))
         for fact in [
             Self.fact("goal", at: 3), Self.fact("pass", at: 1, "pass"), Self.fact("odd", at: 2),
             Self.fact("card", at: 1, "card"),

@@ -26,7 +26,7 @@ import Testing
         var orders = TopicOrders()
         _ = orders.apply(.mute, for: .topic)
         _ = orders.apply(.pause, for: .kind)
-        orders.replaceStanding(muted: [], paused: .all)
+        orders.replaceStanding((muted: [], paused: .all))
         #expect(orders.isMuted && orders.isPaused)
         _ = orders.apply(.resume, for: .all)
         #expect(!orders.isPaused, "the kind's order stands no more")

@@ -83,18 +83,11 @@ import Testing
         var carried = alert(9)
         carried.number = 0
         let classifier = AlertClassifier([carried, alert(2), alert(4)][...], led: 2, at: moment)
-        classifier.note(outcome: .accepted, of: slots, in: &memory)
+        memory.note(classifier.numbered(outcome: .accepted), of: slots)
         for slot in slots {
             #expect(memory.outcome(number: 2, of: slot) == .superseded)
             #expect(memory.outcome(number: 4, of: slot) == .accepted)
             #expect(memory.outcome(number: 0, of: slot) == .cameLater)
         }
-    }
-
-    @Test func noAlertIsNotedBeforeAnybodyAsks() {
-        var memory = AlertMemory()
-        AlertClassifier([alert(2)][...], led: 0, at: moment)
-            .note(outcome: .accepted, of: [ActivitySlot(0)], in: &memory)
-        #expect(!memory.isKept)
     }
 }

@@ -20,7 +20,7 @@ import Testing
 
     @Test func aNoteThatIsAnothersOrNobodysIsAViolation() {
         var book = Self.book()
-        var places = [CompletionBook.Place(), CompletionBook.Place()]
+        var places = [CompletionPlace(), CompletionPlace()]
         book.note(Self.publication(of: "a", birth: 1), at: &places[0])
         book.note(Self.publication(of: "b", birth: 2), at: &places[1])
         #expect(book.violation(places: [(index: 3, place: places[0]), (index: 4, place: places[1])]) == nil)
@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test func anUnfinishedAudienceThatIsNotListedIsAViolation() {
-        var (book, place) = (Self.book(), CompletionBook.Place())
+        var (book, place) = (Self.book(), CompletionPlace())
         book.noteUnfinished(7, &place)
         #expect(book.violation(places: [(index: 7, place: place)]) == nil)
         #expect(book.violation(places: [(index: 8, place: place)]) != nil)
@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test func notesWhilePhonesMayHaveDroppedPushesAreAViolation() {
-        var (book, place) = (Self.book(), CompletionBook.Place())
+        var (book, place) = (Self.book(), CompletionPlace())
         book.note(Self.publication(of: "a", birth: 1), at: &place)
         book.isSuspended = true
         #expect(book.violation() != nil)

@@ -181,7 +181,7 @@ import Testing
     /// An outage fills no pass with audiences of one.
     @Test func fewAudiencesOfOneAreNotedWhilePushesFail() {
         var book = CompletionBook()
-        var places = Array(repeating: CompletionBook.Place(), count: CompletionBook.notesMax)
+        var places = Array(repeating: CompletionPlace(), count: CompletionBook.notesMax)
         #expect(!book.takesLoneFailures)
         book.keep(besideOthers: true)
         for index in places.indices {

@@ -8,7 +8,7 @@ import Testing
     @Test(arguments: 0..<20 as Range<UInt64>) func anAudienceCatchesUpOnceLogTimeHasPassedItsRound(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var joined = JoinedAudiences()
-        var places = Array(repeating: JoinedAudiences.Place(), count: 10)
+        var places = Array(repeating: JoinedPlace(), count: 10)
         /// Audiences that are to be noted anew; the time is `nil` in the present round.
         var pending: [(audience: AudienceIndex, sent: FeedTime?)] = []
         var caughtUp: [AudienceIndex] = []
@@ -39,7 +39,7 @@ import Testing
     @Test func audiencesThatAreLoadedCatchUpTogetherAtTheEndOfLoading() {
         var joined = JoinedAudiences()
         joined.isLoading = true
-        var places = Array(repeating: JoinedAudiences.Place(), count: 3)
+        var places = Array(repeating: JoinedPlace(), count: 3)
         for place in [2, 0, 2, 0] { joined.noteLoaded(AudienceIndex(place), &places[place]) }
         joined.advance(to: FeedTime(milliseconds: 10), sent: FeedTime(milliseconds: 5))
         #expect(joined.caughtUp.isEmpty && joined.isLoading)
@@ -54,7 +54,7 @@ import Testing
     @Test func aMillionAudiencesAreNotedAtMost() {
         var (joined, loaded) = (JoinedAudiences(), JoinedAudiences())
         for index in 0..<1 << 20 + 10 {
-            var (place, other) = (JoinedAudiences.Place(), JoinedAudiences.Place())
+            var (place, other) = (JoinedPlace(), JoinedPlace())
             joined.note(AudienceIndex(index), &place)
             loaded.noteLoaded(AudienceIndex(index), &other)
             // Some of them are in a round of their own.
@@ -66,7 +66,7 @@ import Testing
         loaded.endLoading()
         #expect(joined.caughtUp.count == 1 << 20 && loaded.caughtUp.count == 1 << 20)
         // There is room again.
-        var place = JoinedAudiences.Place()
+        var place = JoinedPlace()
         joined.note(7, &place)
         joined.advance(to: FeedTime(milliseconds: 9), sent: FeedTime(milliseconds: 8))
         #expect(joined.caughtUp.count == 1 << 20 + 1 && joined.caughtUp.last == 7)

@@ -212,7 +212,7 @@ import Testing
             its.publishedAt == 77 && its.publishedSpotlight == 2 && its.rotation.pinned == 1
                 && its.rotation.position == 2)
         #expect(its.displayIsOld, "what it shows is made anew")
-        let topics = Array(repeating: Rotation.Topic(.live, importance: 10), count: 3)
+        let topics = Array(repeating: SpotlightCandidate(.live, importance: 10), count: 3)
         let held = its.rotation.wanted(topics, now: 20_999_000_000)
         let free = its.rotation.wanted(topics, now: 21_000_000_000)
         #expect(held == 2 && free == 1, "what happened is held for its dwell, then the favourite has its place")

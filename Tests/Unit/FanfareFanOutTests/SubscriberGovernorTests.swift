@@ -5,7 +5,6 @@ import Testing
 
 @Suite struct SubscriberGovernorTests {
     private typealias PushRequest = SubscriberGovernor.PushRequest
-    private typealias BudgetUse = SubscriberGovernor.BudgetUse
 
     /// Limits with a bucket of so many pushes at priority 10, twice as many with frequent updates.
     private static func limits(burst: Int, refill: Int, overdraft: Int = 0, alerts: Int = 1000) -> ActivityLimits {

@@ -14,8 +14,8 @@ import Testing
         return rules
     }
 
-    private func live(_ importance: [Int]) -> [Rotation.Topic] {
-        importance.map { Rotation.Topic(.live, importance: $0) }
+    private func live(_ importance: [Int]) -> [SpotlightCandidate] {
+        importance.map { SpotlightCandidate(.live, importance: $0) }
     }
 
     private func after(_ seconds: Int64) -> MonotonicTime { start + .seconds(seconds) }
@@ -35,11 +35,11 @@ import Testing
 
     /// Rows by the schedule: the earliest is the first, of equal ones that of the first position, and the unknown one is last.
     @Test func theEarliestOfEqualTopicsHasTheSpotlight() {
-        func topics(_ life: Rotation.Topic.Life, _ times: [UInt32]) -> [Rotation.Topic] {
-            times.map { Rotation.Topic(life, importance: 50, scheduledAt: $0) }
+        func topics(_ life: SpotlightCandidate.Life, _ times: [UInt32]) -> [SpotlightCandidate] {
+            times.map { SpotlightCandidate(life, importance: 50, scheduledAt: $0) }
         }
-        let times: [UInt32] = [Rotation.Topic.unscheduled, 8, 7, 7]
-        for life in [Rotation.Topic.Life.live, .upcoming, .ended] {
+        let times: [UInt32] = [SpotlightCandidate.unscheduled, 8, 7, 7]
+        for life in [SpotlightCandidate.Life.live, .upcoming, .ended] {
             #expect(Rotation(rules(), at: start).wanted(topics(life, times), now: start) == 2)
         }
         var lighter = topics(.live, times)
@@ -91,7 +91,7 @@ import Testing
     @Test func endedTopicsKeepTheSpotlightForTheirDwellOnly() {
         var rotation = Rotation(rules(), at: start)
         rotation.happened(at: 0, weight: goal, rules(), now: start)
-        let topics: [Rotation.Topic] = [.init(.ended, importance: 90), .init(.live)]
+        let topics: [SpotlightCandidate] = [.init(.ended, importance: 90), .init(.live)]
         #expect(rotation.wanted(topics, now: after(5)) == 0)
         #expect(rotation.wanted(topics, now: after(20)) == 1)
     }
@@ -99,7 +99,7 @@ import Testing
     @Test func spotlightStaysWhileNoTopicIsLive() {
         var rotation = Rotation(rules(), at: start)
         rotation.happened(at: 1, weight: goal, rules(), now: start)
-        let topics: [Rotation.Topic] = [.init(.upcoming), .init(.ended)]
+        let topics: [SpotlightCandidate] = [.init(.upcoming), .init(.ended)]
         #expect(rotation.wanted(topics, now: after(100)) == 1)
         #expect(rotation.looksAgain(topics, now: after(1)) == nil)
         let mayPush = rotation.mayPush(topics, now: after(100))
@@ -118,7 +118,7 @@ import Testing
     @Test func aRoundGivesEachLiveTopicItsTurn() {
         let rules = rules { $0.round = .seconds(10) }
         var rotation = Rotation(rules, at: start)
-        let topics: [Rotation.Topic] = [.init(.live), .init(.ended), .init(.live), .init(.live, importance: 9)]
+        let topics: [SpotlightCandidate] = [.init(.live), .init(.ended), .init(.live), .init(.live, importance: 9)]
         rotation.happened(at: 2, weight: card, rules, now: start)
         var turns: [Int?] = []
         var now = start
