@@ -39,7 +39,7 @@ extension EngineCore {
     func recall(
         _ log: any Log, under rules: Rules, _ logged: LogRules, within horizon: AlertHorizon?,
         report: @escaping (String) -> Void
-    ) throws(LogError) -> [RecentAlerts.Entry] {
+    ) throws(LogError) -> [RecentAlert] {
         beginRecall()
         let target = CoreRecall(core: self, rules: rules, logged: logged, report: report)
         try log.recall(under: target.logged, into: target)

@@ -189,7 +189,7 @@ package final class EngineCore {
     ///
     /// - Parameter horizon: bounds on the alerts that go on; `nil`: none does.
     /// - Returns: the alerts that go on.
-    func endRecall(within horizon: AlertHorizon?) -> [RecentAlerts.Entry] {
+    func endRecall(within horizon: AlertHorizon?) -> [RecentAlert] {
         guard isRecalling else { return [] }
         // A build that has not said so decides otherwise than the one before.
         decisionCore.showOtherwise(into: &decisions)

@@ -91,7 +91,7 @@ package struct EarlierProcess: Sendable {
     /// Returns a line for operators about the alerts that go on, or why none does; `nil` if there is nothing to say.
     ///
     /// - Parameter wall: wall clock time.
-    func report(_ unfinished: [RecentAlerts.Entry], wall now: FeedTime) -> String? {
+    func report(_ unfinished: [RecentAlert], wall now: FeedTime) -> String? {
         if let wall, now < wall {
             return
                 "the machine's clock is behind that of the last event, so no alert of the process before this one goes on; check the clock"

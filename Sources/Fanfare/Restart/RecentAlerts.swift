@@ -2,21 +2,14 @@ import FanfareModel
 
 /// Alerts that were decided a short while ago. After a crash they go on to cards that they have not reached.
 struct RecentAlerts {
-    struct Entry {
-        let topic: TopicID
-        let alert: Alert
-        /// Apps without the alert, because an operator had muted or paused them.
-        var withheldFrom: [AppID] = []
-    }
-
     /// Entries by topic, each with its number in the order in which they were decided.
-    private var entries: [TopicID: [(number: UInt64, entry: Entry)]] = [:]
+    private var entries: [TopicID: [(number: UInt64, entry: RecentAlert)]] = [:]
     private var count = 0
     private var number: UInt64 = 0
     /// Number of entries at which old ones are dropped next.
     private var pruneAt = RecentAlerts.countMin
     /// Entries that the checkpoint which is being written still lacks.
-    private var unwritten: ArraySlice<Entry> = []
+    private var unwritten: ArraySlice<RecentAlert> = []
 
     /// Greatest number of entries, of which three quarters are kept: the deliveries of half a minute.
     static let countMax = 1 << 14
@@ -28,17 +21,17 @@ struct RecentAlerts {
         guard publication.event == .update || !publication.freesID else { return forget(publication.topicID) }
         guard let alert = publication.alert else { return }
         if count >= pruneAt { prune(at: alert.grantedAt) }
-        restore(Entry(topic: publication.topicID, alert: alert, withheldFrom: apps()))
+        restore(RecentAlert(topic: publication.topicID, alert: alert, withheldFrom: apps()))
     }
 
     /// Entries that may still go on at that log time, the oldest first.
-    func kept(at now: FeedTime) -> [Entry] {
+    func kept(at now: FeedTime) -> [RecentAlert] {
         let kept = entries.values.joined().filter { now - $0.entry.alert.grantedAt <= $0.entry.alert.keptFor }
         return kept.sorted { $0.number < $1.number }.suffix(RecentAlerts.keptMax).map(\.entry)
     }
 
     /// Takes over an entry from a checkpoint.
-    mutating func restore(_ entry: Entry) {
+    mutating func restore(_ entry: RecentAlert) {
         entries[entry.topic, default: []].append((number, entry))
         number += 1
         count += 1
@@ -68,7 +61,7 @@ struct RecentAlerts {
     ///   - start: log time since when all alerts have left with claims.
     ///   - now: log time.
     ///   - wall: wall clock time. The age of an alert that arrived after it is unknown.
-    func unfinished(since start: FeedTime, now: FeedTime, wall: FeedTime) -> [(entry: Entry, age: Duration)] {
+    func unfinished(since start: FeedTime, now: FeedTime, wall: FeedTime) -> [(entry: RecentAlert, age: Duration)] {
         kept(at: now).compactMap { entry in
             let age = entry.alert.age(at: now, wall: wall)
             let goesOn = entry.alert.grantedAt > start && entry.alert.arrivedAt <= wall && age < entry.alert.keptFor
@@ -113,7 +106,7 @@ extension RecentAlerts {
 // MARK: - Serial form
 
 extension SerialWriter {
-    mutating func write(_ entry: RecentAlerts.Entry) {
+    mutating func write(_ entry: RecentAlert) {
         let alert = entry.alert
         write(entry.topic.rawValue)
         write(all: entry.withheldFrom) { $0.write($1) }
@@ -129,7 +122,7 @@ extension SerialWriter {
 }
 
 extension SerialReader {
-    mutating func recentAlert() throws(SerialError) -> RecentAlerts.Entry {
+    mutating func recentAlert() throws(SerialError) -> RecentAlert {
         let topic = TopicID(try text())
         let apps = try all { (reader) throws(SerialError) in try reader.app() }
         let (cause, isCauseOfProvider) = (try text(), try flag("cause"))
@@ -143,7 +136,7 @@ extension SerialReader {
         guard grantedAt.milliseconds.magnitude < 1 << 60, arrivedAt.milliseconds.magnitude < 1 << 60 else {
             throw .malformed("time")
         }
-        return RecentAlerts.Entry(
+        return RecentAlert(
             topic: topic,
             alert: Alert(
                 cause: cause, isCauseOfProvider: isCauseOfProvider, class: alertClass, text: text,

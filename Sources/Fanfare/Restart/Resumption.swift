@@ -3,9 +3,9 @@ import FanfareModel
 /// Publications of an engine that has read its log: each topic's state, with the alerts that go on to cards that they have not reached.
 struct Resumption {
     let publications: [Publication]
-    private let alerts: [TopicID: [(entry: RecentAlerts.Entry, age: Duration)]]
+    private let alerts: [TopicID: [(entry: RecentAlert, age: Duration)]]
 
-    init(_ publications: [Publication], _ alerts: [(entry: RecentAlerts.Entry, age: Duration)]) {
+    init(_ publications: [Publication], _ alerts: [(entry: RecentAlert, age: Duration)]) {
         self.publications = publications
         self.alerts = Dictionary(grouping: alerts) { $0.entry.topic }
     }

@@ -5,7 +5,7 @@ import FanfareModel
 ///
 /// Each pool runs on a thread of its own. A call takes a lock, and comes with events of connections, never with pushes.
 package final class ConnectionQuota: Sendable {
-    private let ledger: Locked<ConnectionLedger>
+    fileprivate let ledger: Locked<ConnectionLedger>
 
     /// - Parameters:
     ///   - most: maximum number of connections of all pools; each has one at least.
@@ -14,37 +14,37 @@ package final class ConnectionQuota: Sendable {
         ledger = Locked(ConnectionLedger(most: most, pools: pools))
     }
 
-    func join() -> Share {
+    func join() -> QuotaShare {
         ledger.withLock { ledger in
             let index = ledger.join()
-            return Share(quota: self, index: index, most: ledger.share(of: index), pools: ledger.count)
+            return QuotaShare(quota: self, index: index, most: ledger.share(of: index), pools: ledger.count)
         }
     }
+}
 
-    /// One pool's part of the quota. Confined to the pool's thread.
-    final class Share {
-        private let quota: ConnectionQuota
-        private let index: Int
-        /// Maximum number of connections of this pool.
-        let most: Int
-        /// Number of pools that share the quota.
-        let pools: Int
+/// One pool's part of the quota. Confined to the pool's thread.
+final class QuotaShare {
+    private let quota: ConnectionQuota
+    private let index: Int
+    /// Maximum number of connections of this pool.
+    let most: Int
+    /// Number of pools that share the quota.
+    let pools: Int
 
-        fileprivate init(quota: ConnectionQuota, index: Int, most: Int, pools: Int) {
-            (self.quota, self.index, self.most, self.pools) = (quota, index, most, pools)
-        }
+    fileprivate init(quota: ConnectionQuota, index: Int, most: Int, pools: Int) {
+        (self.quota, self.index, self.most, self.pools) = (quota, index, most, pools)
+    }
 
-        /// Ends the pool's part; another pool may take its place.
-        func leave() { quota.ledger.withLock { $0.leave(index) } }
+    /// Ends the pool's part; another pool may take its place.
+    func leave() { quota.ledger.withLock { $0.leave(index) } }
 
-        func note(taken: Int) { quota.ledger.withLock { $0.note(taken: taken, by: index) } }
+    func note(taken: Int) { quota.ledger.withLock { $0.note(taken: taken, by: index) } }
 
-        func isStopped(at now: MonotonicTime) -> Bool { quota.ledger.withLock { $0.isStopped(at: now) } }
+    func isStopped(at now: MonotonicTime) -> Bool { quota.ledger.withLock { $0.isStopped(at: now) } }
 
-        func grow(at now: MonotonicTime) -> Bool { quota.ledger.withLock { $0.grow(index, at: now) } }
+    func grow(at now: MonotonicTime) -> Bool { quota.ledger.withLock { $0.grow(index, at: now) } }
 
-        func refuse(at now: MonotonicTime, using random: inout some RandomNumberGenerator) {
-            quota.ledger.withLock { $0.refuse(at: now, using: &random) }
-        }
+    func refuse(at now: MonotonicTime, using random: inout some RandomNumberGenerator) {
+        quota.ledger.withLock { $0.refuse(at: now, using: &random) }
     }
 }

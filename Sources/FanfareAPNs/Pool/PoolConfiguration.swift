@@ -39,7 +39,7 @@ package struct PoolConfiguration: Sendable {
         self.connections = connections
     }
 
-    func sizeLimits(_ share: ConnectionQuota.Share) -> PoolSize.Limits {
+    func sizeLimits(_ share: QuotaShare) -> PoolSize.Limits {
         // One connection per pool is enough if there are several pools; all of them are served if the peer takes as many.
         connections.map { .exactly($0) }
             ?? PoolSize.Limits(reach: reach, least: share.pools > 1 ? 1 : 2, most: share.most)

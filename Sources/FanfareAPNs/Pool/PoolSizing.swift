@@ -49,7 +49,7 @@ final class PoolSizing {
     /// Share of answers that take a push, below which the peer is the limit.
     private static let takenShare = 0.9
 
-    private let share: ConnectionQuota.Share
+    private let share: QuotaShare
     private var size: PoolSize
     // Unchecked for the reason given in `Connection`.
     @safe @exclusivity(unchecked) private var load = Load()
@@ -60,7 +60,7 @@ final class PoolSizing {
     /// Path to the peer without a queue.
     private(set) var plannedPath: PoolSize.Path?
 
-    init(_ limits: PoolSize.Limits, _ share: ConnectionQuota.Share) {
+    init(_ limits: PoolSize.Limits, _ share: QuotaShare) {
         self.share = share
         size = PoolSize(limits)
     }

@@ -29,7 +29,8 @@ struct BudgetUse: Equatable {
     /// Returns this use without charges that are given back.
     func returning(immediate: UInt32, alerts: UInt32) -> BudgetUse {
         BudgetUse(
-            immediate: BudgetUse.difference(self.immediate, immediate), alerts: BudgetUse.difference(self.alerts, alerts))
+            immediate: BudgetUse.difference(self.immediate, immediate),
+            alerts: BudgetUse.difference(self.alerts, alerts))
     }
 
     private static func difference(_ seconds: UInt32, _ other: UInt32) -> UInt32 { seconds - min(seconds, other) }

@@ -95,7 +95,9 @@ struct SubscriberGovernor {
     ) -> Silence? {
         if !effect.mask.passes(alert) { return .masked }
         if !effect.quietMask.passes(alert) { return .quietHours }
-        if alert == .ordinary, use.alerts(atMost: alerts.most, after: seconds) + alerts.cost > alerts.most { return .tooMany }
+        if alert == .ordinary, use.alerts(atMost: alerts.most, after: seconds) + alerts.cost > alerts.most {
+            return .tooMany
+        }
         return nil
     }
 

@@ -13,7 +13,8 @@ struct TokenStore {
     private var arena: [UInt8] = []
     /// Result of the prefetch reads, which the optimiser would otherwise remove.
     private var fetched: UInt8 = 0
-    private var free: [[UInt32]] = Array(repeating: [], count: units(TokenReference.tokenSizeMax.bytes + 1 + textSizeMax.bytes) + 1)
+    private var free: [[UInt32]] = Array(
+        repeating: [], count: units(TokenReference.tokenSizeMax.bytes + 1 + textSizeMax.bytes) + 1)
 
     /// - Parameter size: size of each token, with the text behind it.
     mutating func reserve(tokens: Int, size: ByteCount) {

@@ -61,7 +61,7 @@ struct CompletionBook {
 
     /// Notes that a publication has come.
     mutating func noteArrival(of publication: Publication) {
-        guard before == nil, publication.serial < PublicationTracker.ownSerials else { return }
+        guard before == nil, publication.serial < Publication.ownSerials else { return }
         unreportedThrough = max(unreportedThrough, publication.serial)
     }
 

@@ -20,9 +20,6 @@ struct PublicationTracker {
         let freshness: Int
     }
 
-    /// Base of the shard's own serials, whose completion the core does not await. They are far above the core's.
-    static let ownSerials: UInt64 = 1 << 63
-
     private var tracked = SerialTable<Tracked>()
     /// Publications in order of arrival. The first is tracked. Some of the others may be complete, but no more than are tracked.
     private var arrivals = Queue<(serial: UInt64, at: MonotonicTime)>()
@@ -36,7 +33,7 @@ struct PublicationTracker {
 
     mutating func nextOwnSerial() -> UInt64 {
         ownSerialsGiven += 1
-        return PublicationTracker.ownSerials + ownSerialsGiven
+        return Publication.ownSerials + ownSerialsGiven
     }
 
     /// Begins to track a publication that has just arrived.
@@ -87,7 +84,7 @@ struct PublicationTracker {
         }
         for (serial, publication) in tracked.all {
             guard publication.audiencesLeft > 0 else { return "publication \(serial) is tracked and nobody lacks it" }
-            guard serial <= PublicationTracker.ownSerials + ownSerialsGiven else {
+            guard serial <= Publication.ownSerials + ownSerialsGiven else {
                 return "publication \(serial) has a serial that was never given"
             }
         }

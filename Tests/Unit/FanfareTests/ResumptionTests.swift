@@ -11,12 +11,12 @@ import Testing
 
     private static func alert(
         of topic: String, at second: Int64, _ alertClass: AlertClass = .essential, withheldFrom apps: [AppID] = []
-    ) -> (entry: RecentAlerts.Entry, age: Duration) {
+    ) -> (entry: RecentAlert, age: Duration) {
         let alert = Alert(
             cause: "\(topic) \(second)", class: alertClass, text: AlertText(title: topic, body: ""),
             freshFor: .seconds(60),
             highlight: "n", grantedAt: FeedTime(seconds: second), arrivedAt: FeedTime(seconds: second))
-        return (RecentAlerts.Entry(topic: TopicID(topic), alert: alert, withheldFrom: apps), .zero)
+        return (RecentAlert(topic: TopicID(topic), alert: alert, withheldFrom: apps), .zero)
     }
 
     private static let (one, other) = (AppID(bundleID: "one"), AppID(bundleID: "other"))
