@@ -76,10 +76,11 @@ release: setup ## Optimised build
 setup: ## Install what is missing (Debian 12)
 	@scripts/setup
 
-lint: setup ## Check the format of every source, the borders and shape of modules, the documents' tables, and that the planted faults fit
+lint: setup ## Check the format of every source, the borders, shape and parts of modules, the documents' tables, and that the planted faults fit
 	swift format lint --strict --parallel --recursive Sources Tests Load Benchmarks Examples Package.swift
 	@scripts/borders
 	@scripts/shape
+	@scripts/parts
 	@Benchmarks/bench lint
 	@scripts/mutants lint
 
