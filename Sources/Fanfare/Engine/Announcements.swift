@@ -59,14 +59,14 @@ extension Engine {
     ///
     /// - Parameter capacity: records that wait for the consumer; at least one.
     public func decisions(buffering capacity: Int = 1024) -> EngineSequence<DecisionRecord> {
-        EngineSequence(announcements.decisions, buffering: capacity)
+        EngineSequence(core.announcements.decisions, buffering: capacity)
     }
 
     /// Returns the fates of activities from now on: failed starts, expiries, renewals, ends that failed or met a `follow`, refused commands.
     ///
     /// - Parameter capacity: events that wait for the consumer; at least one.
     public func activityEvents(buffering capacity: Int = 1024) -> EngineSequence<ActivityEvent> {
-        EngineSequence(announcements.activityEvents, buffering: capacity)
+        EngineSequence(core.announcements.activityEvents, buffering: capacity)
     }
 
     /// Returns, from now on, the activities that are gone because their tokens are dead, each once. A dropped element costs little: a row in
@@ -74,7 +74,7 @@ extension Engine {
     ///
     /// - Parameter capacity: activities that wait for the consumer; at least one.
     public func deadTokens(buffering capacity: Int = 1 << 16) -> EngineSequence<ActivityID> {
-        EngineSequence(announcements.deadTokens, buffering: capacity)
+        EngineSequence(core.announcements.deadTokens, buffering: capacity)
     }
 
     /// Returns the lines for operators from now on. Equal lines come at most once a minute, with the number of repetitions. The first
@@ -82,6 +82,6 @@ extension Engine {
     ///
     /// - Parameter capacity: lines that wait for the consumer; at least one.
     public func reports(buffering capacity: Int = 256) -> EngineSequence<String> {
-        EngineSequence(announcements.reports, buffering: capacity)
+        EngineSequence(core.announcements.reports, buffering: capacity)
     }
 }

@@ -74,7 +74,7 @@ extension Engine {
     /// - Returns: `true` if every activity has it, else `false`; `false` at once on the core thread, and if the engine is full or has stopped.
     @available(*, noasync, message: "await settle(within:) instead: this one blocks a thread of the pool")
     public func settle(within timeout: Duration) -> Bool {
-        guard !coreThread.isCurrent else { return false }
+        guard !core.coreThread.isCurrent else { return false }
         let result = BlockingResult()
         let until = time(in: timeout)
         let request = CoreTurn.Request.settle(until: until) { settlement in
@@ -103,9 +103,9 @@ extension Engine {
     ///   Events that were taken are decided nevertheless, unless a store takes none of them for two more seconds.
     public func shutdown(within timeout: Duration = Engine.stopTimeout) async -> ShutdownReport {
         requestStop(within: timeout)
-        let report = await ending.wait()
+        let report = await core.ending.wait()
         // The thread only has to close its loop; it waits for nothing else.
-        thread.withLock { $0.join() }
+        core.thread.withLock { $0.join() }
         return report
     }
 
@@ -116,8 +116,8 @@ extension Engine {
     @available(*, noasync, message: "await shutdown(within:) instead: this one blocks a thread of the pool")
     public func stop(within timeout: Duration = Engine.stopTimeout) {
         requestStop(within: timeout)
-        guard !coreThread.isCurrent else { return }
-        thread.withLock { $0.join() }
+        guard !core.coreThread.isCurrent else { return }
+        core.thread.withLock { $0.join() }
     }
 
     /// Default time for stopping: long enough for answers that are seconds late, short enough for a supervisor that waits for the process to
@@ -125,8 +125,8 @@ extension Engine {
     public static let stopTimeout = Duration.seconds(10)
 
     func requestStop(within timeout: Duration) {
-        inbox.stop(by: time(in: timeout))
-        signal.signal()
+        core.inbox.stop(by: time(in: timeout))
+        core.signal.signal()
     }
 
     /// Longest timeout: 34 years, far from where clocks overflow.
@@ -135,5 +135,5 @@ extension Engine {
     static func bounded(_ timeout: Duration) -> Duration { max(.zero, min(timeout, longest)) }
 
     /// Returns the time at which `timeout` is over.
-    func time(in timeout: Duration) -> MonotonicTime { clock.monotonic + Engine.bounded(timeout) }
+    func time(in timeout: Duration) -> MonotonicTime { core.clock.monotonic + Engine.bounded(timeout) }
 }

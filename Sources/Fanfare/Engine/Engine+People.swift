@@ -6,7 +6,7 @@ import FanfareModel
 extension Engine {
     /// Returns the request; with its entry if there is a store, and the id has its text.
     func kept(_ request: CoreTurn.Request, as entry: @autoclosure () -> PeopleEntry?) -> CoreTurn.Request {
-        guard inbox.hasStore, let entry = entry() else { return request }
+        guard core.inbox.hasStore, let entry = entry() else { return request }
         return .person(entry, request, nil)
     }
 
@@ -27,7 +27,7 @@ extension Engine {
             return .start(card)
         case .move(let id, let audience): return .move(id, audience)
         case .replaceToken(let id, let token):
-            return .replaceToken(id, token, shownAt: FeedTime(milliseconds: clock.wallMilliseconds()))
+            return .replaceToken(id, token, shownAt: FeedTime(milliseconds: core.clock.wallMilliseconds()))
         case .prefer(let id, let preferences): return .prefer(id, preferences)
         case .unfollow(let id): return .unfollow(id)
         default: return nil
@@ -38,7 +38,7 @@ extension Engine {
         of subscriber: SubscriberID, _ activity: String, _ audience: AudienceKey, token: [UInt8],
         startedAt: FeedTime?
     ) -> Card {
-        let now = FeedTime(milliseconds: clock.wallMilliseconds())
+        let now = FeedTime(milliseconds: core.clock.wallMilliseconds())
         // A time that cannot be is taken for now, as the core does.
         let began = startedAt.flatMap { StartDate.isPossible($0, now: now) ? $0 : nil } ?? now
         var card = Card(

@@ -77,14 +77,7 @@ public final class Engine: Sendable {
         public init() {}
     }
 
-    private let apps: [AppID]
-    let inbox: CoreTurn.Inbox
-    let clock: ClockSource
-    let signal: WakeupSignal
-    let coreThread: CoreThread
-    let thread: Locked<LoopThread>
-    let announcements: Announcements
-    let ending: Ending
+    let core: RunningCore
 
     /// Creates an engine: starts its threads and opens the connections. The call returns when the subscribers are loaded, which takes some
     /// seconds for ten million of them, or when a store's events are read. It blocks no thread of the tasks' pool, and a cancelled task still
@@ -115,16 +108,7 @@ public final class Engine: Sendable {
         self.init(core)
     }
 
-    private init(_ core: RunningCore) {
-        apps = core.apps
-        inbox = core.inbox
-        clock = core.clock
-        signal = core.signal
-        coreThread = core.coreThread
-        thread = core.thread
-        announcements = core.announcements
-        ending = core.ending
-    }
+    private init(_ core: RunningCore) { self.core = core }
 
     deinit { requestStop(within: Engine.stopTimeout) }
 
@@ -165,7 +149,7 @@ public final class Engine: Sendable {
     public func room(for command: Command? = nil) async throws(EngineError) {
         var offered: CoreTurn.Request?
         if let command { offered = try request(for: command).get() }
-        switch await inbox.room(for: offered, wake: { signal.signal() }) {
+        switch await core.inbox.room(for: offered, wake: { core.signal.signal() }) {
         case .admitted: return
         case .late: throw .full
         case .stopped: throw .stopped
@@ -180,7 +164,7 @@ public final class Engine: Sendable {
         if case .keyed(let key, let change, nil) = request {
             return try await hand(in: change, under: key, until: until)
         }
-        guard inbox.hasStore, request.isLogged else {
+        guard core.inbox.hasStore, request.isLogged else {
             return try await queue(request, until: until)
         }
         // The inner `nil` of the reply is the engine's: it has stopped before the entry was known to be durable.
@@ -194,7 +178,7 @@ public final class Engine: Sendable {
 
     /// Waits for room only.
     func queue(_ request: CoreTurn.Request, until: MonotonicTime) async throws(EngineError) -> Receipt {
-        try await inbox.post(request, until: until) { signal.signal() }
+        try await core.inbox.post(request, until: until) { core.signal.signal() }
     }
 
     /// Hands in a change of a card, and waits until the store keeps it.
@@ -230,8 +214,8 @@ public final class Engine: Sendable {
     }
 
     func post(_ request: CoreTurn.Request) -> Admission {
-        let admission = inbox.post(request)
-        if case .taken = admission { signal.signal() }
+        let admission = core.inbox.post(request)
+        if case .taken = admission { core.signal.signal() }
         return admission
     }
 
@@ -260,7 +244,7 @@ public final class Engine: Sendable {
     /// - Parameter app: `nil` stands for the first app, even if the engine pushes to none.
     func index(of app: AppID?) -> Result<Int, EngineError> {
         guard let app else { return .success(0) }
-        guard let index = apps.firstIndex(of: app) else {
+        guard let index = core.apps.firstIndex(of: app) else {
             return .failure(.refused(Refusal(.app, "this engine does not push to the app \(app)")))
         }
         return .success(index)

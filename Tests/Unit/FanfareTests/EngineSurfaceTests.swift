@@ -38,7 +38,7 @@ import Testing
             return last
         }
 
-        func callersInLine(_ count: Int) async { while engine.inbox.line.count < count { await Task.yield() } }
+        func callersInLine(_ count: Int) async { while engine.core.inbox.line.count < count { await Task.yield() } }
     }
 
     // MARK: Receipts
