@@ -116,6 +116,12 @@ import Testing
         #expect(saidOfSix == [5, 6])
     }
 
+    @Test func aTableOfOneTopicIsSaidToBeFullWheneverItIsFullAgain() {
+        var room = TopicRoom(topicsMax: 1)
+        let said = [0, 1, 1, 0, 1].map { room.notice(of: $0) != nil }
+        #expect(said == [false, true, false, false, true])
+    }
+
     @Test func aTableWithoutABoundHasRoom() {
         var room = TopicRoom(topicsMax: .max)
         let said = [0, 1_000_000, Int.max / 2, .max].map { room.notice(of: $0) != nil }
