@@ -79,7 +79,7 @@ struct TopicRoom {
         let level = TopicRoom.levels.last { count >= share($0) } ?? 0
         // A count that varies around a level is noticed once, and again only after it has fallen to less than half of the lowest level.
         guard level > levelNoticed else {
-            if count < share(TopicRoom.levels[0]) / 2 { levelNoticed = 0 }
+            if count < share(TopicRoom.levels[0]) - count { levelNoticed = 0 }
             return nil
         }
         levelNoticed = level

@@ -355,4 +355,24 @@ import Testing
         #expect(isOver)
         #expect(engine.records.contains { $0.kind == "goal" }, "what was taken is decided nevertheless")
     }
+
+    // MARK: Notices
+
+    @Test func operatorsAreToldOfUnknownWordsAndUsedUpRoom() {
+        var rules = Rules.builtIn
+        rules.limits.topicsMax = 5
+        let engine = OneThread(rules: rules)
+        for number in 1...6 {
+            _ = engine.ask(
+                .event(
+                    FeedEvent(
+                        topic: TopicID("match/\(number)"), topicKind: .football, at: engine.clock.truth, kind: "start",
+                        change: .patch(["a": 1]))))
+        }
+        engine.event("gaol", .fact(Fact(id: "f", kind: "gaol", at: engine.clock.truth, values: ["side": "home"])))
+        engine.settle()
+        #expect(engine.reports.contains { $0.hasPrefix("80 % of the 5 topics") }, "\(engine.reports)")
+        #expect(engine.reports.contains { $0.hasPrefix("all 5 topics are taken") }, "\(engine.reports)")
+        #expect(engine.reports.contains { $0.contains("`gaol`") }, "\(engine.reports)")
+    }
 }

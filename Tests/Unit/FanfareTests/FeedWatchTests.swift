@@ -14,6 +14,29 @@ import Testing
         event(kind, .fact(Fact(id: id, kind: kind, at: ManualClock.start, values: ["side": "home"])))
     }
 
+    // MARK: Both
+
+    @Test func anEventMayBeNoticedForItsWordAndForTheRoomThatItTakes() {
+        var rules = Rules.builtIn
+        rules.limits.topicsMax = 10
+        var watch = FeedWatch(rules: rules)
+        let both = watch.notices(of: fact("gaol"), runningTopics: 8)
+        #expect(both.count == 2, "\(both)")
+        #expect(both.contains { $0.contains("`gaol`") } && both.contains { $0.hasPrefix("80 % of the 10 topics") })
+        let again = watch.notices(of: fact("gaol"), runningTopics: 8)
+        #expect(again == [], "once")
+        let full = watch.notices(of: fact("gaol"), runningTopics: 10)
+        #expect(full.count == 1 && full.allSatisfy { $0.hasPrefix("all 10 topics are taken") }, "\(full)")
+    }
+
+    @Test func aFeedOfKnownWordsWithRoomToSpareIsNotNoticed() {
+        var watch = FeedWatch(rules: .builtIn)
+        let notices = (0..<1000).flatMap { watch.notices(of: fact("goal"), runningTopics: $0) }
+        #expect(notices == [])
+    }
+
+    // MARK: Words
+
     @Test func aFactOfWhichNoRulesKnowIsSaidOnce() {
         var words = UnknownWords(rules: .builtIn)
         #expect(words.notice(of: fact("goal")) == nil)
@@ -23,6 +46,34 @@ import Testing
         #expect(words.notice(of: fact("gaol")) == nil)
         #expect(
             words.notice(of: fact("streaker")) == "no rules know facts of the kind `streaker`: nothing is made of them")
+    }
+
+    /// The rules of topics without a kind of their own count as well.
+    @Test func aWordIsKnownOnlyToRulesThatUnderstandIt() {
+        let football = Rules.builtIn[.football]
+        for rules in [Rules(kinds: [:], other: football), Rules(kinds: [.football: football], other: TopicRules())] {
+            var words = UnknownWords(rules: rules)
+            let notice = words.notice(of: fact("goal"))
+            #expect(notice == nil)
+        }
+        var words = UnknownWords(rules: Rules(kinds: [:], other: TopicRules()))
+        let notices = [words.notice(of: fact("goal")), words.notice(of: fact("gaol"))]
+        #expect(
+            notices == [
+                "no rules know facts of the kind `goal`: nothing is made of them",
+                "no rules know facts of the kind `gaol`: nothing is made of them",
+            ], "a word that no rule knows is not meant")
+    }
+
+    @Test func anEventThatEndsItsTopicOrAlertsIsNotNoticedWhateverItsName() {
+        var words = UnknownWords(rules: .builtIn)
+        var (end, alert) = (event("ennd", .nothing), event("ennd", .nothing))
+        end.lifecycle = .end
+        alert.alert = AlertText(title: "Over", body: "")
+        let notices = [words.notice(of: end), words.notice(of: alert)]
+        #expect(notices == [nil, nil])
+        let notice = words.notice(of: event("ennd", .nothing))
+        #expect(notice != nil)
     }
 
     @Test func anEndThatIsMisspeltIsSaid() {
@@ -42,7 +93,11 @@ import Testing
     @Test func aWordThatTheCoreRejectsIsNotKept() {
         var words = UnknownWords(rules: .builtIn)
         #expect(words.notice(of: fact(String(repeating: "x", count: 1 << 20))) == nil)
+        let said = [128, 129].map { words.notice(of: fact(String(repeating: "x", count: $0))) != nil }
+        #expect(said == [true, false])
     }
+
+    // MARK: Room
 
     @Test func roomForTopicsIsSaidBeforeItIsUsedUp() {
         var room = TopicRoom(topicsMax: 100)
@@ -52,15 +107,24 @@ import Testing
         #expect((30...85).filter { room.notice(of: $0) != nil } == [80], "and again when it was free in between")
     }
 
-    @Test func operatorsAreToldOfUnknownWordsAndUsedUpRoom() {
-        var rules = Rules.builtIn
-        rules.limits.topicsMax = 5
-        let one = OneThread(rules: rules)
-        for number in 1...6 { _ = one.ask(.event(event("start", .patch(["a": 1]), "match/\(number)"))) }
-        _ = one.ask(.event(fact("gaol")))
-        one.settle()
-        #expect(one.reports.contains { $0.hasPrefix("80 % of the 5 topics") }, "\(one.reports)")
-        #expect(one.reports.contains { $0.hasPrefix("all 5 topics are taken") }, "\(one.reports)")
-        #expect(one.reports.contains { $0.contains("`gaol`") }, "\(one.reports)")
+    @Test func aShareOfASmallTableIsRoundedUp() {
+        var three = TopicRoom(topicsMax: 3)
+        let saidOfThree = (0...3).filter { three.notice(of: $0) != nil }
+        #expect(saidOfThree == [3])
+        var six = TopicRoom(topicsMax: 6)
+        let saidOfSix = (0...6).filter { six.notice(of: $0) != nil }
+        #expect(saidOfSix == [5, 6])
+    }
+
+    @Test func aTableOfOneTopicIsSaidToBeFullWheneverItIsFullAgain() {
+        var room = TopicRoom(topicsMax: 1)
+        let said = [0, 1, 1, 0, 1].map { room.notice(of: $0) != nil }
+        #expect(said == [false, true, false, false, true])
+    }
+
+    @Test func aTableWithoutABoundHasRoom() {
+        var room = TopicRoom(topicsMax: .max)
+        let said = [0, 1_000_000, Int.max / 2, .max].map { room.notice(of: $0) != nil }
+        #expect(said == [false, false, false, true])
     }
 }
