@@ -7,16 +7,27 @@ import Testing
 
 /// Which completions of an earlier process a restart believes.
 @Suite struct EarlierCompletionsTests {
-    private static func publication(version: UInt32, goals: Int64) -> Publication {
+    private static let before = FeedTime(seconds: 1_790_000_000)
+
+    private static func publication(version: UInt32, goals: Int64, birth: UInt64 = 7) -> Publication {
         Publication.test(
-            UInt64(version), numbered: TopicNumber(place: 0, birth: 7), kind: .generic, state: ["goals": .int(goals)])
+            UInt64(version), numbered: TopicNumber(place: 0, birth: birth), kind: .generic,
+            state: ["goals": .int(goals)])
     }
 
-    private static func completions(of publication: Publication) -> EarlierCompletions {
+    /// Serial below which imported cards have a version.
+    private static let serials: UInt64 = 10
+
+    private static func completions(
+        of publications: Publication..., app: AppID? = nil, except exceptions: [ActivityMark] = []
+    ) -> EarlierCompletions {
         var completions = EarlierCompletions()
-        let completion = TopicCompletion(publication, before: FeedTime(seconds: 1_790_000_000))
-        completions.insert(
-            StoredCompletion(completion, app: nil, serials: 0), at: CompletionKey(birth: 7, app: 0))
+        for publication in publications {
+            let completion = TopicCompletion(publication, before: before, except: exceptions)
+            completions.insert(
+                StoredCompletion(completion, app: app, serials: serials),
+                at: CompletionKey(birth: publication.topic.birth, app: 0))
+        }
         return completions
     }
 
@@ -36,18 +47,109 @@ import Testing
         #expect(completions.outdated(by: [Self.publication(version: 1, goals: 1)]).count == 1)
     }
 
-    /// What is decided again by another build may be decided otherwise; what a checkpoint has was decided by the one before.
-    @Test func anotherBuildChangesSomethingIfItHasDecidedAgain() {
-        func changedAt(hasDecided: Bool, text: String = "rules") -> LogPosition? {
-            var recall = EngineCore.Recall()
-            #expect(recall.adopt(LogRules(text: "rules", program: 1), at: 5) == .asTheFirst)
-            recall.hasDecided = hasDecided
-            let adoption = recall.adopt(LogRules(text: text, program: 2), at: 9)
-            #expect((adoption == .asOthers) == (recall.changedAt != nil))
-            return recall.changedAt
+    /// The next guests at a table have nothing of what the ones before had.
+    @Test func aCompletionIsOfOneTurnOfATopic() {
+        let former = Self.publication(version: 1, goals: 0)
+        let next = Self.publication(version: 1, goals: 0, birth: 9)
+        #expect(!Self.completions(of: former).isOf(next, app: nil))
+        // Which of them a store has first does not matter.
+        for completions in [Self.completions(of: former, next), Self.completions(of: next, former)] {
+            #expect(completions.isOf(next, app: nil) && !completions.isOf(former, app: nil))
+            #expect(completions.outdated(by: [next]) == [CompletionKey(birth: 7, app: 0)])
         }
-        #expect(changedAt(hasDecided: true) == 9)
-        #expect(changedAt(hasDecided: false) == nil)
-        #expect(changedAt(hasDecided: false, text: "other rules") == 9)
+    }
+
+    /// Rows of an earlier form do not say what their version shows.
+    @Test func aCompletionOfAnEarlierFormIsOfItsVersionWhateverThatShows() {
+        var completions = EarlierCompletions()
+        completions.insert(
+            StoredCompletion(
+                topic: TopicID("match"), app: nil, birth: 7, version: 1, displayHash: nil, before: Self.before,
+                serials: Self.serials), at: CompletionKey(birth: 7, app: 0))
+        #expect(completions.isOf(Self.publication(version: 1, goals: 5), app: nil))
+        #expect(!completions.isOf(Self.publication(version: 2, goals: 5), app: nil))
+    }
+
+    @Test func aCompletionInOneAppSaysNothingOfAnother() {
+        let (one, two) = (AppID(bundleID: "one"), AppID(bundleID: "two"))
+        let shown = Self.publication(version: 1, goals: 0)
+        let completions = Self.completions(of: shown, app: one)
+        #expect(completions.isOf(shown, app: one) && !completions.isOf(shown, app: two))
+        #expect(!completions.isOf(shown, app: nil))
+        let card = Self.subscription(joinedAt: -1)
+        #expect(completions.hasVersion(card, app: one) && !completions.hasVersion(card, app: two))
+    }
+
+    @Test func placesOfWhatNoTopicShowsAreOutdatedInTheOrderOfTheStore() {
+        #expect(EarlierCompletions().isEmpty && EarlierCompletions().outdated(by: []).isEmpty)
+        let births: [UInt64] = [8, 7, 9]
+        var completions = EarlierCompletions()
+        for birth in births {
+            let completion = TopicCompletion(
+                Self.publication(version: 1, goals: 0, birth: birth), before: Self.before)
+            for app in 0..<2 {
+                completions.insert(
+                    StoredCompletion(completion, app: AppID(bundleID: "\(app)"), serials: Self.serials),
+                    at: CompletionKey(birth: birth, app: app))
+            }
+        }
+        #expect(!completions.isEmpty)
+        func places(_ births: [UInt64]) -> [CompletionKey] {
+            births.flatMap { birth in (0..<2).map { CompletionKey(birth: birth, app: $0) } }
+        }
+        #expect(completions.outdated(by: []) == places(births))
+        #expect(completions.outdated(by: [Self.publication(version: 1, goals: 0, birth: 7)]) == places([8, 9]))
+    }
+
+    // MARK: Cards
+
+    /// - Parameter second: time at which the card joined, from the time before which joiners have the version; `nil` for an imported card.
+    private static func subscription(
+        _ activity: ActivityID = "card", token: [UInt8] = [1], to audience: AudienceKey = .topic(TopicID("match")),
+        joinedAt second: Int64? = nil, serial: UInt64? = 100
+    ) -> Subscription {
+        var subscription = Subscription(
+            audience: audience, activity: activity, subscriber: 1, token: token,
+            joinedAt: second.map { before + .seconds($0) })
+        subscription.serial = serial
+        return subscription
+    }
+
+    private static func hasVersion(_ subscription: Subscription, except exceptions: [ActivityMark] = []) -> Bool {
+        completions(of: publication(version: 1, goals: 0), except: exceptions).hasVersion(subscription, app: nil)
+    }
+
+    /// Others may have joined at that very time, behind the completion.
+    @Test func whoHasJoinedBeforeACompletionsTimeHasItsVersion() {
+        #expect(Self.hasVersion(Self.subscription(joinedAt: -1)))
+        #expect(!Self.hasVersion(Self.subscription(joinedAt: 0)))
+        #expect(!Self.hasVersion(Self.subscription(joinedAt: 1, serial: 1)), "its time says more than its serial")
+    }
+
+    @Test func anImportedCardHasTheVersionIfItWasStoredBeforeTheCompletion() {
+        #expect(Self.hasVersion(Self.subscription(serial: Self.serials - 1)))
+        #expect(!Self.hasVersion(Self.subscription(serial: Self.serials)))
+    }
+
+    @Test func aCardThatTheStoreDoesNotHaveLacksTheVersionWheneverItJoined() {
+        #expect(!Self.hasVersion(Self.subscription(joinedAt: -1, serial: nil)))
+    }
+
+    @Test func aCompletionIsOfCardsThatShowItsTopicAlone() {
+        let (match, other) = (TopicID("match"), TopicID("other"))
+        #expect(!Self.hasVersion(Self.subscription(to: .topic(other), joinedAt: -1)))
+        #expect(
+            !Self.hasVersion(Self.subscription(to: .lineup([match]), joinedAt: -1)), "a lineup's version is another")
+    }
+
+    @Test func whoIsAnExceptionLacksTheVersionAndOthersHaveIt() {
+        let lacking = [ActivityMark("lacks", token: []), ActivityMark(ActivityID(7), token: [7])]
+        #expect(!Self.hasVersion(Self.subscription("lacks", joinedAt: -1), except: lacking))
+        #expect(Self.hasVersion(Self.subscription("has", joinedAt: -1), except: lacking))
+        // A card without an id of its app is named by its token.
+        #expect(!Self.hasVersion(Self.subscription(ActivityID(8), token: [7], joinedAt: -1), except: lacking))
+        #expect(Self.hasVersion(Self.subscription(ActivityID(7), token: [8], joinedAt: -1), except: lacking))
+        #expect(
+            !Self.hasVersion(Self.subscription("has", joinedAt: 0), except: lacking), "an exception is none of others")
     }
 }
