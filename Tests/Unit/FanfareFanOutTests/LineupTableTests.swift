@@ -238,36 +238,3 @@ import Testing
         #expect(lineups.preferredLane == 1)
     }
 }
-
-/// Lineups whose wake-up is due.
-@Suite struct DueLineupsTests {
-    @Test func entriesThatDoNotCountAreFewerThanTheOthers() {
-        let due = DueLineups(lane: 2)
-        #expect(!due.hasWork && due.preferredLane == 2)
-        var isDue = Set(0..<1000)
-        for row in 0..<1000 { due.append(row) }
-        for row in stride(from: 0, to: 1000, by: 2) {
-            isDue.remove(row)
-            due.abandon { isDue.contains($0) }
-        }
-        #expect(due.count <= 2 * isDue.count + 16 && due.violation(due: isDue) == nil)
-        var visited: [Int] = []
-        while let row = due.popFirst(isDue: { isDue.contains($0) }) {
-            visited.append(row)
-            isDue.remove(row)
-        }
-        #expect(visited == Array(stride(from: 1, to: 1000, by: 2)), "first come, first served, each once")
-        #expect(!due.hasWork)
-    }
-
-    @Test func aLineupWithoutAnEntryAndAnEntryThatCountsForNoneAreViolations() {
-        let due = DueLineups(lane: 1)
-        for row in 0..<5 { due.append(row, isFirst: row == 3) }
-        due.abandon { $0 != 2 }
-        let first = due.popFirst { $0 != 2 }
-        #expect(first == 3 && due.violation(due: [0, 1, 4]) == nil)
-        #expect(due.violation(due: [0, 1]) != nil && due.violation(due: [0, 1, 9]) != nil)
-        due.append(2)
-        #expect(due.violation(due: [0, 1, 2, 4]) == nil)
-    }
-}

@@ -1,119 +1,117 @@
 import FanfareModel
+import FanfareTestSupport
 import Testing
 
 @testable import FanfareFanOut
 
-/// A topic's only follower is an object only while a push is on its way.
 @Suite struct RestingFollowersTests {
-    private let service = ScriptedService()
-    private var shard: Shard { service.shard }
-    private var rests: Bool { shard.membership.audiences[0] === shard.membership.audiences.restingFollower }
+    /// An audience that can rest: its only member has the newest version.
+    private func audience(
+        _ member: UInt32, of topic: TopicIndex = 3, having number: UInt32 = 5, alerts: AlertHistory? = nil,
+        showing latest: Publication? = nil
+    ) -> Audience {
+        let audience = Audience(topics: [.none], trackedMax: 4)
+        audience.wake(
+            RestingFollower(
+                topic: topic, member: ActivitySlot(member), number: number, freshness: 2,
+                alerts: alerts.map { RestingFollower.Alerts($0) }), showing: latest)
+        return audience
+    }
 
-    @Test func followerRestsWhileNothingIsPending() {
-        service.follow(1)
-        #expect(rests, "nothing has been published")
-        for version in 1...3 {
-            service.publish()
-            #expect(!rests && shard.violatedInvariant() == nil)
-            service.run()
-            #expect(rests && service.accepted.count == version && shard.violatedInvariant() == nil)
+    @Test func aFollowerWakesAsItWasBeforeItsRest() {
+        let latest = Publication.test(7)
+        let audience = audience(8, of: 3, having: 5, showing: latest)
+        #expect(audience.canRest(showing: latest, stamp: 0))
+        var followers = RestingFollowers()
+        followers.rest(audience, at: 1)
+        let row = followers[1]
+        #expect(row?.topic == 3 && row?.member == ActivitySlot(8) && row?.number == 5 && row?.freshness == 2)
+        let awake = followers.wake(1, trackedMax: 4) { $0 == 3 ? latest : nil }
+        #expect(awake.topics == [3] && awake.order.members == [ActivitySlot(8)] && awake.target == 5)
+        #expect(awake.newest.publication === latest && awake.priority == .immediate && awake.times.freshness == 2)
+        #expect(awake.canRest(showing: latest, stamp: 0), "nothing is pending")
+    }
+
+    @Test func aFollowerOfATopicWithoutPublicationsHasNoVersionWhenItWakes() {
+        var followers = RestingFollowers()
+        followers.rest(audience(8, having: 0), at: 0)
+        let awake = followers.wake(0, trackedMax: 4) { _ in nil }
+        #expect(awake.target == 0 && awake.newest.publication == nil && awake.priority == .conserving)
+    }
+
+    @Test func rowsAreThoseOfTheirIndicesAndThereAreNoOthers() {
+        var followers = RestingFollowers()
+        #expect(followers[0] == nil && followers.count == 0)
+        followers.rest(audience(8), at: 5)
+        followers.rest(audience(9), at: 2)
+        let members = (0..<8).map { followers[AudienceIndex($0)]?.member.rawValue }
+        #expect(members == [nil, nil, 9, nil, nil, 8, nil, nil])
+        #expect(followers.count == 2 && followers.violation() == nil)
+    }
+
+    /// Audiences rest and wake in any order.
+    @Test(arguments: 0..<20 as Range<UInt64>) func rowsAgreeWithADictionary(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        var followers = RestingFollowers()
+        var members: [Int: UInt32] = [:]
+        for step in 0..<1000 {
+            let place = Int.random(in: 0..<50, using: &random)
+            let index = AudienceIndex(place)
+            #expect(followers[index]?.member.rawValue == members[place], "seed \(seed), step \(step)")
+            if let member = members.removeValue(forKey: place) {
+                let awake = followers.wake(index, trackedMax: 4) { _ in nil }
+                #expect(awake.order.members == [ActivitySlot(member)], "seed \(seed), step \(step)")
+                #expect(awake.topics == [TopicIndex(place)], "seed \(seed), step \(step)")
+            } else {
+                members[place] = UInt32(step)
+                followers.rest(audience(UInt32(step), of: TopicIndex(place)), at: index)
+            }
+            #expect(followers.count == members.count && followers.violation() == nil, "seed \(seed), step \(step)")
         }
-        #expect(service.accepted.map(\.payload.stamp) == service.accepted.map(\.payload.stamp).sorted())
-        #expect(shard.isQuiet && shard.demand == 1)
     }
 
-    @Test func followerDoesNotRestWhileAPushIsInFlightOrWaits() {
-        service.follow(1)
-        service.publish()
-        let flying = service.pull()
-        #expect(flying.count == 1 && !rests)
-        service.complete(flying, .throttled)
-        #expect(!rests && shard.violatedInvariant() == nil)
-        service.pass(seconds: 3)
-        service.run()
-        #expect(rests && service.accepted.count == 1)
+    @Test func alertsOfBeforeTheRestAreThoseOfTheirFollowerAlone() {
+        let alert = Alert(
+            cause: "goal", class: .essential, text: AlertText(title: "Goal", body: ""), freshFor: .seconds(300),
+            highlight: nil)
+        var alerts = AlertHistory()
+        alerts.append(IssuedAlert(alert, of: TopicID("order"), at: 0), in: 5, for: 0, having: 5)
+        var followers = RestingFollowers()
+        followers.rest(audience(9), at: 0)
+        followers.rest(audience(8, alerts: alerts), at: 1)
+        #expect(followers[0] != nil && followers[0]?.alerts == nil && followers[1]?.alerts != nil)
+        let quiet = followers.wake(0, trackedMax: 4) { _ in nil }
+        let alerted = followers.wake(1, trackedMax: 4) { _ in nil }
+        #expect(quiet.alerts.isEmpty, "whichever object it has")
+        #expect(alerted.alerts.newest == 5 && alerted.alerts.pending.map(\.alert.cause) == ["goal"])
     }
 
-    @Test func secondFollowerWakesTheFirst() {
-        service.follow(1)
-        service.publish()
-        service.run()
-        service.follow(2)
-        #expect(!rests)
-        service.run()
-        service.publish()
-        service.run()
-        #expect(service.accepted.map(\.member) == [1, 2, 1, 2] && shard.violatedInvariant() == nil)
-        service.unfollow([1])
-        service.run()
-        service.publish()
-        service.run()
-        #expect(rests && shard.violatedInvariant() == nil)
+    @Test func objectThatRestsServesAnotherFollowerAsAnotherTenant() {
+        let objects = (UInt32(0)..<3).map { audience($0) }
+        var followers = RestingFollowers()
+        for (place, object) in objects.enumerated() { followers.rest(object, at: AudienceIndex(place)) }
+        let tenants = Set(objects.map(\.servedTenant))
+        let awake = [1, 2, 0].map { followers.wake(AudienceIndex($0), trackedMax: 4) { _ in nil } }
+        #expect(awake.map { $0.order.members } == [[ActivitySlot(1)], [ActivitySlot(2)], [ActivitySlot(0)]])
+        #expect(Set(awake.map { ObjectIdentifier($0) }) == Set(objects.map { ObjectIdentifier($0) }))
+        #expect(!awake.contains { tenants.contains($0.servedTenant) })
     }
 
-    @Test func objectServesOneFollowerAfterAnother() {
-        for member in 1...100 { service.follow(member, .topic(TopicID("order/\(member)"))) }
-        #expect(shard.membership.audiences.followers.count == 100)
-        var objects: Set<ObjectIdentifier> = []
-        for member in 1...100 {
-            service.publish(TopicID("order/\(member)"))
-            objects.insert(ObjectIdentifier(shard.membership.audiences[AudienceIndex(member - 1)]))
-            service.run()
-        }
-        #expect(objects.count == 1 && service.accepted.map(\.member) == Array(1...100))
-        #expect(shard.violatedInvariant() == nil)
+    @Test func fourThousandObjectsAreKeptForFollowersThatWakeAndFurtherOnesAreMadeAnew() {
+        let objects = (UInt32(0)..<5000).map { audience($0) }
+        var followers = RestingFollowers()
+        for (place, object) in objects.enumerated() { followers.rest(object, at: AudienceIndex(place)) }
+        #expect(followers.count == 5000 && followers.violation() == nil)
+        let awake = objects.indices.map { followers.wake(AudienceIndex($0), trackedMax: 4) { _ in nil } }
+        let kept = Set(objects.map { ObjectIdentifier($0) }).intersection(awake.map { ObjectIdentifier($0) })
+        #expect(kept.count == 4096 && followers.count == 0 && followers.violation() == nil)
+        let members = awake.map { $0.order.members[0].rawValue }
+        #expect(members == Array(UInt32(0)..<5000))
     }
 
-    @Test func alertsAreKnownAfterARest() {
-        service.follow(1)
-        service.publish()
-        service.run()
-        func ask() -> AlertDisposition {
-            shard.disposition(
-                of: "goal", in: ScriptedService.match, for: ScriptedService.id(1), at: service.moment)
-        }
-        #expect(ask() == .silenced(.unknown))
-        service.publish(alert: "goal")
-        service.run()
-        #expect(rests || ask() == .accepted)
-        #expect(ask() == .accepted && service.told(of: "goal") == [1])
-        service.publish()
-        service.run()
-        #expect(rests && ask() == .accepted)
-        #expect(service.accepted.count == 3 && service.accepted.last?.payload.alert == nil)
-    }
-
-    @Test func publicationThatShowsTheSameIsNotSentAndTheNextOneIs() {
-        service.follow(1)
-        service.publish(state: ["status": "placed"])
-        service.run()
-        service.publish(state: ["status": "placed"])
-        service.run()
-        #expect(service.accepted.count == 1 && !rests, "it shows the publication before, whose dates are its own")
-        service.publish(state: ["status": "ready"])
-        service.run()
-        #expect(service.accepted.count == 2 && rests && shard.violatedInvariant() == nil)
-    }
-
-    @Test func questionThatNamedAnObjectIsAnsweredAfterItsRest() {
-        service.follow(1)
-        service.follow(2, .topic(TopicID("order")))
-        service.publish()
-        let flying = service.pull()
-        service.apply(.reportQuiet(7))
-        service.publish(TopicID("order"))
-        service.complete(flying, .accepted)
-        let answers = service.feedback().filter { if case .quiet(7, true) = $0 { true } else { false } }
-        #expect(answers.count == 1, "the second topic was published after the question")
-    }
-
-    @Test func endOfAFollowerThatRested() {
-        service.follow(1)
-        service.publish()
-        service.run()
-        service.publish(event: .end)
-        service.run()
-        #expect(service.accepted.last?.payload.event == .end && shard.statistics.activities == 0)
-        #expect(shard.membership.audiences[0] === shard.membership.audiences.vacant && shard.violatedInvariant() == nil)
+    @Test func twoAudiencesAtOneIndexAreAViolation() {
+        var followers = RestingFollowers()
+        for member in UInt32(0)..<2 { followers.rest(audience(member), at: 1) }
+        #expect(followers.violation() != nil)
     }
 }

@@ -4,289 +4,308 @@ import Testing
 
 @testable import FanfareFanOut
 
-/// A shard answers questions whether all activities have the content published before.
 @Suite struct SettlingTests {
-    private static func stage() -> EmbeddedShard {
-        EmbeddedShard(at: Moment(wallMilliseconds: 1_790_000_000_000, monotonicNanoseconds: 1))
+    private static let publication = Publication.test()
+
+    /// Audiences of one member each, activities, and what is due to these for themselves.
+    private struct Stage {
+        var settling = Settling()
+        var audiences: [Audience]
+        var activities: [Activity]
+        var due: [ActivitySlot: Settling.DuePush] = [:]
+        var unvisited = UnvisitedNews(topics: [], newest: NewsNumber())
+
+        init(audiences: Int = 0, activities: Int = 0) {
+            self.audiences = (0..<audiences).map { _ in SettlingTests.audience() }
+            self.activities = (0..<activities).map { Activity(id: ActivityID(UInt64($0))) }
+        }
+
+        mutating func answer() -> Settling.Answer? {
+            let (news, pushes) = (unvisited, due)
+            return settling.takeSettled(
+                audiences, activities, unvisited: { news }, duePush: { pushes[$0, default: .none] })
+        }
     }
 
-    @Test func aShardAtRestAnswersAtOnce() {
-        let stage = Self.stage()
-        stage.ask(1)
-        #expect(stage.settled == [1])
+    /// An audience of one member, which has the newest version.
+    private static func audience(_ lineup: Lineup? = nil) -> Audience {
+        let audience = Audience(topics: [0], lineup: lineup, trackedMax: 1)
+        audience.order.rest(ActivitySlot(0))
+        audience.ledger.join()
+        return audience
     }
 
-    @Test func aQuestionWaitsForVersionsBeforeItAndForNoneAfterIt() {
-        let stage = Self.stage()
-        for activity in UInt64(1)...2 { stage.follow(activity) }
-        stage.publish()
-        stage.pull()
-        stage.ask(1)
-        stage.publish()
-        stage.pass(seconds: 1)
-        stage.answer(1)
-        #expect(stage.settled == [], "the second one has nothing yet")
-        stage.pull()
-        stage.answer(1)
-        #expect(stage.settled == [1], "both have the version before it, and are owed the next one")
-        #expect(!stage.shard.isQuiet)
+    private static func publish(to audience: Audience) {
+        audience.publish(AudienceVersion(publication), alerting: nil, freshness: 0, at: 0)
+    }
+
+    /// Notes that the member has a version whose push was in flight.
+    private static func accept(_ version: UInt32, by audience: Audience) {
+        let old = audience.ledger.oldest
+        audience.ledger.advance(1, from: old, to: version)
+        audience.ledger.conclude(1, version)
+        if version == audience.target { audience.owed = 0 }
+    }
+
+    /// Sends the newest version, which the member gets.
+    private static func deliver(to audience: Audience) {
+        guard audience.owed > 0 else { return }
+        audience.ledger.noteSent(1)
+        accept(audience.target, by: audience)
+    }
+
+    @Test func nothingIsAnsweredWithoutAQuestion() {
+        var stage = Stage(audiences: 1)
+        let answers = [stage.answer()?.question, stage.settling.takeAll(isComplete: true)?.question]
+        #expect(stage.settling.isIdle && answers == [nil, nil])
+    }
+
+    @Test func whereNothingIsLackedTheAnswerComesAtOnceAndOnce() {
+        var stage = Stage(audiences: 2, activities: 2)
+        stage.settling.ask(7)
+        #expect(!stage.settling.isIdle)
+        let answers = [stage.answer(), stage.answer()]
+        #expect(answers.map { $0?.question } == [7, nil] && answers[0]?.isComplete == true)
+        #expect(stage.settling.isIdle)
+    }
+
+    @Test func aQuestionWaitsForTheVersionBeforeItAndForNoneAfterIt() {
+        var stage = Stage(audiences: 1)
+        let audience = stage.audiences[0]
+        Self.publish(to: audience)
+        stage.settling.ask(1)
+        let early = stage.answer()
+        audience.ledger.noteSent(1)
+        Self.publish(to: audience)
+        let late = stage.answer()
+        #expect(early == nil && late == nil)
+        Self.accept(1, by: audience)
+        let answer = stage.answer()
+        #expect(audience.owed == 1 && answer?.question == 1 && answer?.isComplete == true)
     }
 
     @Test func aNewerVersionIsAsGoodAsTheOneThatWasAwaited() {
-        let stage = Self.stage()
-        stage.follow(1)
-        stage.publish()
-        stage.ask(1)
-        stage.publish()
-        stage.pull()
-        #expect(stage.flying.count == 1)
-        stage.publish()
-        stage.answer(1)
-        #expect(stage.settled == [1])
+        var stage = Stage(audiences: 1)
+        Self.publish(to: stage.audiences[0])
+        stage.settling.ask(1)
+        let early = stage.answer()
+        Self.publish(to: stage.audiences[0])
+        Self.deliver(to: stage.audiences[0])
+        let answer = stage.answer()
+        #expect(early == nil && answer?.question == 1)
     }
 
-    @Test func aQuestionWaitsForJoinersBeforeItAndForNoneAfterIt() {
-        let stage = Self.stage()
-        stage.follow(1)
-        stage.publish()
-        stage.pull()
-        stage.answer(1)
-        stage.follow(2)
-        stage.ask(1)
-        stage.pull()
-        stage.follow(3)
-        stage.pull()
-        #expect(stage.settled == [])
-        stage.answer(1)
-        #expect(stage.settled == [1])
-        #expect(!stage.shard.isQuiet)
-    }
-
-    @Test func questionWaitsForEarlierDepartures() {
-        let stage = Self.stage()
-        for activity in UInt64(1)...2 { stage.follow(activity) }
-        stage.apply(.unfollow(ActivityID(1)))
-        stage.ask(1)
-        stage.pull()
-        stage.apply(.unfollow(ActivityID(2)))
-        stage.pull()
-        #expect(stage.settled == [])
-        stage.answer(1)
-        #expect(stage.settled == [1])
-        #expect(!stage.shard.isQuiet)
-    }
-
-    @Test func aQuestionWaitsForAPushThatMustBeSentAgain() {
-        let stage = Self.stage()
-        for activity in UInt64(1)...2 { stage.follow(activity) }
-        stage.publish()
-        stage.pull()
-        stage.ask(1)
-        stage.answer(2, .unknown)
-        #expect(stage.settled == [])
-        stage.follow(3)
-        stage.pull()
-        #expect(stage.flying.count == 3)
-        #expect(stage.settled == [])
-        stage.answer(3)
-        #expect(stage.settled == [1])
-    }
-
-    /// A new token ends an activity's wait, but its push is still pending.
-    @Test(arguments: [false, true]) func aNewTokenIsNoAnswer(leaves: Bool) {
-        let stage = Self.stage()
-        stage.publish()
-        stage.follow(1)
-        if leaves {
-            stage.pull()
-            stage.answer(1)
-            stage.apply(.unfollow(ActivityID(1)))
+    @Test(arguments: [[0, 1, 2], [2, 1, 0], [1, 2, 0]]) func eachAudienceThatLackedAVersionIsAwaited(order: [Int]) {
+        var stage = Stage(audiences: 3)
+        for audience in stage.audiences { Self.publish(to: audience) }
+        stage.settling.ask(1)
+        var answers = [stage.answer()?.question]
+        for place in order {
+            Self.deliver(to: stage.audiences[place])
+            answers.append(stage.answer()?.question)
         }
-        stage.pull()
-        stage.answer(1, .throttled)
-        stage.ask(1)
-        #expect(stage.settled == [])
-        stage.apply(.replaceToken(ActivityID(1), token: [99]))
-        // A push to another activity makes the shard look.
-        stage.follow(2)
-        stage.pull()
-        #expect(stage.flying.count == 2)
-        stage.shard.complete([], at: stage.moment)
-        #expect(stage.settled == [])
-        stage.answer(2)
-        #expect(stage.settled == [1])
+        #expect(answers == [nil, nil, nil, 1])
     }
 
-    @Test func aQuestionWaitsForAStartUntilItIsTakenAndNotForItsToken() {
-        let stage = Self.stage()
-        stage.follow(1)
-        stage.publish()
-        stage.pull()
-        stage.apply(
-            .start(
-                StartRequest(
-                    activity: "card", token: [9], attributesType: "A", alert: AlertText(title: "It begins", body: "")),
-                .topic(TopicID("match"))))
-        stage.answer(1)
-        stage.ask(1)
-        #expect(stage.settled == [])
-        stage.pull()
-        stage.follow(2)
-        stage.answer(1)
-        #expect(stage.settled == [1])
+    @Test func questionsDuringARoundAreAnsweredByTheNextOneWithItsNewest() {
+        var stage = Stage(audiences: 2)
+        Self.publish(to: stage.audiences[0])
+        stage.settling.ask(1)
+        let early = stage.answer()
+        stage.settling.ask(2)
+        Self.publish(to: stage.audiences[1])
+        stage.settling.ask(3)
+        Self.deliver(to: stage.audiences[0])
+        let first = [stage.answer()?.question, stage.answer()?.question]
+        Self.deliver(to: stage.audiences[1])
+        let second = stage.answer()
+        #expect(early == nil && first == [1, nil] && second?.question == 3 && stage.settling.isIdle)
     }
 
-    /// Changes of a lineup wait for its minimum interval of two seconds; until then they are in no version.
-    @Test func aQuestionWaitsForWhatALineupHoldsBack() {
-        let stage = Self.stage()
-        let lineup = AudienceKey.lineup([TopicID("match"), TopicID("other")])
-        stage.publish("match")
-        stage.publish("other")
-        stage.follow(1, lineup)
-        stage.pull()
-        stage.answerAll()
-        // The first change leaves, the second waits.
-        stage.publish("match")
-        stage.pull()
-        stage.publish("other")
-        stage.pull()
-        stage.ask(1)
-        stage.answerAll()
-        #expect(stage.settled == [])
-        #expect(stage.shard.membership.lineups.newsCount == 1)
-        // From here on a push is pending at any time.
-        stage.publish("quiz")
-        stage.follow(2, .topic(TopicID("quiz")))
-        stage.pass(seconds: 60)
-        stage.pull()
-        #expect(stage.settled == [])
-        let late = stage.flying.count
-        stage.follow(3, .topic(TopicID("quiz")))
-        stage.pull()
-        stage.answer(late)
-        #expect(stage.settled == [1])
-        #expect(!stage.shard.isQuiet)
+    @Test func oneAnswerStandsForTwoRoundsThatEndTogether() {
+        var stage = Stage(audiences: 1)
+        Self.publish(to: stage.audiences[0])
+        stage.settling.ask(1)
+        let early = stage.answer()
+        stage.settling.ask(2)
+        Self.deliver(to: stage.audiences[0])
+        let answer = stage.answer()
+        #expect(early == nil && answer?.question == 2 && stage.settling.isIdle)
     }
 
-    @Test func questionsAskedMeanwhileAreAnsweredTogether() {
-        let stage = Self.stage()
-        for activity in UInt64(1)...3 { stage.follow(activity) }
-        stage.publish()
-        stage.ask(1)
-        stage.ask(2)
-        stage.pull()
-        stage.ask(3)
-        stage.answer(1)
-        #expect(stage.settled == [])
-        stage.answer(2)
-        #expect(stage.settled == [3])
+    @Test func aVersionThatWasRefusedForGoodIsNotAwaitedAndTheAnswerSaysSo() {
+        var stage = Stage(audiences: 1)
+        let audience = stage.audiences[0]
+        Self.publish(to: audience)
+        (audience.owed, audience.refused) = (0, 1)
+        stage.settling.ask(1)
+        let refused = stage.answer()
+        Self.publish(to: audience)
+        Self.deliver(to: audience)
+        stage.settling.ask(2)
+        let newer = stage.answer()
+        #expect(refused?.question == 1 && refused?.isComplete == false)
+        #expect(newer?.question == 2 && newer?.isComplete == true, "the member has something newer")
     }
 
-    /// One phone is never served, while questions are asked every second.
-    @Test func questionsThatAreAskedInVainAreAnsweredOnce() {
-        let stage = Self.stage()
-        stage.follow(1)
-        stage.publish()
-        stage.pull()
-        for question in UInt64(1)...100_000 { stage.ask(question) }
-        #expect(stage.settled == [])
-        stage.answer(1)
-        #expect(stage.settled == [100_000])
+    @Test func changesThatALineupHoldsBackAreAwaitedUntilTheirVersionIsThere() {
+        let lineup = Lineup(rotation: Rotation(LineupRules(), at: .always))
+        lineup.deferred = [7]
+        var stage = Stage()
+        stage.audiences = [Self.audience(lineup)]
+        stage.settling.ask(1)
+        let held = stage.answer()
+        lineup.deferred = []
+        Self.publish(to: stage.audiences[0])
+        let published = stage.answer()
+        Self.deliver(to: stage.audiences[0])
+        let delivered = stage.answer()
+        #expect(held == nil && published == nil && delivered?.question == 1 && delivered?.isComplete == true)
     }
 
-    /// A state that was refused for good is not awaited: the answer comes, and says that it was refused.
-    @Test(arguments: [false, true]) func aQuestionDoesNotWaitForWhatWasRefusedAndTheAnswerSaysThatItWas(isLate: Bool) {
-        let stage = Self.stage()
-        for activity in UInt64(1)...2 { stage.follow(activity) }
-        stage.publish()
-        stage.pull()
-        if !isLate { stage.ask(1) }
-        stage.answer(1, .refused)
-        stage.follow(3)
-        stage.pull()
-        if isLate { stage.ask(1) }
-        stage.answerAll()
-        #expect(stage.answers.map(\.isComplete) == [false])
-        stage.publish()
-        stage.pass(seconds: 1)
-        stage.pull()
-        stage.answerAll()
-        stage.ask(2)
-        #expect(stage.answers.map(\.isComplete) == [true], "all have something newer")
+    @Test func changesThatALineupHoldsBackAfterTheQuestionAreNotAwaited() {
+        let lineup = Lineup(rotation: Rotation(LineupRules(), at: .always))
+        var stage = Stage()
+        stage.audiences = [Self.audience(lineup)]
+        Self.publish(to: stage.audiences[0])
+        stage.settling.ask(1)
+        let early = stage.answer()
+        lineup.deferred = [7]
+        Self.deliver(to: stage.audiences[0])
+        let answer = stage.answer()
+        #expect(early == nil && answer?.question == 1)
     }
 
-    /// A question behind another one begins its round when that is answered: it may wait for a little more than it asked, but not for ever.
-    @Test func aQuestionBehindAnotherOneIsAnsweredTooAlthoughTheShardIsNeverAtRest() {
-        let stage = Self.stage()
-        for activity in UInt64(1)...3 { stage.follow(activity) }
-        stage.publish()
-        stage.pull()
-        stage.ask(1)
-        stage.ask(2)
-        for _ in 0..<2 {
-            stage.publish()
-            stage.pass(seconds: 1)
-            let before = stage.flying.count
-            stage.answer(before)
-            stage.pull()
-            #expect(!stage.shard.isQuiet)
+    /// The audience has rested, and its object serves another one.
+    @Test func anAudienceThatIsNoLongerThereIsNotAwaitedNorIsItsSuccessor() {
+        var stage = Stage(audiences: 1)
+        let audience = stage.audiences[0]
+        Self.publish(to: audience)
+        stage.settling.ask(1)
+        let early = stage.answer()
+        audience.wake(
+            RestingFollower(topic: 4, member: ActivitySlot(9), number: 0, freshness: 0, alerts: nil), showing: nil)
+        (audience.owed, audience.refused) = (1, 1)
+        let answer = stage.answer()
+        #expect(early == nil && answer?.question == 1 && answer?.isComplete == true)
+    }
+
+    @Test func anActivitysOwnPushIsAwaitedAndItsRefusalIsSaid() {
+        for (outcome, isComplete) in [(.none, true), (.refused, false)] as [(Settling.DuePush, Bool)] {
+            var stage = Stage(activities: 3)
+            stage.due[ActivitySlot(1)] = .pending
+            stage.settling.ask(1)
+            let early = stage.answer()
+            stage.due[ActivitySlot(1)] = outcome
+            let answer = stage.answer()
+            #expect(early == nil && answer?.question == 1 && answer?.isComplete == isComplete)
         }
-        #expect(stage.settled.last == 2)
     }
 
-    /// A transport asks before it chooses a connection, so a shard says "nothing" only if a pull would bring nothing, and answers questions
-    /// all the same.
-    @Test func aShardWithNothingDueSaysSoBeforeThePull() {
-        let stage = Self.stage()
-        #expect(!stage.shard.mayHavePushes(at: stage.moment))
-        for activity in UInt64(1)...3 { stage.follow(activity) }
-        #expect(!stage.shard.mayHavePushes(at: stage.moment))
-        stage.publish()
-        #expect(stage.shard.mayHavePushes(at: stage.moment))
-        stage.pull()
-        stage.answer(3, .serviceError)
-        stage.ask(7)
-        #expect(!stage.shard.mayHavePushes(at: stage.moment), "all wait for their retries")
-        stage.pass(seconds: 3600)
-        #expect(stage.shard.mayHavePushes(at: stage.moment), "a timer that is due makes pushes due")
-        stage.pull()
-        stage.answer(3)
-        #expect(!stage.shard.mayHavePushes(at: stage.moment))
-        #expect(stage.settled == [7])
-    }
-}
-
-extension EmbeddedShard {
-    fileprivate func follow(_ activity: UInt64, _ audience: AudienceKey = .topic(TopicID("match"))) {
-        apply(.follow(ActivityID(activity), audience, token: [UInt8(activity)]))
+    @Test func thePushOfASlotsNextTenantIsNotAwaited() {
+        var stage = Stage(activities: 1)
+        stage.due[ActivitySlot(0)] = .pending
+        stage.settling.ask(1)
+        let early = stage.answer()
+        // A wait of the same tenant has ended.
+        stage.activities[0].generation += 1
+        let later = stage.answer()
+        stage.activities[0].generation += 256
+        let answer = stage.answer()
+        #expect(early == nil && later == nil && answer?.question == 1 && answer?.isComplete == true)
     }
 
-    /// Publishes a new version of the topic.
-    fileprivate func publish(_ topic: String = "match") {
-        let serial = nextSerial()
-        publish(
-            Publication.test(
-                serial, of: TopicID(topic), kind: .generic, priority: .conserving,
-                short: ShortForms(compactLeading: "\(serial)", compactTrailing: "", minimal: "")))
+    @Test func audiencesAndActivitiesThatComeDuringARoundAreNotAwaited() {
+        var stage = Stage(audiences: 1, activities: 1)
+        Self.publish(to: stage.audiences[0])
+        stage.settling.ask(1)
+        let early = stage.answer()
+        stage.audiences.append(Self.audience())
+        Self.publish(to: stage.audiences[1])
+        stage.activities.append(Activity(id: ActivityID(9)))
+        stage.due[ActivitySlot(1)] = .pending
+        Self.deliver(to: stage.audiences[0])
+        let answer = stage.answer()
+        #expect(early == nil && answer?.question == 1)
     }
 
-    fileprivate func ask(_ question: UInt64) { apply(.reportQuiet(question)) }
-
-    /// Answers the pushes that left first.
-    fileprivate func answer(_ count: Int, _ outcome: DeliveryOutcome = .accepted) {
-        answer(Array(flying.prefix(count)), outcome)
+    @Test func newsThatALineupHasNotLookedAtAreAwaitedAndLaterOnesAreNot() {
+        let topic = TopicLineups(newest: NewsNumber())
+        var positions: [UInt32] = [0]
+        topic.order.joinVisited(LineupLink(rawValue: 0), positions: &positions)
+        var number = NewsNumber()
+        func publish() {
+            number.advance()
+            _ = topic.append(Self.publication, alert: nil, number: number, at: 0) { _ in }
+        }
+        publish()
+        let first = number
+        var stage = Stage()
+        stage.unvisited = UnvisitedNews(topics: [topic], newest: first)
+        stage.settling.ask(1)
+        let early = stage.answer()
+        publish()
+        topic.take(after: NewsNumber(), through: first, look: { _ in }, exhaust: { _ in })
+        let answer = stage.answer()
+        #expect(early == nil && topic.news.count == 1 && answer?.question == 1)
     }
 
-    /// Questions answered since the last read; each answer covers all questions before it.
-    fileprivate var settled: [UInt64] { answers.map(\.question) }
+    @Test func whereNothingIsPendingTheNewestQuestionIsAnsweredAndTheRoundEnds() {
+        var stage = Stage(audiences: 1)
+        Self.publish(to: stage.audiences[0])
+        stage.settling.ask(1)
+        let early = stage.answer()
+        let ofRound = stage.settling.takeAll(isComplete: true)
+        #expect(early == nil && ofRound?.question == 1 && ofRound?.isComplete == true && stage.settling.isIdle)
+        stage.settling.ask(2)
+        let again = stage.answer()
+        stage.settling.ask(3)
+        let newest = stage.settling.takeAll(isComplete: false)
+        #expect(again == nil && newest?.question == 3 && newest?.isComplete == false && stage.settling.isIdle)
+    }
 
-    fileprivate var answers: [Settling.Answer] {
-        feedback().compactMap {
-            if case .quiet(let question, let isComplete) = $0 {
-                Settling.Answer(question: question, isComplete: isComplete)
-            } else {
-                nil
+    /// No call costs a look at all of a million audiences or activities.
+    @Test func sixtyFiveThousandAudiencesAndActivitiesAreLookedAtInOneCall() {
+        let most = 65_536
+        for (audiences, activities, calls) in [(most, most, 1), (most + 1, 1, 2), (1, 2 * most + 1, 3)] {
+            var stage = Stage()
+            stage.audiences = Array(repeating: Self.audience(), count: audiences)
+            stage.activities = Array(repeating: Activity(id: ActivityID(1)), count: activities)
+            stage.settling.ask(1)
+            let answers = (0..<calls).map { _ in stage.answer()?.question }
+            let expected: [UInt64?] = Array(repeating: nil, count: calls - 1) + [1]
+            #expect(answers == expected)
+        }
+    }
+
+    /// Versions are published and accepted, and questions asked, in any order.
+    @Test(arguments: 0..<20 as Range<UInt64>) func anAnswerMeansThatEachMemberHasWhatWasPublishedBeforeTheQuestion(
+        seed: UInt64
+    ) {
+        var random = SplitMix64(seed: seed)
+        var stage = Stage(audiences: 5)
+        /// Newest versions of the audiences at each question.
+        var targets: [[UInt32]] = []
+        var answered: [Int] = []
+        for step in 0..<2000 {
+            let audience = stage.audiences[Int.random(in: 0..<5, using: &random)]
+            switch Int.random(in: 0..<4, using: &random) {
+            case 0: Self.publish(to: audience)
+            case 1: Self.deliver(to: audience)
+            case 2:
+                stage.settling.ask(UInt64(targets.count))
+                targets.append(stage.audiences.map(\.target))
+            default:
+                guard let answer = stage.answer() else { continue }
+                let question = Int(answer.question)
+                let areThere = zip(stage.audiences, targets[question]).allSatisfy { $0.ledger.oldest >= $1 }
+                let isNext = question > answered.last ?? -1
+                #expect(areThere && isNext && answer.isComplete, "seed \(seed), step \(step)")
+                answered.append(question)
             }
         }
+        for audience in stage.audiences { Self.deliver(to: audience) }
+        if let answer = stage.answer() { answered.append(Int(answer.question)) }
+        #expect(answered.last == targets.count - 1 && answered.count > 10, "seed \(seed)")
     }
 }

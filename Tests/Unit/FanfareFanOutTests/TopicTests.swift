@@ -40,6 +40,19 @@ import Testing
         #expect(stage.shard.violatedInvariant() == nil)
     }
 
+    @Test func demandIsThatOfTheAudienceThatStays() {
+        let shard = Shard()
+        let now = Moment(wallMilliseconds: 1_790_000_000_000, monotonicNanoseconds: 1)
+        func follow(_ topic: TopicID, _ ids: Range<UInt64>) {
+            for id in ids { shard.apply(.follow(ActivityID(id), .topic(topic), token: [1], preferences: nil), at: now) }
+        }
+        follow(TopicID("a"), 0..<3000)
+        follow(TopicID("b"), 3000..<5000)
+        #expect(shard.demand == 3000)
+        for id in UInt64(0)..<3000 { shard.apply(.unfollow(ActivityID(id)), at: now) }
+        #expect(shard.demand == 2000)
+    }
+
     @Test func tenThousandTopicsWithoutFollowersLeaveNothing() {
         for number in 0..<10_000 {
             let topic = TopicID("order/\(number)")
