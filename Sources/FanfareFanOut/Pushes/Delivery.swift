@@ -1,4 +1,4 @@
-package import FanfareModel
+import FanfareModel
 
 /// One push that a transport is to make. It consists of plain numbers, so a batch of them costs no reference counting.
 @usableFromInline package struct Delivery: Sendable {
