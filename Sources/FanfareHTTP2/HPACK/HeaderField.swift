@@ -87,9 +87,3 @@ package struct HeaderList {
         bytes.append(field)
     }
 }
-
-extension [UInt8] {
-    mutating func append(_ span: Span<UInt8>) {
-        unsafe span.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
-    }
-}

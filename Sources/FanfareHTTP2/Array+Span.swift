@@ -1,0 +1,5 @@
+extension [UInt8] {
+    mutating func append(_ span: Span<UInt8>) {
+        unsafe span.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
+    }
+}
