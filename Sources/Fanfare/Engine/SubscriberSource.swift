@@ -128,9 +128,12 @@ final class LoadingDistribution {
     }
 
     private func flush(_ app: Int, _ shard: Int) {
-        guard !batches[app][shard].isEmpty else { return }
-        if !queues[app][shard].put(batches[app][shard]) { hasEnded = true }
-        batches[app][shard].removeAll(keepingCapacity: true)
+        let batch = batches[app][shard]
+        guard !batch.isEmpty else { return }
+        // The shard's thread has the batch from now on, so the next one gets memory of its own.
+        batches[app][shard] = []
+        if batch.count >= batchMax { batches[app][shard].reserveCapacity(batchMax) }
+        if !queues[app][shard].put(batch) { hasEnded = true }
     }
 
     /// Passes on the batches that are not full.
