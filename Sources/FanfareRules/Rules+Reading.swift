@@ -16,16 +16,16 @@ extension Rules {
     ///     essential = true
     ///     alert = { class = "essential", burst = 1, refill = "30 min", freshFor = "10 min", title = "Almost there" }
     ///
-    /// The call blocks until it has read the file, from any thread. It reads a pipe as well, such as the shell's `<(…)`, but a pipe from which
-    /// nothing comes is an error. More than 1,048,576 bytes are a fault, and the call does not read what follows them.
+    /// Any thread may call this; the call blocks until it has read the file. It reads a pipe as well, such as the shell's `<(…)`, but an empty pipe
+    /// is an error. More than 1,048,576 bytes are a fault, and the call reads no further.
     ///
     /// - Throws: `TOMLError` with every fault, each with line and column; nothing of the file then applies.
     public init(file path: String) throws(TOMLError) {
         try self.init(toml: try TOMLValue.contents(ofFile: path), name: path)
     }
 
-    /// Reads the bytes of a rules file, at most 1,048,576, as they came from a database or a request. Any bytes may be passed, from any thread:
-    /// a document beyond a bound of size or nesting is a fault.
+    /// Reads the bytes of a rules file, at most 1,048,576, for example from a database or a request. Any bytes may be passed, from any thread: a
+    /// document beyond a bound of size or nesting is a fault.
     ///
     /// - Parameters:
     ///   - bytes: TOML in UTF-8.

@@ -3,11 +3,10 @@ public import FanfareModel
 import FanfareTOML
 
 extension Rules {
-    /// The rules as a rules file, which reads back as rules that decide the same, but for parts that no file has: `limits`, and a reducer that a
-    /// program brings along, in whose place stands a comment. A built-in kind that `kinds` lacks reads back with its built-in rules, and
-    /// durations have whole milliseconds. A value that a file may not have makes the text one that no initialiser reads, such as an interval
-    /// beyond its range, a number that is not finite, or an alert without a title where a file needs one. The falls of an occasion come before
-    /// its rises.
+    /// The rules as a rules file. It reads back as rules that decide the same, except for parts that no file has: `limits`, and a program's own
+    /// reducer, in whose place stands a comment. A built-in kind that `kinds` lacks reads back with its built-in rules, and durations have whole
+    /// milliseconds. No initialiser reads the text if the rules have a value that a file may not have: an interval beyond its range, a number that is
+    /// not finite, or an alert without a title where a file needs one. The falls of an occasion come before its rises.
     public var toml: String {
         kinds.sorted { $0.key.rawValue < $1.key.rawValue }.map { $0.value.toml(kind: $0.key) }.joined(separator: "\n")
             + (kinds.isEmpty ? "" : "\n") + other.toml(kind: .generic) + "\n" + lineups.toml

@@ -2,15 +2,15 @@ import FanfareFanOut
 public import FanfareModel
 
 extension Engine {
-    /// Change of what the engine does. `offer(_:)` hands it in at once or not at all; `send(_:within:)` waits for room. Commands are carried
-    /// out in the order of their receipts. An event in an engine with a store does not wait for the rows of all cards, though: a command for a
-    /// card is carried out behind the events before it, and before those that are handed in after its receipt says `durable`.
+    /// Request that changes what the engine does. `offer(_:)` hands it in at once or not at all; `send(_:within:)` waits for room. The engine carries
+    /// out commands in the order of their receipts, with one exception: an event in an engine with a store does not wait for the rows of all cards. A
+    /// command for a card is carried out after the events before it, and before events that are handed in after its receipt says `durable`.
     ///
     /// A command is a value, so a program can keep it and hand it in again. The engine checks it when it is handed in, not when it is made.
     ///
     /// A command with an `IdempotencyKey` is carried out once within 24 hours of log time, however often it is handed in, also by the next process
-    /// with the same store. With the same key and another content it is refused (`Refusal.Cause.key`); an offered one, which is answered before the
-    /// engine knows, is reported to operators and not carried out. Calls for a card state a goal and need no key, but for `start`.
+    /// with the same store. With the same key and different content it is refused (`Refusal.Cause.key`); an offered command, which is answered before
+    /// the engine knows, is reported to operators and not carried out. Calls for a card state a result and need no key, except `start`.
     public struct Command: Sendable {
         enum Body: Sendable {
             case event(FeedEvent)
@@ -43,7 +43,8 @@ extension Engine.Command {
     public static func ingest(_ event: FeedEvent, key: IdempotencyKey? = nil) -> Self { Self(.event(event), key: key) }
 
     /// Gives an operator's order, which the decision log records like any event. An order for an app that the engine does not push to is refused. An
-    /// order with an `id` or a `key` may be handed in again, as after a crash: it is taken once. With a `key` the caller learns of it.
+    /// order with an `id` or a `key` may be handed in again, as after a crash: it is taken once. With a `key` the receipt reports the repetition
+    /// (`Receipt.isRepeat`).
     public static func order(
         _ operation: FeedEvent.Operation, for scope: Scope, id: String? = nil, key: IdempotencyKey? = nil
     ) -> Self {
@@ -62,9 +63,10 @@ extension Engine.Command {
         return Self(body, of: app, key: key)
     }
 
-    /// Corrects the feed on an operator's behalf, by a fact it missed, the retraction of one, or a patch. People see the correction at once; the
-    /// topic's rules decide if it alerts. An operation is refused, because it is an `order` and not a correction. A correction with an `id` or a
-    /// `key` may be handed in again, as after a crash: the topic takes it once. With a `key` the caller learns of it.
+    /// Corrects the feed on an operator's behalf, by a fact that the feed missed, the retraction of a fact, or a patch. People see the correction at
+    /// once; the topic's rules decide if it alerts. An operation is refused, because it is an `order` and not a correction. A correction with an `id`
+    /// or a `key` may be handed in again, as after a crash: the topic takes it once. With a `key` the receipt reports the repetition
+    /// (`Receipt.isRepeat`).
     public static func correct(
         _ topic: TopicID, _ change: FeedEvent.Change, id: String? = nil, key: IdempotencyKey? = nil
     ) -> Self {
@@ -79,8 +81,8 @@ extension Engine.Command {
             }, key: key)
     }
 
-    /// Confirms that tokens answered as dead are dead: their activities are removed as they are found. Without it the engine keeps the
-    /// activities, and reports that, while so many tokens are answered as dead that a wrong environment or bundle id is likelier.
+    /// Confirms that tokens which APNs calls dead are dead: their activities are removed as they are found. Without this command the engine keeps the
+    /// activities, and reports that, while APNs calls more than half of the tokens dead, because a wrong environment or bundle id is then likelier.
     public static var trustDeadAnswers: Self { Self(.trustDeadAnswers) }
 }
 
@@ -96,10 +98,9 @@ extension Engine.Command {
     ///   - subscriber: the install that shows it, and its app.
     ///   - token: the activity's update token, raw bytes (not hex), 1 to 512.
     ///   - preferences: the person's preferences; `nil` keeps those of a known activity, and gives a new one the default.
-    ///   - startedAt: time at which the app started the activity, by its own clock or the backend's: the system ends it eight hours later
-    ///     (spec §3.4, documented by Apple). `nil`: just now. Used if the activity is new to the engine. A time before there were Live
-    ///     Activities, or more than five minutes ahead, is taken for a wrong unit or a default: a report says so, and the activity counts as
-    ///     started just now.
+    ///   - startedAt: time at which the app started the activity, by its own clock or the backend's: the system ends it eight hours later (spec §3.4,
+    ///     documented by Apple). `nil`: just now. Used if the activity is new to the engine. A time before Live Activities existed, or more than five
+    ///     minutes ahead, is taken for a wrong unit or a default: a report says so, and the activity counts as started just now.
     public static func follow(
         _ audience: AudienceKey, activity: ActivityID, subscriber: SubscriberID, token: [UInt8],
         preferences: Preferences? = nil, startedAt: FeedTime? = nil
@@ -116,8 +117,8 @@ extension Engine.Command {
         card(.move(activity, audience), of: subscriber)
     }
 
-    /// Replaces the update token of a known activity, as happens now and then while it runs. Pending pushes go to the new token. For an
-    /// unknown or ended activity the engine announces `ActivityFate.refused`.
+    /// Replaces the update token of a known activity: the system changes it now and then while the activity runs. Pending pushes go to the new token.
+    /// For an unknown or ended activity the engine announces `ActivityFate.refused`.
     ///
     /// - Parameters:
     ///   - activity: the app's id, as given to `follow` or `start`.
@@ -127,8 +128,8 @@ extension Engine.Command {
         card(.replaceToken(activity, token: token), of: subscriber)
     }
 
-    /// Reports the update token of an activity that a push has made appear, by `start` or as the successor of one that has lasted eight
-    /// hours: the card exists. The activity gets the newest state if that differs from the one it was started with.
+    /// Reports the update token of an activity whose card a push has made appear, by `start` or as the successor of an activity that has lasted eight
+    /// hours. The activity gets the newest state if that differs from the state it was started with.
     ///
     /// - Parameters:
     ///   - activity: the id in the activity's attributes; a successor has its own (`StartRequest.name(_:edition:)`).
@@ -145,10 +146,10 @@ extension Engine.Command {
 
     /// Starts an activity on a phone by a push; it shows this topic or lineup from now on.
     ///
-    /// The engine sends one start as soon as there is something to show. It sends a second one only if the first was certainly not accepted,
-    /// because a 200 of APNs does not prove that a card appeared, and a second start may be a second card. The app then reports the
-    /// activity's update token with the id in its attributes, which the backend passes on with `confirmStart`. Until then the activity gets
-    /// no push, and after eight hours it is forgotten. Some people never allow it updates (spec §1.1, observed).
+    /// The engine sends one start as soon as there is something to show. It sends a second one only if the first was certainly not accepted, because
+    /// a 200 of APNs does not prove that a card appeared, and a second start may be a second card. The app then reports the activity's update token
+    /// with the id in its attributes, which the backend passes on with `confirmStart`. Until then the activity gets no push, and after eight hours
+    /// the engine forgets it. Some people never allow an activity updates (spec §1.1, observed).
     ///
     /// If the topic's rules renew activities, the engine starts a successor when an activity has lasted almost eight hours. The successor has
     /// an id of its own (`StartRequest.name(_:edition:)`), and the old activity ends when the successor's token is reported. All earlier ids

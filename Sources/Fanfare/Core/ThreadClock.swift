@@ -2,7 +2,7 @@ import FanfareLoop
 public import FanfareModel
 
 extension ClockSource {
-    /// The system's clocks. Each engine learns about them on its own, so every call returns a new source.
+    /// The system's clocks. Each engine collects its own evidence about them, so every call returns a new source.
     public static var system: ClockSource {
         ClockSource(wallMilliseconds: Clock.wallMilliseconds, monotonicNanoseconds: Clock.monotonicNanoseconds)
     }

@@ -3,7 +3,7 @@ public import FanfareModel
 
 /// Change in an activity's life that the engine announces unasked.
 public struct ActivityEvent: Sendable, Hashable {
-    /// The app's id of it, as `follow` or `start` was given it.
+    /// The app's id of the activity, as given to `follow` or `start`.
     public let activity: ActivityID
     /// End of the activity, or change of its card.
     public let fate: ActivityFate
@@ -69,8 +69,8 @@ extension Engine {
         EngineSequence(core.announcements.activityEvents, buffering: capacity)
     }
 
-    /// Returns, from now on, the activities that are gone because their tokens are dead, each once. A dropped element costs little: a row in
-    /// a table of tokens, whose token will be found dead again.
+    /// Returns, from now on, the activities that are gone because their tokens are dead, each once. A dropped element costs the program little: its
+    /// table of tokens keeps a row whose token will be found dead again.
     ///
     /// - Parameter capacity: activities that wait for the consumer; at least one.
     public func deadTokens(buffering capacity: Int = 1 << 16) -> EngineSequence<ActivityID> {

@@ -25,11 +25,11 @@ extension Engine.Command {
     ///   - topic: topic that shows the state.
     ///   - kind: the topic's kind, on its first event; without a kind everything is visible and nothing is folded.
     ///   - at: event time; `nil`: now. A state older than the newest is dropped as `late`.
-    ///   - id: makes the state safe to be handed in again, as after a crash: the topic takes it once, with one alert.
+    ///   - id: makes it safe to hand in the state again, as after a crash: the topic takes it once, with one alert.
     ///   - lifecycle: `.end` makes this the last state.
-    ///   - alert: request for attention. The topic's budget may demote it; the decision record says so. It also says if the state has more
+    ///   - alert: request for attention. The topic's budget may demote it; the decision record says so. The record also says if the state has more
     ///     bytes than the topic's rules allow.
-    ///   - key: makes the command safe to be handed in again, too, for 24 hours, and tells the caller that it was.
+    ///   - key: also makes it safe to hand in the command again, for 24 hours; the receipt reports the repetition.
     /// - Throws: `ContentStateFault` if a phone could not read the state back.
     public static func publish(
         _ state: some Codable & Hashable & Sendable, for topic: TopicID, kind: TopicKind? = nil, at: FeedTime? = nil,
@@ -72,7 +72,7 @@ public struct ContentStateFault: Error, Sendable, CustomStringConvertible {
     public enum Problem: Error, Sendable {
         /// The encoder failed, for example on a number that is not finite; the value is the encoder's message.
         case notEncodable(String)
-        /// The state is a single value or an array, but ActivityKit requires an object.
+        /// The state is a single value or an array, although ActivityKit requires an object.
         case notAnObject
         /// A default `JSONDecoder` fails or returns another value; the text says which.
         case decodesDifferently(String)

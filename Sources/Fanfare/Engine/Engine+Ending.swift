@@ -55,12 +55,12 @@ final class Ending: Sendable {
 }
 
 extension Engine {
-    /// Waits until every activity has everything that was taken before the call, or something newer, including changes that wait for their
-    /// topic's minimum interval. The call does not wait for anything taken later, so it also ends on a busy engine. It does not wait for
-    /// changes that an operator's pause holds back.
+    /// Waits until every activity has all changes that were taken before the call, or newer ones, including changes that wait for their topic's
+    /// minimum interval. The call does not wait for anything taken later, so it also ends on a busy engine. It does not wait for changes that an
+    /// operator's pause holds back.
     ///
-    /// - Returns: `true` if every activity has it. `false` if the time is over, the task is cancelled or the engine stops first, or if nothing
-    ///   more is to be sent but APNs refused the newest state of some activities for good (`ShardCounts.refused`).
+    /// - Returns: `true` if every activity has these changes. `false` if the time is over, the task is cancelled or the engine stops first, or if
+    ///   nothing more is to be sent but APNs refused the newest state of some activities for good (`ShardCounts.refused`).
     public func settle(within timeout: Duration) async -> Bool {
         let until = time(in: timeout)
         let reply = Reply<Settlement>()
@@ -68,10 +68,10 @@ extension Engine {
         return await reply.value() == .complete
     }
 
-    /// Blocks the calling thread until every activity has everything that was taken before the call, or something newer. For programs without
-    /// tasks.
+    /// Blocks the calling thread until every activity has all changes that were taken before the call, or newer ones. For programs without tasks.
     ///
-    /// - Returns: `true` if every activity has it, else `false`; `false` at once on the core thread, and if the engine is full or has stopped.
+    /// - Returns: `true` if every activity has these changes, otherwise `false`; `false` at once on the core thread, and if the engine is full or has
+    ///   stopped.
     @available(*, noasync, message: "await settle(within:) instead: this one blocks a thread of the pool")
     public func settle(within timeout: Duration) -> Bool {
         guard !core.coreThread.isCurrent else { return false }
@@ -92,9 +92,9 @@ extension Engine {
         let given = DispatchSemaphore(value: 0)
     }
 
-    /// Stops the engine. From the call on it takes nothing more; it decides all taken events, sends the decisions, including changes that wait for
-    /// their topic's minimum interval, closes the connections and ends the threads. Every caller that waits for an answer or for room gets one, and
-    /// every `EngineSequence` ends. No `Observer` is called after `shutdown` has returned.
+    /// Stops the engine. From the call on the engine takes nothing more; it decides all taken events, sends the decisions, including changes that
+    /// wait for their topic's minimum interval, closes the connections and ends the threads. Every caller that waits for an answer or for room gets
+    /// one, and every `EngineSequence` ends. No `Observer` is called after `shutdown` has returned.
     ///
     /// Any number of tasks may call it any number of times. Each call returns the same report when the engine has stopped, which is within
     /// the shortest of the given times. A cancelled task still waits.

@@ -13,10 +13,10 @@ extension Engine {
     /// Passes the figures over all shards, at most a tenth of a second old, to a closure on the core thread.
     public func counts(_ answer: @escaping @Sendable (ShardCounts) -> Void) -> Admission { post(.counts(answer)) }
 
-    /// Returns how late updates reach people, over all shards, by topic kind; at most a tenth of a second old.
+    /// Returns the delay of updates on their way to people, over all shards, by topic kind; the figures are at most a tenth of a second old.
     public func freshness() async throws(EngineError) -> FreshnessReport { try await ask { .freshness($0) } }
 
-    /// Passes to a closure on the core thread how late updates reach people; at most a tenth of a second old.
+    /// Passes the delay of updates on their way to people, at most a tenth of a second old, to a closure on the core thread.
     public func freshness(_ answer: @escaping @Sendable (FreshnessReport) -> Void) -> Admission {
         post(.freshness(answer))
     }
@@ -28,12 +28,11 @@ extension Engine {
         try await ask { .topicState(topic, $0) }
     }
 
-    /// Returns the outcome of an alert for one activity, so that the backend can suppress a notification of its own (rule A3). The engine
-    /// knows the last eight alerts of the topic or lineup that the activity shows, from the moment on at which it began to show that.
+    /// Returns the outcome of an alert for one activity, so that the backend can suppress a notification of its own (rule A3). The engine knows the
+    /// last eight alerts of the topic or lineup that the activity shows, from the moment at which the activity began to show it.
     ///
-    /// The usual moment to ask is after a `DecisionRecord` with a granted alert, and once more later for the final outcome; the answer for an
-    /// activity that has ended by then is `noActivity`. The engine keeps outcomes from the first question on, which costs eight bytes per
-    /// activity.
+    /// A backend usually asks after a `DecisionRecord` with a granted alert, and once more later for the final outcome; the answer for an activity
+    /// that has ended by then is `noActivity`. The engine keeps outcomes from the first question on, which costs eight bytes per activity.
     ///
     /// - Parameters:
     ///   - cause: `DecisionRecord.alertCause`.

@@ -82,13 +82,13 @@ extension Engine {
         try await send(.unfollow(activity: activity, subscriber: subscriber))
     }
 
-    /// Ends activities of one subscriber or of many, as when people turn Live Activities off in Settings: each gets one last end, in case
-    /// the report was wrong, and after that nothing. A start that has not left never leaves.
+    /// Ends activities of one subscriber or of many, as when people turn Live Activities off in Settings: each activity gets one last end, in case
+    /// the report was wrong, and nothing after that. A start that has not left never leaves.
     ///
     /// - Parameter cards: for each subscriber the ids of the activities that the backend has registered, or started.
-    /// - Returns: the receipt of the last one, which is durable after all others; `nil` for no activities.
-    /// - Throws: as every verb; `.refused` before any activity is ended. After another error the same call may be repeated, because the
-    ///   end of an activity that has ended does nothing.
+    /// - Returns: the receipt of the last unfollow, which is durable after all others; `nil` for no activities.
+    /// - Throws: the errors of every verb. A call that throws `.refused` has ended no activity. After another error the call may be repeated, because
+    ///   ending an ended activity does nothing.
     @discardableResult
     public func unfollow(_ cards: [SubscriberID: [ActivityID]]) async throws(EngineError) -> Receipt? {
         var requests: [CoreTurn.Request] = []

@@ -5,7 +5,7 @@ import FanfareLoop
 @_exported public import FanfareModel
 @_exported public import FanfareQueues
 
-/// The engine inside a program of yours: feed events go in from any thread, pushes go out.
+/// The engine inside your program: feed events go in from any thread, pushes go out.
 ///
 /// ```swift
 /// let engine = try await Engine.launch(Engine.Options(transport: .apns(.production(…))))
@@ -19,13 +19,14 @@ import FanfareLoop
 /// await engine.shutdown()
 /// ```
 ///
-/// Commands, which include feed events, have two ways in. `offer(_:)` returns at once and says if the engine has taken the command;
-/// `send(_:within:)`, and the verbs built on it, wait for room and throw. Both return a `Receipt`. Calls of one thread or task are taken in
-/// their order. Everything taken is decided, and it is sent unless the time given to `shutdown(within:)` is too short.
+/// A program hands in commands, which include feed events, in two ways. `offer(_:)` returns at once and says if the engine has taken the command;
+/// `send(_:within:)`, and the verbs built on it, wait for room and throw. Both return a `Receipt`. The engine takes the calls of one thread or task
+/// in their order. It decides every command that it has taken, and sends the result unless the time given to `shutdown(within:)` is too short.
 ///
-/// The engine runs a core thread and one thread per shard. Log time is the moment at which the core takes an event, by a clock that starts
-/// with the wall clock and follows it without jumps, so setting the machine's clock does no harm. An engine that is released stops as if by
-/// `stop(within:)`, but without blocking: a program that ends before that loses what has not left, and so does one that calls `exit`.
+/// The engine runs a core thread and one thread per shard. Log time is the moment at which the core takes an event, by a clock that starts with the
+/// wall clock and follows it without jumps, so setting the machine's clock does no harm. An engine that is released stops as if by `stop(within:)`,
+/// but without blocking: a program that ends before the engine has stopped loses the pushes that have not left, and so does a program that calls
+/// `exit`.
 public final class Engine: Sendable {
     /// Settings of an engine; fixed once it runs.
     public struct Options: Sendable {
@@ -41,14 +42,14 @@ public final class Engine: Sendable {
         public var rules = Rules.builtIn
         /// Limits on how much of a phone's attention one activity may claim.
         public var limits = ActivityLimits()
-        /// Activities that are on phones already. They are loaded before the engine is there, or behind those of a store; `Observer.report` receives the
-        /// number of those left out, and the reasons.
+        /// Activities that are on phones already. The engine loads them before `launch` returns, or after the activities of a store;
+        /// `Observer.report` receives the number of activities left out, and the reasons.
         public var subscribers: (any SubscriberSource)?
         /// Place in which the engine keeps feed events, orders and people; `nil`: they are lost with the process. An engine with a store reads its
-        /// events before it is there, and goes on where the last one stopped. It serves while its people are loaded: only calls that change cards,
-        /// `settle` and questions about cards wait for that.
+        /// events before `launch` returns, and continues where the last engine stopped. It serves while its people are loaded: only calls that change
+        /// cards, `settle` and questions about cards wait for that.
         public var store: StoreChoice?
-        /// Clock of the engine; another one than the system's is for tests.
+        /// Clock of the engine; only tests need another one than the system's.
         public var clock = ClockSource.system
 
         /// Creates options with one shard, the built-in rules and no subscribers.
@@ -61,8 +62,8 @@ public final class Engine: Sendable {
     /// Closures that the engine calls with everything it announces, from its first moment on. The sequences, such as `decisions(buffering:)`,
     /// give the same announcements to tasks, which may be slow.
     ///
-    /// The engine makes all calls on its core thread, and they must return soon. They may call the engine; there `settle` returns `false` and
-    /// `stop` returns, both at once.
+    /// The engine calls the closures on its core thread, and they must return soon. They may call the engine; on that thread `settle` returns `false`
+    /// at once, and `stop` returns at once.
     public struct Observer: Sendable {
         /// Receives the decision log: one record per event, and one per timer that acted.
         public var decided: (@Sendable (DecisionRecord) -> Void)?
@@ -79,9 +80,9 @@ public final class Engine: Sendable {
 
     let core: RunningCore
 
-    /// Creates an engine: starts its threads and opens the connections. The call returns when the subscribers are loaded, which takes some
-    /// seconds for ten million of them, or when a store's events are read. It blocks no thread of the tasks' pool, and a cancelled task still
-    /// gets its engine.
+    /// Creates an engine: starts its threads and opens the connections. The call returns when the subscribers are loaded, which takes some seconds
+    /// for ten million of them, or when a store's events are read. The call blocks no thread of the tasks' pool, and a cancelled task still gets its
+    /// engine.
     ///
     /// - Throws: `EngineFault` for an unusable key or certificate, a thread that cannot be created, invalid options, or an error of the
     ///   source of subscribers in an engine without a store. No thread or connection is left behind.
@@ -114,7 +115,7 @@ public final class Engine: Sendable {
 
     // MARK: Handing in
 
-    /// Hands in a feed event at once or not at all, in constant time and without waiting: the shortest way in.
+    /// Hands in a feed event at once or not at all, in constant time and without waiting: the fastest way.
     public func offer(_ event: FeedEvent) -> Admission { post(.event(event)) }
 
     /// Hands in a command at once or not at all.
@@ -127,21 +128,20 @@ public final class Engine: Sendable {
         }
     }
 
-    /// Waits for room, behind all callers that wait already, and hands the command in.
+    /// Waits for room, after all callers that wait already, and hands the command in.
     ///
     /// - Parameters:
     ///   - command: checked before the wait.
     ///   - patience: longest wait for room; `nil`: no limit.
-    /// - Returns: the receipt. With a store, that of anything but `trustDeadAnswers` comes when it is durable; a task that is
-    ///   cancelled meanwhile gets one that says `prompt`.
+    /// - Returns: the receipt. With a store, the receipt of every command but `trustDeadAnswers` comes when the command is durable; a task that is
+    ///   cancelled in the meantime gets a receipt that says `prompt`.
     /// - Throws: `.full` if there was no room in time, `.stopped`, `.cancelled` or `.refused`. Nothing has been taken then, with one
     ///   exception: with a store, `.stopped` may also mean that the store took nothing in time.
     public func send(_ command: Command, within patience: Duration? = nil) async throws(EngineError) -> Receipt {
         try await hand(in: request(for: command).get(), until: patience.map(time(in:)) ?? .never)
     }
 
-    /// Waits until an offer that was answered with `full` may be repeated. There is room for one command then, which another caller may take
-    /// first.
+    /// Waits until an offer that was answered with `full` may be repeated. There is then room for one command, which another caller may take first.
     ///
     /// - Parameter command: the command that was offered; `nil` waits until there is room for any. In an engine with a store, changes of
     ///   cards may have to wait for a disk that has room for events.

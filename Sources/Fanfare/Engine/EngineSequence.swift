@@ -6,7 +6,7 @@ import FanfareLoop
 /// buffer drops its oldest element, and `lost` counts it. The sequence ends once the engine has stopped and the buffer is empty. Tasks that
 /// iterate over one sequence, or over copies of it, share its elements; a cancelled task gets `nil`.
 ///
-/// Any thread. The engine copies an element into each sequence, in constant time.
+/// Any thread may use a sequence. The engine copies an element into each sequence, in constant time.
 public struct EngineSequence<Element: Sendable>: AsyncSequence, Sendable {
     /// Iterator that takes elements from the sequence's buffer.
     public struct AsyncIterator: AsyncIteratorProtocol {

@@ -23,7 +23,7 @@ extension JSONObject {
     }
 }
 
-/// Reason why a document is no JSON object.
+/// Reason why a document is not a JSON object.
 public struct JSONTextFault: Error, Sendable, Hashable, CustomStringConvertible {
     /// Text of the fault for people, in one line.
     public let description: String

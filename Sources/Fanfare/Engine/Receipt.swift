@@ -15,15 +15,15 @@ public struct Receipt: Sendable, Hashable, Comparable {
         public static func < (a: Durability, b: Durability) -> Bool { a.rawValue < b.rawValue }
     }
 
-    /// Place in the single order in which the core takes commands from all threads. Counts up from 1, with gaps, because questions have
-    /// places too. A repeated call has the place of the first one if this engine has taken that, and a place of its own otherwise.
+    /// Place in the single order in which the core takes commands from all threads. Counts up from 1, with gaps, because questions have places too. A
+    /// repeated call has the place of the first call if this engine has taken that call, and a place of its own otherwise.
     public let position: UInt64
     /// Durability at the time the receipt was given.
     public let durability: Durability
     /// Position of the command's entry in the store's log, which counts up over all runs; `nil` unless the command is durable.
     public let entry: UInt64?
-    /// Is `true` if a call with the same idempotency key was taken before: this one changes nothing, and the receipt is about that one. An
-    /// `offer` is answered before the engine knows.
+    /// Is `true` if a call with the same idempotency key was taken before: the repetition changes nothing, and the receipt is about the first call.
+    /// The receipt of an `offer` always says `false`, because it comes before the engine knows.
     public let isRepeat: Bool
 
     /// Creates a receipt for a program's tests; the engine creates its own.

@@ -1,6 +1,6 @@
 package import FanfareLog
 
-/// Place in which an engine keeps its feeds and people, so that a later engine goes on where this one stopped.
+/// Place in which an engine keeps its feeds and people, so that a later engine continues where this one stopped.
 ///
 /// The store keeps feed events, orders, corrections, and the activities of `follow` and `start` with all that changes them. Activities of
 /// `Engine.Options.subscribers` are not in the store until they are followed.
@@ -12,8 +12,8 @@ public struct StoreChoice: Sendable {
     }
 
     let place: Place
-    /// Version of the program's own decisions. Count it up with each release that decides anything otherwise by code of its own: a reducer, or rules
-    /// that are beyond a rules file. The next engine then sends people anew the states that it decides otherwise.
+    /// Version of the program's own decisions. Increment it with each release whose own code decides anything differently: a reducer, or rules that a
+    /// rules file cannot express. The next engine then sends people the states that it decides differently.
     public var decisionVersion: UInt32 = 0
     /// Number of entries between two checkpoints, at least.
     package var checkpointInterval = Checkpointer.defaultInterval
@@ -63,7 +63,7 @@ public struct StoreChoice: Sendable {
 
 /// Reason why an engine cannot go on with a store: `EngineFault.underlying`.
 public struct StoreFault: Error, Sendable, Hashable, CustomStringConvertible {
-    /// A cause for programs to tell apart. Later versions may have more.
+    /// Cause of a fault, for programs. Later versions may have more causes.
     public struct Cause: Sendable, Hashable {
         private let code: UInt8
 
@@ -75,7 +75,7 @@ public struct StoreFault: Error, Sendable, Hashable, CustomStringConvertible {
         public static let otherRules = Cause(code: 2)
         /// The folder's bytes were damaged or are incomplete.
         public static let damaged = Cause(code: 4)
-        /// The system refuses the folder: it cannot be made, read or written.
+        /// The system refuses to create, read or write the folder.
         public static let system = Cause(code: 5)
     }
 

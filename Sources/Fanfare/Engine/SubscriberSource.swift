@@ -3,19 +3,19 @@ import FanfareFanOut
 import FanfareLog
 public import FanfareModel
 
-/// Source of the activities that are on phones when an engine starts: a `SubscriberSequence`, or a program's own type that reads its store
-/// piece by piece.
+/// Source of the activities that are on phones when an engine starts: a `SubscriberSequence`, or a program's own type that reads the program's
+/// database piece by piece.
 public protocol SubscriberSource: Sendable {
     /// Approximate number of activities, for reserving memory; 0 if unknown.
     var expectedCount: Int { get }
 
-    /// Passes all activities to `take`, once. The engine's core thread calls it while `Engine.init` waits, so it must not wait for the thread or
-    /// the task that calls `init`. An engine with a store calls it on another thread, once the store's cards are loaded, and serves during the call; it passes over
-    /// activities that the store has, and reports an error to operators. The shards load at the same time, on threads of their own, and nothing is
-    /// kept outside them.
+    /// Passes all activities to `take`, once. The engine's core thread calls it while `Engine.init` waits, so it must not wait for the thread or the
+    /// task that calls `init`. An engine with a store calls it on another thread, once the store's cards are loaded, and serves during the call; the
+    /// engine skips activities that the store has, and reports an error to operators. The shards load at the same time, on their own threads, and no
+    /// other part keeps the subscriptions.
     ///
-    /// - Parameter take: returns the fault of a subscription, or `nil`. A faulty subscription is left out, and the number of these is
-    ///   reported to operators.
+    /// - Parameter take: returns the fault of a subscription, or `nil`. The engine leaves out faulty subscriptions, and reports their number to
+    ///   operators.
     func read(_ take: (Subscription) -> String?) throws
 }
 
@@ -28,8 +28,8 @@ public struct SubscriberSequence<Base: Sequence & Sendable>: SubscriberSource wh
     /// Creates a source.
     ///
     /// - Parameters:
-    ///   - base: iterated once, on a thread of the engine (`SubscriberSource.read`); a lazy sequence need never be in memory as a whole.
-    ///   - expectedCount: approximate number of elements; 0 if unknown. The engine reserves memory for as many, at most for twenty million. A
+    ///   - base: iterated once, on a thread of the engine (`SubscriberSource.read`); a lazy sequence need not be in memory as a whole.
+    ///   - expectedCount: approximate number of elements; 0 if unknown. The engine reserves memory for this number, at most for twenty million. A
     ///     wrong number only costs memory or time.
     public init(_ base: Base, expectedCount: Int) {
         self.base = base

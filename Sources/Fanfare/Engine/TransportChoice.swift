@@ -5,10 +5,10 @@ public import FanfareModel
 public enum TransportChoice: Sendable, Equatable {
     /// Takes every delivery at once and reads every token byte: the engine without a network.
     case discard
-    /// Simulates a bad network by a seed: late and reordered answers, throttled, unprocessed and unanswered pushes, dead tokens.
+    /// Simulates a bad network from a seed: late and reordered answers, throttled, unprocessed and unanswered pushes, dead tokens.
     case fault(seed: UInt64)
-    /// Pushes to APNs for one or several apps, or for one app in both environments. Each has its own connections, because tokens of one are
-    /// useless to another and trouble of one must not delay another. Calls that name no app mean the first.
+    /// Pushes to APNs for one or several apps, or for one app in both environments. Each has its own connections, because tokens of one are useless
+    /// to another and trouble with one must not delay another. Calls that name no app mean the first.
     case apns(APNsOptions, others: [APNsOptions] = [])
 
     /// Apps in the order of the options; empty if nothing is sent to APNs.
@@ -41,14 +41,14 @@ public struct APNsOptions: Sendable, Equatable {
     /// Time in which an alert is to reach the last activity of the largest audience. The engine opens connections for it in advance, allowing
     /// for the distance to APNs.
     public var reach: Duration = .seconds(2)
-    /// Limit on the connections that the engine chooses for this app on this host, over all shards; each shard has at least one. Other apps
-    /// and other hosts have limits of their own, so divide the number that APNs is to see by both.
+    /// Limit on the connections that the engine chooses for this app on this host, over all shards; each shard has at least one. Other apps and other
+    /// hosts have limits of their own, so divide the number that APNs is to see by the numbers of apps and hosts.
     public var connectionsMax = 64
-    /// Time without traffic after which the engine pings a connection, to find a dead one before it is needed: 30 to 60 seconds if routers
+    /// Time without traffic after which the engine pings a connection, to find a dead connection before it is needed: 30 to 60 seconds if routers
     /// drop quiet connections.
     public var idlePingAfter: Duration = .seconds(45)
 
-    /// Creates options without checks. A wrong file or key is found when the engine is created, and what only APNs can judge with the first
+    /// Creates options without checks. The engine finds a wrong file or key when it is created; a value that only APNs can judge fails with the first
     /// push.
     ///
     /// - Parameters:
