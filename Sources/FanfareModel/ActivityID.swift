@@ -1,16 +1,16 @@
-/// Name of one Live Activity: the id that the app has for it.
+/// Name of one Live Activity: the id that the app gives it.
 ///
-/// Two ids are equal if their texts are, and a string literal can stand for one: `ActivityID("anna-card")`, `activity: "anna-card"`. The
-/// engine compares 64 bits of the text, hashed under a key that the process draws when it starts: among ten million activities, two ids
-/// collide with a chance of 1 in 370,000, even if an attacker chooses them. It keeps the text beside the activity's token, which takes the
-/// text's length and at most 8 bytes more, and its answers have it.
+/// Two ids are equal if their texts are, and a string literal can stand for one: `ActivityID("anna-card")`, `activity: "anna-card"`. The engine
+/// compares 64 bits of the text, hashed under a key that the process draws when it starts: among ten million activities, two ids collide with a
+/// chance of 1 in 370,000, even if an attacker chooses them. It keeps the text beside the activity's token, which takes the text's length and at most
+/// 8 bytes more, and its answers contain the text.
 public struct ActivityID: Hashable, Sendable, ExpressibleByStringInterpolation {
     /// The 64 bits. They mean nothing outside the process that made them.
     @usableFromInline package let rawValue: UInt64
     /// The text from which the id was made. It takes no part in comparisons.
     ///
-    /// The engine's answers have it, but for an activity that is named by its token because it has no id, one from a subscriber file, and a
-    /// text of more than 256 bytes: then it is `nil`.
+    /// The engine's answers contain the text, with three exceptions, for which it is `nil`: an activity that is named by its token because it has no
+    /// id, an activity from a subscriber file, and a text of more than 256 bytes.
     public let text: String?
     /// The text's name in claims, also of an id that does not keep its text; `nil` for one that was made from bits.
     package let mark: ActivityMark?

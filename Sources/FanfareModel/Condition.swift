@@ -2,7 +2,7 @@
 public struct Condition: Sendable, Hashable {
     /// Test of the field's value.
     public enum Test: Sendable, Hashable {
-        /// The value is one of these; a number equals any spelling of itself.
+        /// The value is one of these; the spelling of a number does not matter.
         case oneOf([JSONValue])
         /// The value is a number not below this one.
         case atLeast(Double)

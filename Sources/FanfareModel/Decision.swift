@@ -12,7 +12,7 @@ public enum Outcome: String, Sendable, CaseIterable {
     case duplicate
     /// The fact was withdrawn before it arrived.
     case retracted
-    /// The event could not be taken; `DecisionRecord.reason` states why. Nothing changes.
+    /// The core could not take the event; `DecisionRecord.reason` states the cause. Nothing changes.
     case rejected
 }
 
@@ -40,7 +40,7 @@ public struct DecisionRecord: Sendable, Equatable {
     public var kind: String
     /// Outcome of the event or timer.
     public var outcome: Outcome
-    /// Occasion that the event amounts to under the topic's rules. Not part of the log.
+    /// Occasion that the event is under the topic's rules. Not part of the log.
     public var occasion: OccasionKind?
     /// Version that was published; otherwise `nil`.
     public var version: UInt32?

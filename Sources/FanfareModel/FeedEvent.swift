@@ -12,7 +12,7 @@ public struct TopicID: Hashable, Sendable, CustomStringConvertible {
     public var description: String { rawValue }
 
     // Inlinable, because each event, and in each shard each publication, looks up its topic in a table.
-    /// Returns `true` if the ids' texts are equal byte for byte. Texts that only look alike, as `é` in one character or in two, are different
+    /// Returns `true` if the ids' texts are equal byte for byte. Texts that only look alike, such as `é` in one character or in two, are different
     /// ids: the core and the shards must agree, and decision logs compare bytes.
     @inlinable public static func == (a: TopicID, b: TopicID) -> Bool {
         a.rawValue == b.rawValue && a.rawValue.utf8.elementsEqual(b.rawValue.utf8)
@@ -59,7 +59,8 @@ public struct TopicKind: Hashable, Sendable, CustomStringConvertible {
 /// Something that happened in a topic. Facts are folded as a set: their order of arrival does not matter, and each can be withdrawn
 /// at any time, even before it arrives.
 public struct Fact: Hashable, Sendable {
-    /// Id from the provider. A second fact with the same id is a `duplicate`; a retraction names it; it is the cause of the fact's alert.
+    /// Id from the provider. A second fact with the same id is a `duplicate`. A retraction names the fact by this id, and the id is the cause of the
+    /// fact's alert.
     public let id: String
     /// Kind of the fact, as the topic's reducer knows it: `goal`, `card`, `period`, `position`, …
     public let kind: String
@@ -159,7 +160,7 @@ extension String {
 ///
 /// Decoders hold parsing state only. The core decides whether an event is late, a duplicate, or a visible change.
 ///
-/// Small, because every event is passed on several times: members that few events have are stored apart.
+/// The struct is small, because every event is passed on several times: members that few events have are stored apart.
 public struct FeedEvent: Sendable, Hashable {
     /// Effect of an event on its topic.
     public enum Change: Sendable, Hashable {
@@ -177,9 +178,8 @@ public struct FeedEvent: Sendable, Hashable {
         case operation(Operation)
     }
 
-    /// An operator's order for the topics of a `Scope`: one topic, all topics, all of a kind, or all that one app shows, later
-    /// topics included. Only the opposite order for the same scope lifts an order: a match that was paused by itself stays paused
-    /// when everything resumes.
+    /// An operator's order for the topics of a `Scope`: one topic, all topics, all of a kind, or all that one app shows, later topics included. Only
+    /// the opposite order for the same scope lifts an order: a match that was paused alone stays paused when all topics resume.
     public enum Operation: String, Sendable, Hashable, CaseIterable {
         /// Demotes alerts until `unmute`.
         case mute
@@ -191,13 +191,12 @@ public struct FeedEvent: Sendable, Hashable {
         case resume
         /// Sends the newest state once more, silently, even to activities that have it.
         case republish
-        /// Lets the feed's times, numbers and ids count from here, for a feed whose clock or numbering was wrong. The published
-        /// state stays. An ended topic may begin again.
+        /// Restarts the feed's times, numbers and ids, for a feed whose clock or numbering was wrong. The published state stays. An ended topic may
+        /// begin again.
         case reset
     }
 
-    /// Effect of an event on its topic's life, beside its change: the topic begins, or it ends, and its cards with it, with the
-    /// newest state.
+    /// Effect of an event on its topic's life, beside its change: the topic begins, or the topic and its cards end with the newest state.
     public enum Lifecycle: Sendable, Hashable { case start, end }
 
     /// Largest normal difference between the clocks of providers and of the engine. An event further ahead of log time has a wrong
@@ -212,10 +211,10 @@ public struct FeedEvent: Sendable, Hashable {
     public var at: FeedTime
     /// Number of the event within its topic, counting up, if the feed numbers its patches; older patches are dropped.
     public var seq: UInt64?
-    /// Beginning or end of the topic; `nil` if the event is neither.
+    /// Beginning or end of the topic; `nil` if the event is neither of them.
     public var lifecycle: Lifecycle?
-    /// Is `true` for an operator's correction by hand: a fact, a retraction or a patch. It is folded like the feed's own, counts as
-    /// newer than all patches of the feed so far, and passes the minimum interval.
+    /// Is `true` for an operator's correction: a fact, a retraction or a patch. The core folds it like the feed's own, treats it as newer than all
+    /// patches of the feed so far, and does not delay it by the minimum interval.
     public var isCorrection: Bool
     /// Id from the provider; a second event with the same id is a duplicate.
     public var id: String?
@@ -270,7 +269,7 @@ extension FeedEvent {
     ///   - kind: for people and the log; it has no effect on decisions.
     ///   - lifecycle: `nil` if the event neither begins nor ends its topic.
     ///   - change: effect on the topic's facts or state.
-    ///   - alert: words of the feed's own; the rules decide whether they alert.
+    ///   - alert: the feed's own words; the rules decide whether they alert.
     ///   - isCorrection: `true` if an operator corrects the feed.
     ///   - app: app whose subscribers an operation on all topics concerns; `nil`: all apps.
     public init(
@@ -290,7 +289,7 @@ public struct FeedRejection: Sendable, Hashable, CustomStringConvertible {
     public let place: String
     /// Description of the fault and of what was expected, for people.
     public let reason: String
-    /// Topic that the line or record names; `nil` if that is the part that cannot be read.
+    /// Topic that the line or record names; `nil` if the topic itself cannot be read.
     public let topic: TopicID?
     /// Event time of the line or record; `nil` without a plausible one.
     public let at: FeedTime?

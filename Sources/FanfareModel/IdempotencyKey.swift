@@ -1,5 +1,5 @@
-/// Name that a backend gives to one of its calls, so that it may repeat the call without knowing whether the first one has arrived: the
-/// engine carries out one call of a name within 24 hours.
+/// Name that a backend gives to one of its calls, so that it may repeat the call without knowing whether the first one has arrived: the engine
+/// carries out one call with a name within 24 hours.
 ///
 /// A text of the backend's own that is never used for another call: the id of a job, a row or a webhook, or a UUID.
 public struct IdempotencyKey: Sendable, Hashable, CustomStringConvertible {
@@ -12,7 +12,7 @@ public struct IdempotencyKey: Sendable, Hashable, CustomStringConvertible {
     /// Creates a key.
     ///
     /// - Parameter text: 1 to 64 bytes of UTF-8; two keys are equal if their bytes are.
-    /// - Throws: a fault that says what is wrong with the text.
+    /// - Throws: `Fault`, with the size of the text.
     public init(_ text: String) throws(Fault) {
         let utf8 = Array(text.utf8)
         let size = ByteCount.bytes(utf8.count)
@@ -23,7 +23,7 @@ public struct IdempotencyKey: Sendable, Hashable, CustomStringConvertible {
     /// Text of the key.
     public var description: String { String(decoding: utf8, as: UTF8.self) }
 
-    /// Reason why a text is no key.
+    /// Reason why a text is not a key.
     public struct Fault: Error, Sendable, Hashable, CustomStringConvertible {
         /// Size of the text in UTF-8.
         public let size: ByteCount

@@ -1,5 +1,5 @@
-/// A JSON value. The core has no Foundation, and needs only three things of JSON: to hold a content state, to merge a patch into
-/// it, and to write it in one canonical form.
+/// A JSON value. The core does not use Foundation, and needs only three operations on JSON: to hold a content state, to merge a patch into it, and to
+/// write it in one canonical form.
 public enum JSONValue: Hashable, Sendable {
     /// JSON's `null`. In a patch it removes the member.
     case null
@@ -69,7 +69,7 @@ public struct JSONObject: Hashable, Sendable, ExpressibleByDictionaryLiteral {
     public struct Member: Hashable, Sendable {
         /// Key of the member, unique within its object.
         public let key: String
-        /// Any JSON, also an object or an array.
+        /// Any JSON value, including an object or an array.
         public var value: JSONValue
     }
 
@@ -100,7 +100,7 @@ public struct JSONObject: Hashable, Sendable, ExpressibleByDictionaryLiteral {
         }
     }
 
-    /// Is `true` when the object has no members.
+    /// Is `true` if the object has no members.
     public var isEmpty: Bool { members.isEmpty }
     package mutating func reserveCapacity(_ count: Int) { members.reserveCapacity(count) }
 

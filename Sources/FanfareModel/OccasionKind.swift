@@ -1,5 +1,5 @@
-/// Kind of an occasion that a fact, its withdrawal, or a change of the state amounts to: `goal`, `goalCancelled`, `arriving`. A
-/// reducer derives it from facts, the rules derive it from states; the rules rate it.
+/// Kind of the occasion that a fact, its withdrawal, or a change of the state is: `goal`, `goalCancelled`, `arriving`. A reducer derives it from
+/// facts, and the rules derive it from states; the rules also rate it.
 public struct OccasionKind: Hashable, Sendable, CustomStringConvertible, ExpressibleByStringLiteral {
     /// The kind as rules files and decision records spell it. Kinds are equal if their texts are.
     public let rawValue: String

@@ -16,7 +16,7 @@ public enum AlertMask: UInt8, Sendable, Hashable, CaseIterable {
 public struct Preferences: Sendable, Hashable {
     /// A daily window in which only some alerts, or none, are given. Updates still come, silently.
     ///
-    /// The window is fixed in UTC: at daylight-saving changes, the app reports the new offset.
+    /// The window is fixed in UTC: the app reports the new offset at daylight-saving changes.
     public struct QuietHours: Sendable, Hashable {
         /// Start of the window, in minutes since midnight UTC, 0…1439. A window with `from` after `until` spans midnight.
         public let from: Int
@@ -33,7 +33,7 @@ public struct Preferences: Sendable, Hashable {
         ///   - from: first quiet minute, in local minutes since midnight, 0…1439.
         ///   - until: first minute that is no longer quiet, 0…1439.
         ///   - utcOffset: minutes by which local time is ahead of UTC, −720…840; negative in the west.
-        ///   - breakthrough: alerts that are given in quiet hours too.
+        ///   - breakthrough: alerts that are given even in quiet hours.
         /// - Returns: `nil` for minutes outside their ranges, and for an empty window (`from` equals `until`).
         public init?(from: Int, until: Int, utcOffset: Int = 0, breakthrough: AlertMask = .essential) {
             let day = 0..<QuietHours.minutesPerDay

@@ -8,7 +8,7 @@ public enum Priority: UInt8, Sendable, Comparable {
     public static func < (a: Priority, b: Priority) -> Bool { a.rawValue < b.rawValue }
 }
 
-/// Weight of an alert beside others: if an activity missed several, the newest of the highest class rides.
+/// Weight of an alert beside others: if an activity missed several, the next push carries the newest of the highest class.
 public enum AlertClass: UInt8, Sendable, Comparable {
     /// Worth a look: a card, a substitution. Shares the topic's bucket with all others of the class.
     case ordinary = 0

@@ -10,7 +10,7 @@ public final class StartRequest: Sendable, Hashable {
     public let attributes: JSONObject
     /// Attribute in which the app finds `activity`.
     public let activityKey: String
-    /// Alert shown at the start. Without one, phones start nothing (spec §3.1, observed).
+    /// Alert shown at the start. Phones start no activity without an alert (spec §3.1, observed).
     public let alert: AlertText
     /// Number by which claims tell the request from others for the same activity: of another match, or after a card has gone. It is no part of
     /// the content.
@@ -20,8 +20,8 @@ public final class StartRequest: Sendable, Hashable {
     /// (`TopicRules.Lifetime.beginsWithin`).
     package static let patience = Duration.seconds(7 * 86_400)
 
-    /// Creates a request without checks. The engine refuses an empty or too long token; an `ActivityEvent` reports attributes that do
-    /// not fit in a push when the start is tried.
+    /// Creates a request without checks. The engine refuses an empty or too long token; an `ActivityEvent` reports attributes that do not fit into a
+    /// push when the engine tries the start.
     ///
     /// - Parameters:
     ///   - activity: the app's id of the activity, used in all calls of the engine.
@@ -72,7 +72,7 @@ public final class StartRequest: Sendable, Hashable {
         hasher.combine(token)
     }
 
-    /// Returns the id of a renewed activity, which is another one on the phone: the first one's id, with a number from 2 on.
+    /// Returns the id of a renewed activity, which is a new one on the phone: the first activity's id, with a number from 2 on.
     public static func name(_ activity: String, edition: Int) -> String {
         edition == 1 ? activity : "\(activity)~\(edition)"
     }

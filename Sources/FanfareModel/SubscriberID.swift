@@ -23,7 +23,7 @@ public struct SubscriberID: Hashable, Sendable, ExpressibleByStringInterpolation
 
 /// Topics or people that an operator's order concerns.
 public enum Scope: Hashable, Sendable {
-    /// One topic. Only an opposite order for the same topic lifts it: a match that was paused by itself stays paused when everything resumes.
+    /// One topic. Only the opposite order for the same topic lifts an order: a match that was paused alone stays paused when all topics resume.
     case topic(TopicID)
     /// All topics of a kind, including later ones.
     case kind(TopicKind)

@@ -1,4 +1,4 @@
-/// An activity that is already on a phone, and its topic or lineup: one of many that an engine starts with.
+/// An activity that is already on a phone when an engine starts, with its topic or lineup.
 public struct Subscription: Sendable, Hashable {
     /// Topic or lineup that the activity shows.
     public var audience: AudienceKey
@@ -19,8 +19,8 @@ public struct Subscription: Sendable, Hashable {
     /// Serial of the card in the engine's store; `nil` if it has none. Those of cards that were stored later are higher.
     package var serial: UInt64?
 
-    /// Creates a subscription without checks. The engine leaves out those that it cannot take, such as one with an empty token, and its
-    /// reports say how many.
+    /// Creates a subscription without checks. The engine leaves out subscriptions that it cannot take, such as one with an empty token, and reports
+    /// their number.
     ///
     /// - Parameters:
     ///   - audience: topic or lineup that the activity shows.

@@ -1,8 +1,8 @@
 /// Text with holes that a state fills: `{homeScore}–{awayScore}`.
 ///
-/// `{key}` is a field of the visible content state, `{fact.key}` a value of the fact that caused an alert, `{topic}` the topic's
-/// id. `{key:3}` is three letters of the main word of its value, in capitals: `{home:3}` of Tottenham Hotspur is `TOT`. The letters of
-/// `home` and `away` differ where letters of the names do. A missing value leaves its hole empty. `{{` and `}}` are braces.
+/// `{key}` is a field of the visible content state, `{fact.key}` a value of the fact that caused an alert, `{topic}` the topic's id. `{key:3}` is
+/// three letters of the main word of the field's value, in capitals: `{home:3}` of Tottenham Hotspur is `TOT`. The letters of `home` and `away`
+/// differ if the names differ in a letter. A missing value leaves its hole empty. `{{` and `}}` are braces.
 public struct Template: Sendable, Hashable, CustomStringConvertible, ExpressibleByStringLiteral {
     private enum Piece: Sendable, Hashable {
         case text(String)
@@ -16,7 +16,7 @@ public struct Template: Sendable, Hashable, CustomStringConvertible, Expressible
     /// Source text of the template.
     public let description: String
 
-    /// Creates a template from a literal in a program; traps on a mistake, which is the program's.
+    /// Creates a template from a literal in a program; traps on a mistake, which is a bug of the program.
     public init(stringLiteral source: String) {
         do { try self.init(parsing: source) } catch { preconditionFailure("\(source): \(error)") }
     }

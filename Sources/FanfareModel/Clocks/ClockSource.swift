@@ -1,7 +1,7 @@
-/// Clocks that an engine reads: the machine's times, right or wrong. The engine itself judges what to believe of them. Callable
-/// from any thread.
+/// Clocks that an engine reads: the machine's times, which may be wrong. The engine itself judges which of their readings to believe. Any thread may
+/// read them.
 public struct ClockSource: Sendable {
-    /// Unix milliseconds of the wall clock, as it is set. The engine does not believe a step of hours, in either direction, at once.
+    /// Unix milliseconds of the wall clock, as the machine has it set. The engine does not believe a step of hours, in either direction, at once.
     public var wallMilliseconds: @Sendable () -> Int64
     /// Nanoseconds from an arbitrary start; never goes back. Should include the time for which the machine was suspended.
     public var monotonicNanoseconds: @Sendable () -> Int64
@@ -12,7 +12,7 @@ public struct ClockSource: Sendable {
     /// Mark of stamps in the engine's store, shared by copies.
     package var stamps = StampMark()
 
-    /// Creates a source. The engine calls both closures on several threads, also at the same time; they must not block.
+    /// Creates a source. The engine calls both closures on several threads, sometimes at the same time; they must not block.
     public init(
         wallMilliseconds: @escaping @Sendable () -> Int64, monotonicNanoseconds: @escaping @Sendable () -> Int64
     ) {

@@ -6,7 +6,7 @@ public struct LineupRules: Sendable, Hashable {
     /// Time for which the spotlight stays with each live topic, in turn, while nothing happens. `nil`: it rests on the favourite,
     /// or on the most important topic.
     public var round: Duration?
-    /// Minimum time between changes that are not essential, whichever topics they are of (rule U5). Essential changes do not wait.
+    /// Minimum time between changes that are not essential, of whichever topics (rule U5). Essential changes do not wait.
     public var minimumInterval: Duration
     /// Time for which an alert waits for others while another topic of the lineup is live; one push then names them all. Zero: each
     /// alert leaves at once, and a push combines only those that come before it has left.
@@ -29,8 +29,8 @@ public struct LineupRules: Sendable, Hashable {
     ///   - dwell: time for which a topic keeps the spotlight after its latest change.
     ///   - round: time for which the spotlight stays with each live topic while nothing happens; `nil`: it does not go round.
     ///   - minimumInterval: keeps eight matches from causing eight pushes in two seconds.
-    ///   - gather: with the default, two goals in one second are one push, eight in two seconds are two, and each is a second later.
-    ///   - rotationPushes: with the default, a few at once and then one a minute, which spends nothing that matters.
+    ///   - gather: with the default, two goals in one second are one push, eight in two seconds are two pushes, and each push is a second later.
+    ///   - rotationPushes: with the default, a few at once and then one a minute, at a priority that spends no budget.
     ///   - order: order of the rows.
     public init(
         dwell: Duration = .seconds(20), round: Duration? = nil, minimumInterval: Duration = .seconds(2),

@@ -1,8 +1,8 @@
 /// Rate limit that allows `burst` uses at once and one more every `refill` after that. Pure integer arithmetic in log time, so
 /// every replay of a log decides alike.
 ///
-/// The level is stored as time: a full bucket holds `burst` × `refill` milliseconds, and a token costs `refill` of them. So no use
-/// ever rounds anything away.
+/// The level is stored as time: a full bucket holds `burst` × `refill` milliseconds, and a token costs `refill` of them. So no use ever loses time to
+/// rounding.
 public struct TokenBucket: Sendable, Hashable {
     /// Capacity and refill time of a bucket.
     public struct Size: Sendable, Hashable {
