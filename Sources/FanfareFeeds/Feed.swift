@@ -9,17 +9,17 @@ import FanfareQueues
 /// own order, so late items stay late. Equal files give an equal feed, whatever the order of their paths. GTFS-Realtime polls of
 /// one folder are one source, because a trip's absence shows only between polls.
 ///
-/// Files of the line format are streamed, and each is open until its last item has been taken, so a feed needs a descriptor for each of
-/// them (`ulimit -n`). Files that hold one document are decoded when the feed is opened, and each stays in memory, decoded, until its last
-/// item has been taken.
+/// A feed streams files of the line format, and keeps each open until its last item has been taken, so it needs a descriptor for each of them
+/// (`ulimit -n`). A feed decodes files that hold one document when it is opened, and keeps each in memory, decoded, until its last item has been
+/// taken.
 ///
-/// A feed is read once, in one thread at a time: a second loop goes on where the first has stopped. A file that can no longer be read gives
-/// a rejection, and the other files continue.
+/// A feed is read once, in one thread at a time: a second loop continues where the first one stopped. A file that can no longer be read gives a
+/// rejection, and the other files continue.
 public final class Feed: Sequence, IteratorProtocol {
     /// A piece of the feed, and the log time at which it arrives when the feed is replayed.
     public typealias Element = (now: FeedTime, item: FeedItem)
 
-    /// Files in the given folders that are no feed, in path order, without sidecars (match metadata, timetables).
+    /// Files in the given folders that are not feeds, in path order, without sidecars (match metadata, timetables).
     public let skippedFiles: [String]
 
     // Unchecked, because each item reads and writes them: confined to the feed's thread, without re-entrant calls.
@@ -85,13 +85,13 @@ public final class Feed: Sequence, IteratorProtocol {
         }
     }
 
-    /// Opens every file and reads up to its first event; a file that holds one document is read whole. Folders are searched with all folders
-    /// below them.
+    /// Opens every file and reads up to its first event; a file that holds one document is read completely. The search includes all folders below the
+    /// given ones.
     ///
     /// - Parameters:
     ///   - paths: files and folders. A pipe is read as lines of the native format.
     ///   - options: format, kick-off and sizes.
-    /// - Throws: `FeedError` for a path that is no feed, a folder without one, a file that cannot be opened, or a kick-off outside 1970 to
+    /// - Throws: `FeedError` for a path that is not a feed, a folder without a feed, a file that cannot be opened, or a kick-off outside 1970 to
     ///   2100.
     public init(paths: [String], options: FeedOptions = FeedOptions()) throws(FeedError) {
         if let kickoff = options.kickoff, !kickoff.isPlausible {
@@ -110,11 +110,11 @@ public final class Feed: Sequence, IteratorProtocol {
         }
     }
 
-    /// Returns the feed itself, so that each loop goes on where the one before has stopped: a pipe, for instance, cannot be read twice.
+    /// Returns the feed itself, so that each loop continues where the one before stopped: a pipe, for instance, cannot be read twice.
     public func makeIterator() -> Feed { self }
 
-    /// Returns the next item in log order with the log time of its arrival, a running maximum that never goes back. A rejection has
-    /// the log time of its position. The call blocks while it reads, and takes time in the logarithm of the number of files.
+    /// Returns the next item in log order with the log time of its arrival, a running maximum that never goes back. A rejection has the log time of
+    /// its position. The call blocks while it reads, and takes time logarithmic in the number of files.
     public func next() -> (now: FeedTime, item: FeedItem)? {
         guard let first = heads.first?.position else { return nil }
         guard heads.count > 1 else { return nextOfLast(first) }

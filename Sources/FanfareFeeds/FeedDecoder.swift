@@ -2,11 +2,11 @@ public import FanfareModel
 
 /// Output of a decoder: an event, the rejection of something in the feed, or a notice for people.
 public enum FeedItem: Sendable, Equatable {
-    /// An event for `Engine.ingest` or `Engine.offer`. The engine decides if it is late, a duplicate or not to be taken at all.
+    /// An event for `Engine.ingest` or `Engine.offer`. The engine decides if the event is late, a duplicate or not acceptable.
     case event(FeedEvent)
-    /// A line or record that is no event, for the people who run the feed. No engine gets it, and the feed continues.
+    /// A line or record that is not an event, for the people who run the feed. No engine gets it, and the feed continues.
     case rejected(FeedRejection)
-    /// A notice about input that was read in another way than its author may have meant. It changes nothing and is in no log.
+    /// A notice about input that the decoder may have read differently from its author's intention. The notice changes nothing and is in no log.
     case noticed(FeedNotice)
 
     /// Time of an event; `nil` for other items.
@@ -22,7 +22,7 @@ public enum FeedItem: Sendable, Equatable {
 public struct FeedNotice: Sendable, Equatable, CustomStringConvertible {
     /// Place of the notice: file and line, or only the file.
     public let place: String
-    /// What was read in another way than it may have been meant, and how.
+    /// The input that may have been meant differently, and the decoder's reading of it.
     public let text: String
 
     /// Creates a notice as a decoder makes it, for tests of what a program does with one.
@@ -46,7 +46,7 @@ package protocol FeedDecoder {
     mutating func next() -> FeedItem?
 }
 
-/// Formats that Fanfare reads, with the names that the command and its reports have for them.
+/// Formats that Fanfare reads, with the names that the command and its reports use for them.
 public enum FeedFormat: String, CaseIterable, Sendable {
     /// Fanfare's own format: one JSON object per line.
     case native

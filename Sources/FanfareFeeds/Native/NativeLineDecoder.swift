@@ -1,23 +1,23 @@
 public import FanfareModel
 
-/// Decoder for native lines that arrive live, in chunks of any size: a line's item is available as soon as its line end is.
+/// Decoder for native lines that arrive live, in chunks of any size: a line's item is available as soon as its line end has arrived.
 ///
 ///     var decoder = NativeLineDecoder(name: "orders")
 ///     decoder.append(bytes.span)              // as often as bytes come
 ///     while let item = decoder.next() { … }   // as fast as the program takes items
 ///     decoder.finish(into: &items)            // once: a last line may lack its line end
 ///
-/// A queue's messages hold whole lines, which need no line end: `append(message:)`. `decode(_:into:)` and `decode(message:into:)` append all
-/// items of their bytes to an array, which is simple where the bytes are few or trusted.
+/// Messages of a queue hold whole lines, which need no line end: `append(message:)` takes them. `decode(_:into:)` and `decode(message:into:)` append
+/// all items of their bytes to an array, which is simpler if the bytes are few or trusted.
 ///
-/// Any bytes may be passed: a line that is no event gives a rejection with the line's number, from 1, and the lines after it continue. An
-/// item takes a few hundred bytes, and a broken line may have one. So an array of items may be a hundred times as large as hostile bytes,
-/// while `next()` makes one item at a time. Between the calls, a decoder keeps the bytes that were appended until the first append after the
-/// last of their lines was taken, and otherwise at most two chunks and one line. It reads a line in time proportional to its length. Equal bytes give equal items,
-/// however they are chunked.
+/// Any bytes may be passed: a line that is not an event gives a rejection with the line's number, from 1, and the decoder continues with the lines
+/// after it. An item takes a few hundred bytes, although a broken line may have a single byte. An array of items may therefore be a hundred times as
+/// large as hostile bytes, while `next()` makes one item at a time. Between the calls, a decoder keeps the appended bytes until the first append
+/// after their last line was taken, and otherwise at most two chunks and one line. It reads a line in time proportional to its length. Equal bytes
+/// give equal items, in whatever chunks they come.
 ///
-/// Each source has a decoder of its own, used in one thread at a time, in an actor or a task, for instance: it is not `Sendable`, because
-/// its copies share a parser and the names of unknown members of which a notice has told.
+/// Each source needs a decoder of its own, used in one thread at a time, for instance in an actor or a task: a decoder is not `Sendable`, because its
+/// copies share a parser and the names of unknown members that a notice has reported.
 public struct NativeLineDecoder {
     private let name: String
     private let reader = NativeEventReader()
@@ -38,7 +38,7 @@ public struct NativeLineDecoder {
 
     // MARK: - Items one at a time
 
-    /// Takes bytes whose items `next()` returns.
+    /// Takes bytes; `next()` returns their items.
     ///
     /// - Parameter bytes: a piece of the stream, cut anywhere. The decoder copies it, and keeps it until its lines have been taken.
     public mutating func append(_ bytes: Span<UInt8>) {
@@ -51,8 +51,8 @@ public struct NativeLineDecoder {
         }
     }
 
-    /// Takes a message that holds one line or several, whether or not a line end closes the last one, and whose items `next()` returns. Bytes
-    /// that came before and completed no line are the beginning of the first one.
+    /// Takes a message that holds one line or several, whether or not a line end closes the last one; `next()` returns its items. Earlier bytes that
+    /// completed no line are the beginning of the first line.
     ///
     /// - Parameter message: whole lines. The decoder copies them, and keeps them until they have been taken.
     public mutating func append(message: Span<UInt8>) {
@@ -62,8 +62,8 @@ public struct NativeLineDecoder {
         append(lineEnd.span)
     }
 
-    /// Returns the next item of the bytes that were appended; `nil` if their lines have been taken, but for one that needs more bytes. A notice
-    /// about a line precedes the line's event.
+    /// Returns the next item of the appended bytes; `nil` if all their complete lines have been taken. A notice about a line precedes the line's
+    /// event.
     public mutating func next() -> FeedItem? { nextItem() }
 
     // MARK: - All items at once
@@ -82,27 +82,27 @@ public struct NativeLineDecoder {
     ///
     /// - Parameters:
     ///   - bytes: a piece of the stream, cut anywhere.
-    ///   - items: what was decoded before remains in front.
+    ///   - items: array that receives the new items at its end.
     public mutating func decode(_ bytes: Span<UInt8>, into items: inout [FeedItem]) {
         unsafe bytes.withUnsafeBytes { unsafe decode($0, into: &items) }
     }
 
-    /// Appends the items of the lines that these bytes complete, in the order of the lines: none, one or two per line, since a notice
-    /// about a line precedes its event.
+    /// Appends the items of the lines that these bytes complete, in the order of the lines: none, one or two per line, because a notice about a line
+    /// precedes its event.
     ///
     /// - Parameters:
     ///   - bytes: a piece of the stream, cut anywhere.
-    ///   - items: what was decoded before remains in front.
+    ///   - items: array that receives the new items at its end.
     public mutating func decode(_ bytes: [UInt8], into items: inout [FeedItem]) {
         unsafe bytes.withUnsafeBytes { unsafe decode($0, into: &items) }
     }
 
-    /// Appends the items of a message that holds one line or several, whether or not a line end closes the last one. Bytes that came
-    /// before and completed no line are the beginning of the first one.
+    /// Appends the items of a message that holds one line or several, whether or not a line end closes the last one. Earlier bytes that completed no
+    /// line are the beginning of the first line.
     ///
     /// - Parameters:
     ///   - message: whole lines.
-    ///   - items: what was decoded before remains in front.
+    ///   - items: array that receives the new items at its end.
     public mutating func decode(message: [UInt8], into items: inout [FeedItem]) {
         decode(message, into: &items)
         if message.last != UInt8(ascii: "\n") { decode([UInt8(ascii: "\n")], into: &items) }
@@ -110,7 +110,7 @@ public struct NativeLineDecoder {
 
     /// Appends the items of a last line without a line end. No bytes may follow.
     ///
-    /// - Parameter items: what was decoded before remains in front.
+    /// - Parameter items: array that receives the new items at its end.
     public mutating func finish(into items: inout [FeedItem]) {
         // Lines that were appended and not taken precede the last one.
         while let item = nextItem() { items.append(item) }

@@ -14,18 +14,18 @@ public import FanfareModel
 /// | planned only, or no stop yet | `planned`, not visible |
 /// | missing, though it has started | `absent`, for ten minutes and one poll; then the trip is forgotten |
 ///
-/// Trips that disappear together are an outage of the provider rather than arrivals: they count as running for ten minutes.
+/// Trips that disappear together indicate an outage of the provider rather than arrivals: they count as running for ten minutes.
 ///
 /// Some agencies write vehicle positions and alerts into polls of their own, which do not make any trip absent.
 ///
-/// Any bytes may be passed: a poll that cannot be read gives a rejection, and so does an entity of a poll. While a poll is read, protobuf-c's
-/// structures take at most 16 times `pollSizeMax`, and what is read of them about as much as a real poll's. A poll with more trips or vehicles than
-/// `tripsMax` is rejected, and at most twice as many trips run at once: the decoder keeps the last position of each, and the vehicles of the last
-/// poll of their own. A trip with its position and its event takes one or two kilobytes.
+/// Any bytes may be passed: a poll that cannot be read gives a rejection, and so does an entity that cannot be read. While a poll is read,
+/// protobuf-c's structures take at most 16 times `pollSizeMax`, and what is read of them about as much as a real poll's. A poll with more trips or
+/// vehicles than `tripsMax` is rejected, and at most twice as many trips run at once: the decoder keeps the last position of each, and the vehicles
+/// of the last poll of their own. A trip with its position and its event takes one or two kilobytes.
 ///
-/// Each feed has a decoder of its own, used in one thread at a time. A copy of it is independent.
+/// Each feed needs a decoder of its own, used in one thread at a time. A copy of a decoder is independent.
 public struct GTFSRealtimeDecoder: Sendable {
-    /// Trips of a poll unless a program says otherwise: several times those of a large country at one moment.
+    /// Default maximum of trips in a poll: several times the trips of a large country at one moment.
     public static let tripsMaxDefault = 1 << 17
     /// Memory that protobuf-c may take for each byte of the largest poll. Its structures, pointers and malloc's chunks take ten times the bytes of
     /// a subway's recorded polls.
@@ -77,9 +77,9 @@ public struct GTFSRealtimeDecoder: Sendable {
     ///
     /// - Parameters:
     ///   - poll: bytes of one protobuf message, `FeedMessage`, with the whole data set.
-    ///   - name: name of the poll in rejections and notices, such as the time of the request; `name#7` is its seventh entity. Each poll has a
-    ///     name, because their entities are not numbered on, unlike the lines of a stream.
-    ///   - items: what was decoded before remains in front.
+    ///   - name: name of the poll in rejections and notices, such as the time of the request; `name#7` is its seventh entity. Each poll needs its own
+    ///     name, because its entities are numbered from 1 again, unlike the lines of a stream.
+    ///   - items: array that receives the new items at its end.
     public mutating func decode(_ poll: [UInt8], name: String, into items: inout [FeedItem]) {
         items += read(poll, name: name)
     }
