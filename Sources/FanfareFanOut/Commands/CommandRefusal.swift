@@ -8,9 +8,9 @@ public enum CommandRefusal: Sendable, Hashable, CustomStringConvertible {
     case topic
     /// A lineup is empty, too long, or has a topic twice.
     case lineup
-    /// The shard has no room for another topic that is followed before anything was published about it.
+    /// The shard has no room for another topic that is followed before its first publication.
     case tooManyTopics
-    /// The activity is unknown, or it is gone.
+    /// The activity is unknown or gone.
     case unknownActivity
 
     /// The refusal and its bound, in a few words for people.

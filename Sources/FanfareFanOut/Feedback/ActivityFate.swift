@@ -7,11 +7,11 @@ public enum ActivityFate: Sendable, Hashable {
     /// The activity has lasted eight hours, or up to ten minutes less, and is gone without a successor. If one was pending, `notStarted`
     /// is reported for it.
     case expired
-    /// The activity is gone, and its id now means `as`, its successor: APNs accepted the successor's start, may have accepted it, or the
-    /// successor's token is known. The id may mean the successor before this is reported, while that card cannot exist yet: its start has
-    /// not left, or was not accepted.
+    /// The activity is gone, and its id now means `as`, its successor: APNs accepted the successor's start, may have accepted it, or the successor's
+    /// token is known. The id may mean the successor even before this report, while the successor's card cannot exist yet: its start has not left, or
+    /// was not accepted.
     case renewed(as: ActivityID)
-    /// The activity was followed again with the same token while its end was in flight: that card is gone, and a new card has its own token.
+    /// A `follow` repeated the activity's token while its end was in flight: that card is gone, and a new card has its own token.
     case ended
     /// APNs refused the activity's end for good: the card stays until the system ends it.
     case notEnded

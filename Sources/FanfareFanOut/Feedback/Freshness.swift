@@ -1,13 +1,12 @@
 public import FanfareModel
 public import FanfareQueues
 
-/// Freshness of the states that people see: the age of states when they leave, the duration of sweeps, and the delay in the lanes, all
-/// in nanoseconds. Each shard keeps one per topic kind, and one for all lineups together.
+/// Freshness of the states that people see: the age of states when they leave, the duration of sweeps, and the delay in the lanes, all in
+/// nanoseconds. Each shard keeps one value per topic kind, and one for all lineups together.
 public struct Freshness: Sendable, Equatable {
-    /// Time from a version's arrival at the shard until it is handed to the transport, for each push except those to joiners, which have
-    /// missed nothing.
+    /// Time from a version's arrival at the shard until the transport gets it, for each push except pushes to joiners, which have missed nothing.
     public var stateAge = Histogram()
-    /// Time from a publication's arrival at the shard until each member there had it, or a newer one.
+    /// Time from a publication's arrival at the shard until each member there had this publication or a newer one.
     public var sweep = Histogram()
     /// Time from a publication's arrival until the first push of its sweep, by lane: alerts and ends, priority 10, priority 5.
     public var laneDelay: [Histogram] = Array(repeating: Histogram(), count: Lane.last)

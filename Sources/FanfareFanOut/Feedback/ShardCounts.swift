@@ -8,13 +8,13 @@ public struct ShardCounts: Sendable, Equatable {
         public var accepted: Int
         /// Pushes whose token APNs called dead, and whose activity was removed.
         public var dead: Int
-        /// Pushes whose token APNs called dead while too many were; their activities are kept and get the newest state later.
+        /// Pushes whose token APNs called dead while too many tokens were; their activities are kept and get the newest state later.
         public var held: Int
         /// Pushes that the service refused for the time being, for example with 429; the activities get the newest state later.
         public var throttled: Int
-        /// Pushes refused for good, which is a bug of Fanfare; an activity lacks the content until it gets a newer state.
+        /// Pushes refused for good, which indicates a bug of Fanfare; their activities lack the content until they get a newer state.
         public var failed: Int
-        /// Pushes sent without ever being answered; the state is sent again, an alert or a start is not.
+        /// Pushes that were never answered; the state is sent again, an alert or a start is not.
         public var uncertain: Int
         /// Pushes that were certainly not processed, and are sent again.
         public var notProcessed: Int
@@ -32,7 +32,7 @@ public struct ShardCounts: Sendable, Equatable {
         public var revoked: Int
         /// Alerts older than their rule's `freshFor` by the time of the activity's push.
         public var stale: Int
-        /// Alerts sent without ever being answered; they are not sent again.
+        /// Alerts whose push was never answered; they are not sent again.
         public var uncertain: Int
         /// Alerts whose push was refused for good.
         public var refused: Int
@@ -46,7 +46,7 @@ public struct ShardCounts: Sendable, Equatable {
     public struct Lineups: Sendable, Equatable {
         /// Activities that show a lineup.
         public var activities: Int
-        /// Different lineups among them, added up over the shards: the activities of one shard with the same lineup share an audience.
+        /// Distinct lineups of these activities, added up over the shards: the activities of one shard with the same lineup share an audience.
         public var distinct: Int
     }
 
@@ -58,12 +58,12 @@ public struct ShardCounts: Sendable, Equatable {
     public var activities: Int
     /// Number of activities that show lineups, and of the different lineups that they show.
     public var lineups: Lineups
-    /// Number of activities without an update token: they were or will be started by a push, and the app has not reported the token.
+    /// Number of activities without an update token: a push has started or will start them, and the app has not reported the token.
     public var tokenless: Int
-    /// Number of activities to which a state is still to be delivered; its push may be in flight. An upper bound while lineups lack news: one
-    /// that lacks news of several topics may count for each of them.
+    /// Number of activities to which a state is still to be delivered; its push may be in flight. An upper bound while lineups lack news: an activity
+    /// that lacks news of several topics may count once for each of them.
     public var owed: Int
-    /// Number of activities whose newest state was refused for good: they show an older one until a newer one is sent.
+    /// Number of activities whose newest state APNs refused for good: they show an older state until a newer one is sent.
     public var refused: Int
     /// Figures of the shard's transport; all zero if it has no connections.
     public var transport: TransportFigures

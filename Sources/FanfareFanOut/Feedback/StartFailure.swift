@@ -6,15 +6,14 @@ public enum StartFailure: Sendable, Hashable, CustomStringConvertible {
     case refused
     /// APNs refused the start for the time being, again and again.
     case gaveUp
-    /// The start waited seven days: nothing was published that the card could show, or the start was held back, by its device's budget
-    /// for example.
+    /// The start waited seven days: nothing was published that the card could show, or the start was held back, for example by its device's budget.
     case waitedTooLong
-    /// The topic, or each topic of the lineup, that the card was to show has ended.
+    /// The topic that the card was to show has ended, or each topic of its lineup.
     case over
     /// The activity that has this name is still being ended.
     case nameTaken
-    /// An engine with the same store stopped after the start may have left and before its card's token was reported. The start does not leave
-    /// again, and a card may be there.
+    /// An engine with the same store stopped when the start might have left and its card's token had not been reported. The start does not leave
+    /// again, and a card may exist.
     case uncertain
 
     /// Refusals after which a start is given up. They take some ten minutes, with waits from one second to about a minute: people who

@@ -1,8 +1,8 @@
-/// State of a transport: its connections, and the limit that keeps it from sending more. The sum of several has the worst limit.
+/// State of a transport: its connections, and the limit that keeps it from sending more. The sum of several transports has the worst limit.
 public struct TransportFigures: Sendable, Equatable {
-    /// The resource that pushes wait for while some are due.
+    /// The resource that due pushes wait for.
     public enum Limit: String, Sendable, CaseIterable {
-        /// No push is due that could not leave.
+        /// Every push that is due can leave.
         case nothing
         /// Requests that a connection may have in flight.
         case streams
