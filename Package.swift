@@ -5,6 +5,8 @@ import PackageDescription
 /// embeds Fanfare, must not. Nor must a newer compiler's warning stop them, which it does here. The Makefile sets the
 /// variable.
 let development = Context.environment["FANFARE_DEV"] != nil
+/// `FANFARE_DEV=threads`: the tests of threaded code, with all that they need. A sanitizer's build of everything takes twice as long.
+let sanitizing = Context.environment["FANFARE_DEV"] == "threads"
 /// `make fuzz`: the fuzzer links only with libFuzzer, which brings `main`.
 let fuzzing = Context.environment["FANFARE_FUZZ"] != nil
 /// Micro-benchmarks beside their peers, in one process: Benchmarks/README.md.
@@ -248,10 +250,9 @@ if development {
             name: "APNsSimulator",
             dependencies: ["CFanfareNghttp2", "FanfareHTTP2", "FanfareLoop", "CryptoTestSupport", "LoadJSON"],
             path: "Load/apns-simulator/Simulator",
-            // Its state changes in nghttp2's callbacks, ten per request, on one thread; debug builds check that.
-            swiftSettings: language + [
-                .unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release))
-            ]),
+            // Its state changes in nghttp2's callbacks, ten per request, on one thread; debug builds and the sanitizers' check that.
+            swiftSettings: language
+                + (sanitizing ? [] : [.unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release))])),
         .executableTarget(
             name: "apns-simulator", dependencies: ["APNsSimulator", "FanfareLoop"], path: "Load/apns-simulator",
             exclude: ["README.md", "Simulator"], swiftSettings: language),
@@ -379,8 +380,7 @@ if benchmarks {
     ]
 }
 
-// `FANFARE_DEV=threads`: tests of what has threads, with all that they need. A sanitizer's build of everything takes twice as long.
-if Context.environment["FANFARE_DEV"] == "threads" {
+if sanitizing {
     var wanted = [
         "FanfareLoopTests", "FanfareTests", "FanfareReplayTests", "FanfareAPNsPeerTests", "FanfareQueuesTests",
     ]

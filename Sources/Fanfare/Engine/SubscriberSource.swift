@@ -128,12 +128,12 @@ final class LoadingDistribution {
     }
 
     private func flush(_ app: Int, _ shard: Int) {
-        let batch = batches[app][shard]
-        guard !batch.isEmpty else { return }
+        guard !batches[app][shard].isEmpty else { return }
+        let isFull = batches[app][shard].count >= batchMax
         // The shard's thread has the batch from now on, so the next one gets memory of its own.
+        if !queues[app][shard].put(&batches[app][shard]) { hasEnded = true }
         batches[app][shard] = []
-        if batch.count >= batchMax { batches[app][shard].reserveCapacity(batchMax) }
-        if !queues[app][shard].put(batch) { hasEnded = true }
+        if isFull { batches[app][shard].reserveCapacity(batchMax) }
     }
 
     /// Passes on the batches that are not full.

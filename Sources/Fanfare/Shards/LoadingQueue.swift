@@ -30,15 +30,17 @@ final class LoadingQueue: Sendable {
     /// Sets the closure that is called with each batch, and at their end, for a shard that does not block.
     func wake(_ onFilled: @escaping @Sendable () -> Void) { state.withLock { $0.onFilled = onFilled } }
 
-    /// Adds a batch and blocks until there is room.
+    /// Takes a batch out of `batch`, and blocks until there is room. The shard alone has it then.
     ///
     /// - Returns: `false` if the queue is closed and the batch discarded.
     @discardableResult
-    func put(_ batch: [ShardCommand]) -> Bool {
+    func put(_ batch: inout [ShardCommand]) -> Bool {
         room.wait()
         let isTaken = state.withLock { state in
-            if !state.isClosed { state.batches.append(batch) }
-            return !state.isClosed
+            guard !state.isClosed else { return false }
+            state.batches.append([])
+            swap(&state.batches[state.batches.count - 1], &batch)
+            return true
         }
         if isTaken { signalFilled() } else { room.signal() }
         return isTaken

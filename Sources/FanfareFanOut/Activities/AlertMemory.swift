@@ -24,8 +24,9 @@ struct AlertMemory {
         codes[Int(slot.rawValue)] = 0
     }
 
-    /// Notes what became of alerts that all these activities had missed.
+    /// Notes what became of alerts that all these activities had missed, if outcomes are kept.
     mutating func note(_ outcomes: [(number: UInt32, outcome: AlertOutcome)], of slots: some Sequence<ActivitySlot>) {
+        guard isKept else { return }
         for slot in slots {
             for (number, outcome) in outcomes { note(outcome, number: number, of: slot) }
         }

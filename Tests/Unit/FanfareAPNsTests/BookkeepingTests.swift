@@ -67,7 +67,9 @@ import Testing
         #expect(sum.reasons.first?.key.description == "503 Shutdown")
         #expect(sum.reasons.first?.value == 3)
     }
+}
 
+@Suite struct RequestTableTests {
     /// Random sends and answers, with a dictionary as the model.
     @Test func requestTableKeepsEachRequestOnce() {
         let seed = UInt64.random(in: .min ... .max)

@@ -92,11 +92,10 @@ private final class StagedSource: DeliverySource {
         exchange.noteSent(outcomes.count, each: .bytes(100), at: start.monotonic)
         #expect(exchange.inFlight == 7 && exchange.statistics.sent == 7 && exchange.statistics.sentSize == .bytes(700))
         #expect(exchange.bodySize.last == .bytes(100))
-        var table = RequestTable()
         for (index, outcome) in outcomes.enumerated() {
-            let tag = table.insert(
-                slot: ActivitySlot(UInt32(index)), generation: 1, tokenSerial: 1, at: start.monotonic)
-            exchange.finish(table.remove(tag), outcome)
+            let request = SentRequest(
+                slot: ActivitySlot(UInt32(index)), generation: 1, tokenSerial: 1, sentAt: start.monotonic)
+            exchange.finish(request, outcome)
         }
         let statistics = exchange.statistics
         #expect(exchange.inFlight == 0 && statistics.answered == statistics.sent && statistics.notProcessed == 2)

@@ -75,19 +75,12 @@ import Testing
         #expect(counts == expected)
     }
 
-    @Test func notesHaveWhatAlertsOfThisAudienceCameTo() {
-        var memory = AlertMemory()
-        let slots = [ActivitySlot(0), ActivitySlot(1)]
-        memory.begin(2)
-        for slot in slots { memory.forget(slot) }
+    @Test func onlyAlertsOfThisAudienceHaveANumberAndAnOutcomeForTheMemory() {
         var carried = alert(9)
         carried.number = 0
         let classifier = AlertClassifier([carried, alert(2), alert(4)][...], led: 2, at: moment)
-        memory.note(classifier.numbered(outcome: .accepted), of: slots)
-        for slot in slots {
-            #expect(memory.outcome(number: 2, of: slot) == .superseded)
-            #expect(memory.outcome(number: 4, of: slot) == .accepted)
-            #expect(memory.outcome(number: 0, of: slot) == .cameLater)
-        }
+        let numbered = classifier.numbered(outcome: .accepted)
+        #expect(numbered.map(\.number) == [2, 4])
+        #expect(numbered.map(\.outcome) == [.superseded, .accepted])
     }
 }

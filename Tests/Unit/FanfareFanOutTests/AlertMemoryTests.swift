@@ -21,6 +21,25 @@ import Testing
         }
     }
 
+    @Test func severalActivitiesThatMissedTheSameAlertsGetTheSameOutcomes() {
+        var memory = AlertMemory()
+        let slots = [ActivitySlot(0), ActivitySlot(2)]
+        memory.begin(3)
+        for slot in 0..<3 { memory.forget(ActivitySlot(UInt32(slot))) }
+        memory.note([(number: 2, outcome: .superseded), (number: 4, outcome: .accepted)], of: slots)
+        for slot in slots {
+            #expect(memory.outcome(number: 2, of: slot) == .superseded)
+            #expect(memory.outcome(number: 4, of: slot) == .accepted)
+        }
+        #expect(memory.outcome(number: 4, of: ActivitySlot(1)) == .cameLater)
+    }
+
+    @Test func noAlertIsNotedBeforeAnybodyAsks() {
+        var memory = AlertMemory()
+        memory.note([(number: 2, outcome: .accepted)], of: [ActivitySlot(0)])
+        #expect(!memory.isKept)
+    }
+
     @Test func anAlertFromBeforeTheFirstQuestionIsUncertain() {
         var memory = AlertMemory()
         memory.begin(1)

@@ -67,15 +67,4 @@ import Testing
         }
         #expect(store.bytes == bytes)
     }
-
-    /// The text goes with the activity from token to token.
-    @Test func anActivityKeepsTheTextOfItsID() {
-        var store = ActivityStore()
-        let slot = store.insert("anna-card", token: [1])
-        store.replaceToken(of: slot, with: Array(repeating: 2, count: 80))
-        #expect(store.name(of: slot) == "anna-card" && store.name(of: slot).text == "anna-card")
-        store.remove(slot)
-        let next = store.insert(ActivityID(7), token: [3])
-        #expect(next == slot && store.name(of: next).text == nil && store.name(of: next) == ActivityID(7))
-    }
 }

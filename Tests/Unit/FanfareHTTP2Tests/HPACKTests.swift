@@ -117,26 +117,6 @@ import Testing
             ]),
     ]
 
-    @Test(arguments: vectors) func decodesAppendixC(_ vector: Vector) throws {
-        var decoder = HeaderDecoder(tableCapacity: 4096, listLimit: 16_384)
-        if vector.tableSize != 4096 { try decoder.decode(sizeUpdate(vector.tableSize).span) }
-        for step in vector.steps {
-            try decoder.decode(bytes(hex: step.block).span)
-            #expect(decoder.list.all == step.fields)
-            #expect(decoder.table.size == step.size)
-        }
-    }
-
-    /// C.4 is also what a Huffman-coding encoder with incremental indexing writes.
-    @Test func encodesAppendixC4() {
-        var encoder = HeaderEncoder(tableCapacity: 4096)
-        for (fields, step) in zip(Self.requests, Self.vectors.first { $0.name == "C.4" }?.steps ?? []) {
-            var block: [UInt8] = []
-            for field in fields { encoder.encode(field, .incremental, into: &block) }
-            #expect(block == bytes(hex: step.block))
-        }
-    }
-
     // MARK: Integers and strings
 
     @Test func writesAndReadsIntegers() throws {
@@ -202,39 +182,6 @@ import Testing
 
     // MARK: Refusals
 
-    @Test(arguments: [
-        ("80", "index 0"), ("be", "index beyond the tables"), ("ff80808001", "index far beyond"),
-        ("7f40", "literal whose name is beyond the tables"), ("40", "ends before the name"),
-        ("4001", "ends in the name"),
-        ("400161", "ends before the value"), ("40016102", "ends before the value's bytes"),
-        ("823f00", "size update after a field"), ("20202082", "three size updates"),
-        ("3fe21f", "size update above the limit of 4,096"),
-    ])
-    func refusesBrokenBlocks(_ block: String, _ why: String) {
-        #expect(throws: HPACKError.self, "\(why)") {
-            var decoder = HeaderDecoder(tableCapacity: 4096, listLimit: 16_384)
-            try decoder.decode(bytes(hex: block).span)
-        }
-    }
-
-    @Test func acceptsTwoSizeUpdatesAndDropsWhatNoLongerFits() throws {
-        var decoder = HeaderDecoder(tableCapacity: 4096, listLimit: 16_384)
-        try decoder.decode(bytes(hex: "400a637573746f6d2d6b65790d637573746f6d2d686561646572").span)
-        #expect(decoder.table.count == 1)
-        try decoder.decode((bytes(hex: "20") + sizeUpdate(4096) + [0x82]).span)
-        #expect(decoder.table.count == 0)
-        #expect(decoder.table.limit == 4096)
-    }
-
-    @Test func aSmallerTableOfOursMustBeConfirmed() throws {
-        var decoder = HeaderDecoder(tableCapacity: 4096, listLimit: 16_384)
-        decoder.setTableLimit(100)
-        var confirming = decoder
-        #expect(throws: HPACKError.self) { try decoder.decode([0x82].span) }
-        try confirming.decode((sizeUpdate(100) + [0x82]).span)
-        #expect(throws: HPACKError.self) { try confirming.decode((sizeUpdate(101)).span) }
-    }
-
     /// A small block that stands for megabytes: one large entry, indexed again and again.
     @Test func aListOverTheLimitIsCutButTheTableGoesOn() throws {
         var decoder = HeaderDecoder(tableCapacity: 4096, listLimit: 10_000)
@@ -270,24 +217,16 @@ import Testing
 
     // MARK: Tables
 
-    /// Small tables, all sizes: contents against a plain array that follows RFC 7541 §4.
-    @Test(arguments: [0, 31, 32, 33, 64, 70, 100, 257, 1000, 4096]) func tableFollowsItsModel(capacity: Int) {
-        var random = SplitMix64(seed: UInt64(capacity) &+ 1)
-        var table = DynamicTable(capacity: capacity, limit: capacity)
-        var model: [HeaderField] = []
-        var limit = capacity
-        for step in 0..<2000 {
-            if step % 97 == 96 {
-                limit = Int(random.next() % UInt64(capacity + 1))
-                table.setLimit(limit)
-            } else {
-                let field = random.field(longest: 40)
-                table.insert(name: field.name.span, value: field.value.span)
-                model.insert(field, at: 0)
-            }
-            while model.reduce(0, { $0 + $1.size }) > limit { model.removeLast() }
-            #expect(table.size == model.reduce(0) { $0 + $1.size })
-            #expect(table.all == model)
+}
+
+@Suite struct HeaderEncoderTests {
+    /// C.4 is also what a Huffman-coding encoder with incremental indexing writes.
+    @Test func encodesAppendixC4() {
+        var encoder = HeaderEncoder(tableCapacity: 4096)
+        for (fields, step) in zip(HPACKTests.requests, HPACKTests.vectors.first { $0.name == "C.4" }?.steps ?? []) {
+            var block: [UInt8] = []
+            for field in fields { encoder.encode(field, .incremental, into: &block) }
+            #expect(block == bytes(hex: step.block))
         }
     }
 
@@ -315,5 +254,73 @@ import Testing
         #expect(block == Array(fields.bytes.prefix(block.count)))
         #expect(fields.bytes[block.count] == 0x00)
         #expect(encoder.table.count == 0)
+    }
+}
+
+@Suite struct DynamicTableTests {
+    /// Small tables, all sizes: contents against a plain array that follows RFC 7541 §4.
+    @Test(arguments: [0, 31, 32, 33, 64, 70, 100, 257, 1000, 4096]) func tableFollowsItsModel(capacity: Int) {
+        var random = SplitMix64(seed: UInt64(capacity) &+ 1)
+        var table = DynamicTable(capacity: capacity, limit: capacity)
+        var model: [HeaderField] = []
+        var limit = capacity
+        for step in 0..<2000 {
+            if step % 97 == 96 {
+                limit = Int(random.next() % UInt64(capacity + 1))
+                table.setLimit(limit)
+            } else {
+                let field = random.field(longest: 40)
+                table.insert(name: field.name.span, value: field.value.span)
+                model.insert(field, at: 0)
+            }
+            while model.reduce(0, { $0 + $1.size }) > limit { model.removeLast() }
+            #expect(table.size == model.reduce(0) { $0 + $1.size })
+            #expect(table.all == model)
+        }
+    }
+}
+
+@Suite struct HeaderDecoderTests {
+    @Test(arguments: HPACKTests.vectors) func decodesAppendixC(_ vector: HPACKTests.Vector) throws {
+        var decoder = HeaderDecoder(tableCapacity: 4096, listLimit: 16_384)
+        if vector.tableSize != 4096 { try decoder.decode(sizeUpdate(vector.tableSize).span) }
+        for step in vector.steps {
+            try decoder.decode(bytes(hex: step.block).span)
+            #expect(decoder.list.all == step.fields)
+            #expect(decoder.table.size == step.size)
+        }
+    }
+
+    @Test(arguments: [
+        ("80", "index 0"), ("be", "index beyond the tables"), ("ff80808001", "index far beyond"),
+        ("7f40", "literal whose name is beyond the tables"), ("40", "ends before the name"),
+        ("4001", "ends in the name"),
+        ("400161", "ends before the value"), ("40016102", "ends before the value's bytes"),
+        ("823f00", "size update after a field"), ("20202082", "three size updates"),
+        ("3fe21f", "size update above the limit of 4,096"),
+    ])
+    func refusesBrokenBlocks(_ block: String, _ why: String) {
+        #expect(throws: HPACKError.self, "\(why)") {
+            var decoder = HeaderDecoder(tableCapacity: 4096, listLimit: 16_384)
+            try decoder.decode(bytes(hex: block).span)
+        }
+    }
+
+    @Test func acceptsTwoSizeUpdatesAndDropsWhatNoLongerFits() throws {
+        var decoder = HeaderDecoder(tableCapacity: 4096, listLimit: 16_384)
+        try decoder.decode(bytes(hex: "400a637573746f6d2d6b65790d637573746f6d2d686561646572").span)
+        #expect(decoder.table.count == 1)
+        try decoder.decode((bytes(hex: "20") + sizeUpdate(4096) + [0x82]).span)
+        #expect(decoder.table.count == 0)
+        #expect(decoder.table.limit == 4096)
+    }
+
+    @Test func aSmallerTableOfOursMustBeConfirmed() throws {
+        var decoder = HeaderDecoder(tableCapacity: 4096, listLimit: 16_384)
+        decoder.setTableLimit(100)
+        var confirming = decoder
+        #expect(throws: HPACKError.self) { try decoder.decode([0x82].span) }
+        try confirming.decode((sizeUpdate(100) + [0x82]).span)
+        #expect(throws: HPACKError.self) { try confirming.decode((sizeUpdate(101)).span) }
     }
 }

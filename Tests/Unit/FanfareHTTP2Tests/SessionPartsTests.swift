@@ -2,16 +2,17 @@ import Testing
 
 @testable import FanfareHTTP2
 
-/// Each part of a session alone; the sessions' own tests play them together.
-@Suite struct SessionPartsTests {
-    /// Returns the code of the error that `body` throws, or nil.
-    private func code(_ body: () throws(ConnectionError) -> Void) -> ErrorCode? {
-        do {
-            try body()
-            return nil
-        } catch { return error.code }
-    }
+// Each part of a session alone; the sessions' own tests play them together.
 
+/// Returns the code of the error that `body` throws, or nil.
+private func code(_ body: () throws(ConnectionError) -> Void) -> ErrorCode? {
+    do {
+        try body()
+        return nil
+    } catch { return error.code }
+}
+
+@Suite struct PeerLimitsTests {
     @Test func peerLimitsAreTheProtocolsUntilSettingsArrive() throws {
         var limits = PeerLimits()
         #expect(!limits.areKnown && limits.streamsMax == .max && limits.streamWindow == 65_535)
@@ -47,7 +48,9 @@ import Testing
             #expect(found == expected)
         }
     }
+}
 
+@Suite struct OwnLimitsTests {
     @Test func ownWindowIsRenewedOnceHalfOfItIsUsed() throws {
         var own = OwnLimits(window: 1000)
         try own.receive(500)
@@ -67,7 +70,9 @@ import Testing
         let again = code { () throws(ConnectionError) in try own.acknowledge() }
         #expect(own.areAcknowledged && again == .protocolError)
     }
+}
 
+@Suite struct HeaderBlockTests {
     /// - Returns: the code of the block's refusal, or nil.
     private func append(_ bytes: [UInt8], to block: inout HeaderBlock, bytesMax: Int) -> ErrorCode? {
         do throws(ConnectionError) {
@@ -103,7 +108,9 @@ import Testing
         let endless = append([], to: &block, bytesMax: 2)
         #expect(allowed.isEmpty && endless == .enhanceYourCalm)
     }
+}
 
+@Suite struct FloodGuardTests {
     @Test func floodGuardEndsWhatAnAnswerDoesNotInterrupt() throws {
         var flood = FloodGuard()
         for _ in 0..<2 {
@@ -119,7 +126,9 @@ import Testing
         let reply = code { () throws(ConnectionError) in try flood.countReply() }
         #expect(reply == .enhanceYourCalm)
     }
+}
 
+@Suite struct PingsTests {
     @Test func pingIsAnsweredByItsOwnContentOnly() throws {
         var pings = Pings()
         var answers = [pings.acknowledge(0)]
@@ -132,7 +141,9 @@ import Testing
         answers += [pings.acknowledge(first ?? 0), pings.acknowledge(third ?? 0)]
         #expect(answers == [false, false, true, false, false, true])
     }
+}
 
+@Suite struct StalledBodiesTests {
     @Test func stalledBodiesKeepTheirOrderAndForgetClosedStreams() {
         var stalled = StalledBodies()
         for stream in [1, 3, 5, 7] as [UInt32] { stalled.append(stream) }
@@ -144,7 +155,9 @@ import Testing
         stalled.giveBack([5, 7])
         #expect(stalled.streams == [5, 7])
     }
+}
 
+@Suite struct StreamTableTests {
     @Test func streamTableSkipsIDsWhosePlaceASlowStreamTakes() {
         // Two streams need four places: IDs 1, 9 and 17 share one.
         var streams = StreamTable(streamsMax: 2, first: 1)

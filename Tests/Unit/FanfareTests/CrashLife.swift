@@ -102,7 +102,7 @@ final class CrashLife: EngineCoreDelegate {
     private func readCard() -> Bool {
         for index in queues.indices where !hasRead[index] {
             switch unread[index].next() {
-            case .batch(let commands): queues[index].put(commands)
+            case .batch(var commands): queues[index].put(&commands)
             case .nothing, .end:
                 hasRead[index] = true
                 queues[index].finish()
