@@ -11,7 +11,7 @@ import Testing
     private static let second: Int64 = 1_000_000_000
     private var random = SplitMix64(seed: 1)
 
-    private static func path(_ milliseconds: Int64, width: Int = 1000) -> PoolSize.Path {
+    static func path(_ milliseconds: Int64, width: Int = 1000) -> PoolSize.Path {
         PoolSize.Path(roundTrip: milliseconds * millisecond, width: width, streams: 1000, requestSize: .bytes(430))
     }
 
@@ -147,59 +147,6 @@ import Testing
         }
         #expect(turns == 1, "up, and down once")
         #expect(opened <= 62)
-        #expect(size.count == 2)
-    }
-
-    /// Each goal of the evening exceeds the plan: all connections are full for three seconds. Connections opened for one goal are
-    /// there for the next one, and none is closed between them. Once an hour all get a GOAWAY, and for ten minutes each new one gets it
-    /// after a second.
-    @Test(arguments: 0..<20) func overAnEveningOfGoalsConnectionsComeOnceAndLeaveOnce(seed: UInt64) {
-        var random = SplitMix64(seed: seed)
-        var size = PoolSize(PoolSize.Limits())
-        var (turns, opened, isRising, before) = (0, 0, true, size.count)
-        var replacements = Replacements()
-        // The time of each connection's opening, past or planned; and the number of handshakes in each minute.
-        var opens: [MonotonicTime] = []
-        var handshakes: [Int: Int] = [:]
-        func open(at time: MonotonicTime) -> MonotonicTime {
-            handshakes[Int(time.nanoseconds / 60_000_000_000), default: 0] += 1
-            return time
-        }
-        let (stepsInAnHour, illMinutes) = (4 * 3600, 250..<260)
-        for step in 0..<(12 * stepsInAnHour) {
-            let now = MonotonicTime.after(.milliseconds(250) * step)
-            let hour = Double(step) / Double(stepsInAnHour)
-            let isMatch = (2..<6).contains(hour)
-            size.note(demand: hour < 6 ? Int(min(1, hour / 2) * 30_000) : 0, at: now)
-            size.review(Self.path(Int64.random(in: 45...60, using: &random)), at: now)
-            if size.shrinks(at: now) {}
-            if isMatch, step % (20 * 60 * 4) < 12 {
-                let rate = 10_000 * Double(size.count) * Double.random(in: 0.9...1.1, using: &random)
-                _ = size.fill(rate: rate, over: Self.path(50), at: now, using: &random)
-            }
-            if size.isGrowing(at: now) {
-                size.grow()
-                opened += 1
-            }
-            while opens.count < size.count { opens.append(open(at: now)) }
-            opens.removeLast(opens.count - size.count)
-            let isIll = illMinutes.contains(step / 240)
-            for index in opens.indices where isIll && opens[index] + .seconds(1) <= now || step % stepsInAnHour == 1 {
-                opens[index] = open(at: replacements.next(after: .zero, slots: size.count, pools: 1, at: now))
-            }
-            if (size.count > before) != isRising, size.count != before {
-                turns += 1
-                isRising.toggle()
-            }
-            before = size.count
-        }
-        #expect(turns == 1, "up, and down once: seed \(seed)")
-        #expect(opened <= 62)
-        for (minute, count) in handshakes {
-            let mayBeTold = minute % 60 == 0 || (illMinutes.lowerBound...illMinutes.upperBound).contains(minute)
-            #expect(count <= (mayBeTold ? 600 + 2 * 64 : 6), "minute \(minute): seed \(seed)")
-        }
-        #expect(illMinutes.allSatisfy { handshakes[$0] ?? 0 > 500 }, "those that it ends come back")
         #expect(size.count == 2)
     }
 
@@ -366,5 +313,61 @@ import Testing
         #expect(roundTrip.least == 40)
         roundTrip.note(70, at: .after(.seconds(3600)))
         #expect(roundTrip.least == 70)
+    }
+}
+
+/// The size, and the replacements of connections, over an evening.
+@Suite struct PoolEveningTests {
+    /// Each goal of the evening exceeds the plan: all connections are full for three seconds. Connections opened for one goal are
+    /// there for the next one, and none is closed between them. Once an hour all get a GOAWAY, and for ten minutes each new one gets it
+    /// after a second.
+    @Test(arguments: 0..<20) func overAnEveningOfGoalsConnectionsComeOnceAndLeaveOnce(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        var size = PoolSize(PoolSize.Limits())
+        var (turns, opened, isRising, before) = (0, 0, true, size.count)
+        var replacements = Replacements()
+        // The time of each connection's opening, past or planned; and the number of handshakes in each minute.
+        var opens: [MonotonicTime] = []
+        var handshakes: [Int: Int] = [:]
+        func open(at time: MonotonicTime) -> MonotonicTime {
+            handshakes[Int(time.nanoseconds / 60_000_000_000), default: 0] += 1
+            return time
+        }
+        let (stepsInAnHour, illMinutes) = (4 * 3600, 250..<260)
+        for step in 0..<(12 * stepsInAnHour) {
+            let now = MonotonicTime.after(.milliseconds(250) * step)
+            let hour = Double(step) / Double(stepsInAnHour)
+            let isMatch = (2..<6).contains(hour)
+            size.note(demand: hour < 6 ? Int(min(1, hour / 2) * 30_000) : 0, at: now)
+            size.review(PoolSizeTests.path(Int64.random(in: 45...60, using: &random)), at: now)
+            if size.shrinks(at: now) {}
+            if isMatch, step % (20 * 60 * 4) < 12 {
+                let rate = 10_000 * Double(size.count) * Double.random(in: 0.9...1.1, using: &random)
+                _ = size.fill(rate: rate, over: PoolSizeTests.path(50), at: now, using: &random)
+            }
+            if size.isGrowing(at: now) {
+                size.grow()
+                opened += 1
+            }
+            while opens.count < size.count { opens.append(open(at: now)) }
+            opens.removeLast(opens.count - size.count)
+            let isIll = illMinutes.contains(step / 240)
+            for index in opens.indices where isIll && opens[index] + .seconds(1) <= now || step % stepsInAnHour == 1 {
+                opens[index] = open(at: replacements.next(after: .zero, slots: size.count, pools: 1, at: now))
+            }
+            if (size.count > before) != isRising, size.count != before {
+                turns += 1
+                isRising.toggle()
+            }
+            before = size.count
+        }
+        #expect(turns == 1, "up, and down once: seed \(seed)")
+        #expect(opened <= 62)
+        for (minute, count) in handshakes {
+            let mayBeTold = minute % 60 == 0 || (illMinutes.lowerBound...illMinutes.upperBound).contains(minute)
+            #expect(count <= (mayBeTold ? 600 + 2 * 64 : 6), "minute \(minute): seed \(seed)")
+        }
+        #expect(illMinutes.allSatisfy { handshakes[$0] ?? 0 > 500 }, "those that it ends come back")
+        #expect(size.count == 2)
     }
 }

@@ -23,6 +23,28 @@ import Testing
         #expect(!isNew)
     }
 
+    @Test func visitsUseUpATurn() {
+        var state = LaneState()
+        _ = state.enter(0, turn: 32)
+        state.charge(40)
+        #expect(state.deficit == -8)
+        state.renewTurn(32)
+        #expect(state.deficit == 32)
+    }
+
+    @Test func parkedAudienceIsInNoLane() {
+        var wheel = ShardTimers()
+        let timer = wheel.insert(.audience(3), due: 1_000_000_000)
+        var state = LaneState()
+        _ = state.enter(0, turn: 32)
+        state.park(until: timer)
+        #expect(state.current == nil && state.parked.map { wheel.subject(of: $0) } == .audience(3))
+        state.unpark()
+        #expect(state.parked == nil && state.current == nil)
+    }
+}
+
+@Suite struct LaneQueueTests {
     /// A draw exchanges entries of any two blocks, and loses none.
     @Test func chanceReachesEveryEntryOfAQueue() {
         var queue = LaneQueue()
@@ -42,25 +64,5 @@ import Testing
             queue.removeFirst()
         }
         #expect(left == waiting && queue.isEmpty)
-    }
-
-    @Test func visitsUseUpATurn() {
-        var state = LaneState()
-        _ = state.enter(0, turn: 32)
-        state.charge(40)
-        #expect(state.deficit == -8)
-        state.renewTurn(32)
-        #expect(state.deficit == 32)
-    }
-
-    @Test func parkedAudienceIsInNoLane() {
-        var wheel = ShardTimers()
-        let timer = wheel.insert(.audience(3), due: 1_000_000_000)
-        var state = LaneState()
-        _ = state.enter(0, turn: 32)
-        state.park(until: timer)
-        #expect(state.current == nil && state.parked.map { wheel.subject(of: $0) } == .audience(3))
-        state.unpark()
-        #expect(state.parked == nil && state.current == nil)
     }
 }
