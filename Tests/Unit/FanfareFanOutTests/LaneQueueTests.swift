@@ -67,4 +67,25 @@ import Testing
         for job in jobs { job.lane.leave() }
         #expect(queue.staleCount(in: 0) == 990)
     }
+
+    /// A draw exchanges entries of any two blocks, and loses none.
+    @Test func chanceReachesEveryEntryOfAQueue() {
+        var queue = LaneQueue()
+        let members = (0..<1200).map { _ in LaneMember() }
+        for member in members { queue.append(member) }
+        for _ in 0..<100 { queue.removeFirst() }
+        var drawn: Set<ObjectIdentifier> = []
+        for random in UInt64(0)..<1100 {
+            queue.drawFirst(by: random)
+            if let first = queue.first { drawn.insert(ObjectIdentifier(first)) }
+        }
+        let waiting = Set(members.dropFirst(100).map { ObjectIdentifier($0) })
+        #expect(drawn == waiting, "each distance is drawn once")
+        var left: Set<ObjectIdentifier> = []
+        while let first = queue.first {
+            left.insert(ObjectIdentifier(first))
+            queue.removeFirst()
+        }
+        #expect(left == waiting && queue.isEmpty)
+    }
 }
