@@ -77,7 +77,7 @@ extension Engine {
         guard !core.coreThread.isCurrent else { return false }
         let result = BlockingResult()
         let until = time(in: timeout)
-        let request = CoreTurn.Request.settle(until: until) { settlement in
+        let request = CoreRequest.settle(until: until) { settlement in
             result.isComplete.store(settlement == .complete, ordering: .relaxed)
             result.given.signal()
         }
