@@ -26,12 +26,20 @@ final class Inbox: Sendable {
     /// Is `true` if requests that change decisions go through a log.
     let hasStore: Bool
 
+    private static let capacityMax = 1 << 20
+
     init(capacity: Int, topicIDSizeMax: ByteCount, hasStore: Bool = false) {
         requests = ManyToOneMailbox(capacity: capacity)
         self.capacity = capacity
         changesMax = capacity / 2
         self.topicIDSizeMax = topicIDSizeMax
         self.hasStore = hasStore
+    }
+
+    /// Returns the least power of two that is not below the wanted capacity.
+    static func capacity(for wanted: Int) -> Int {
+        let wanted = max(2, min(wanted, capacityMax))
+        return 1 << (Int.bitWidth - (wanted - 1).leadingZeroBitCount)
     }
 
     /// Durability of a request that has just been taken.

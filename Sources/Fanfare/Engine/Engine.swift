@@ -249,14 +249,6 @@ public final class Engine: Sendable {
         }
         return .success(index)
     }
-
-    private static let mailboxCapacityMax = 1 << 20
-
-    /// Returns the least power of two that is not below the wanted capacity.
-    static func mailboxCapacity(_ wanted: Int) -> Int {
-        let wanted = max(2, min(wanted, mailboxCapacityMax))
-        return 1 << (Int.bitWidth - (wanted - 1).leadingZeroBitCount)
-    }
 }
 
 /// Reason why an engine could not be created.

@@ -52,7 +52,7 @@ extension Engine {
                         + "app, not \(options.shards)")
             }
             let inbox = Inbox(
-                capacity: Engine.mailboxCapacity(options.mailboxCapacity),
+                capacity: Inbox.capacity(for: options.mailboxCapacity),
                 topicIDSizeMax: options.rules.limits.topicIDSizeMax, hasStore: options.store != nil)
             let started = Started<WakeupSignal>()
             let coreThread = CoreThread()
