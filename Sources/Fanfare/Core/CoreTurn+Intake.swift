@@ -116,7 +116,7 @@ extension CoreTurn {
     }
 
     func hold(
-        _ request: Request, _ acknowledge: Intake.Acknowledge?, under key: CallKey?, through intake: Intake,
+        _ request: CoreRequest, _ acknowledge: EntryAcknowledgement?, under key: CallKey?, through intake: Intake,
         _ now: FeedTime, _ wall: FeedTime
     ) {
         switch request {

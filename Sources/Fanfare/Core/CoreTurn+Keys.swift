@@ -4,21 +4,10 @@ import FanfareQueues
 
 /// Calls with idempotency keys: the core carries out one call of a key, and the others get its place.
 extension CoreTurn {
-    /// Answer to a caller that has given a key.
-    enum KeyedAnswer: Sendable {
-        /// The call was taken, and its entry is durable; `nil` if the store does not keep its change.
-        case taken(LogPosition?)
-        case repeated(KnownKeys.Call)
-        /// The first call with the key had another content.
-        case differs(KnownKeys.Call)
-        /// The engine stops before the entry is known to be durable.
-        case stopped
-    }
-
-    typealias AnswerKeyed = @Sendable (KeyedAnswer) -> Void
-
     /// Carries out a call without a store.
-    func carryOut(_ request: Request, under key: CallKey, _ answer: AnswerKeyed?, _ now: FeedTime, _ moment: Moment) {
+    func carryOut(
+        _ request: CoreRequest, under key: CallKey, _ answer: KeyedAcknowledgement?, _ now: FeedTime, _ moment: Moment
+    ) {
         guard takes(key, answer, at: now, isDecided: true, else: { answer?(.repeated($0)) }) else { return }
         carryOut(request, now, moment)
         answer?(.taken(nil))
@@ -26,8 +15,8 @@ extension CoreTurn {
 
     /// Makes a call an entry with its key.
     func hold(
-        _ request: Request, under key: CallKey, _ answer: AnswerKeyed?, through intake: Intake, _ now: FeedTime,
-        _ wall: FeedTime
+        _ request: CoreRequest, under key: CallKey, _ answer: KeyedAcknowledgement?, through intake: Intake,
+        _ now: FeedTime, _ wall: FeedTime
     ) {
         // Behind the entry of the first call, so that the repeated one is answered when that is durable.
         let isChange = request.changesCard
@@ -40,7 +29,7 @@ extension CoreTurn {
             if isChange, !isHeld { inbox.noteChanged() }
             return
         }
-        let acknowledge: Intake.Acknowledge = { entry in answer?(entry.map { .taken($0) } ?? .stopped) }
+        let acknowledge: EntryAcknowledgement = { entry in answer?(entry.map { .taken($0) } ?? .stopped) }
         switch request {
         case .event, .eventNow: hold(request, acknowledge, under: key, through: intake, now, wall)
         // A change of a card makes no entry of the log, but its key does.
@@ -61,7 +50,7 @@ extension CoreTurn {
     }
 
     /// Answers a repeated call, behind the entry of the first one.
-    func answer(repeated call: KnownKeys.Call, _ answer: AnswerKeyed?) {
+    func answer(repeated call: KnownKeys.Call, _ answer: KeyedAcknowledgement?) {
         let first = core.keys.endWait(for: call)
         answer?(first.isDecided ? .repeated(first) : .stopped)
     }
@@ -70,7 +59,7 @@ extension CoreTurn {
     ///
     /// - Returns: `true` if the call is to be carried out.
     private func takes(
-        _ key: CallKey, _ answer: AnswerKeyed?, at now: FeedTime, isDecided: Bool,
+        _ key: CallKey, _ answer: KeyedAcknowledgement?, at now: FeedTime, isDecided: Bool,
         else isRepeated: (KnownKeys.Call) -> Void
     ) -> Bool {
         let dropped = core.keys.dropped

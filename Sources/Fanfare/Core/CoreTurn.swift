@@ -10,33 +10,6 @@ import Synchronization
 ///
 /// Confined to one thread.
 final class CoreTurn {
-    /// Request of another thread.
-    enum Request: Sendable {
-        case event(FeedEvent)
-        /// Request that changes decisions, of a caller that waits until it is durable. Only an engine with a store takes it.
-        indirect case acknowledged(Request, Intake.Acknowledge)
-        /// Request that changes a card, and its entry. Only an engine with a store takes it.
-        indirect case person(PeopleEntry, Request, Intake.AcknowledgePerson?)
-        /// Request whose caller has given a key, and waits for the answer if there is one.
-        indirect case keyed(CallKey, Request, AnswerKeyed?)
-        /// Repeated call of a key. Only the core makes this request, in an engine with a store.
-        case repeated(KnownKeys.Call, AnswerKeyed?, isChange: Bool)
-        /// Change of a card that is not carried out, because the process before may have started the card. Only an engine with a store has one.
-        case passedOver(ActivityID)
-        /// Event that happens when the core takes it.
-        case eventNow(@Sendable (_ now: FeedTime) -> FeedEvent)
-        case command(ShardCommand, subscriber: UInt64, app: Int)
-        case follow(Subscription, app: Int)
-        case trustDeadAnswers
-        case counts(@Sendable (ShardCounts) -> Void)
-        case freshness(@Sendable (FreshnessReport) -> Void)
-        case disposition(
-            ActivityID, subscriber: UInt64, app: Int, cause: String, TopicID, @Sendable (AlertDisposition?) -> Void)
-        /// Answered by that time, or in the next turn after it.
-        case settle(until: MonotonicTime, @Sendable (Settlement) -> Void)
-        case topicState(TopicID, @Sendable (TopicState?) -> Void)
-    }
-
     /// Due time of the next turn.
     enum Next: Equatable {
         /// The next turn runs soon, after the loop has served its other handles.
@@ -182,7 +155,7 @@ final class CoreTurn {
         return event
     }
 
-    func carryOut(_ request: Request, _ now: FeedTime, _ moment: Moment) {
+    func carryOut(_ request: CoreRequest, _ now: FeedTime, _ moment: Moment) {
         switch request {
         case .acknowledged(let request, let acknowledge):
             carryOut(request, now, moment)
@@ -280,68 +253,5 @@ final class CoreTurn {
                 "pushes go on, and their dates follow it as far as phones bear that"
             }
         report("\(seen); \(meaning)", with: ": by \(abs(step.milliseconds) / 1000) s")
-    }
-}
-
-extension CoreTurn.Request {
-    /// Is `true` if a store keeps the request's change.
-    var isLogged: Bool {
-        switch self {
-        case .event, .eventNow, .acknowledged, .person, .keyed: true
-        case .command, .follow, .trustDeadAnswers, .counts, .freshness, .disposition, .settle, .topicState, .repeated,
-            .passedOver:
-            false
-        }
-    }
-
-    /// Is `true` if the request is no entry and is about cards: all cards of a store are to be loaded first.
-    var isOfCards: Bool {
-        switch self {
-        case .counts, .freshness, .topicState, .trustDeadAnswers: false
-        case .repeated(_, _, let isChange): isChange
-        default: true
-        }
-    }
-
-    /// Is `true` for a question about cards.
-    var isQuestion: Bool {
-        switch self {
-        case .settle, .disposition: true
-        default: false
-        }
-    }
-
-    /// Answers a question about cards without knowing them.
-    func decline() {
-        switch self {
-        case .settle(_, let settled): settled(.unknown)
-        case .disposition(_, _, _, _, _, let answer): answer(nil)
-        default: break
-        }
-    }
-
-    /// Is `true` if the request changes a card that a store keeps.
-    var changesCard: Bool {
-        switch self {
-        case .person: true
-        case .acknowledged(let request, _), .keyed(_, let request, _): request.changesCard
-        case .event, .eventNow, .command, .follow, .trustDeadAnswers, .counts, .freshness, .disposition, .settle,
-            .topicState, .repeated, .passedOver:
-            false
-        }
-    }
-
-    /// Returns the reason why the request cannot be carried out; `nil` if it can.
-    func fault(topicIDSizeMax: ByteCount) -> CommandFault? {
-        switch self {
-        case .command(let command, _, _): command.fault(topicIDSizeMax: topicIDSizeMax)
-        case .follow(let new, _):
-            ShardCommand.follow(new.activity, new.audience, token: new.token).fault(topicIDSizeMax: topicIDSizeMax)
-        case .acknowledged(let request, _), .person(_, let request, _), .keyed(_, let request, _):
-            request.fault(topicIDSizeMax: topicIDSizeMax)
-        case .event, .eventNow, .trustDeadAnswers, .counts, .freshness, .disposition, .settle, .topicState, .repeated,
-            .passedOver:
-            nil
-        }
     }
 }

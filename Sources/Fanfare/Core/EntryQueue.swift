@@ -6,7 +6,7 @@ import FanfareQueues
 struct EntryQueue {
     private struct Held {
         let entry: LogEntry
-        let acknowledge: Intake.Acknowledge?
+        let acknowledge: EntryAcknowledgement?
     }
 
     /// Entries for the next commit, and those of the present one.
@@ -27,7 +27,7 @@ struct EntryQueue {
     var holdsEntry: Bool { !held.isEmpty || !durable.isEmpty }
     var count: Int { held.count + committing.count + durable.count }
 
-    mutating func hold(_ entry: LogEntry, _ acknowledge: Intake.Acknowledge?) {
+    mutating func hold(_ entry: LogEntry, _ acknowledge: EntryAcknowledgement?) {
         heldEver += 1
         newestHeld = entry.now
         held.append(Held(entry: entry, acknowledge: acknowledge))

@@ -12,25 +12,19 @@ import FanfareQueues
 /// rows take longer than an entry waits. Every other request is carried out behind all earlier ones. Has neither thread nor loop. Confined to the
 /// core's thread.
 final class Intake {
-    /// Answer to a caller that waits for its entry: the entry's position, or `nil` if the engine stops before the entry is durable.
-    typealias Acknowledge = @Sendable (LogPosition?) -> Void
-
-    /// Answer to a caller that waits for an entry about a person: `true` if the store keeps it, `nil` if the engine stops before that.
-    typealias AcknowledgePerson = @Sendable (Bool?) -> Void
-
     enum Item {
         /// Entry that is durable and acknowledged.
         case durable(LogEntry, LogPosition)
         /// Change of a card that is durable and acknowledged, and `PeopleEntry.revivedCard`.
-        case kept(CoreTurn.Request, revives: UInt64?, isKept: Bool)
-        case request(CoreTurn.Request)
+        case kept(CoreRequest, revives: UInt64?, isKept: Bool)
+        case request(CoreRequest)
     }
 
     /// Change of a card, with the request to carry out when it is durable.
     struct Change {
         let entry: PeopleEntry
-        let request: CoreTurn.Request
-        var acknowledge: AcknowledgePerson?
+        let request: CoreRequest
+        var acknowledge: PersonAcknowledgement?
         /// Entry with the call's idempotency key, and the answer to the caller, which tells if the store keeps the card. The entry is held when the
         /// card is durable. If the process dies between them, the next one starts the card, and does not know the key: a repeated call is then a
         /// start of the same card while that lives.
@@ -45,8 +39,8 @@ final class Intake {
             /// Change that the store does not have yet.
             case change(Change)
             /// Change that has been written, kept or not.
-            case kept(CoreTurn.Request, AcknowledgePerson?, Bool, revives: UInt64?)
-            case request(CoreTurn.Request)
+            case kept(CoreRequest, PersonAcknowledgement?, Bool, revives: UInt64?)
+            case request(CoreRequest)
         }
 
         var kind: Kind
@@ -93,7 +87,7 @@ final class Intake {
     static let itemsMax = 1 << 12
 
     /// - Parameters:
-    ///   - waitingMax: number of waiting requests beyond which all stay in the mailbox. Changes alone do not reach it (`CoreTurn.Inbox`).
+    ///   - waitingMax: number of waiting requests beyond which all stay in the mailbox. Changes alone do not reach it (`Inbox`).
     ///   - isLoading: whether the store's cards are still to be loaded (`endLoading`).
     ///   - commit: makes entries durable; `entriesAreDurable` follows, later. It is not called again before that.
     ///   - write: makes rows durable; `rowsAreDurable` follows, later. It is not called again before that.
@@ -153,7 +147,7 @@ final class Intake {
         entries.count + ready.count < Intake.itemsMax && waiting.count + aside.count < waitingMax
     }
 
-    func hold(_ entry: LogEntry, _ acknowledge: Acknowledge?) { entries.hold(entry, acknowledge) }
+    func hold(_ entry: LogEntry, _ acknowledge: EntryAcknowledgement?) { entries.hold(entry, acknowledge) }
 
     /// - Parameter number: number of the call in the mailbox.
     func hold(_ change: Change, handedIn number: UInt64 = .max) {
@@ -162,7 +156,7 @@ final class Intake {
     }
 
     /// Holds a request that needs no entry.
-    func hold(_ request: CoreTurn.Request) {
+    func hold(_ request: CoreRequest) {
         if isLoading {
             guard request.isOfCards else {
                 return aside.append(Waiting(kind: .request(request), entries: entries.heldEver))
@@ -301,7 +295,7 @@ final class Intake {
     func withdrawSettles(at now: MonotonicTime) {
         guard settleDeadline <= now else { return }
         settleDeadline = .never
-        func withdraw(_ request: CoreTurn.Request) -> Bool {
+        func withdraw(_ request: CoreRequest) -> Bool {
             guard case .settle(let until, let settled) = request else { return false }
             if until > now { settleDeadline = min(settleDeadline, until) } else { settled(.unknown) }
             return until <= now
@@ -315,8 +309,8 @@ final class Intake {
     /// Gives up all that may not be durable. The store may still write the commits that it has begun.
     ///
     /// - Returns: the requests that need no entry, and the changes of durable cards.
-    func abandon() -> [CoreTurn.Request] {
-        var requests: [CoreTurn.Request] = []
+    func abandon() -> [CoreRequest] {
+        var requests: [CoreRequest] = []
         for item in ready.elements {
             switch item {
             case .request(let request), .kept(let request, _, _): requests.append(request)

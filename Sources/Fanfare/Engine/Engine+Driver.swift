@@ -35,7 +35,7 @@ extension Engine {
 
         init(
             _ loop: Loop, _ options: Options, _ apps: [AppID], _ makeTransports: [TransportFactory],
-            _ inbox: CoreTurn.Inbox, _ announcements: Announcements
+            _ inbox: Inbox, _ announcements: Announcements
         ) throws {
             self.loop = loop
             announcer = Announcer(announcements)

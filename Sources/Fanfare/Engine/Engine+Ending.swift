@@ -3,57 +3,6 @@ import FanfareFanOut
 import FanfareLoop
 import Synchronization
 
-/// Deliveries that a stopped engine left undone.
-public struct ShutdownReport: Sendable, Hashable {
-    /// Activities that still lacked a push when the time was over. APNs may have accepted pushes whose answers were pending.
-    public let owed: Int
-    /// Activities for which APNs refused the newest state for good.
-    public let refused: Int
-    /// Feed events and orders that were taken and are not known to be durable, because the store did not answer until two seconds
-    /// after the time was over. The store may still take them.
-    public let unstored: Int
-
-    /// Is `true` if every activity has got its pushes, except those that APNs refused for good, and nothing was given up.
-    public var isDrained: Bool { owed == 0 && unstored == 0 }
-
-    /// Creates a report for a program's tests; the engine creates its own.
-    public init(owed: Int, refused: Int, unstored: Int = 0) {
-        self.owed = owed
-        self.refused = refused
-        self.unstored = unstored
-    }
-}
-
-/// Final report of an engine, and the tasks that wait for it. Any thread.
-final class Ending: Sendable {
-    private struct State {
-        var report: ShutdownReport?
-        var waiting: [CheckedContinuation<ShutdownReport, Never>] = []
-    }
-
-    private let state = Locked(State())
-
-    /// Stores the report and resumes the tasks. Called once.
-    func come(with report: ShutdownReport) {
-        let waiting = state.withLock { state in
-            state.report = report
-            defer { state.waiting = [] }
-            return state.waiting
-        }
-        for one in waiting { one.resume(returning: report) }
-    }
-
-    func wait() async -> ShutdownReport {
-        await withCheckedContinuation { continuation in
-            let report = state.withLock { state in
-                if state.report == nil { state.waiting.append(continuation) }
-                return state.report
-            }
-            if let report { continuation.resume(returning: report) }
-        }
-    }
-}
-
 extension Engine {
     /// Waits until every activity has all changes that were taken before the call, or newer ones, including changes that wait for their topic's
     /// minimum interval. The call does not wait for anything taken later, so it also ends on a busy engine. It does not wait for changes that an
@@ -77,7 +26,7 @@ extension Engine {
         guard !core.coreThread.isCurrent else { return false }
         let result = BlockingResult()
         let until = time(in: timeout)
-        let request = CoreTurn.Request.settle(until: until) { settlement in
+        let request = CoreRequest.settle(until: until) { settlement in
             result.isComplete.store(settlement == .complete, ordering: .relaxed)
             result.given.signal()
         }

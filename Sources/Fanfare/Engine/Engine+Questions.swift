@@ -78,7 +78,7 @@ extension Engine {
 
     /// Waits for room and then for the answer.
     private func ask<Answer: Sendable>(
-        _ question: (@escaping @Sendable (Answer) -> Void) -> CoreTurn.Request
+        _ question: (@escaping @Sendable (Answer) -> Void) -> CoreRequest
     ) async throws(EngineError) -> Answer {
         let reply = Reply<Answer>()
         _ = try await hand(in: question { reply.give($0) }, until: .never)

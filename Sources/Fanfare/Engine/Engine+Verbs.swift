@@ -91,7 +91,7 @@ extension Engine {
     ///   ending an ended activity does nothing.
     @discardableResult
     public func unfollow(_ cards: [SubscriberID: [ActivityID]]) async throws(EngineError) -> Receipt? {
-        var requests: [CoreTurn.Request] = []
+        var requests: [CoreRequest] = []
         for (subscriber, activities) in cards {
             for activity in activities {
                 requests.append(try request(for: .unfollow(activity: activity, subscriber: subscriber)).get())

@@ -147,7 +147,7 @@ public final class Engine: Sendable {
     ///   cards may have to wait for a disk that has room for events.
     /// - Throws: `.stopped` or `.cancelled`; `.refused` for a command that can never be carried out.
     public func room(for command: Command? = nil) async throws(EngineError) {
-        var offered: CoreTurn.Request?
+        var offered: CoreRequest?
         if let command { offered = try request(for: command).get() }
         switch await core.inbox.room(for: offered, wake: { core.signal.signal() }) {
         case .admitted: return
@@ -157,7 +157,7 @@ public final class Engine: Sendable {
         }
     }
 
-    func hand(in request: CoreTurn.Request, until: MonotonicTime) async throws(EngineError) -> Receipt {
+    func hand(in request: CoreRequest, until: MonotonicTime) async throws(EngineError) -> Receipt {
         if case .person(let entry, let change, nil) = request {
             return try await hand(in: change, keeping: entry, until: until)
         }
@@ -177,16 +177,16 @@ public final class Engine: Sendable {
     }
 
     /// Waits for room only.
-    func queue(_ request: CoreTurn.Request, until: MonotonicTime) async throws(EngineError) -> Receipt {
+    func queue(_ request: CoreRequest, until: MonotonicTime) async throws(EngineError) -> Receipt {
         try await core.inbox.post(request, until: until) { core.signal.signal() }
     }
 
     /// Hands in a change of a card, and waits until the store keeps it.
     private func hand(
-        in change: CoreTurn.Request, keeping entry: PeopleEntry, until: MonotonicTime
+        in change: CoreRequest, keeping entry: PeopleEntry, until: MonotonicTime
     ) async throws(EngineError) -> Receipt {
         let reply = Reply<Bool?>()
-        let request = CoreTurn.Request.person(entry, change) { reply.give(.some($0)) }
+        let request = CoreRequest.person(entry, change) { reply.give(.some($0)) }
         let receipt = try await queue(request, until: until)
         guard let answer = await reply.value() else { return receipt }
         guard let isKept = answer else { throw .stopped }
@@ -195,9 +195,9 @@ public final class Engine: Sendable {
 
     /// Hands in a call with a key, and waits until the core has found the key and the store keeps the call.
     private func hand(
-        in change: CoreTurn.Request, under key: CallKey, until: MonotonicTime
+        in change: CoreRequest, under key: CallKey, until: MonotonicTime
     ) async throws(EngineError) -> Receipt {
-        let reply = Reply<CoreTurn.KeyedAnswer>()
+        let reply = Reply<KeyedAnswer>()
         let receipt = try await queue(.keyed(key, change) { reply.give($0) }, until: until)
         guard let answer = await reply.value() else { return receipt }
         func keeping(_ entry: LogPosition?, of position: UInt64? = nil, isRepeat: Bool = false) -> Receipt {
@@ -213,19 +213,19 @@ public final class Engine: Sendable {
         }
     }
 
-    func post(_ request: CoreTurn.Request) -> Admission {
+    func post(_ request: CoreRequest) -> Admission {
         let admission = core.inbox.post(request)
         if case .taken = admission { core.signal.signal() }
         return admission
     }
 
-    func request(for command: Command) -> Result<CoreTurn.Request, EngineError> {
+    func request(for command: Command) -> Result<CoreRequest, EngineError> {
         let request = keylessRequest(for: command)
         guard let key = command.key else { return request }
         return request.map { .keyed(CallKey(key, content: command.content), $0, nil) }
     }
 
-    private func keylessRequest(for command: Command) -> Result<CoreTurn.Request, EngineError> {
+    private func keylessRequest(for command: Command) -> Result<CoreRequest, EngineError> {
         index(of: command.app).flatMap { app in
             switch command.body {
             case .event(let event): .success(.event(event))
@@ -248,14 +248,6 @@ public final class Engine: Sendable {
             return .failure(.refused(Refusal(.app, "this engine does not push to the app \(app)")))
         }
         return .success(index)
-    }
-
-    private static let mailboxCapacityMax = 1 << 20
-
-    /// Returns the least power of two that is not below the wanted capacity.
-    static func mailboxCapacity(_ wanted: Int) -> Int {
-        let wanted = max(2, min(wanted, mailboxCapacityMax))
-        return 1 << (Int.bitWidth - (wanted - 1).leadingZeroBitCount)
     }
 }
 

@@ -7,7 +7,7 @@ extension Engine {
     /// Core of an engine on its thread, and what the thread shares with the engine's callers.
     struct RunningCore: Sendable {
         let apps: [AppID]
-        let inbox: CoreTurn.Inbox
+        let inbox: Inbox
         let clock: ClockSource
         let signal: WakeupSignal
         let coreThread: CoreThread
@@ -51,8 +51,8 @@ extension Engine {
                         "an engine has \(RunningCore.shardCounts.lowerBound) to \(RunningCore.shardCounts.upperBound) shards of each "
                         + "app, not \(options.shards)")
             }
-            let inbox = CoreTurn.Inbox(
-                capacity: Engine.mailboxCapacity(options.mailboxCapacity),
+            let inbox = Inbox(
+                capacity: Inbox.capacity(for: options.mailboxCapacity),
                 topicIDSizeMax: options.rules.limits.topicIDSizeMax, hasStore: options.store != nil)
             let started = Started<WakeupSignal>()
             let coreThread = CoreThread()

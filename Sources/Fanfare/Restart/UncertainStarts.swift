@@ -4,7 +4,7 @@ struct UncertainStarts {
     /// Number of the last call that must not start the card, by the bits of its id; `.max` until people are told, and while callers from before that wait.
     private var cards: [UInt64: UInt64] = [:]
     /// Cards that people were told of while callers waited for room, by the callers until then, in their order.
-    private var unsettled: [(callers: CoreTurn.Inbox.Arrivals, cards: [UInt64])] = []
+    private var unsettled: [(callers: CallerArrivals, cards: [UInt64])] = []
     private var last: UInt64 = 0
     private var allReported = false
 
@@ -18,7 +18,7 @@ struct UncertainStarts {
     ///   - lastCall: number of the last call in the mailbox.
     ///   - callers: callers that have begun to wait for room there so far; `nil` if none waits.
     /// - Returns: `false` if the card is certain now.
-    mutating func noteReport(of card: UInt64, lastCall: UInt64, callers: CoreTurn.Inbox.Arrivals?) -> Bool {
+    mutating func noteReport(of card: UInt64, lastCall: UInt64, callers: CallerArrivals?) -> Bool {
         guard cards[card] != nil else { return false }
         guard let callers else {
             settle(card, lastCall)
@@ -42,7 +42,7 @@ struct UncertainStarts {
     /// - Parameters:
     ///   - lastCall: number of the last call in the mailbox.
     ///   - isWaiting: returns whether one of these callers waits for room.
-    mutating func noteAdmitted(lastCall: UInt64, isWaiting: (CoreTurn.Inbox.Arrivals) -> Bool) {
+    mutating func noteAdmitted(lastCall: UInt64, isWaiting: (CallerArrivals) -> Bool) {
         while let first = unsettled.first, !isWaiting(first.callers) {
             for card in first.cards { settle(card, lastCall) }
             unsettled.removeFirst()

@@ -14,7 +14,7 @@ import Testing
         let clock = ManualClock()
         let links: [ShardLink]
         let core: EngineCore
-        private let inbox = CoreTurn.Inbox(capacity: 1 << 14, topicIDSizeMax: .bytes(256))
+        private let inbox = Inbox(capacity: 1 << 14, topicIDSizeMax: .bytes(256))
         private let turn: CoreTurn
         private let shards: [ShardTurn]
         let transports: [WillingTransport]

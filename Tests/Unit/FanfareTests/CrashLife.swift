@@ -11,7 +11,7 @@ import FanfareTestSupport
 final class CrashLife: EngineCoreDelegate {
     let core: EngineCore
     let turn: CoreTurn
-    let inbox: CoreTurn.Inbox
+    let inbox: Inbox
     let nodes: [EngineWorld.Node]
     private let checkpointer: Checkpointer
     private let disk: CrashDisk
@@ -59,7 +59,7 @@ final class CrashLife: EngineCoreDelegate {
         let distribution = LoadingDistribution(
             to: [unread], apps: apps, limits: Rules.Limits(), now: clock.truth, batchMax: 1)
         cards.load(distribution, after: earlier) { _ in false }
-        inbox = CoreTurn.Inbox(capacity: 64, topicIDSizeMax: .bytes(256), hasStore: true)
+        inbox = Inbox(capacity: 64, topicIDSizeMax: .bytes(256), hasStore: true)
         core = EngineCore(rules: rules, shards: nodes.map(\.link), perApp: shards, apps: apps)
         core.keepAlerts()
         core.keepCompletions(earlier.completions)

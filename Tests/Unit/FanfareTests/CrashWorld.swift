@@ -314,7 +314,7 @@ final class CrashWorld {
             return
         }
         let token = [UInt8(index), UInt8(phones[index].tokens.count), 9]
-        let request: CoreTurn.Request
+        let request: CoreRequest
         if random.chance(0.5) {
             request = .person(
                 .replaceToken(phones[index].id, token),

@@ -180,7 +180,7 @@ final class EndCrashWorld {
         node.answer(0, isSick ? .serviceError : outcome)
     }
 
-    private func post(_ request: CoreTurn.Request) -> Bool { life?.inbox.post(request).isTaken ?? false }
+    private func post(_ request: CoreRequest) -> Bool { life?.inbox.post(request).isTaken ?? false }
 
     /// Changes a topic, ends it, or begins it again.
     private func happen() {

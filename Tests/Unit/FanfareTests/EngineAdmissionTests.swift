@@ -71,7 +71,7 @@ import Testing
             Int.min: 2, -1: 2, 0: 2, 1: 2, 2: 2, 3: 4, 4: 4, 1000: 1024, 1024: 1024, 1025: 2048, 1 << 20: 1 << 20,
             .max: 1 << 20,
         ]
-        for (wanted, capacity) in capacities { #expect(Engine.mailboxCapacity(wanted) == capacity, "\(wanted)") }
+        for (wanted, capacity) in capacities { #expect(Inbox.capacity(for: wanted) == capacity, "\(wanted)") }
         var options = Engine.Options(transport: .discard)
         options.mailboxCapacity = 1000
         try Engine(options).stop()

@@ -8,7 +8,7 @@ import FanfareTestSupport
 /// Requests to the engine, as its callers make them.
 extension EngineWorld {
     /// - Returns: whether it was taken.
-    @discardableResult private func post(_ request: CoreTurn.Request) -> Bool {
+    @discardableResult private func post(_ request: CoreRequest) -> Bool {
         switch inbox.post(request) {
         case .taken:
             sequence += 1
@@ -182,7 +182,7 @@ extension EngineWorld {
         case 2:
             guard let phone = phones.randomElement(using: &random) else { return }
             let cause = "\(Int.random(in: 0...sequence, using: &random))"
-            let request = CoreTurn.Request.disposition(
+            let request = CoreRequest.disposition(
                 phone.id, subscriber: phone.subscriber, app: phone.app, cause: cause, anyTopic()
             ) { _ in world.answered(number) }
             if post(request) { questions.append(Question()) }

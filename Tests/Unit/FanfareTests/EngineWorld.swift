@@ -42,7 +42,7 @@ final class EngineWorld {
 
     var random: SplitMix64
     let clock = ManualClock()
-    let inbox: CoreTurn.Inbox
+    let inbox: Inbox
     let core: EngineCore
     let turn: CoreTurn
     let nodes: [Node]
@@ -123,7 +123,7 @@ final class EngineWorld {
         }
         self.nodes = nodes
         apps = ids.map { App(id: $0) }
-        inbox = CoreTurn.Inbox(capacity: room.mailbox, topicIDSizeMax: .bytes(256), hasStore: disk != nil)
+        inbox = Inbox(capacity: room.mailbox, topicIDSizeMax: .bytes(256), hasStore: disk != nil)
         var join: (((ShardFeedback, Int) -> Void) -> Void)?
         core = EngineCore(rules: rules, shards: nodes.map(\.link), perApp: perApp, apps: Array(ids)) { join?($0) }
         var tell: ((String) -> Void)?

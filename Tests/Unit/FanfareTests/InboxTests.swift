@@ -6,7 +6,7 @@ import Testing
 
 /// Changes of cards that come faster than a store takes them, and everybody else.
 @Suite struct InboxTests {
-    private static func change(_ number: Int) -> CoreTurn.Request {
+    private static func change(_ number: Int) -> CoreRequest {
         let card = Card.of(number)
         return .person(.follow(card), .follow(card.subscription(), app: 0), nil)
     }

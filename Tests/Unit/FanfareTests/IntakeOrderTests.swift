@@ -74,7 +74,7 @@ import Testing
             intake.hold(change)
         }
 
-        func question() { intake.hold(CoreTurn.Request.counts { _ in }) }
+        func question() { intake.hold(CoreRequest.counts { _ in }) }
 
         /// Is `true` once entries do not wait for rows.
         private(set) var isImpatient = false

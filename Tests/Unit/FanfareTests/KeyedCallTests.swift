@@ -15,8 +15,8 @@ import Testing
 
     /// Answers that callers have got.
     private final class Answers: Sendable {
-        let given = Locked<[CoreTurn.KeyedAnswer]>([])
-        var take: CoreTurn.AnswerKeyed { { answer in self.given.withLock { $0.append(answer) } } }
+        let given = Locked<[KeyedAnswer]>([])
+        var take: KeyedAcknowledgement { { answer in self.given.withLock { $0.append(answer) } } }
         var entries: [LogPosition?] {
             given.withLock { answers in
                 answers.map { answer in
@@ -44,8 +44,8 @@ import Testing
     }
 
     private static func call(
-        _ key: String, _ number: Int, _ answer: CoreTurn.AnswerKeyed? = nil
-    ) throws -> CoreTurn.Request {
+        _ key: String, _ number: Int, _ answer: KeyedAcknowledgement? = nil
+    ) throws -> CoreRequest {
         .keyed(CallKey(try IdempotencyKey(key), content: UInt64(number)), .event(.number(number)), answer)
     }
 
@@ -171,7 +171,7 @@ private final class KeyWorld {
     private var random: SplitMix64
     private let interval: LogPosition
     private var life: OneThread
-    private let answers = Locked<[(call: CallKey, answer: CoreTurn.KeyedAnswer)]>([])
+    private let answers = Locked<[(call: CallKey, answer: KeyedAnswer)]>([])
     /// Calls of this life that have no answer yet.
     private var open = 0
     /// Entries of each key, by position.
@@ -247,7 +247,7 @@ private final class KeyWorld {
         return nil
     }
 
-    private func judge(_ answer: CoreTurn.KeyedAnswer, to call: CallKey) -> String? {
+    private func judge(_ answer: KeyedAnswer, to call: CallKey) -> String? {
         switch answer {
         case .taken(let entry):
             let isThere = taken[call.key]?.contains { $0.position == entry && $0.content == call.content } ?? false

@@ -10,7 +10,7 @@ import Synchronization
 /// Core and one shard in one thread; they run only when a test tells them to.
 final class OneThread: EngineCoreDelegate {
     let clock: ManualClock
-    let inbox: CoreTurn.Inbox
+    let inbox: Inbox
     let core: EngineCore
     let turn: CoreTurn
     let link: ShardLink
@@ -52,7 +52,7 @@ final class OneThread: EngineCoreDelegate {
         shard.attach(transport)
         link = ShardLink(rings) { wakeups.shard = true }
         core = EngineCore(rules: rules, shards: [link], perApp: 1)
-        inbox = CoreTurn.Inbox(capacity: mailbox, topicIDSizeMax: .bytes(256), hasStore: disk != nil)
+        inbox = Inbox(capacity: mailbox, topicIDSizeMax: .bytes(256), hasStore: disk != nil)
         var tell: ((String) -> Void)?
         let core = core
         checkpointer = checkpoints.flatMap { interval in
@@ -121,7 +121,7 @@ final class OneThread: EngineCoreDelegate {
         inbox.stop(by: clock.now + timeout)
     }
 
-    func ask(_ request: CoreTurn.Request) -> Bool { inbox.post(request).isTaken }
+    func ask(_ request: CoreRequest) -> Bool { inbox.post(request).isTaken }
 
     func event(_ kind: String, _ change: FeedEvent.Change, lifecycle: FeedEvent.Lifecycle? = nil, at: FeedTime? = nil) {
         _ = ask(

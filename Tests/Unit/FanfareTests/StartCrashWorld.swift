@@ -205,9 +205,9 @@ final class StartCrashWorld {
         }
     }
 
-    private func post(_ request: CoreTurn.Request) -> Bool { life?.inbox.post(request).isTaken ?? false }
+    private func post(_ request: CoreRequest) -> Bool { life?.inbox.post(request).isTaken ?? false }
 
-    private func command(_ command: ShardCommand) -> CoreTurn.Request {
+    private func command(_ command: ShardCommand) -> CoreRequest {
         .command(command, subscriber: Self.subscriber.rawValue.utf8.keyedHash, app: 0)
     }
 

@@ -1,0 +1,15 @@
+import FanfareLog
+
+/// Answer to a caller that has given a key.
+enum KeyedAnswer: Sendable {
+    /// The call was taken, and its entry is durable; `nil` if the store does not keep its change.
+    case taken(LogPosition?)
+    case repeated(KnownKeys.Call)
+    /// The first call with the key had another content.
+    case differs(KnownKeys.Call)
+    /// The engine stops before the entry is known to be durable.
+    case stopped
+}
+
+/// Acknowledgement of a call with a key.
+typealias KeyedAcknowledgement = @Sendable (KeyedAnswer) -> Void
