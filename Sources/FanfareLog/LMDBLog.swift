@@ -56,7 +56,8 @@ package final class LMDBLog: Log, @unchecked Sendable {
             end = try opened.lastKey()
             start = try opened.firstKey()
         } catch {
-            throw LogError("\(folder): cannot be opened as a store: \(error.reason) (\(error.call))")
+            throw LogError(
+                "\(folder): cannot be opened as a store: \(error.reason) (\(error.call))", error.causeOfReading)
         }
         guard let lock else { return }
         try CheckpointFolder(folder: folder).removePartial()
@@ -190,9 +191,7 @@ package final class LMDBLog: Log, @unchecked Sendable {
     }
 
     private func firstPosition() throws(LogError) -> LogPosition {
-        do throws(LMDBEnvironment.Failure) { return try reopened().firstKey() } catch {
-            throw LogError("\(folder): cannot be read: \(error.reason) (\(error.call))")
-        }
+        do throws(LMDBEnvironment.Failure) { return try reopened().firstKey() } catch { throw unreadable(error) }
     }
 
     /// Returns the rows from that position on, until the batch is full or the log ends.
@@ -204,9 +203,13 @@ package final class LMDBLog: Log, @unchecked Sendable {
                 return !batch.isFull
             }
         } catch {
-            throw LogError("\(folder): cannot be read: \(error.reason) (\(error.call))")
+            throw unreadable(error)
         }
         return batch
+    }
+
+    private func unreadable(_ error: LMDBEnvironment.Failure) -> LogError {
+        LogError("\(folder): cannot be read: \(error.reason) (\(error.call))", error.causeOfReading)
     }
 
     private func entry(_ row: [UInt8], at position: LogPosition) throws(LogError) -> LogEntry {
