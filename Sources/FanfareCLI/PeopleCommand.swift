@@ -185,6 +185,8 @@ struct PeopleCommand {
         var batch = CardBatch(try openForChange())
         let now = FeedTime(milliseconds: Clock.wallMilliseconds())
         let before = before ?? now + (.zero - Self.lifetime)
+        // A start may wait for days until its topic has something to show, and its card has the time of its request.
+        let askedBefore = min(before, now + (.zero - StartRequest.patience))
         var (over, repeated) = (0, 0)
         var faults = RowFaults()
         do throws(LogError) {
@@ -202,7 +204,7 @@ struct PeopleCommand {
                     case .success(let card) where newest[card.name] != key.serial:
                         repeated += 1
                         try batch.add(.remove(key))
-                    case .success(let card) where card.startedAt < before:
+                    case .success(let card) where card.startedAt < (card.phase == .starting ? askedBefore : before):
                         over += 1
                         try batch.add(.remove(key))
                     case .success: break
@@ -268,7 +270,8 @@ struct PeopleCommand {
                            when it is whole; `-`: standard output
           stats            counts cards by phase and app
           prune            removes cards that are over, and those that a later card of the same activity replaces
-          --before TIME    a card that began earlier is over (twelve hours ago)
+          --before TIME    a card that began earlier is over (twelve hours ago), but no card whose start waits for less
+                           than seven days
           check            reads every row and its checksum
           forget           removes the cards of subscribers, by their ids in the file
           --activity ID    removes the cards of an activity; may be repeated

@@ -12,9 +12,10 @@ internal import Glibc
         let code: Int32
 
         var isMapFull: Bool { code == MDB_MAP_FULL }
-        /// Is `true` if the file itself is wrong.
-        var isOfContent: Bool {
-            [MDB_CORRUPTED, MDB_INVALID, MDB_PAGE_NOTFOUND, MDB_PANIC, MDB_VERSION_MISMATCH].contains(code)
+        /// Cause of a call that failed to open or to read: the file itself is wrong, or the system refuses the call.
+        var causeOfReading: LogError.Cause {
+            let codes = [MDB_CORRUPTED, MDB_INVALID, MDB_PAGE_NOTFOUND, MDB_PANIC, MDB_VERSION_MISMATCH]
+            return codes.contains(code) ? .damaged : .system
         }
         var reason: String {
             let reason = unsafe String(cString: mdb_strerror(code))

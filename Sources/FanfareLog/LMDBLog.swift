@@ -31,9 +31,7 @@ package final class LMDBLog: Log, @unchecked Sendable {
     /// Number of appends between two searches for dead readers.
     private static let readerCheckInterval = 1000
     /// Size of the entries after which a transaction ends, so that memory does not grow with a batch.
-    private static let transactionSize = ByteCount.mebibytes(16)
-    /// Rows per transaction of a reader. A transaction that stays open, behind a pager for example, keeps LMDB from using pages again.
-    private static let rowsPerRead = 1000
+    static let transactionSize = ByteCount.mebibytes(16)
 
     /// Address space at first; doubled whenever it is full.
     package static let mapSizeFirst = ByteCount.mebibytes(1 << 10)
@@ -58,7 +56,8 @@ package final class LMDBLog: Log, @unchecked Sendable {
             end = try opened.lastKey()
             start = try opened.firstKey()
         } catch {
-            throw LogError("\(folder): cannot be opened as a store: \(error.reason) (\(error.call))")
+            throw LogError(
+                "\(folder): cannot be opened as a store: \(error.reason) (\(error.call))", error.causeOfReading)
         }
         guard let lock else { return }
         try CheckpointFolder(folder: folder).removePartial()
@@ -129,7 +128,9 @@ package final class LMDBLog: Log, @unchecked Sendable {
     }
 
     package func checksum(at position: LogPosition) throws(LogError) -> UInt32? {
-        try rows(from: position, most: 1).first.flatMap { $0.0 == position ? $0.1.contentChecksum : nil }
+        try batch(from: position, most: 1).rows.first.flatMap {
+            $0.position == position ? $0.bytes.contentChecksum : nil
+        }
     }
 
     package func trim(through position: LogPosition) { trimmed = max(trimmed, position) }
@@ -171,8 +172,8 @@ package final class LMDBLog: Log, @unchecked Sendable {
         var next = max(start, position)
         var before: FeedTime?
         while true {
-            let rows = try rows(from: next)
-            for (found, row) in rows {
+            let batch = try batch(from: next)
+            for (found, row) in batch.rows {
                 // The writing process may have trimmed the log.
                 if isReadOnly, found > next, try firstPosition() > next { next = found }
                 guard found == next else {
@@ -185,29 +186,30 @@ package final class LMDBLog: Log, @unchecked Sendable {
                 before = entry.now
                 guard try body(found, entry) else { return }
             }
-            if rows.count < LMDBLog.rowsPerRead { return }
+            guard batch.isFull else { return }
         }
     }
 
     private func firstPosition() throws(LogError) -> LogPosition {
-        do throws(LMDBEnvironment.Failure) { return try reopened().firstKey() } catch {
-            throw LogError("\(folder): cannot be read: \(error.reason) (\(error.call))")
-        }
+        do throws(LMDBEnvironment.Failure) { return try reopened().firstKey() } catch { throw unreadable(error) }
     }
 
-    private func rows(
-        from position: LogPosition, most: Int = LMDBLog.rowsPerRead
-    ) throws(LogError) -> [(LogPosition, [UInt8])] {
-        var rows: [(LogPosition, [UInt8])] = []
+    /// Returns the rows from that position on, until the batch is full or the log ends.
+    func batch(from position: LogPosition, most: Int = RowBatch.rowsMax) throws(LogError) -> RowBatch {
+        var batch = RowBatch(most: most)
         do throws(LMDBEnvironment.Failure) {
             try unsafe reopened().scan(from: position) { found, row in
-                unsafe rows.append((found, Array(row)))
-                return rows.count < most
+                unsafe batch.append(Array(row), at: found)
+                return !batch.isFull
             }
         } catch {
-            throw LogError("\(folder): cannot be read: \(error.reason) (\(error.call))")
+            throw unreadable(error)
         }
-        return rows
+        return batch
+    }
+
+    private func unreadable(_ error: LMDBEnvironment.Failure) -> LogError {
+        LogError("\(folder): cannot be read: \(error.reason) (\(error.call))", error.causeOfReading)
     }
 
     private func entry(_ row: [UInt8], at position: LogPosition) throws(LogError) -> LogEntry {
@@ -244,7 +246,7 @@ package final class LMDBLog: Log, @unchecked Sendable {
             return
         }
         let words = "\(deaths) processes in a row ended while they decided entry \(position) of the store"
-        guard let row = try rows(from: position).first?.1 else { return }
+        guard let row = try batch(from: position, most: 1).rows.first?.bytes else { return }
         if skipped.contains(row, at: position) {
             notices.append(words + ", though it is set aside: time that passes is enough; use another release")
         } else if skipped.count >= LMDBLog.skippedMax {
@@ -278,11 +280,11 @@ package final class LMDBLog: Log, @unchecked Sendable {
                     + "with; correct the topic instead", .entry)
         }
         var skipped = try SkippedEntries(folder: folder)
-        guard let row = try log.rows(from: position).first, row.0 == position else {
+        guard let row = try log.batch(from: position, most: 1).rows.first, row.position == position else {
             throw LogError("\(folder): entry \(position) is missing; restore the folder from a backup", .damaged)
         }
-        let entry = try log.substitute(for: row.1, at: position, after: nil)
-        try skipped.insert(row.1, at: position, in: folder)
+        let entry = try log.substitute(for: row.bytes, at: position, after: nil)
+        try skipped.insert(row.bytes, at: position, in: folder)
         owner.makeMark()?.forget()
         return entry
     }
@@ -336,8 +338,8 @@ package final class LMDBLog: Log, @unchecked Sendable {
     /// Returns the log time of the last entry before the position that can be read.
     private func time(before position: LogPosition) throws(LogError) -> FeedTime? {
         for earlier in stride(from: Int(position) - 1, through: Int(start), by: -1) {
-            let row = try rows(from: LogPosition(earlier)).first
-            if let row, let entry = try? LogEntry(row.1, at: row.0) { return entry.now }
+            let row = try batch(from: LogPosition(earlier), most: 1).rows.first
+            if let row, let entry = try? LogEntry(row.bytes, at: row.position) { return entry.now }
         }
         return nil
     }

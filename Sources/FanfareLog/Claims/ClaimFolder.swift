@@ -281,8 +281,7 @@ package final class ClaimFolder: ClaimStore, @unchecked Sendable {
     }
 
     private func unreadable(_ error: LMDBEnvironment.Failure) -> LogError {
-        LogError(
-            "\(folder): cannot be read: \(error.reason) (\(error.call))", error.isOfContent ? .damaged : .system)
+        LogError("\(folder): cannot be read: \(error.reason) (\(error.call))", error.causeOfReading)
     }
 
     /// Renames a damaged folder, in place of an earlier one.

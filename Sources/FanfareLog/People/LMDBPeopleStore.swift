@@ -76,7 +76,8 @@ package final class LMDBPeopleStore: PeopleStore, @unchecked Sendable {
         }
         head = Head()
         do throws(LMDBEnvironment.Failure) { _ = try opened() } catch {
-            throw LogError("\(folder): cannot be opened as a store: \(error.reason) (\(error.call))")
+            throw LogError(
+                "\(folder): cannot be opened as a store: \(error.reason) (\(error.call))", error.causeOfReading)
         }
         head = try readHead()
         try readChanges()
@@ -325,7 +326,7 @@ package final class LMDBPeopleStore: PeopleStore, @unchecked Sendable {
     private func unreadable(_ error: LMDBEnvironment.Failure) -> LogError {
         // The next try opens LMDB anew.
         environment = nil
-        return LogError("\(folder): cannot be read: \(error.reason) (\(error.call))")
+        return LogError("\(folder): cannot be read: \(error.reason) (\(error.call))", error.causeOfReading)
     }
 
     // MARK: - Head
@@ -348,7 +349,9 @@ package final class LMDBPeopleStore: PeopleStore, @unchecked Sendable {
             guard form > 0, reader.isAtEnd else { throw .malformed("head") }
             return head
         } catch {
-            throw LogError("\(folder): the head of the store: \(error); \(error.remedy)")
+            throw LogError(
+                "\(folder): the head of the store: \(error); \(error.remedy)",
+                error.isOfNewerRelease ? .newerRelease : .damaged)
         }
     }
 }

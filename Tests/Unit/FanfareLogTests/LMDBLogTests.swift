@@ -140,7 +140,7 @@ import Testing
         try handle.truncate(atOffset: 16_384)
         try handle.close()
         let error = #expect(throws: LogError.self) { try LMDBLog(folder: folder.path) }
-        #expect(error?.description.contains("cut short") == true)
+        #expect(error?.cause == .damaged && error?.description.contains("cut short") == true)
     }
 
     /// Entries of more than a transaction's bytes are several transactions, and a refused one leaves those before it.
@@ -165,6 +165,35 @@ import Testing
         #expect(try read(log) == entries(0..<3000))
         #expect(try read(log, from: 999) == entries(998..<3000))
         #expect(try read(log, from: 2001) == entries(2000..<3000))
+    }
+
+    /// A restart must not need memory for a thousand large entries at a time.
+    @Test func aReaderTakesSixteenMegabytesAtATime() throws {
+        let folder = TemporaryFolder()
+        let log = try LMDBLog(folder: folder.path)
+        let text = String(repeating: "x", count: 1 << 20)
+        let written = (0..<40).map {
+            LogEntry(now: FeedTime(milliseconds: Int64($0)), place: UInt64($0), .rules(text, decisionVersion: 1))
+        }
+        try log.append(written)
+        var positions: [LogPosition] = []
+        var counts: [Int] = []
+        var isAtEnd = false
+        while !isAtEnd {
+            let batch = try log.batch(from: LogPosition(positions.count) + 1)
+            let largest = batch.rows.map { $0.bytes.count }.max() ?? 0
+            #expect(batch.size.bytes <= (16 << 20) + largest)
+            positions += batch.rows.map { $0.position }
+            counts.append(batch.rows.count)
+            isAtEnd = !batch.isFull
+        }
+        #expect(positions == (1...40).map { LogPosition($0) } && counts == [16, 16, 8])
+        let memory = MemoryLog()
+        memory.append(written)
+        for reader in [log, memory] as [any Log] {
+            let found = try read(reader)
+            #expect(found == written)
+        }
     }
 
     @Test(arguments: ["/proc/no-such", "/dev/null/x"]) func aFolderThatCannotBeMadeIsNamed(path: String) {

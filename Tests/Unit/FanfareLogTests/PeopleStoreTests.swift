@@ -213,7 +213,8 @@ import Testing
         #expect(try store.count() == 0)
     }
 
-    @Test func theFolderOfANewerReleaseIsRefused() throws {
+    /// Opens a folder whose head is this row, and returns the fault.
+    private func fault(ofHead row: [UInt8]) throws -> LogError? {
         let folder = TemporaryFolder()
         do {
             let store = try LMDBPeopleStore(store: folder.path)
@@ -222,10 +223,36 @@ import Testing
         do {
             let environment = try LMDBEnvironment(
                 folder: folder.path + "/people", tables: ["head"], mapSize: .mebibytes(1), isReadOnly: false)
-            try environment.write([.init(key: 0, row: LogEntry.sealed([3, 1, 0], at: 0))])
+            try environment.write([.init(key: 0, row: row)])
         }
-        let error = #expect(throws: LogError.self) { try LMDBPeopleStore(store: folder.path) }
-        #expect(error?.description.contains("a newer release wrote") == true)
+        return #expect(throws: LogError.self) { try LMDBPeopleStore(store: folder.path) }
+    }
+
+    @Test func theFolderOfANewerReleaseIsRefused() throws {
+        let error = try fault(ofHead: LogEntry.sealed([3, 1, 0], at: 0))
+        #expect(error?.cause == .newerRelease && error?.description.contains("a newer release wrote") == true)
+    }
+
+    @Test func aDamagedHeadIsTold() throws {
+        let error = try fault(ofHead: [1, 1, 0, 9, 9, 9, 9])
+        #expect(error?.cause == .damaged && error?.description.contains("its checksum is wrong") == true)
+    }
+
+    @Test func peopleThatWereCutShortAreRefused() throws {
+        let folder = TemporaryFolder()
+        do {
+            let store = try LMDBPeopleStore(store: folder.path)
+            try store.apply((0..<3000).map { .insert(CardSamples.card($0)) })
+        }
+        let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: folder.path + "/people/data.mdb"))
+        try handle.truncate(atOffset: 16_384)
+        try handle.close()
+        for isReadOnly in [true, false] {
+            let error = #expect(throws: LogError.self) {
+                try LMDBPeopleStore(store: folder.path, isReadOnly: isReadOnly)
+            }
+            #expect(error?.cause == .damaged && error?.description.contains("cut short") == true)
+        }
     }
 
     @Test func aFolderThatVanishesTakesNothing() throws {

@@ -207,6 +207,23 @@ import Testing
         #expect((fault(.folder("/proc/none/store"))?.underlying as? StoreFault)?.cause == .system)
     }
 
+    /// A file that lacks its last pages, as after a copy that was stopped.
+    @Test(.timeLimit(.minutes(10)), arguments: ["", "/people"])
+    func aFolderWhoseFileWasCutShortIsDamaged(part: String) async throws {
+        let folder = TemporaryFolder()
+        do {
+            let engine = try Self.engine(.folder(folder.path))
+            _ = try await engine.ingest(Self.event(0))
+            try await Self.follow(engine)
+            _ = await engine.shutdown()
+        }
+        let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: folder.path + part + "/data.mdb"))
+        // The two pages of the file's head stay.
+        try handle.truncate(atOffset: UInt64(2 * getpagesize()))
+        try handle.close()
+        #expect((fault(.folder(folder.path))?.underlying as? StoreFault)?.cause == .damaged)
+    }
+
     // MARK: Trouble
 
     /// Log that takes nothing while it is told so, like a full disk, or that does not return.

@@ -1,0 +1,28 @@
+import FanfareModel
+
+/// Rows of a log that a reader takes in one transaction. Their number is bounded because a transaction that stays open, behind a pager for example,
+/// keeps LMDB from using pages again. Their size is bounded because a restart that needs more memory than there is ends before it notes the entry
+/// that it is about to decide (`RecallMark`), so that no later restart sets an entry aside and all of them end there.
+struct RowBatch {
+    /// Greatest number of rows.
+    static let rowsMax = 1000
+
+    private(set) var rows: [(position: LogPosition, bytes: [UInt8])] = []
+    /// Size of the rows: less than `LMDBLog.transactionSize` without the last one.
+    private(set) var size = ByteCount.zero
+    private let most: Int
+
+    /// Makes an empty batch.
+    ///
+    /// - Parameter most: greatest number of rows, from 1.
+    init(most: Int = RowBatch.rowsMax) { self.most = most }
+
+    /// Is `true` if more rows may follow in the log; a batch that is not full has the log's last row.
+    var isFull: Bool { rows.count >= most || size >= LMDBLog.transactionSize }
+
+    /// Adds a row, however large it is: an empty batch is never full.
+    mutating func append(_ row: [UInt8], at position: LogPosition) {
+        rows.append((position, row))
+        size += .bytes(row.count)
+    }
+}
