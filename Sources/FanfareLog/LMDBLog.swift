@@ -30,8 +30,6 @@ package final class LMDBLog: Log, @unchecked Sendable {
     private var appends = 0
     /// Number of appends between two searches for dead readers.
     private static let readerCheckInterval = 1000
-    /// Size of the entries after which a transaction ends, so that memory does not grow with a batch.
-    static let transactionSize = ByteCount.mebibytes(16)
 
     /// Address space at first; doubled whenever it is full.
     package static let mapSizeFirst = ByteCount.mebibytes(1 << 10)
@@ -89,7 +87,7 @@ package final class LMDBLog: Log, @unchecked Sendable {
             }
             rows.append(row)
             size += .bytes(row.count)
-            if size >= LMDBLog.transactionSize {
+            if size >= RowBatch.sizeMax {
                 try append(rows)
                 rows.removeAll(keepingCapacity: true)
                 size = .zero

@@ -6,9 +6,11 @@ import FanfareModel
 struct RowBatch {
     /// Greatest number of rows.
     static let rowsMax = 1000
+    /// Size of the rows that one transaction reads or writes.
+    static let sizeMax = ByteCount.mebibytes(16)
 
     private(set) var rows: [(position: LogPosition, bytes: [UInt8])] = []
-    /// Size of the rows: less than `LMDBLog.transactionSize` without the last one.
+    /// Size of the rows: less than `sizeMax` without the last one.
     private(set) var size = ByteCount.zero
     private let most: Int
 
@@ -18,7 +20,7 @@ struct RowBatch {
     init(most: Int = RowBatch.rowsMax) { self.most = most }
 
     /// Is `true` if more rows may follow in the log; a batch that is not full has the log's last row.
-    var isFull: Bool { rows.count >= most || size >= LMDBLog.transactionSize }
+    var isFull: Bool { rows.count >= most || size >= RowBatch.sizeMax }
 
     /// Adds a row, however large it is: an empty batch is never full.
     mutating func append(_ row: [UInt8], at position: LogPosition) {
