@@ -2,7 +2,8 @@
 public struct SubscriberID: Hashable, Sendable, ExpressibleByStringInterpolation, CustomStringConvertible {
     /// Id as the backend spells it; any text is valid.
     public let rawValue: String
-    /// App of the install if the engine pushes to several; `nil` stands for the first one. The same id in two apps means two subscribers.
+    /// App of the install if the engine pushes to several; `nil` stands for the first one. The same id in two apps means two subscribers. For
+    /// `nil`, a store keeps the app that was the first one when the card was followed or started.
     public let app: AppID?
 
     /// Creates an id without checks. The engine refuses calls for an app that it does not push to.

@@ -43,7 +43,7 @@ extension Engine {
             var early = Announcer(announcements)
             var report: ((String) -> Void)?
             let log = try options.store?.open()
-            let people = try options.store?.openPeople(beside: options.subscribers)
+            let people = try options.store?.openPeople(beside: options.subscribers, firstApp: apps.first)
             var claims: (any ClaimStore)?
             let earlier = try log.map { log in
                 try EarlierProcess(log) { claims = try options.store?.openClaims(into: &$0) { early.reports.say($0) } }

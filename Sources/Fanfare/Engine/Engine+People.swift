@@ -43,7 +43,8 @@ extension Engine {
         let began = startedAt.flatMap { StartDate.isPossible($0, now: now) ? $0 : nil } ?? now
         var card = Card(
             subscriber: subscriber.rawValue, activity: activity, token: token, audience: audience, startedAt: began)
-        card.app = subscriber.app
+        // Another engine on this store may have its apps in another order.
+        card.app = subscriber.app ?? core.apps.first
         return card
     }
 }

@@ -1,4 +1,5 @@
 package import FanfareLog
+import FanfareModel
 
 /// Place in which an engine keeps its feeds and people, so that a later engine continues where this one stopped.
 ///
@@ -50,14 +51,16 @@ public struct StoreChoice: Sendable {
         }
     }
 
-    /// - Parameter others: activities that the program hands in beside the store's.
-    func openPeople(beside others: (any SubscriberSource)?) throws -> StoredCards {
+    /// - Parameters:
+    ///   - others: activities that the program hands in beside the store's.
+    ///   - firstApp: the engine's first app; `nil` if it pushes to none.
+    func openPeople(beside others: (any SubscriberSource)?, firstApp: AppID?) throws -> StoredCards {
         let store: any PeopleStore =
             switch place {
             case .folder(let path): try LMDBPeopleStore(store: path)
             case .log(_, let people, _): people
             }
-        return try StoredCards(PeopleRegister(store), beside: others)
+        return try StoredCards(PeopleRegister(store, firstApp: firstApp), beside: others)
     }
 }
 

@@ -56,16 +56,23 @@ final class AgeChecks {
             return expire(slot, at: moment) ? nil : due(at: lifecycle.ageScanner.lifetime)
         }
         guard activity.audience != .none else { return nil }  // the slot is free
+        let renewal = lifecycle.renewals[slot].flatMap { $0.hasFailed ? nil : $0 }
+        // Before the end only a renewal depends on what the audience shows. A million quiet followers of one age would all be objects otherwise.
+        guard renewal != nil || age >= lifecycle.ageScanner.endAge else {
+            return due(at: lifecycle.ageScanner.endAge)
+        }
         let audience = membership.awake(activity.audience)
         lineupPublisher.bringUpToDate(audience, at: moment)
-        if let renewal = lifecycle.renewals[slot], !renewal.hasFailed,
-            renewal.successor != nil || audience.newest.publication?.expiry.renews == true
-        {
+        if let renewal, renewal.successor != nil || audience.newest.publication?.expiry.renews == true {
             if renewal.successor == nil { renew(slot, renewal, at: moment) }
             // While the new card is being started, the old one stays until the system ends it.
             return expire(slot, at: moment) ? nil : due(at: lifecycle.ageScanner.lifetime)
         }
-        guard age >= lifecycle.ageScanner.endAge else { return due(at: lifecycle.ageScanner.endAge) }
+        guard age >= lifecycle.ageScanner.endAge else {
+            // A look leaves the audience as it was, at rest if it was.
+            membership.rest(activity.audience)
+            return due(at: lifecycle.ageScanner.endAge)
+        }
         reporter.report(.expired, of: membership.store.name(of: slot))
         lifecycle.lastStates[slot] = activity.audience
         membership.retainAudience(activity.audience)

@@ -21,7 +21,8 @@ package struct Card: Sendable, Equatable {
     package var generation: UInt64 = 0
     package var audience: AudienceKey
     package var preferences: Preferences?
-    /// App of the card if there are several; `nil`: the first.
+    /// App of the card. `nil`, as in rows of an import, of an engine that pushes to no app and of an earlier release: the first app of the engine
+    /// that loads the card.
     package var app: AppID?
     /// Time at which the card appeared on the phone.
     package var startedAt: FeedTime

@@ -7,6 +7,8 @@ package import FanfareModel
 package final class PeopleRegister: @unchecked Sendable {
     /// `nil` once closed.
     private var store: (any PeopleStore)?
+    /// The engine's first app, to which cards without an app belong; `nil` for an engine that pushes to no app.
+    private let firstApp: AppID?
     /// Keys of the cards by the bits of their `ActivityID`s.
     private var index = CardIndex()
     /// Keys of the cards whose rows have another id now: a card that is named by its token has got a new token since it was loaded.
@@ -20,7 +22,11 @@ package final class PeopleRegister: @unchecked Sendable {
     /// For each entry of the last `apply`: `true` if the store keeps it. An entry about a card that the store does not have is not kept.
     package private(set) var kept: [Bool] = []
 
-    package init(_ store: any PeopleStore) { self.store = store }
+    /// - Parameter firstApp: app of cards whose rows have none; `nil` for an engine that pushes to no app.
+    package init(_ store: any PeopleStore, firstApp: AppID? = nil) {
+        self.store = store
+        self.firstApp = firstApp
+    }
 
     /// Releases the store's folder.
     package func close() { store = nil }
@@ -153,9 +159,11 @@ package final class PeopleRegister: @unchecked Sendable {
 
     private func change(of id: UInt64, in batch: Batch, _ store: any PeopleStore) throws(LogError) -> Batch.Change {
         if let change = batch.changes[id] { return change }
-        if let key = renamed[id] { return Batch.Change(key: key, card: try store.card(key)) }
+        if let key = renamed[id] { return Batch.Change(key: key, card: try store.card(key)?.belonging(to: firstApp)) }
         for key in index.candidates(id) {
-            if let card = try store.card(key), card.id.rawValue == id { return Batch.Change(key: key, card: card) }
+            if let card = try store.card(key), card.id.rawValue == id {
+                return Batch.Change(key: key, card: card.belonging(to: firstApp))
+            }
         }
         return Batch.Change()
     }
@@ -265,17 +273,26 @@ extension Card {
     /// Id of the card's activity.
     package var id: ActivityID { activity.map { ActivityID($0) } ?? ActivityID(token.keyedHash) }
 
+    /// Returns the card with the engine's first app if its row has none: the engine has loaded the card into that app.
+    fileprivate func belonging(to firstApp: AppID?) -> Card {
+        var card = self
+        card.app = app ?? firstApp
+        return card
+    }
+
     /// Returns the card after a follow; `known` is its former row.
     fileprivate func following(_ known: Card) -> Card {
         var card = self
         card.preferences = preferences ?? known.preferences
+        // The follow names no app if its engine pushes to none.
+        card.app = app ?? known.app
         // Another token after an unfollow means another card (`Follows`), as it does while the known card is being ended for its age.
         let isOver = known.phase == .leaving || startedAt - known.startedAt >= Card.ageMax
         // A start may have waited for hours: its request says nothing of the card's age.
         if known.phase != .starting, !isOver || known.token == token { card.startedAt = known.startedAt }
         // A card with another token may be another one, the start's content may be older than a later version, and another app's followers have their
         // own app's pushes.
-        if known.phase == .shown, known.token == token, known.audience == audience, known.app == app {
+        if known.phase == .shown, known.token == token, known.audience == audience, known.app == card.app {
             card.joinedAt = known.joinedAt
         }
         card.generation = known.generation &+ (known.token == token ? 0 : 1)

@@ -1,4 +1,5 @@
 import FanfareModel
+import FanfareTestSupport
 import Testing
 
 @testable import FanfareFanOut
@@ -115,5 +116,42 @@ import Testing
         service.run()
         #expect(service.accepted.last?.payload.event == .end && shard.statistics.activities == 0)
         #expect(shard.membership.audiences[0] === shard.membership.audiences.vacant && shard.violatedInvariant() == nil)
+    }
+
+    // MARK: - The look at old cards
+
+    /// Half an hour before the system ends cards, the scan of ages looks at them for the first time.
+    @Test func quietFollowerRestsUntilTheAgeOfItsEnd() {
+        service.follow(1)
+        service.publish()
+        service.run()
+        service.pass(seconds: 7 * 3600 + 31 * 60)
+        service.run()
+        #expect(rests && service.accepted.count == 1 && shard.violatedInvariant() == nil)
+        service.pass(seconds: 20 * 60)
+        service.run()
+        #expect(service.accepted.count == 2 && service.accepted.last?.payload.event == .end)
+        #expect(shard.statistics.activities == 0 && shard.violatedInvariant() == nil)
+    }
+
+    /// The scan asks the topic of a card that a push has started whether it renews its cards.
+    @Test func followerThatIsNotRenewedRestsAgainAfterTheLook() {
+        let stage = EmbeddedShard()
+        var resting: Int { stage.shard.membership.audiences.followers.count }
+        stage.publish(1)
+        stage.start()
+        stage.settle()
+        stage.follow()
+        stage.settle()
+        stage.publish(2)
+        stage.settle()
+        #expect(resting == 1)
+        stage.pass(seconds: 7 * 3600 + 31 * 60)
+        let early = stage.settle()
+        #expect(early.isEmpty && resting == 1 && stage.shard.violatedInvariant() == nil)
+        stage.pass(seconds: 20 * 60)
+        let late = stage.settle()
+        #expect(late.map(\.event) == [.end] && stage.shard.violatedInvariant() == nil)
+        #expect(stage.fates() == [.expired])
     }
 }

@@ -35,9 +35,12 @@ import Testing
             "another token of a card that is shown changes nothing")
     }
 
-    private func applied(_ entries: [PeopleEntry]) throws -> (card: Card?, kept: [Bool]) {
+    private func applied(
+        _ entries: [PeopleEntry], having cards: [Card] = [], firstApp: AppID? = nil
+    ) throws -> (card: Card?, kept: [Bool]) {
         let store = MemoryPeopleStore()
-        let register = PeopleRegister(store)
+        if !cards.isEmpty { try store.apply(cards.map { .insert($0) }, upTo: store.position + 1) }
+        let register = PeopleRegister(store, firstApp: firstApp)
         try register.load { _ in true }
         try register.apply(entries)
         return (try Self.loaded(store)["card"], register.kept)
@@ -85,6 +88,33 @@ import Testing
         start.phase = .starting
         let (confirmed, _) = try applied([PeopleEntry.start(start).taken(at: at(5)), again.taken(at: at(6))])
         #expect(confirmed?.joinedAt == at(6) && confirmed?.phase == .shown)
+    }
+
+    /// An earlier release has written the row, or an engine that pushes to no app.
+    @Test func aRowWithoutAnAppBelongsToTheFirstApp() throws {
+        let (one, two) = (AppID(bundleID: "one"), AppID(bundleID: "two"))
+        var row = Self.card("card", [1])
+        row.joinedAt = FeedTime(seconds: 5)
+        func followed(_ app: AppID) throws -> Card? {
+            var card = Self.card("card", [1])
+            card.app = app
+            let follow = PeopleEntry.follow(card).taken(at: FeedTime(seconds: 8))
+            return try applied([follow], having: [row], firstApp: one).card
+        }
+        let (same, other) = (try followed(one), try followed(two))
+        #expect(same?.app == one && same?.joinedAt == FeedTime(seconds: 5), "a repeated follow is no new one")
+        #expect(other?.app == two && other?.joinedAt == FeedTime(seconds: 8))
+        let moved = try applied([.move("card", .topic(TopicID("m/2")))], having: [row], firstApp: one).card
+        #expect(moved?.app == one)
+    }
+
+    @Test func aFollowWithoutAnAppLeavesTheCardInItsApp() throws {
+        var row = Self.card("card", [1])
+        row.app = AppID(bundleID: "one")
+        row.joinedAt = FeedTime(seconds: 5)
+        let follow = PeopleEntry.follow(Self.card("card", [1])).taken(at: FeedTime(seconds: 8))
+        let card = try applied([follow], having: [row]).card
+        #expect(card?.app == row.app && card?.joinedAt == row.joinedAt)
     }
 
     /// The card before it was being ended for its age when the app registered the next one.

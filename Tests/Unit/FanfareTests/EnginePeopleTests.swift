@@ -38,6 +38,8 @@ import Testing
             let event: Payload.Event
             let token: [UInt8]
             var hasAlert = false
+            /// Index of the app in its engine.
+            var app = 0
         }
 
         func engine(_ others: [Subscription] = [], apps: [AppID] = []) throws -> Engine {
@@ -48,15 +50,16 @@ import Testing
             observer.met = { id, fate in
                 self.events.withLock { $0.append(ActivityEvent(activity: id, fate: fate)) }
             }
-            let transport: TransportFactory = { _, shard, _ in
-                NotingTransport(shard) { payload, token in
-                    let push = Push(event: payload.event, token: Array(token), hasAlert: payload.alert != nil)
-                    self.pushes.withLock { $0.append(push) }
+            let transports = (0..<max(1, apps.count)).map { app -> TransportFactory in
+                { _, shard, _ in
+                    NotingTransport(shard) { payload, token in
+                        let push = Push(
+                            event: payload.event, token: Array(token), hasAlert: payload.alert != nil, app: app)
+                        self.pushes.withLock { $0.append(push) }
+                    }
                 }
             }
-            return try Engine(
-                options, observer: observer, apps: apps,
-                makeTransports: Array(repeating: transport, count: max(1, apps.count)))
+            return try Engine(options, observer: observer, apps: apps, makeTransports: transports)
         }
 
         /// Creates an engine, and returns what a goal brings to whom besides what the start brings.
@@ -259,6 +262,46 @@ import Testing
             #expect(place.events.withLock(\.count) == pushed.count - 1)
             _ = await engine.shutdown()
         }
+    }
+
+    /// The order of the apps may change between two engines. A token is of one app alone.
+    @Test(.timeLimit(.minutes(10))) func aCardThatNamesNoAppStaysWithTheFirstAppOfItsEngine() async throws {
+        let place = Place()
+        let apps = ["one", "two"].map { AppID(bundleID: $0) }
+        var engine = try place.engine(apps: apps)
+        _ = try await engine.ingest(Self.event(0))
+        try await Self.follow(engine, "card", [1])
+        #expect(await engine.settle(within: .seconds(300)))
+        _ = try await engine.start(.topic(TopicID("other")), Self.start(2), subscriber: "anna")
+        _ = await engine.shutdown()
+        let stored = try place.cards().map(\.app)
+        #expect(stored == [apps[0], apps[0]])
+        engine = try place.engine(apps: [apps[1], apps[0]])
+        _ = try await engine.ingest(Self.event(1))
+        #expect(await engine.settle(within: .seconds(300)))
+        _ = await engine.shutdown()
+        let pushes = place.pushes.withLock { $0 }
+        #expect(pushes.contains { $0.token == [1] } && pushes.allSatisfy { $0.app == 1 })
+    }
+
+    /// A row of an earlier release has no app: its card is loaded into the first one, and the next change of the card names that.
+    @Test(.timeLimit(.minutes(10))) func aRowWithoutAnAppIsOfTheFirstApp() async throws {
+        let place = Place()
+        var card = Card(
+            subscriber: "anna", activity: "card", token: [1], audience: .topic(Self.match),
+            startedAt: FeedTime(milliseconds: Moment.now().wallMilliseconds))
+        card.joinedAt = FeedTime(seconds: 1_789_999_000)
+        try place.people.apply([.insert(card)], upTo: place.people.position + 1)
+        let apps = ["one", "two"].map { AppID(bundleID: $0) }
+        let engine = try place.engine(apps: apps)
+        _ = try await engine.ingest(Self.event(0))
+        try await Self.follow(engine, "card", [1])
+        #expect(await engine.settle(within: .seconds(300)))
+        _ = await engine.shutdown()
+        let pushes = place.pushes.withLock { $0 }
+        #expect(pushes.contains { $0.token == [1] } && pushes.allSatisfy { $0.app == 0 })
+        let stored = try place.cards()
+        #expect(stored.map(\.app) == [apps[0]] && stored.map(\.joinedAt) == [card.joinedAt])
     }
 
     /// Where nobody knows which starts have left, those of other apps are given up as well: later nobody would know any more.
