@@ -25,4 +25,16 @@ struct EndedTopics: Sendable {
     mutating func append(_ entry: Entry) { queue.append(entry) }
     mutating func popFirst() -> Entry? { queue.popFirst() }
     mutating func keep(_ isWanted: (Entry) -> Bool) { queue.removeAll { !isWanted($0) } }
+
+    /// Describes more remembered topics than entries, or an end with two entries; `nil` if there is none. For tests.
+    func violation() -> String? {
+        guard (0...count).contains(remembered) else { return "\(remembered) ended topics have \(count) entries" }
+        var versions: [UInt64: Set<UInt32>] = [:]
+        for entry in queue.elements {
+            guard versions[entry.birth, default: []].insert(entry.version).inserted else {
+                return "the end of topic \(entry.birth) at version \(entry.version) has two entries"
+            }
+        }
+        return nil
+    }
 }

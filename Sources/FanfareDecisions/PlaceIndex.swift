@@ -70,4 +70,18 @@ struct PlaceIndex: Sendable {
         entries = [Entry](repeating: Entry(tag: 0, place: 0), count: 2 * old.count)
         for entry in old where entry.place != 0 { put(entry) }
     }
+
+    /// Describes a wrong count, a place that has two entries, or one that is not found; `nil` if there is none. For tests.
+    func violation() -> String? {
+        let taken = entries.filter { $0.place != 0 }
+        guard taken.count == count, 2 * count <= entries.count else {
+            return "\(count) places are counted, \(taken.count) of \(entries.count) entries are taken"
+        }
+        guard Set(taken.map(\.place)).count == count else { return "a place has two entries" }
+        let lost = taken.first { entry in
+            let place = Int(entry.place) - 1
+            return find(UInt64(entry.tag), { $0 == place }) != place
+        }
+        return lost.map { "place \($0.place - 1) is not found" }
+    }
 }

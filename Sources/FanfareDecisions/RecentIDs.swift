@@ -69,6 +69,24 @@ struct RecentIDs: Sendable {
         }
         table[gap] = 0
     }
+
+    /// Describes an id that is not found, a place that the table has twice or not at all, or too many ids; `nil` if there is none. For tests.
+    func violation() -> String? {
+        guard ring.count <= Int(capacity), 2 * ring.count <= table.count else {
+            return "\(ring.count) ids are in a table of \(table.count) for \(capacity) ids"
+        }
+        guard ring.count == Int(capacity) ? oldest < capacity : oldest == 0 else {
+            return "the oldest of \(ring.count) ids is at \(oldest)"
+        }
+        guard table.filter({ $0 != 0 }).sorted() == ring.indices.map({ UInt32($0 + 1) }) else {
+            return "the table does not have each of \(ring.count) ids once"
+        }
+        let lost = ring.indices.first { place in
+            let (id, hash) = ring[place]
+            return hash != id.utf8.keyedHash || table[find(id, hash)] != UInt32(place + 1)
+        }
+        return lost.map { "id \(ring[$0].id) is not found" }
+    }
 }
 
 extension RecentIDs {

@@ -74,6 +74,21 @@ struct EntryQueue {
         (held, committing, durable) = ([], [], Queue())
         return givenUp.count { $0.entry.isRequest }
     }
+
+    /// Describes a wrong number of entries, or a commit that is watched wrongly; `nil` if there is none. For tests, until the queue gives up
+    /// its entries: the numbers count these on.
+    func violation() -> String? {
+        guard heldEver == durableEver + UInt64(held.count + committing.count) else {
+            return "of \(heldEver) entries, \(durableEver) became durable, and \(held.count + committing.count) wait"
+        }
+        guard durableEver == takenEver + UInt64(durable.count) else {
+            return "of \(durableEver) durable entries, \(takenEver) were taken, and \(durable.count) are left"
+        }
+        guard isCommitting == (watch.since != nil) else {
+            return "\(committing.count) entries are committed, since \(String(describing: watch.since))"
+        }
+        return nil
+    }
 }
 
 extension LogEntry {

@@ -147,6 +147,9 @@ final class Intake {
         entries.count + ready.count < Intake.itemsMax && waiting.count + aside.count < waitingMax
     }
 
+    /// Returns the contradiction among the entries; `nil` if there is none. For tests.
+    func violation() -> String? { entries.violation() }
+
     func hold(_ entry: LogEntry, _ acknowledge: EntryAcknowledgement?) { entries.hold(entry, acknowledge) }
 
     /// - Parameter number: number of the call in the mailbox.

@@ -138,6 +138,24 @@ struct KnownKeys {
     }
 
     private static func isOver(_ call: Call, at now: FeedTime) -> Bool { now - call.at >= lifetime }
+
+    /// Describes a wrong number of calls, a key that finds another one's call, or a negative number of repeated calls; `nil` if there is none.
+    /// For tests.
+    func violation() -> String? {
+        let places = chunks.reduce(0) { $0 + $1.count }
+        guard count <= callsMax, places == place(of: first) + count,
+            chunks.dropLast().allSatisfy({ $0.count == KnownKeys.callsPerChunk })
+        else { return "\(count) keys from number \(first) on have \(places) places" }
+        for (key, number) in numbers {
+            guard number >= first, number - first < UInt64(count), self[number].key.key == key else {
+                return "the key with number \(number) is another call's"
+            }
+            guard self[number].waiting >= 0 else {
+                return "\(self[number].waiting) repeated calls wait for number \(number)"
+            }
+        }
+        return nil
+    }
 }
 
 // MARK: - Checkpoints

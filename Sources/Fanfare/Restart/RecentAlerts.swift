@@ -68,6 +68,22 @@ struct RecentAlerts {
             return goesOn ? (entry, age) : nil
         }
     }
+
+    /// Describes a wrong count, a topic with another's alerts or with none, or alerts out of order; `nil` if there is none. For tests.
+    func violation() -> String? {
+        let found = entries.values.reduce(0) { $0 + $1.count }
+        guard found == count else { return "\(count) alerts are counted, \(found) are kept" }
+        for (topic, known) in entries {
+            guard !known.isEmpty, known.allSatisfy({ $0.entry.topic == topic }) else {
+                return "topic \(topic) has no alerts, or another topic's"
+            }
+            let numbers = known.map(\.number)
+            guard zip(numbers, numbers.dropFirst()).allSatisfy({ $0 < $1 }), numbers.allSatisfy({ $0 < number }) else {
+                return "the alerts of topic \(topic) are not in the order in which they were decided"
+            }
+        }
+        return nil
+    }
 }
 
 extension Alert {

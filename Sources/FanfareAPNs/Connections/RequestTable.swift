@@ -37,4 +37,11 @@ struct RequestTable {
 
     /// Time at which the oldest request was sent.
     var oldest: MonotonicTime? { places.lazy.map(\.sentAt).filter { $0 < .never }.min() }
+
+    /// Describes places that are listed as free and have a request, or have none and are not listed once; `nil` if there are none. For tests.
+    func violation() -> String? {
+        let vacant = places.indices.filter { places[$0].sentAt == .never }.map { UInt32($0) }
+        guard free.sorted() == vacant else { return "places \(free.sorted()) are free, and \(vacant) have no request" }
+        return nil
+    }
 }

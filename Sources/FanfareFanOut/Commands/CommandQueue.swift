@@ -112,4 +112,27 @@ import FanfareModel
         }
         return nil
     }
+
+    /// Describes a wrong count, a question that is not at its place, or a version that is not; `nil` if there is none. For tests.
+    func violation() -> String? {
+        let start = cut + head
+        let gaps = entries[head...].count { $0 == nil }
+        guard gaps == overtaken, entries[..<head].allSatisfy({ $0 == nil }) else {
+            return "\(overtaken) commands are counted as dropped, \(gaps) are, from place \(start) on"
+        }
+        let joins = entries[head...].count { if case .followed? = $0 { true } else { false } }
+        guard (0...joins).contains(followed) else { return "of \(joins) `followed`, \(followed) are counted" }
+        // 0 also stands for no question.
+        if asked > 0, asked >= start {
+            guard asked < cut + entries.count, case .reportQuiet? = entries[asked - cut] else {
+                return "no question is at place \(asked)"
+            }
+        }
+        return versions.violation(from: start) { place in
+            guard place < cut + entries.count, case .publish(let publication)? = entries[place - cut] else {
+                return nil
+            }
+            return publication
+        }
+    }
 }

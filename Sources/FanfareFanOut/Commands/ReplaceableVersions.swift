@@ -86,4 +86,41 @@ struct ReplaceableVersions {
     // For checks.
     /// Number of topics that are looked up by name.
     var namesKept: Int { named.count }
+
+    /// Describes a topic without places that is kept, or a place that has no version of its topic and priority; `nil` if there is none. For
+    /// tests.
+    ///
+    /// - Parameters:
+    ///   - start: the first place in the queue; those before it are stale.
+    ///   - publication: returns the publication at a place; `nil` if there is none.
+    func violation(from start: Int, _ publication: (Int) -> Publication?) -> String? {
+        if let idle = named.first(where: { $0.value.isEmpty }) { return "topic \(idle.key) is kept without places" }
+        /// Returns the versions at places that are not stale; `nil` if one is missing, or has the other priority.
+        func versions(at places: Places) -> [Publication]? {
+            var found: [Publication] = []
+            let expected: [(place: Int?, priority: Priority)] = [
+                (places.immediate, .immediate), (places.conserving, .conserving),
+            ]
+            for (place, priority) in expected {
+                guard let place, place >= start else { continue }
+                guard let version = publication(place), version.priority == priority else { return nil }
+                found.append(version)
+            }
+            return found
+        }
+        for (place, row) in rows.enumerated() {
+            let number = TopicNumber(place: UInt32(place), birth: row.birth)
+            let known = versions(at: row.places)
+            guard row.birth > 0 || row.places.isEmpty, let known, known.allSatisfy({ $0.topic == number }) else {
+                return "\(row.places) are not places of the topic with birth \(row.birth)"
+            }
+        }
+        for (id, places) in named {
+            let known = versions(at: places)
+            guard let known, known.allSatisfy({ $0.topic.birth == 0 && $0.topicID == id }) else {
+                return "\(places) are not places of topic \(id)"
+            }
+        }
+        return nil
+    }
 }

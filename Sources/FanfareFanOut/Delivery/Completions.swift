@@ -127,12 +127,7 @@ final class Completions {
             retries.requeue(slot)
             return .notProcessed
         case .deadToken:
-            retries.noteAnswers(1, dead: 1)
-            // An activity that is leaving may be removed in any case.
-            if retries.quarantine.isShut, !activity.flags.contains(.leaving) {
-                retries.enterQuarantine(slot, at: moment)
-                return .held
-            }
+            if retries.quarantineDeadToken(of: slot, as: activity, at: moment) { return .held }
             reporter.reportDead(membership.store.name(of: slot))
             lifecycle.remove(slot, at: moment)
             return .dead

@@ -63,12 +63,19 @@ final class Retries {
         if let line = quarantine.note(answers: count, dead: dead) { reporter.report(line) }
     }
 
-    /// Quarantines an activity whose token may be alive after all: it waits, and then gets the newest state.
-    func enterQuarantine(_ slot: ActivitySlot, at moment: Moment) {
+    /// Records that the service answered an activity's push as going to a dead token. While the guard is shut, the token may be alive after all:
+    /// the activity is quarantined, and then gets the newest state.
+    ///
+    /// - Returns: `false` if the activity is to be removed, because the guard is open or the activity is leaving.
+    func quarantineDeadToken(of slot: ActivitySlot, as activity: Activity, at moment: Moment) -> Bool {
+        noteAnswers(1, dead: 1)
+        // An activity that is leaving may be removed in any case.
+        guard quarantine.isShut, !activity.flags.contains(.leaving) else { return false }
         membership.store[slot].flags.insert(.suspended)
         membership.noteSuspension(of: slot)
         let due = quarantine.add(slot, generation: membership.store[slot].generation, at: moment.monotonic)
         if let due { membership.timers.insert(.quarantine, due: due) }
+        return true
     }
 
     func releaseQuarantined(at moment: Moment) {

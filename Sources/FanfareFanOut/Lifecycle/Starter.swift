@@ -196,6 +196,13 @@ final class Starter {
         _ slot: ActivitySlot, as activity: Activity, _ outcome: DeliveryOutcome, at moment: Moment
     ) -> CountedOutcome? {
         guard let request = lifecycle.starts[slot]?.request else { return nil }
+        if outcome.isUnprocessed {
+            lifecycle.starts.returnBudget(for: Array(membership.store.tokens[membership.store[slot].token]))
+            if outcome != .refused, !membership.hasToken(request.token, slot) {
+                restart(slot, to: request.token, at: moment)
+                return .notProcessed
+            }
+        }
         switch outcome {
         case .accepted:
             noteArrival(of: slot)
@@ -205,24 +212,12 @@ final class Starter {
         case .unknown:
             noteArrival(of: slot)
             return .uncertain
-        case .refused, .deadToken, .throttled, .serviceError, .notProcessed:
-            lifecycle.starts.returnBudget(for: Array(membership.store.tokens[membership.store[slot].token]))
-        }
-        if outcome != .refused, !membership.hasToken(request.token, slot) {
-            restart(slot, to: request.token, at: moment)
-            return .notProcessed
-        }
-        switch outcome {
-        case .accepted: return .accepted
-        case .unknown: return .uncertain
         case .refused:
             lifecycle.fail(slot, .refused, at: moment)
             return .failed
         case .deadToken:
-            retries.noteAnswers(1, dead: 1)
-            if retries.quarantine.isShut, !activity.flags.contains(.leaving) {
+            if retries.quarantineDeadToken(of: slot, as: activity, at: moment) {
                 lifecycle.starts.postpone(slot)
-                retries.enterQuarantine(slot, at: moment)
                 return .held
             }
             lifecycle.fail(slot, .deadToken, at: moment)

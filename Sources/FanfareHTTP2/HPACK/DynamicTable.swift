@@ -117,4 +117,23 @@ struct DynamicTable {
         }
         return (name, nil)
     }
+
+    /// Describes a wrong size, a table beyond its limit, or entries whose bytes do not follow each other; `nil` if there is none. For tests.
+    func violation() -> String? {
+        let entries = (0..<count).map(entry)
+        let sizes = entries.reduce(0) { $0 + $1.size }
+        guard sizes == size else { return "the table counts \(size) bytes, its entries have \(sizes)" }
+        guard size <= limit, limit <= capacity, bytesEnd <= bytes.count else {
+            return "\(size) bytes of \(limit), and \(bytesEnd) in storage, exceed the capacity of \(capacity)"
+        }
+        var end = bytesEnd
+        for (index, entry) in entries.enumerated() {
+            let start = Int(entry.start)
+            guard start >= 0, start + Int(entry.nameCount + entry.valueCount) == end else {
+                return "entry \(index) begins at \(start), and does not end at \(end)"
+            }
+            end = start
+        }
+        return nil
+    }
 }

@@ -133,4 +133,19 @@ struct StreamTable {
     var positions: [Int] {
         slots.indices.filter { slots[$0].id != 0 }.sorted { slots[$0].id < slots[$1].id }
     }
+
+    /// Describes a wrong count, a stream that is not found, or a partial exchange that belongs to two streams or to none; `nil` if there is
+    /// none. For tests.
+    func violation() -> String? {
+        let open = positions
+        guard open.count == count else { return "\(count) streams are counted, \(open.count) are open" }
+        if let lost = open.first(where: { position(of: slots[$0].id) != $0 }) {
+            return "stream \(slots[lost].id) is not found at \(lost)"
+        }
+        let used = open.map { slots[$0].partialIndex }.filter { $0 >= 0 }
+        guard (used + partialFree).sorted() == partial.indices.map({ Int32($0) }) else {
+            return "of \(partial.count) partial exchanges, streams have \(used), and \(partialFree) are free"
+        }
+        return nil
+    }
 }

@@ -92,6 +92,7 @@ import Testing
             let line = now - .seconds(20)
             #expect(
                 table.sent(until: line) == model.filter { $0.value.sentAt <= line }.keys.sorted(), "seed \(seed)")
+            #expect(table.violation() == nil, "seed \(seed)")
         }
     }
 }

@@ -22,6 +22,10 @@ import Testing
         var ended = EndedTopics()
         ended.append(Self.end(7, place: 4, version: 2))
         ended.append(Self.end(7, place: 4, version: 6))
+        #expect(ended.violation() == nil)
+        var repeated = ended
+        repeated.append(Self.end(7, place: 4, version: 6))
+        #expect(repeated.violation() != nil)
         let ends = [ended.popFirst(), ended.popFirst()]
         #expect(ends.map { $0?.birth } == [7, 7] && ends.map { $0?.place } == [4, 4])
         #expect(ends.map { $0?.version } == [2, 6])
@@ -32,9 +36,10 @@ import Testing
         for birth in UInt64(1)...3 { ended.append(Self.end(birth)) }
         ended.remembered = 2
         _ = ended.popFirst()
-        #expect(ended.count == 2 && ended.remembered == 2)
+        #expect(ended.count == 2 && ended.remembered == 2 && ended.violation() == nil)
         ended.keep { _ in false }
         #expect(ended.count == 0 && ended.remembered == 2 && ended.first == nil)
+        #expect(ended.violation() != nil, "each remembered topic has an entry")
     }
 
     @Test func keptEndsStayInTheirOrderAndTakenOnesDoNotComeBack() {
@@ -67,7 +72,10 @@ import Testing
                 let expected = births.isEmpty ? nil : births.removeFirst()
                 #expect(taken == expected, "seed \(seed), step \(step)")
             }
-            guard ended.count == births.count, ended.first?.birth == births.first else {
+            ended.remembered = births.count
+            guard ended.count == births.count, ended.first?.birth == births.first,
+                step % 500 > 0 || ended.violation() == nil
+            else {
                 Issue.record("seed \(seed), step \(step): \(ended.count) ends, not \(births.count)")
                 return
             }

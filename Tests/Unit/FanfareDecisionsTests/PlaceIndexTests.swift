@@ -9,7 +9,8 @@ import Testing
         var random = SplitMix64(seed: seed)
         var index = PlaceIndex()
         var hashes: [UInt64?] = Array(repeating: nil, count: 500)
-        for _ in 0..<5000 {
+        for step in 0..<5000 {
+            if step.isMultiple(of: 100) { #expect(index.violation() == nil, "seed \(seed), step \(step)") }
             let place = Int(random.next() % 500)
             if let hash = hashes[place] {
                 #expect(index.find(hash) { $0 == place } == place, "seed \(seed)")
@@ -24,9 +25,17 @@ import Testing
             }
         }
         let count = hashes.count { $0 != nil }
-        #expect(index.count == count)
+        #expect(index.count == count && index.violation() == nil, "seed \(seed)")
         for (place, hash) in hashes.enumerated() {
             if let hash { #expect(index.find(hash) { $0 == place } == place, "seed \(seed)") }
         }
+    }
+
+    @Test func aPlaceThatIsInsertedTwiceIsAContradiction() {
+        var index = PlaceIndex()
+        index.insert(4, 9)
+        #expect(index.violation() == nil)
+        index.insert(4, 10)
+        #expect(index.violation() != nil)
     }
 }

@@ -19,6 +19,7 @@ import Testing
             ids.insert(id)
             if !newest.contains(id) { newest.append(id) }
             if newest.count > capacity { newest.removeFirst() }
+            #expect(ids.violation() == nil, "seed \(seed), step \(step)")
         }
     }
 }

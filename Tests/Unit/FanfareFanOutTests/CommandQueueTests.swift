@@ -45,7 +45,7 @@ import Testing
         for (index, kind) in kinds.enumerated() {
             queue.append(.publish(publication(kind, UInt64(index)))) { overtaken.append($0) }
         }
-        #expect(queue.count == kinds.count - overtaken.count)
+        #expect(queue.count == kinds.count - overtaken.count && queue.violation() == nil)
         return (serials(&queue), overtaken)
     }
 
@@ -71,7 +71,7 @@ import Testing
             if round % 5000 == 0 { append(Kind(topic: 8, alerts: true)) }
         }
         #expect(queue.room < 4096, "\(queue.room)")
-        #expect(overtaken == 20_000 - 7 && queue.count == 7 + 4 + 4)
+        #expect(overtaken == 20_000 - 7 && queue.count == 7 + 4 + 4 && queue.violation() == nil)
         append(Kind(topic: 3))
         let taken = CommandQueueTests.serials(&queue)
         #expect(taken == taken.sorted() && taken.count == 15 && taken.last == serial)
@@ -87,13 +87,13 @@ import Testing
             queue.append(.publish(CommandQueueTests.publication(kind, UInt64(second)))) { _ in }
         }
         for second in 1...20_000 { append(Int64(second), Kind(topic: second % 7, alerts: second % 5000 == 0)) }
-        #expect(queue.room < 4096, "\(queue.room)")
+        #expect(queue.room < 4096 && queue.violation() == nil, "\(queue.room)")
         // Those that are taken make room for others.
         for second in 20_001...40_000 {
             append(Int64(second), Kind(topic: second % 7, alerts: second % 2 == 0))
             while queue.count > 20 { _ = queue.popFirst() }
         }
-        #expect(queue.room < 4096, "\(queue.room)")
+        #expect(queue.room < 4096 && queue.violation() == nil, "\(queue.room)")
         var told: Int64 = 0
         var versions = 0
         while let command = queue.popFirst() {
@@ -144,6 +144,7 @@ import Testing
             queue.append(.publish(CommandQueueTests.publication(Kind(topic: 2), serial))) { _ in }
         }
         queue.append(.publish(CommandQueueTests.publication(Kind(topic: 1), 5001))) { _ in }
+        #expect(queue.violation() == nil)
         #expect(CommandQueueTests.serials(&queue) == [1, 5000, 5001])
     }
 
@@ -154,7 +155,8 @@ import Testing
         var queue = CommandQueue()
         var waiting: [(serial: UInt64, kind: Kind?)] = []
         var serial: UInt64 = 0
-        for _ in 0..<5000 {
+        for step in 0..<5000 {
+            if step.isMultiple(of: 50) { #expect(queue.violation() == nil, "seed \(seed), step \(step)") }
             if random.next() % 5 < 2 {
                 var next: UInt64?
                 switch queue.popFirst() {

@@ -55,4 +55,17 @@ import Testing
         versions.queueIsEmpty()
         #expect(versions.namesKept == 0)
     }
+
+    @Test func aPlaceWithoutAVersionOfItsTopicIsAContradictionUntilItIsStale() {
+        for (publication, other) in [(Self.first, Self.next), (Self.named, Self.first)] {
+            var versions = ReplaceableVersions()
+            versions.set(.init(conserving: 9), of: publication)
+            #expect(versions.violation(from: 0) { $0 == 9 ? publication : nil } == nil)
+            #expect(versions.violation(from: 0) { _ in nil } != nil)
+            #expect(versions.violation(from: 0) { _ in other } != nil)
+            #expect(versions.violation(from: 10) { _ in nil } == nil)
+            versions.set(.init(immediate: 9), of: publication)
+            #expect(versions.violation(from: 0) { _ in publication } != nil, "the version is the other priority's")
+        }
+    }
 }

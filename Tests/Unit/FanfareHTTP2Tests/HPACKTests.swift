@@ -275,7 +275,7 @@ import Testing
             }
             while model.reduce(0, { $0 + $1.size }) > limit { model.removeLast() }
             #expect(table.size == model.reduce(0) { $0 + $1.size })
-            #expect(table.all == model)
+            #expect(table.all == model && table.violation() == nil)
         }
     }
 }

@@ -1,3 +1,4 @@
+import FanfareModel
 import Testing
 
 @testable import FanfareHTTP2
@@ -170,5 +171,44 @@ private func code(_ body: () throws(ConnectionError) -> Void) -> ErrorCode? {
         }
         #expect(others == [3, 5, 7, 11, 13, 15])
         #expect(streams.position(of: 1) != nil && streams.position(of: 9) == nil && streams.count == 1)
+        #expect(streams.violation() == nil)
+    }
+
+    /// A dictionary is the model. Some streams stay open while many others come and go, and some need a partial exchange.
+    @Test(arguments: UInt64(1)...10) func streamTableKeepsEachStreamWithItsPartialExchange(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        var streams = StreamTable(streamsMax: 20, first: 1)
+        var model: [UInt32: (tag: UInt64, bodyCount: Int)] = [:]
+        for step in 0..<3000 {
+            let ids = model.keys.sorted()
+            if ids.isEmpty || (ids.count < 20 && random.chance(0.5)) {
+                var stream = Stream(id: streams.next)
+                stream.tag = UInt64(step)
+                let position = streams.open(stream)
+                let bodyCount = random.chance(0.5) ? step + 1 : 0
+                if bodyCount > 0 { streams[partial: position].bodyCount = bodyCount }
+                model[stream.id] = (stream.tag, bodyCount)
+                streams.advance()
+            } else if let id = random.chance(0.8) ? ids.last : ids.randomElement(using: &random),
+                let position = streams.position(of: id)
+            {
+                let bodyCount = streams.isPartial(position) ? streams[partial: position].bodyCount : 0
+                let tag = streams[position].tag
+                #expect(tag == model[id]?.tag && bodyCount == model[id]?.bodyCount, "seed \(seed), step \(step)")
+                streams.close(position)
+                model[id] = nil
+            }
+            let open = streams.positions.map { streams[$0].id }
+            #expect(open == model.keys.sorted() && streams.violation() == nil, "seed \(seed), step \(step)")
+        }
+    }
+
+    @Test func aStreamThatIsClosedTwiceContradictsTheCount() {
+        var streams = StreamTable(streamsMax: 2, first: 1)
+        let position = streams.open(Stream(id: streams.next))
+        streams.close(position)
+        #expect(streams.violation() == nil)
+        streams.close(position)
+        #expect(streams.violation() != nil)
     }
 }

@@ -111,6 +111,7 @@ import Testing
             if intake.joining != joins.first {
                 violation = "joining at \(String(describing: intake.joining)), not \(String(describing: joins.first))"
             }
+            violation = intake.violation() ?? violation
         }
 
         func syncEntries() {

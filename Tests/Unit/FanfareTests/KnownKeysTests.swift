@@ -38,7 +38,10 @@ import Testing
         // Other calls come before the repeated one is answered.
         _ = keys.take(try Self.key(2), at: late, position: 3, isDecided: true)
         let first = keys.endWait(for: call)
-        #expect(first.entry == 5 && first.isDecided)
+        #expect(first.entry == 5 && first.isDecided && keys.violation() == nil)
+        var other = keys
+        _ = other.endWait(for: call)
+        #expect(other.violation() != nil, "one call waits, and two waits end")
         #expect(keys.take(key, at: late, position: 3, isDecided: false) == .new)
     }
 
@@ -48,7 +51,7 @@ import Testing
             _ = keys.take(try Self.key(number), at: Self.start, position: UInt64(number), isDecided: true)
             #expect(keys.count == min(number + 1, 1000))
         }
-        #expect(keys.dropped == 1500)
+        #expect(keys.dropped == 1500 && keys.violation() == nil)
         let (gone, oldest) = (try Self.key(1499).key, try Self.key(1500).key)
         #expect(keys[gone] == nil && keys[oldest]?.position == 1500)
     }
@@ -75,6 +78,7 @@ import Testing
                 #expect(found == call.map { first.key == key ? .repeated($0) : .differs($0) })
             }
             #expect(keys.count == model.count)
+            if position.isMultiple(of: 100) { #expect(keys.violation() == nil, "seed \(seed), call \(position)") }
         }
     }
 
@@ -134,7 +138,7 @@ import Testing
             var restored = KnownKeys()
             var reader = SerialReader(bytes.dropFirst())
             do throws(SerialError) { try restored.restore(&reader) } catch { continue }
-            #expect(restored.count <= 5)
+            #expect(restored.count <= 5 && restored.violation() == nil)
         }
     }
 }
