@@ -122,7 +122,7 @@ struct Workload {
             event: .update, state: state, priority: .immediate, alert: alert,
             prominence: Prominence(importance: 50, news: topic == topicID ? 100 : nil),
             short: ShortForms(compactLeading: "RED 2", compactTrailing: "1 BLU", minimal: "2–1"),
-            staleAfter: .seconds(900), dismissAfter: nil)
+            staleAfter: .seconds(900), dismissal: nil)
     }
 
     /// Returns the payload that a shard makes of a publication.

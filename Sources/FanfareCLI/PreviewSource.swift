@@ -237,11 +237,13 @@ struct PreviewSource {
                     PreviewMoment(
                         content: content, title: "\(view.kind) \(id)", cause: record.name,
                         alert: publication.alert?.text, unsent: unsent.take(),
-                        dismissAfter: content.isOver ? publication.dismissAfter : nil,
+                        dismissAfter: content.isOver ? publication.dismissal?.duration(from: record.now) : nil,
                         staleAt: content.isOver ? nil : publication.staleAfter.map { record.now + $0 },
                         limit: content.isOver || publication.expiry.renews
                             ? nil
-                            : .init(at: record.now + ActivityAge.end, dismissAfter: publication.expiry.dismissAfter)))
+                            : .init(
+                                at: record.now + ActivityAge.end,
+                                dismissAfter: publication.expiry.dismissal.duration(from: record.now))))
             }
         }
         return isKnown ? end.map { (unsent.take(), $0) } : nil

@@ -9,6 +9,8 @@ struct DecisionContext {
     /// Time at which the event arrived: the wall clock's, or log time without one. Log time may be hours from the truth for days after a
     /// start under a wrong clock, so the age of news at its arrival is not told by it.
     let arrivedAt: FeedTime
+    /// `DecisionCore.isLive`.
+    private let isLive: Bool
     /// Place of the topic in the core's table.
     let place: UInt32
     var draft: RecordDraft
@@ -16,13 +18,21 @@ struct DecisionContext {
     private(set) var serial: UInt64
 
     /// - Parameter wall: the wall clock, if it is known and plausible.
-    init(now: FeedTime, wall: FeedTime? = nil, place: Int, serial: UInt64, reason: String) {
+    init(now: FeedTime, wall: FeedTime? = nil, isLive: Bool, place: Int, serial: UInt64, reason: String) {
         self.now = now
         latest = max(now, wall ?? now)
         arrivedAt = wall ?? now
+        self.isLive = isLive
         self.place = UInt32(place)
         self.serial = serial
         draft = RecordDraft(reason: reason)
+    }
+
+    /// Returns the time at which a card leaves the Lock Screen, for a publication. A date means log time if the feed is recorded, so the
+    /// publication has the duration until then.
+    func time(of dismissal: Dismissal, ofActivityLasting lasted: Duration) -> DismissalTime {
+        let time = dismissal.time(ofActivityLasting: lasted)
+        return isLive ? time : .after(time.duration(from: now))
     }
 
     /// Returns the serial number of the next publication.

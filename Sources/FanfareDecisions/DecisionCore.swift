@@ -30,7 +30,12 @@ public import FanfareModel
     /// Topics that the last call forgot, with their final content, in the order of their `forget` decisions.
     package private(set) var forgotten: [TopicView] = []
 
-    package init(rules: Rules = .builtIn) {
+    /// Is `true` if log time follows the wall clock, so that a date in the rules is one of the wall clock's. Log time of a recorded feed is
+    /// the feed's own, which may be years ago.
+    private let isLive: Bool
+
+    package init(rules: Rules = .builtIn, isLive: Bool = false) {
+        self.isLive = isLive
         kinds = rules.kinds.mapValues { KindRules($0, rules.limits) }
         other = KindRules(rules.other, rules.limits)
         orders = StandingOrders(rules.limits)
@@ -61,7 +66,7 @@ public import FanfareModel
         let decided = decisions.count
         let before = end(at: place)
         var context = DecisionContext(
-            now: clock, wall: wall, place: place, serial: serial, reason: "nothing people can see")
+            now: clock, wall: wall, isLive: isLive, place: place, serial: serial, reason: "nothing people can see")
         table[place].apply(event, in: &context, into: &decisions)
         serial = context.serial
         // A refused event begins no topic; nor does one that came too late to be shown.
@@ -377,7 +382,7 @@ public import FanfareModel
             }
             let before = end(at: place)
             let now = timer.deadline
-            var context = DecisionContext(now: now, place: place, serial: serial, reason: "")
+            var context = DecisionContext(now: now, isLive: isLive, place: place, serial: serial, reason: "")
             table[place].fire(timer.kind, in: &context, into: &decisions)
             serial = context.serial
             note(end(at: place), after: before, at: place)

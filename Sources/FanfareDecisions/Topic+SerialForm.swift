@@ -60,10 +60,10 @@ extension SerialWriter {
         write(publication.prominence.news) { $0.write(signed: Int64($1)) }
         write(signed: Int64(publication.stateSizeMax.bytes))
         write(publication.staleAfter) { $0.write(signed: $1.milliseconds) }
-        write(publication.dismissAfter) { $0.write(signed: $1.milliseconds) }
+        write(publication.dismissal) { $0.write(signed: $1.number) }
         write(publication.freesID)
         write(publication.expiry.renews)
-        write(signed: publication.expiry.dismissAfter.milliseconds)
+        write(signed: publication.expiry.dismissal.number)
         write(publication.isRepublished)
         write(isShown)
         guard !isShown else { return }
@@ -97,16 +97,16 @@ extension SerialReader {
             news: try optional { (reader) throws(SerialError) in Int(try reader.signed()) })
         let stateSizeMax = ByteCount.bytes(Int(try signed()))
         let staleAfter = try optional { (reader) throws(SerialError) in Duration.milliseconds(try reader.signed()) }
-        let dismissAfter = try optional { (reader) throws(SerialError) in Duration.milliseconds(try reader.signed()) }
+        let dismissal = try optional { (reader) throws(SerialError) in DismissalTime(number: try reader.signed()) }
         let freesID = try flag("id")
-        let expiry = Expiry(renews: try flag("renewal"), dismissAfter: .milliseconds(try signed()))
+        let expiry = Expiry(renews: try flag("renewal"), dismissal: DismissalTime(number: try signed()))
         let isRepublished = try flag("republication")
         let (state, short) = try shownState(shown)
         return Publication(
             serial: serial, topicID: topic, topic: number, topicKind: kind, version: version,
             event: isEnd ? .end : .update, state: state, priority: priority, alert: nil, relevance: relevance,
             prominence: prominence, shortForms: short, stateSizeMax: stateSizeMax, staleAfter: staleAfter,
-            dismissAfter: dismissAfter, freesID: freesID, expiry: expiry, isRepublished: isRepublished)
+            dismissal: dismissal, freesID: freesID, expiry: expiry, isRepublished: isRepublished)
     }
     private mutating func shownState(_ shown: Presentation?) throws(SerialError) -> (EncodedState, ShortFormsSource) {
         if try flag("state") {

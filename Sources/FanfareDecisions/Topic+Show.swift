@@ -101,11 +101,11 @@ extension Topic {
         agenda.clear()
         let hasBegun = rules.lifetime.beginsWhen.hold(in: presentation.state)
         let started = shown.publish(presentation.state, hasBegun: hasBegun, isLast: event == .end, now: now)
-        var dismissAfter: Duration?
+        var dismissal: DismissalTime?
         if event == .end {
-            let shownFor = rules.lifetime.dismissal.duration(ofActivityLasting: now - started, until: now)
-            dismissAfter = shownFor
-            agenda.lapseAt = now + shownFor + rules.lifetime.forgetAfter
+            let time = context.time(of: rules.lifetime.dismissal, ofActivityLasting: now - started)
+            dismissal = time
+            agenda.lapseAt = now + time.duration(from: context.arrivedAt) + rules.lifetime.forgetAfter
         } else {
             countSilence(from: now)
         }
@@ -120,11 +120,11 @@ extension Topic {
             shortForms: presentation.short,
             stateSizeMax: kindRules.stateSizeMax,
             staleAfter: rules.pace.staleAfter.duration(gap: arrivals.gapMilliseconds.map { .milliseconds($0) }),
-            dismissAfter: dismissAfter,
+            dismissal: dismissal,
             freesID: event == .end && rules.lifetime.reopens == .afresh,
             expiry: Expiry(
                 renews: rules.lifetime.renews,
-                dismissAfter: rules.lifetime.dismissal.duration(ofActivityLasting: TopicRules.durationMax, until: now)),
+                dismissal: context.time(of: rules.lifetime.dismissal, ofActivityLasting: TopicRules.durationMax)),
             scheduledAt: rules.schedule(of: presentation.state, shownSince: started),
             isRepublished: waiting.republishes)
         newest = publication.alert == nil ? publication : publication.silent

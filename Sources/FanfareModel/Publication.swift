@@ -151,12 +151,12 @@ package final class Alert: Sendable {
 package struct Expiry: Sendable, Hashable {
     /// Renews the activity as a new one, if the engine can start it; otherwise it ends.
     package var renews: Bool
-    /// Time for which the card stays on the Lock Screen after an end at eight hours.
-    package var dismissAfter: Duration
+    /// Time at which the card leaves the Lock Screen after an end at eight hours.
+    package var dismissal: DismissalTime
 
-    package init(renews: Bool = false, dismissAfter: Duration = .seconds(1800)) {
+    package init(renews: Bool = false, dismissal: DismissalTime = .after(.seconds(1800))) {
         self.renews = renews
-        self.dismissAfter = dismissAfter
+        self.dismissal = dismissal
     }
 }
 
@@ -196,8 +196,8 @@ package struct Expiry: Sendable, Hashable {
     package var stateSizeMax: ByteCount { .bytes(Int(storedStateSizeMax)) }
     /// Time after sending at which the card looks old, in whole milliseconds; the fan-out turns it into a date.
     package var staleAfter: Duration? { times.stale.value }
-    /// Time for which the card stays on the Lock Screen, in whole milliseconds; set on an end.
-    package var dismissAfter: Duration? { times.dismissal.value }
+    /// Time at which the card leaves the Lock Screen, in whole milliseconds; set on an end.
+    package var dismissal: DismissalTime? { times.dismissal.value }
     package var expiry: Expiry { times.expiry.value }
     /// Time for which the topic is scheduled, in whole seconds, by which lineups may order it; `nil` while it is not known.
     package var scheduledAt: FeedTime? { times.scheduled.value }
@@ -210,14 +210,14 @@ package struct Expiry: Sendable, Hashable {
         prominence: Prominence = Prominence(),
         short: ShortForms = ShortForms(compactLeading: "", compactTrailing: "", minimal: ""),
         stateSizeMax: ByteCount = EncodedState.sizeMax,
-        staleAfter: Duration?, dismissAfter: Duration?, freesID: Bool = false, expiry: Expiry = Expiry(),
+        staleAfter: Duration?, dismissal: DismissalTime?, freesID: Bool = false, expiry: Expiry = Expiry(),
         scheduledAt: FeedTime? = nil, isRepublished: Bool = false
     ) {
         self.init(
             serial: serial, topicID: topicID, topic: topic, topicKind: topicKind, version: version, event: event,
             state: state, priority: priority, alert: alert, relevance: relevance, prominence: prominence,
             shortForms: .made(short), stateSizeMax: stateSizeMax, staleAfter: staleAfter,
-            dismissAfter: dismissAfter, freesID: freesID, expiry: expiry, scheduledAt: scheduledAt,
+            dismissal: dismissal, freesID: freesID, expiry: expiry, scheduledAt: scheduledAt,
             isRepublished: isRepublished)
     }
 
@@ -227,7 +227,7 @@ package struct Expiry: Sendable, Hashable {
         prominence: Prominence = Prominence(),
         shortForms: ShortFormsSource,
         stateSizeMax: ByteCount = EncodedState.sizeMax,
-        staleAfter: Duration?, dismissAfter: Duration?, freesID: Bool = false, expiry: Expiry = Expiry(),
+        staleAfter: Duration?, dismissal: DismissalTime?, freesID: Bool = false, expiry: Expiry = Expiry(),
         scheduledAt: FeedTime? = nil, isRepublished: Bool = false
     ) {
         self.serial = serial
@@ -244,7 +244,7 @@ package struct Expiry: Sendable, Hashable {
         storedStateSizeMax = Int32(clamping: stateSizeMax.bytes)
         self.freesID = freesID
         times = Times(
-            stale: SmallDuration(staleAfter), dismissal: SmallDuration(dismissAfter),
+            stale: SmallDuration(staleAfter), dismissal: SmallDismissal(dismissal),
             expiry: StoredExpiry(expiry), scheduled: SmallTime(scheduledAt))
         self.isRepublished = isRepublished
     }
@@ -291,10 +291,10 @@ private struct Ranks: Sendable {
     var prominence: Prominence { Prominence(hasBegun: hasBegun, importance: importance.value ?? 0, news: news.value) }
 }
 
-/// The durations of a publication, and the time for which its topic is scheduled.
+/// The durations of a publication, its dismissal, and the time for which its topic is scheduled.
 private struct Times: Sendable {
     let stale: SmallDuration
-    let dismissal: SmallDuration
+    let dismissal: SmallDismissal
     let expiry: StoredExpiry
     // Behind the nine bytes of `expiry`, where it fills up a word.
     let scheduled: SmallTime
@@ -302,15 +302,26 @@ private struct Times: Sendable {
 
 /// An expiry in nine bytes.
 private struct StoredExpiry: Sendable {
-    private let dismissal: SmallDuration
+    /// `DismissalTime.number`.
+    private let dismissal: Int64
     private let renews: Bool
 
     init(_ expiry: Expiry) {
-        dismissal = SmallDuration(expiry.dismissAfter)
+        dismissal = expiry.dismissal.number
         renews = expiry.renews
     }
 
-    var value: Expiry { Expiry(renews: renews, dismissAfter: dismissal.value ?? .zero) }
+    var value: Expiry { Expiry(renews: renews, dismissal: DismissalTime(number: dismissal)) }
+}
+
+/// An optional time of dismissal in eight bytes, in whole milliseconds.
+private struct SmallDismissal: Sendable {
+    private let number: Int64
+    private static let none = Int64.min
+
+    init(_ value: DismissalTime?) { number = value?.number ?? SmallDismissal.none }
+
+    var value: DismissalTime? { number == SmallDismissal.none ? nil : DismissalTime(number: number) }
 }
 
 /// An optional duration in eight bytes, in whole milliseconds.
@@ -354,7 +365,7 @@ extension Publication {
             serial: serial, topicID: topicID, topic: topic, topicKind: topicKind, version: version, event: event,
             state: state ?? self.state, priority: priority, alert: nil, relevance: relevance, prominence: prominence,
             shortForms: shortForms ?? self.shortForms, stateSizeMax: stateSizeMax, staleAfter: staleAfter,
-            dismissAfter: dismissAfter, freesID: freesID,
+            dismissal: dismissal, freesID: freesID,
             expiry: expiry, scheduledAt: scheduledAt, isRepublished: isRepublished)
     }
 }

@@ -31,7 +31,7 @@ package struct PushCost: Sendable, Equatable {
             Payload(
                 event: isEnd ? .end : .update, logLabel: publication.topicID.rawValue, state: publication.state.bytes,
                 stamp: PushCost.date, staleDate: publication.staleAfter.map { _ in PushCost.date },
-                dismissalDate: isEnd ? publication.dismissAfter.map { _ in PushCost.date } : nil,
+                dismissalDate: isEnd ? publication.dismissal.map { _ in PushCost.date } : nil,
                 alert: publication.alert?.text, priority: publication.priority,
                 relevanceScore: publication.relevance.map(Double.init)))
     }

@@ -99,7 +99,7 @@ package final class Replay {
             load: { shard, place, moment in
                 subscribers.load(at: place, reserve: { shard.reserve(activities: $0) }) { shard.apply($0, at: moment) }
             },
-            subscribers: plan.subscriberSource, report: report)
+            subscribers: plan.subscriberSource, isLive: plan.isLive, report: report)
     }
 
     private func connect() {

@@ -59,7 +59,7 @@ package struct TopicStory: Sendable {
                 let isEvent = record.origin == .event
                 var step = Step(
                     record: record, isByOperator: isEvent && event?.isByOperator == true, changes: [], buckets: [],
-                    alert: publication?.alert?.text, dismissAfter: publication?.dismissAfter)
+                    alert: publication?.alert?.text, dismissAfter: publication?.dismissal?.duration(from: record.now))
                 // A topic that comes under the same id afterwards has another story.
                 if record.topic == topic, record.forgets { state = JSONObject() }
                 if record.topic == .every { kinds[steps.count] = event?.topicKind }

@@ -173,7 +173,7 @@ extension World {
     private func mayBeGone(_ topic: TopicID, _ node: Node) -> Bool {
         node.mayBeUnknown.contains(topic) || hasJustBegun(topic, node)
             || acceptable(topic, node).contains { publication in
-                guard publication.event == .end, let shown = publication.dismissAfter,
+                guard publication.event == .end, case .after(let shown)? = publication.dismissal,
                     let told = node.told[topic]?.last(where: { $0.publication.serial == publication.serial })
                 else { return false }
                 return told.at + shown <= moment.monotonic
@@ -206,7 +206,9 @@ extension World {
 
     /// Is `true` if the topic was over and is dismissed.
     func isGone(_ topic: TopicID, _ node: Node) -> Bool {
-        guard let ended = node.endedAt[topic], let shown = node.latest[topic]?.dismissAfter else { return false }
+        guard let ended = node.endedAt[topic], case .after(let shown)? = node.latest[topic]?.dismissal else {
+            return false
+        }
         return ended + shown <= moment.monotonic
     }
 

@@ -33,12 +33,13 @@ package final class EngineCore {
     /// - Parameters:
     ///   - links: links to the shards, grouped by app, equally many for each.
     ///   - apps: apps in the order of their shards; empty if nothing is sent to APNs.
+    ///   - isLive: `true` if log time follows the wall clock; `false` if it is that of a recorded feed.
     ///   - join: waits until the stopping shards have ended, and hands over their remaining feedback.
     init(
-        rules: Rules = .builtIn, shards links: [ShardLink], perApp: Int, apps: [AppID] = [],
+        rules: Rules = .builtIn, shards links: [ShardLink], perApp: Int, apps: [AppID] = [], isLive: Bool = true,
         join: @escaping ((ShardFeedback, _ shard: Int) -> Void) -> Void = { _ in }
     ) {
-        decisionCore = DecisionCore(rules: rules)
+        decisionCore = DecisionCore(rules: rules, isLive: isLive)
         feedWatch = FeedWatch(rules: rules)
         self.apps = AppTable(apps, count: links.count / perApp)
         loading = ShardLoading(shards: links.count)
@@ -56,13 +57,14 @@ package final class EngineCore {
     ///   - subscribers: loaded into the shards after `load`.
     ///   - storedCount: number of cards that are loaded later, while shards serve; `nil` if none are.
     ///   - keepsPeople: `true` to hear of each activity that the shards remove, and of the claims of their alerts and starts.
+    ///   - isLive: `true` if log time follows the wall clock; `false` if it is that of a recorded feed.
     ///   - report: receives lines for operators about the loading, before the initialiser returns.
     package convenience init(
         loop: Loop, rules: Rules = .builtIn, limits: ActivityLimits = ActivityLimits(), shards count: Int,
         pinsShards: Bool = false, makeTransports: [TransportFactory], apps: [AppID] = [], clock: ClockSource = .system,
         load: (@Sendable (Shard, ShardPlace, Moment) throws -> Void)? = nil,
         subscribers: (any SubscriberSource)? = nil, storedCount: Int? = nil, keepsPeople: Bool = false,
-        report: (String) -> Void = { _ in }
+        isLive: Bool = true, report: (String) -> Void = { _ in }
     ) throws {
         var takeFeedback: (() -> Void)?
         let wakeup = try Wakeup(loop: loop) { takeFeedback?() }
@@ -78,7 +80,7 @@ package final class EngineCore {
             wakeup.close()
             throw error
         }
-        self.init(rules: rules, shards: threads.links, perApp: count, apps: apps) { take in
+        self.init(rules: rules, shards: threads.links, perApp: count, apps: apps, isLive: isLive) { take in
             threads.join(take)
             wakeup.close()
             loop.onTurn = nil

@@ -56,7 +56,9 @@ struct KnownTopics {
             }
             goneAt =
                 publication.event == .end
-                ? moment.monotonic + (publication.dismissAfter ?? Dismissal.longest) : nil
+                ? moment.monotonic
+                    + (publication.dismissal?.duration(from: FeedTime(milliseconds: moment.wallMilliseconds))
+                        ?? Dismissal.longest) : nil
         }
 
         fileprivate mutating func forget() {

@@ -255,16 +255,17 @@ final class PushSender {
         let alert = request.selection.map { AlertText(naming: $0, of: request.missed) } ?? request.start?.alert
         let latest = audience.newest.publication
         // Dates are computed from the clock and not from the stamp, which may be ahead of it: the phone compares them with its own clock.
-        func date(_ duration: Duration?) -> Int64? { duration.map { moment.wallSeconds + $0.milliseconds / 1000 } }
+        let staleDate = latest?.staleAfter.map { moment.wallSeconds + $0.milliseconds / 1000 }
         let payload = batch.payload(
             Payload.Head(
                 event: event,
                 logLabel: (latest?.topicID ?? membership.topics[audience.topics[0]].id).rawValue,
                 stamp: request.stamp,
-                staleDate: date(latest?.staleAfter),
+                staleDate: staleDate,
                 // An end while the audience goes on is the end of an activity for its age.
                 dismissalDate: event == .end
-                    ? date(audience.event == .end ? latest?.dismissAfter : latest?.expiry.dismissAfter) : nil,
+                    ? (audience.event == .end ? latest?.dismissal : latest?.expiry.dismissal)?.seconds(ofEndAt: moment)
+                    : nil,
                 alert: alert, priority: request.priority, relevanceScore: latest?.relevance.map(Double.init),
                 start: request.start?.payload,
                 serial: latest?.serial ?? 0))

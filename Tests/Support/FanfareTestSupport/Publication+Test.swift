@@ -13,14 +13,14 @@ extension Publication {
         encoded: EncodedState? = nil, priority: Priority = .immediate, alert: Alert? = nil, relevance: Int? = nil,
         prominence: Prominence = Prominence(),
         short: ShortForms = ShortForms(compactLeading: "", compactTrailing: "", minimal: ""),
-        stateSizeMax: ByteCount = EncodedState.sizeMax, staleAfter: Duration? = nil, dismissAfter: Duration? = nil,
+        stateSizeMax: ByteCount = EncodedState.sizeMax, staleAfter: Duration? = nil, dismissal: DismissalTime? = nil,
         freesID: Bool = false, expiry: Expiry = Expiry(), scheduledAt: FeedTime? = nil, isRepublished: Bool = false
     ) -> Publication {
         Publication(
             serial: serial, topicID: topic, topic: number, topicKind: kind, version: version ?? UInt32(serial),
             event: event, state: encoded ?? EncodedState(state ?? ["version": .int(Int64(serial))]),
             priority: priority, alert: alert, relevance: relevance, prominence: prominence, short: short,
-            stateSizeMax: stateSizeMax, staleAfter: staleAfter, dismissAfter: dismissAfter, freesID: freesID,
+            stateSizeMax: stateSizeMax, staleAfter: staleAfter, dismissal: dismissal, freesID: freesID,
             expiry: expiry, scheduledAt: scheduledAt, isRepublished: isRepublished)
     }
 }

@@ -9,6 +9,7 @@ package final class WillingTransport: Transport {
         package let alert: AlertText?
         package let stamp: FeedTime
         package let staleDate: FeedTime?
+        package let dismissalDate: FeedTime?
 
         fileprivate init(_ payload: Payload) {
             event = payload.event
@@ -16,6 +17,7 @@ package final class WillingTransport: Transport {
             alert = payload.alert
             stamp = FeedTime(seconds: payload.stamp)
             staleDate = payload.staleDate.map { FeedTime(seconds: $0) }
+            dismissalDate = payload.dismissalDate.map { FeedTime(seconds: $0) }
         }
     }
 

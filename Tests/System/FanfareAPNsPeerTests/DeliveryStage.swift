@@ -110,7 +110,7 @@ final class DeliveryStage {
                 ? nil
                 : Alert(
                     cause: "goal \(version)", class: .essential, text: AlertText(title: "Goal \(version)", body: ""),
-                    freshFor: .seconds(3600), highlight: "version"), dismissAfter: event == .end ? .zero : nil)
+                    freshFor: .seconds(3600), highlight: "version"), dismissal: event == .end ? .after(.zero) : nil)
         shard.apply(.publish(publication), at: now)
         pool.workAvailable()
     }

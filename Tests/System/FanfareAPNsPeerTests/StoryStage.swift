@@ -164,7 +164,7 @@ final class StoryStage {
                 state: entry.stateIndex.flatMap { JSONObject(parsing: ledger.states[Int($0.rawValue)]) } ?? [:],
                 short: publication.flatMap { JSONObject(parsing: LineupTopic($0).row.bytes) } ?? [:],
                 alert: entry.alert.flatMap { JSONObject(parsing: ledger.alerts[Int($0.rawValue)]) },
-                dismissAfter: entry.event == .end ? publication?.dismissAfter : nil)
+                dismissAfter: entry.event == .end ? publication?.dismissal?.duration(from: step.now) : nil)
         }
     }
 }

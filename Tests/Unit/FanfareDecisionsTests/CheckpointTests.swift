@@ -25,7 +25,7 @@ import Testing
         let it = publication
         return
             "\(decisionLog([.publish(it)])) \(it.topicKind) \(it.relevance ?? -1) \(it.prominence) \(it.short) \(it.stateSizeMax)"
-            + " \(it.staleAfter ?? .zero) \(it.dismissAfter ?? .zero) \(it.freesID) \(it.expiry) \(it.isRepublished)"
+            + " \(it.staleAfter ?? .zero) \(it.dismissal ?? .after(.zero)) \(it.freesID) \(it.expiry) \(it.isRepublished)"
             + " \(it.scheduledAt?.description ?? "unscheduled")"
             + " \(it.state.highlight ?? 0..<0) \(it.state.deepLink ?? 0..<0) \(it.state.highlightSizeMax)"
     }

@@ -209,7 +209,7 @@ import Testing
         #expect(story.state("match/1", "homeScore") == 1)
         #expect(story.apply(match.goal(nextWeek + 60, "g2")).alert == .granted)
         #expect(story.apply(match.end(nextWeek + 3600)).outcome == .published)
-        #expect(story.publications.last?.dismissAfter == .seconds(900), "of the second day alone")
+        #expect(story.publications.last?.dismissal == .after(.seconds(900)), "of the second day alone")
     }
 
     @Test func whereTheRulesSaySoAStartBeginsATopicAfresh() {

@@ -33,7 +33,7 @@ import Testing
         story.apply(feed.goal(60, "g1"))
         story.apply(feed.end(100))
         #expect(story.publications.map(\.staleAfter) == [.seconds(3600), .seconds(3600), .seconds(3600)])
-        #expect(story.publications.map(\.dismissAfter) == [nil, nil, .seconds(900)])
+        #expect(story.publications.map(\.dismissal) == [nil, nil, .after(.seconds(900))])
     }
 
     @Test func L2_theEndTakesAlongWhatWaits() {
@@ -68,14 +68,14 @@ import Testing
         #expect(record.alert == .granted)
         #expect(story.publications.last?.event == .end)
         #expect(story.publications.last?.alert?.text.title == "Full time")
-        #expect(story.publications.last?.dismissAfter == .seconds(900))
+        #expect(story.publications.last?.dismissal == .after(.seconds(900)))
     }
 
     @Test func L3_dismissalIsInProportionToHowLongItWas() {
         var story = Scripted()
         story.apply(feed.start(-600))
         story.apply(feed.end(6600))
-        #expect(story.publications.last?.dismissAfter == .seconds(1200))
+        #expect(story.publications.last?.dismissal == .after(.seconds(1200)))
     }
 
     // MARK: - After the end
@@ -179,7 +179,7 @@ import Testing
         #expect(record.outcome == .published)
         #expect(record.reason == "its feed has been silent for 86400 s")
         #expect(story.publications.last?.event == .end)
-        #expect(story.publications.last?.dismissAfter == .seconds(1800))
+        #expect(story.publications.last?.dismissal == .after(.seconds(1800)))
         #expect(story.topic("order/1")?.published == ["eta": 8])
         #expect(story.records.last?.outcome == .late)
     }
@@ -220,7 +220,7 @@ import Testing
         #expect(story.publications.map(\.event) == [.update, .update])
         #expect(
             story.publications.map(\.expiry)
-                == Array(repeating: Expiry(renews: true, dismissAfter: .seconds(61)), count: 2))
+                == Array(repeating: Expiry(renews: true, dismissal: .after(.seconds(61))), count: 2))
         story.advance(to: at(20 * 3600 + Self.day))
         #expect(story.publications.map(\.event) == [.update, .update, .end])
     }

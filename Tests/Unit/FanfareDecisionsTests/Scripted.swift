@@ -6,7 +6,7 @@ struct Scripted {
     var core: DecisionCore
     var decisions: [Decision] = []
 
-    init(rules: Rules = .builtIn) { core = DecisionCore(rules: rules) }
+    init(rules: Rules = .builtIn, isLive: Bool = false) { core = DecisionCore(rules: rules, isLive: isLive) }
 
     /// Applies an event with `now` = its time, or the given one, and returns its record.
     @discardableResult

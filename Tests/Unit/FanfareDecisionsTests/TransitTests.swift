@@ -75,7 +75,7 @@ import Testing
         #expect(end.outcome == .published)
         #expect(end.reason == "gone from 2 polls, near its last stop")
         #expect(story.publications.last?.event == .end)
-        #expect(story.publications.last?.dismissAfter == .seconds(900))
+        #expect(story.publications.last?.dismissal == .after(.seconds(900)))
         #expect(state(story, "status") == "ended")
         // Stops that the last poll still expected must not be shown.
         #expect(state(story, "stopsLeft") == 0)

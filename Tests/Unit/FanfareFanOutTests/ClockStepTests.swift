@@ -121,7 +121,7 @@ import Testing
                             Alert(
                                 cause: "\(serial)", class: $0, text: AlertText(title: "\(serial)", body: ""),
                                 freshFor: .seconds(600), highlight: nil)
-                        }, staleAfter: .seconds(600), dismissAfter: event == .end ? .seconds(900) : nil)))
+                        }, staleAfter: .seconds(600), dismissal: event == .end ? .after(.seconds(900)) : nil)))
         }
 
         /// Sends and accepts all pushes that are due; phones show those that they do not drop.
@@ -398,7 +398,7 @@ import Testing
             stage.publish(
                 Publication.test(
                     version, kind: .generic, event: version == 4 ? .end : .update, staleAfter: .seconds(60),
-                    dismissAfter: .seconds(60)))
+                    dismissal: .after(.seconds(60))))
             for push in stage.pull() {
                 stamps.append(push.payload.stamp)
                 stage.answer([push])

@@ -8,7 +8,7 @@ import Testing
         Publication(
             serial: birth, topicID: TopicID(topic), topic: TopicNumber(place: UInt32(birth), birth: birth),
             topicKind: .football, version: 1, event: .update, state: EncodedState(["n": 1]), priority: .immediate,
-            alert: nil, staleAfter: nil, dismissAfter: nil)
+            alert: nil, staleAfter: nil, dismissal: nil)
     }
 
     private static func book() -> CompletionBook {

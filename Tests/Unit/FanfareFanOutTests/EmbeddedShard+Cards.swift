@@ -53,8 +53,8 @@ extension EmbeddedShard {
             Publication.test(
                 nextSerial(), of: topic ?? self.topic, kind: .generic, event: event, state: ["score": .int(score)],
                 priority: .conserving, alert: alert, staleAfter: .seconds(600),
-                dismissAfter: event == .end ? .seconds(900) : nil,
-                expiry: Expiry(renews: renews, dismissAfter: .seconds(1200))))
+                dismissal: event == .end ? .after(.seconds(900)) : nil,
+                expiry: Expiry(renews: renews, dismissal: .after(.seconds(1200)))))
     }
 
     func revoke(_ cause: String) { apply(.revokeAlert(topic: topic, cause: cause)) }

@@ -56,6 +56,15 @@ import Testing
         #expect(topics.violation() == nil)
     }
 
+    @Test mutating func aTopicIsGoneAtItsDateOfTheWallClock() {
+        let publication = Publication.test(
+            of: TopicID("table/1"), kind: .generic, event: .end, dismissal: .at(FeedTime(seconds: 600)))
+        let index = topics.insert(topicOf: publication)
+        topics.take(publication, of: index, at: Moment(wallMilliseconds: 60_000, monotonicNanoseconds: 5))
+        let goneAt = topics[index].goneAt
+        #expect(goneAt == MonotonicTime(nanoseconds: 5) + .seconds(540))
+    }
+
     /// The followers of the earlier topic with this id keep it, without a name and a number.
     @Test mutating func theNumberStaysWithTheName() {
         let index = publish("table/1", 4, 9)

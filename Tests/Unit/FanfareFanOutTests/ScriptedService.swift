@@ -64,7 +64,7 @@ final class ScriptedService {
         embedded.publish(
             Publication.test(
                 embedded.nextSerial(), of: topic, event: event, state: state, priority: priority, alert: alert,
-                dismissAfter: event == .end ? .seconds(60) : nil))
+                dismissal: event == .end ? .after(.seconds(60)) : nil))
     }
 
     func pass(_ duration: Duration) { embedded.pass(duration) }

@@ -94,7 +94,7 @@ final class Stage {
                 embedded.nextSerial(), of: TopicID(topic), event: event, state: state, priority: priority,
                 alert: alert, prominence: Prominence(hasBegun: hasBegun, importance: 50, news: news),
                 short: ShortForms(compactLeading: "\(score)", compactTrailing: "-", minimal: "\(score)"),
-                dismissAfter: dismissAfter, scheduledAt: schedule[topic]))
+                dismissal: dismissAfter.map(DismissalTime.after), scheduledAt: schedule[topic]))
     }
 
     /// What is due now, taken by the service.

@@ -31,7 +31,7 @@ import Testing
         func publication(_ event: Publication.Event, alert: Alert?) -> Publication {
             Publication.test(
                 of: TopicID("match/1"), event: event, state: ["homeScore": 2], alert: alert, relevance: 50,
-                staleAfter: .seconds(900), dismissAfter: event == .end ? .seconds(1800) : nil)
+                staleAfter: .seconds(900), dismissal: event == .end ? .after(.seconds(1800)) : nil)
         }
         let goal = Alert(
             cause: "g1", class: .essential, text: AlertText(title: "Goal", body: "2:1"), freshFor: .seconds(300),

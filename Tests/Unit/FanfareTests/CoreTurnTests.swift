@@ -97,6 +97,22 @@ import Testing
         #expect(engine.shard.shard.statistics.activities == 1)
     }
 
+    /// Log time lags behind the wall clock by eight hours, and the date is an hour away.
+    @Test func L3_aCardGoesAtTheDateOfTheRulesHoweverFarLogTimeLags() {
+        let date = ManualClock.start + CoreTurnTests.hours(9)
+        var rules = Rules.builtIn
+        rules.kinds[.football]?.lifetime.dismissal = .at(date)
+        let engine = OneThread(rules: rules)
+        engine.begin()
+        engine.clock.set(by: CoreTurnTests.hours(8))
+        engine.pass(.seconds(30))
+        engine.event("end", .nothing, lifecycle: .end)
+        engine.pass(.seconds(1))
+        #expect(engine.core.now < ManualClock.start + CoreTurnTests.hours(1))
+        let last = engine.transport.accepted.last
+        #expect(last?.event == .end && last?.dismissalDate == date)
+    }
+
     /// The phone started the activity a minute ago, by a clock that is right.
     @Test func anActivityIsAsOldAsItIsWhateverTheClockSays() {
         let engine = OneThread()
