@@ -281,6 +281,47 @@ import Testing
         #expect(throws: ReplayError.self) { try replay(shorter.path, log) }
     }
 
+    /// A replay sends what it decides without claims, so the next engine must not trust those of the engine before. A replay that is refused has
+    /// sent nothing: the next engine still knows its starts, and who has which version.
+    @Test(arguments: ["", "feed", "key"]) func onlyAReplayThatBeginsEndsTheClaims(refusedFor reason: String) throws {
+        let folder = try TemporaryFolder.made()
+        let file = try FeedFile(Self.feed())
+        _ = try replay(file.path, LMDBLog(folder: folder.path))
+        let start = FeedTime(seconds: Self.kickOff)
+        let head = CompletionHead(position: 9, now: start)
+        do {
+            let claims = try ClaimFolder(store: folder.path)
+            try claims.begin(at: start)
+            var changes = CompletionChanges()
+            let completion = StoredCompletion(
+                topic: TopicID("board/1"), app: nil, birth: 3, version: 1, displayHash: 7, before: start, serials: 0)
+            changes.note(completion, at: CompletionKey(birth: 3, app: 0), head)
+            try claims.append([], changes)
+            claims.close()
+        }
+        let other = try FeedFile(Self.feed().replacingOccurrences(of: #""number":5"#, with: #""number":6"#))
+        var options = ReplayOptions(paths: [reason == "feed" ? other.path : file.path])
+        options.store = StoreOptions(folder: folder.path, rules: "")
+        if reason == "key" {
+            options.transport = .apns(
+                APNsOptions(
+                    host: "localhost", port: 1, keyFile: "/nonexistent/key.p8", keyID: "ABCDEFGHIJ",
+                    teamID: "ABCDEFGHIJ", bundleID: "com.example.app"))
+        }
+        do {
+            _ = try Replay(options, output: ReplayOutput(report: { _ in }), input: STDIN_FILENO).run()
+            #expect(reason.isEmpty)
+        } catch {
+            let words = ["feed": "item 11 of the feed", "key": "/nonexistent/key.p8"]
+            #expect(words[reason].map { "\(error)".contains($0) } == true, "\(error)")
+        }
+        let claims = try ClaimFolder(store: folder.path)
+        let found = try claims.readCompletions { _, _ in }
+        #expect(claims.start == (reason.isEmpty ? nil : start))
+        #expect(found == (reason.isEmpty ? nil : head))
+        claims.close()
+    }
+
     /// The entry's item is not compared, its topic is paused from there on until it ends, and each later run decides the same.
     @Test func anEntryThatIsSetAsidePausesItsTopic() throws {
         let folder = NSTemporaryDirectory() + "fanfare-store-\(UUID())"
