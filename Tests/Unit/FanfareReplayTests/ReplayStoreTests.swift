@@ -352,15 +352,37 @@ import Testing
         #expect(third.states == second.states)
     }
 
-    @Test func aLiveFeedsStoreIsNotForFiles() throws {
+    /// Returns the error of a replay of files over the log, to which it appends nothing.
+    private func refusal(by log: MemoryLog) throws -> ReplayError? {
         let file = try FeedFile(Self.feed())
+        let end = log.end
+        let error = #expect(throws: ReplayError.self) { try replay(file.path, log) }
+        #expect(log.end == end)
+        return error
+    }
+
+    /// A planned stop leaves no entry behind its checkpoint, so none would tell whose store it is.
+    @Test(.timeLimit(.minutes(10))) func aStoreIsNotForFilesAfterAPlannedStopEither() async throws {
+        let log = MemoryLog()
+        let store = StoreChoice.parts(log: log, people: MemoryPeopleStore(), claims: MemoryClaims())
+        let engine = try await Engine.launch(Engine.Options(transport: .discard, store: store))
+        let event = FeedEvent(
+            topic: TopicID("board/1"), at: FeedTime(seconds: Self.kickOff), kind: "x", change: .patch(["a": .int(1)]))
+        let receipt = try await engine.ingest(event)
+        _ = await engine.shutdown(within: .seconds(300))
+        let checkpoint = try log.checkpoints.positions().first
+        let (covered, entry) = (try #require(checkpoint), try #require(receipt.entry))
+        #expect(covered >= entry)
+        #expect(try refusal(by: log)?.description.contains("or by a program") == true)
+    }
+
+    @Test func aLiveFeedsStoreIsNotForFiles() throws {
         let rules = LogEntry(
             now: FeedTime.plausible.lowerBound, .rules("", decisionVersion: UInt64(DecisionCore.version)))
         let event = FeedEvent(
             topic: TopicID("board/1"), at: FeedTime(seconds: Self.kickOff), kind: "x", change: .nothing)
         let log = log(of: [rules, LogEntry(now: event.at, .event(event, wall: nil))])
-        let error = #expect(throws: ReplayError.self) { try replay(file.path, log) }
-        #expect(error?.description.contains("standard input") == true)
+        #expect(try refusal(by: log)?.description.contains("standard input") == true)
     }
 
     /// Rules that differ from those of the run before hold from the log's end on, and each later run decides the same by the same positions.
