@@ -39,6 +39,7 @@ final class RecalledLines {
         if skipped != nil { align(with: line) }
         if !hasDiffered, !matches(line) { cut() }
         if hasDiffered { write(line[...]) }
+        guard failure == nil else { return }
         length += off_t(line.count)
     }
 
@@ -98,7 +99,19 @@ final class RecalledLines {
     func finish() -> String? {
         align(with: nil)
         if !hasDiffered { cut() }
+        // The next line would continue a line that was written in part.
+        if failure != nil { ftruncate(descriptor, length) }
         return failure.map { unsafe "\(path): cannot be written: \(String(cString: strerror($0)))" }
+    }
+
+    /// Truncates the file behind the recalled lines, for a replay that is about to begin.
+    ///
+    /// - Parameter isPushing: `true` if people wait for pushes, which go on without lines that cannot be written.
+    /// - Returns: the line for people about such lines; `nil` if the file is right.
+    func finish(isPushing: Bool) throws(UsageError) -> String? {
+        guard let fault = finish() else { return nil }
+        guard isPushing else { throw UsageError("--decisions \(fault)") }
+        return "--decisions \(fault); pushing goes on without the missing lines of earlier runs"
     }
 
     private func matches(_ line: [UInt8]) -> Bool {

@@ -187,8 +187,8 @@ struct ReplayCommand {
         do { replay = try Replay(options, output: output) } catch { throw UsageError("\(error)") }
         subscribers?.reportResult()
         let damaged = people.map(reportPeople) ?? 0
-        if let fault = recalled?.finish() { throw UsageError("--decisions \(fault)") }
-        if let notice = recalled?.notice { console.report(notice) }
+        let hole = try recalled?.finish(isPushing: isPushing)
+        for line in [hole, recalled?.notice].compactMap(\.self) { console.report(line) }
         if storeFolder == nil { decisions?.empty() }
         states?.empty()
         interrupt = replay.interrupt
@@ -196,7 +196,7 @@ struct ReplayCommand {
 
         let (summary, failures) = play(replay, log, states, console)
         let isClean =
-            summary.isClean && failures == 0 && subscribers?.file.brokenLines ?? 0 == 0 && damaged == 0
+            summary.isClean && failures == 0 && hole == nil && subscribers?.file.brokenLines ?? 0 == 0 && damaged == 0
             && Console.errors.lost == 0
         return isClean ? .done : .incomplete
     }

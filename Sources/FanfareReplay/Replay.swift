@@ -64,6 +64,8 @@ package final class Replay {
             engine.delegate = self
             // Signals end the process until the store has been read, which may take minutes.
             try recall()
+            // Nothing has left yet. A replay that was refused leaves the claims as they are, by which the next engine knows its starts.
+            if log == nil, let folder = plan.options.store?.folder { try ClaimFolder.suspend(store: folder) }
             try interruptions.takeSignals(of: loop)
         } catch {
             throw ReplayError(description: "\(error)")
@@ -75,7 +77,8 @@ package final class Replay {
     private static func openLog(_ options: StoreOptions?) throws(LogError) -> (any Log)? {
         guard let options else { return nil }
         let log = try LMDBLog(folder: options.folder)
-        try ClaimFolder.suspend(store: options.folder)
+        // The recall may append rules, so it must not begin if the claims cannot be suspended after it.
+        try ClaimFolder.checkForm(store: options.folder)
         return log
     }
 

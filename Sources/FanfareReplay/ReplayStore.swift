@@ -41,11 +41,22 @@ final class ReplayStore {
 
     // MARK: - Recall
 
+    private static let notOfFiles = LogError(
+        "the store was written from standard input or by a program; give the replay of files a new folder")
+
     /// Reads the items of earlier runs, before anything is appended, and moves the source behind them.
     func recall(from source: inout any ReplaySource, into core: CoreRecall) throws(LogError) {
+        if !isLive { try refuseCheckpoint() }
         let target = ReplayRecall(store: self, core: core, source: source)
         defer { source = target.source }
         try log.recall(under: core.logged, into: target)
+    }
+
+    /// Refuses a log with a checkpoint, for a replay of files: none has written one, and the feed's items could not be compared with the entries
+    /// before it. The log may have no entry behind it.
+    private func refuseCheckpoint() throws(LogError) {
+        // The recall reports the checkpoints that it does without.
+        if try log.newestCheckpoint(report: { _ in }).head != nil { throw ReplayStore.notOfFiles }
     }
 
     /// Begins to write checkpoints of later decisions.
@@ -103,7 +114,7 @@ final class ReplayStore {
     ) throws(LogError) {
         guard entry.place > 0 else {
             guard !isLive, entry.isOfFeed else { return }
-            throw LogError("the store was written from standard input; give the replay of files a new folder")
+            throw ReplayStore.notOfFiles
         }
         while place < entry.place, let (_, item) = source.peek() {
             source.advance()

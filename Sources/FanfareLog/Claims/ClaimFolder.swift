@@ -142,6 +142,16 @@ package final class ClaimFolder: ClaimStore, @unchecked Sendable {
         return opened
     }
 
+    /// Refuses claims whose head a newer release has written, which `suspend` would refuse. Changes nothing.
+    package static func checkForm(store: String) throws(LogError) {
+        guard unsafe fanfare_file_bytes(store + "/claims/data.mdb") >= 0 else { return }
+        do throws(LogError) {
+            _ = try ClaimFolder(store, mapSize: LMDBLog.mapSizeFirst, lock: nil)
+        } catch {
+            if error.cause == .newerRelease { throw error }
+        }
+    }
+
     /// Notes that a store's alerts leave without claims from now on, if it has claims: its fresh alerts do not go on.
     package static func suspend(store: String) throws(LogError) {
         guard unsafe fanfare_file_bytes(store + "/claims/data.mdb") >= 0 else { return }

@@ -59,6 +59,33 @@ import Testing
         #expect(error?.description.contains("/no/such/file") == true)
     }
 
+    /// Each write to this device fails, as on a full disk. People wait for pushes, and nobody waits for a file alone.
+    @Test func onlyAReplayWithoutPushesEndsAtLinesThatCannotBeWritten() throws {
+        for isPushing in [false, true] {
+            let recalled = try RecalledLines("/dev/full")
+            for line in Self.lines { recalled.take(line) }
+            var (report, refusal): (String?, String?) = (nil, nil)
+            do throws(UsageError) { report = try recalled.finish(isPushing: isPushing) } catch {
+                refusal = error.description
+            }
+            #expect((report != nil) == isPushing && (refusal == nil) == isPushing)
+            let line = report ?? refusal ?? ""
+            #expect(line.hasPrefix("--decisions /dev/full: cannot be written: "), "\(line)")
+            #expect(line.hasSuffix("; pushing goes on without the missing lines of earlier runs") == isPushing)
+        }
+    }
+
+    @Test func aReplayWithAllItsLinesReportsNothing() throws {
+        let path = NSTemporaryDirectory() + "fanfare-recalled-\(UUID())"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try Self.whole.write(to: URL(fileURLWithPath: path))
+        for isPushing in [false, true] {
+            let recalled = try RecalledLines(path)
+            for line in Self.lines { recalled.take(line) }
+            #expect(try recalled.finish(isPushing: isPushing) == nil)
+        }
+    }
+
     /// Lines from before a checkpoint are not recalled, and stay.
     private func recall(
         _ content: Data, behind count: Int, _ lines: [[UInt8]]

@@ -248,6 +248,21 @@ import Testing
         #expect(try ClaimFolder(store: folder.path).start == nil)
     }
 
+    /// A replay learns before its recall whether it can end the claims after it. Damaged ones can be put aside.
+    @Test(arguments: [false, true]) func onlyClaimsOfANewerReleaseKeepAReplayFromEndingThem(isDamaged: Bool) throws {
+        let folder = try TemporaryFolder.made()
+        try ClaimFolder.checkForm(store: folder.path)
+        #expect(folder.names.isEmpty, "a store without claims gets none")
+        do {
+            let environment = try Self.environment(of: folder)
+            let row: [UInt8] = isDamaged ? [1, 2, 3, 4, 5, 6] : LogEntry.sealed([2, 0], at: 0)
+            try environment.write([.init(table: 0, key: 0, row: row)])
+        }
+        guard !isDamaged else { return try ClaimFolder.checkForm(store: folder.path) }
+        let error = #expect(throws: LogError.self) { try ClaimFolder.checkForm(store: folder.path) }
+        #expect(error?.cause == .newerRelease)
+    }
+
     /// Damaged claims keep no engine from starting: alerts that had not reached everybody reach nobody else.
     @Test(arguments: ["claim", "completion", "head", "mark", "file", "key", "start"])
     func damagedClaimsArePutAside(damage: String) throws {

@@ -281,6 +281,47 @@ import Testing
         #expect(throws: ReplayError.self) { try replay(shorter.path, log) }
     }
 
+    /// A replay sends what it decides without claims, so the next engine must not trust those of the engine before. A replay that is refused has
+    /// sent nothing: the next engine still knows its starts, and who has which version.
+    @Test(arguments: ["", "feed", "key"]) func onlyAReplayThatBeginsEndsTheClaims(refusedFor reason: String) throws {
+        let folder = try TemporaryFolder.made()
+        let file = try FeedFile(Self.feed())
+        _ = try replay(file.path, LMDBLog(folder: folder.path))
+        let start = FeedTime(seconds: Self.kickOff)
+        let head = CompletionHead(position: 9, now: start)
+        do {
+            let claims = try ClaimFolder(store: folder.path)
+            try claims.begin(at: start)
+            var changes = CompletionChanges()
+            let completion = StoredCompletion(
+                topic: TopicID("board/1"), app: nil, birth: 3, version: 1, displayHash: 7, before: start, serials: 0)
+            changes.note(completion, at: CompletionKey(birth: 3, app: 0), head)
+            try claims.append([], changes)
+            claims.close()
+        }
+        let other = try FeedFile(Self.feed().replacingOccurrences(of: #""number":5"#, with: #""number":6"#))
+        var options = ReplayOptions(paths: [reason == "feed" ? other.path : file.path])
+        options.store = StoreOptions(folder: folder.path, rules: "")
+        if reason == "key" {
+            options.transport = .apns(
+                APNsOptions(
+                    host: "localhost", port: 1, keyFile: "/nonexistent/key.p8", keyID: "ABCDEFGHIJ",
+                    teamID: "ABCDEFGHIJ", bundleID: "com.example.app"))
+        }
+        do {
+            _ = try Replay(options, output: ReplayOutput(report: { _ in }), input: STDIN_FILENO).run()
+            #expect(reason.isEmpty)
+        } catch {
+            let words = ["feed": "item 11 of the feed", "key": "/nonexistent/key.p8"]
+            #expect(words[reason].map { "\(error)".contains($0) } == true, "\(error)")
+        }
+        let claims = try ClaimFolder(store: folder.path)
+        let found = try claims.readCompletions { _, _ in }
+        #expect(claims.start == (reason.isEmpty ? nil : start))
+        #expect(found == (reason.isEmpty ? nil : head))
+        claims.close()
+    }
+
     /// The entry's item is not compared, its topic is paused from there on until it ends, and each later run decides the same.
     @Test func anEntryThatIsSetAsidePausesItsTopic() throws {
         let folder = NSTemporaryDirectory() + "fanfare-store-\(UUID())"
@@ -311,15 +352,37 @@ import Testing
         #expect(third.states == second.states)
     }
 
-    @Test func aLiveFeedsStoreIsNotForFiles() throws {
+    /// Returns the error of a replay of files over the log, to which it appends nothing.
+    private func refusal(by log: MemoryLog) throws -> ReplayError? {
         let file = try FeedFile(Self.feed())
+        let end = log.end
+        let error = #expect(throws: ReplayError.self) { try replay(file.path, log) }
+        #expect(log.end == end)
+        return error
+    }
+
+    /// A planned stop leaves no entry behind its checkpoint, so none would tell whose store it is.
+    @Test(.timeLimit(.minutes(10))) func aStoreIsNotForFilesAfterAPlannedStopEither() async throws {
+        let log = MemoryLog()
+        let store = StoreChoice.parts(log: log, people: MemoryPeopleStore(), claims: MemoryClaims())
+        let engine = try await Engine.launch(Engine.Options(transport: .discard, store: store))
+        let event = FeedEvent(
+            topic: TopicID("board/1"), at: FeedTime(seconds: Self.kickOff), kind: "x", change: .patch(["a": .int(1)]))
+        let receipt = try await engine.ingest(event)
+        _ = await engine.shutdown(within: .seconds(300))
+        let checkpoint = try log.checkpoints.positions().first
+        let (covered, entry) = (try #require(checkpoint), try #require(receipt.entry))
+        #expect(covered >= entry)
+        #expect(try refusal(by: log)?.description.contains("or by a program") == true)
+    }
+
+    @Test func aLiveFeedsStoreIsNotForFiles() throws {
         let rules = LogEntry(
             now: FeedTime.plausible.lowerBound, .rules("", decisionVersion: UInt64(DecisionCore.version)))
         let event = FeedEvent(
             topic: TopicID("board/1"), at: FeedTime(seconds: Self.kickOff), kind: "x", change: .nothing)
         let log = log(of: [rules, LogEntry(now: event.at, .event(event, wall: nil))])
-        let error = #expect(throws: ReplayError.self) { try replay(file.path, log) }
-        #expect(error?.description.contains("standard input") == true)
+        #expect(try refusal(by: log)?.description.contains("standard input") == true)
     }
 
     /// Rules that differ from those of the run before hold from the log's end on, and each later run decides the same by the same positions.
