@@ -252,7 +252,8 @@ if development {
             path: "Load/apns-simulator/Simulator",
             // Its state changes in nghttp2's callbacks, ten per request, on one thread; debug builds and the sanitizers' check that.
             swiftSettings: language
-                + (sanitizing ? [] : [.unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release))])),
+                + (sanitizing ? [] : [.unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release))])
+        ),
         .executableTarget(
             name: "apns-simulator", dependencies: ["APNsSimulator", "FanfareLoop"], path: "Load/apns-simulator",
             exclude: ["README.md", "Simulator"], swiftSettings: language),
