@@ -192,16 +192,15 @@ struct PeopleCommand {
         do throws(LogError) {
             for slice in 0..<Card.slices {
                 // A slice of ten million cards has 160,000 names.
-                var newest: [CardName: UInt64] = [:]
+                var newest = NewestCards()
                 try batch.store.read(slice: slice, from: 0) { (key, found) throws(LogError) in
-                    guard case .success(let card) = found else { return true }
-                    newest[card.name] = key.serial
+                    if case .success(let card) = found { newest.note(card.name, key.serial) }
                     return true
                 }
                 try batch.store.read(slice: slice, from: 0) { (key, found) throws(LogError) in
                     switch found {
                     case .failure(let error): faults.note(error, key)
-                    case .success(let card) where newest[card.name] != key.serial:
+                    case .success(let card) where newest.isReplaced(card.name, key.serial):
                         repeated += 1
                         try batch.add(.remove(key))
                     case .success(let card) where card.startedAt < (card.phase == .starting ? askedBefore : before):

@@ -189,6 +189,7 @@ struct ReplayCommand {
         let damaged = people.map(reportPeople) ?? 0
         let hole = try recalled?.finish(isPushing: isPushing)
         for line in [hole, recalled?.notice].compactMap(\.self) { console.report(line) }
+        do { try replay.takeOverStore() } catch { throw UsageError(error.description) }
         if storeFolder == nil { decisions?.empty() }
         states?.empty()
         interrupt = replay.interrupt

@@ -14,8 +14,9 @@ internal import Glibc
         var isMapFull: Bool { code == MDB_MAP_FULL }
         /// Cause of a call that failed to open or to read: the file itself is wrong, or the system refuses the call.
         var causeOfReading: LogError.Cause {
-            let codes = [MDB_CORRUPTED, MDB_INVALID, MDB_PAGE_NOTFOUND, MDB_PANIC, MDB_VERSION_MISMATCH]
-            return codes.contains(code) ? .damaged : .system
+            // A file of another version of LMDB is sound.
+            if code == MDB_VERSION_MISMATCH { return .newerRelease }
+            return [MDB_CORRUPTED, MDB_INVALID, MDB_PAGE_NOTFOUND, MDB_PANIC].contains(code) ? .damaged : .system
         }
         var reason: String {
             let reason = unsafe String(cString: mdb_strerror(code))

@@ -64,8 +64,6 @@ package final class Replay {
             engine.delegate = self
             // Signals end the process until the store has been read, which may take minutes.
             try recall()
-            // Nothing has left yet. A replay that was refused leaves the claims as they are, by which the next engine knows its starts.
-            if log == nil, let folder = plan.options.store?.folder { try ClaimFolder.suspend(store: folder) }
             try interruptions.takeSignals(of: loop)
         } catch {
             throw ReplayError(description: "\(error)")
@@ -121,6 +119,13 @@ package final class Replay {
 
     /// Resumes the feed when there is room again where `ReplayOutput.isFull` was `true`; callable from any thread.
     package var goOn: @Sendable () -> Void { pacing.step }
+
+    /// Ends the claims that an engine has kept in the store, because this replay sends without any. To be called before `run`, and not before
+    /// the last reason for which the replay may be refused: the next engine knows its starts by these claims.
+    package func takeOverStore() throws(ReplayError) {
+        guard let folder = plan.options.store?.folder else { return }
+        do { try ClaimFolder.suspend(store: folder) } catch { throw ReplayError(description: "\(error)") }
+    }
 
     /// Runs to the end of the feed and until every activity has its newest state, or until interrupted. To be called once.
     package func run() -> ReplaySummary {

@@ -283,7 +283,7 @@ import Testing
 
     /// A replay sends what it decides without claims, so the next engine must not trust those of the engine before. A replay that is refused has
     /// sent nothing: the next engine still knows its starts, and who has which version.
-    @Test(arguments: ["", "feed", "key"]) func onlyAReplayThatBeginsEndsTheClaims(refusedFor reason: String) throws {
+    @Test(arguments: ["", "feed", "key", "output"]) func onlyAReplayThatBeginsEndsTheClaims(refusedFor reason: String) throws {
         let folder = try TemporaryFolder.made()
         let file = try FeedFile(Self.feed())
         _ = try replay(file.path, LMDBLog(folder: folder.path))
@@ -309,8 +309,11 @@ import Testing
                     teamID: "ABCDEFGHIJ", bundleID: "com.example.app"))
         }
         do {
-            _ = try Replay(options, output: ReplayOutput(report: { _ in }), input: STDIN_FILENO).run()
-            #expect(reason.isEmpty)
+            let replay = try Replay(options, output: ReplayOutput(report: { _ in }), input: STDIN_FILENO)
+            // An output that cannot be written refuses a replay that there is already.
+            if reason != "output" { try replay.takeOverStore() }
+            _ = replay.run()
+            #expect(reason.isEmpty || reason == "output")
         } catch {
             let words = ["feed": "item 11 of the feed", "key": "/nonexistent/key.p8"]
             #expect(words[reason].map { "\(error)".contains($0) } == true, "\(error)")
