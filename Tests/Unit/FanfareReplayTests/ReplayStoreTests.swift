@@ -283,7 +283,9 @@ import Testing
 
     /// A replay sends what it decides without claims, so the next engine must not trust those of the engine before. A replay that is refused has
     /// sent nothing: the next engine still knows its starts, and who has which version.
-    @Test(arguments: ["", "feed", "key", "output"]) func onlyAReplayThatBeginsEndsTheClaims(refusedFor reason: String) throws {
+    @Test(arguments: ["", "feed", "key", "output"]) func onlyAReplayThatBeginsEndsTheClaims(
+        refusedFor reason: String
+    ) throws {
         let folder = try TemporaryFolder.made()
         let file = try FeedFile(Self.feed())
         _ = try replay(file.path, LMDBLog(folder: folder.path))
