@@ -33,7 +33,7 @@ struct PatchOrder: Sendable {
     }
 
     /// - Parameters:
-    ///   - tolerance: least lead over the newest patch's time with which a time contradicts a number.
+    ///   - tolerance: lead over the newest patch that a time must exceed to contradict a number.
     ///   - sizeMax: maximum size of a change that is kept.
     mutating func placement(of patch: FeedEvent, tolerance: Duration, sizeMax: ByteCount) -> Placement {
         let at = patch.at
