@@ -16,7 +16,7 @@ final class DecisionLogWriter {
     private var hasFailed = false
     private var hasHole = false
 
-    /// Size of what may wait for the reader of a live log: about 40,000 lines.
+    /// Size of the lines that may wait for the reader of a live log: about 40,000 lines.
     static let liveCapacity = ByteCount.mebibytes(16)
 
     /// - Parameters:

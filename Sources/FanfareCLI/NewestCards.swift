@@ -2,9 +2,9 @@ import FanfareLog
 
 /// Serials of the newest cards by their names. A card without an app is that of any app: an imported file need not name the only one.
 struct NewestCards {
-    /// By name; of cards without an app, those alone.
+    /// Serials by name. A name without an app has only the serials of cards without an app.
     private var serials: [CardName: UInt64] = [:]
-    /// By name in any app.
+    /// Serials by name, whatever the card's app.
     private var anyApp: [CardName: UInt64] = [:]
 
     /// Notes a card. Cards are noted in the order of their serials.

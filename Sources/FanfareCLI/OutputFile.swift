@@ -60,14 +60,15 @@ final class OutputFile: Sendable {
 
     /// Default capacity: about 2,500 lines of a decision log.
     static let capacity = ByteCount.mebibytes(1)
-    /// Size of what a system call writes. A pipe holds as many, so the progress of a slow reader is seen.
+    /// Size of the bytes that a system call writes. A pipe holds as many, so the progress of a slow reader is seen.
     private static let pieceSizeMax = ByteCount.kibibytes(64)
 
     /// - Parameters:
     ///   - option: the option that named the file, for messages.
-    ///   - capacity: size of what may wait; as much more may be in the hands of the writing thread.
+    ///   - capacity: size of the bytes that may wait; as many more may be in the hands of the writing thread.
     ///   - keepsContent: `true` to write behind the file's content, or to call `empty` later.
-    ///   - awaitsReader: `false` only for a named pipe, to open it without a reader. The pipe outlives its readers, too: unread bytes wait for the next one.
+    ///   - awaitsReader: `false` only for a named pipe, to open it without a reader. The pipe outlives its readers, too: unread bytes wait for the
+    ///     next one.
     convenience init(
         path: String, option: String, capacity: ByteCount = OutputFile.capacity, keepsContent: Bool = false,
         awaitsReader: Bool = true
@@ -116,10 +117,10 @@ final class OutputFile: Sendable {
 
     /// Waits until all writes are on disk.
     ///
-    /// - Returns: `false` if it has not; `errno` says why.
+    /// - Returns: `false` if the sync failed; `errno` has the reason.
     func sync() -> Bool { fsync(shared.descriptor) == 0 }
 
-    /// Why not everything could be written, in one line for people; `nil` if there was no failure.
+    /// Reason why not everything could be written, in one line for people; `nil` if there was no failure.
     var failure: String? {
         shared.state.withLock(\.failure).map { unsafe "\(name): cannot be written: \(String(cString: strerror($0)))" }
     }

@@ -137,7 +137,7 @@ struct PeopleCommand {
         }
         output.append(bytes)
         try file.finish()
-        // Standard output may have the cards.
+        // The tally goes to standard error, because standard output may have the cards.
         Console.complain(tally.text)
         return tally.isWhole ? .done : .incomplete
     }

@@ -188,7 +188,7 @@ struct PreviewCommand {
         if let ending, isGone, !onlyChecks {
             throw UsageError("the activity ended at \(ending.at), and its card has been gone since \(ending.goneAt)")
         }
-        // A banner is how an alert is shown, for some seconds.
+        // The system shows an alert as a banner for some seconds.
         let scenes = try studio.scenes(of: moment.content, on: devices.flatMap(\.places))
             .filter { !isGone && ($0.place.kind != .banner || last.showsBanner(at: now)) }
         guard !scenes.isEmpty || onlyChecks else {
@@ -212,7 +212,7 @@ struct PreviewCommand {
         return checked?.isEmpty == false ? .incomplete : .done
     }
 
-    /// Looks at every moment on all devices.
+    /// Checks every moment on all devices.
     private func check(
         _ moments: [PreviewMoment], _ unseen: UnseenEvents, _ studio: PreviewStudio
     ) throws -> FindingTally {

@@ -24,7 +24,7 @@ struct PreviewMoment {
     var staleAt: FeedTime?
     /// Time of the push, and the card's changes since, if people look later; `nil` at the push itself.
     private(set) var since: (push: FeedTime, note: String)?
-    /// End at almost eight hours, unless the activity is renewed then; `nil` where the pushes tell of it themselves.
+    /// End at almost eight hours, unless the activity is renewed then; `nil` if the pushes contain the end.
     var limit: Limit?
 
     /// End of an activity by its age (rule L1).
@@ -123,7 +123,7 @@ struct PreviewMoment {
         ]
     }
 
-    /// - Parameter checked: result of the checks; `nil` where only the findings in the scenes are said.
+    /// - Parameter checked: result of the checks; `nil` if the text lists only the findings in the scenes.
     func text(_ scenes: [Scene], _ findings: [Finding], checked: String?) -> String {
         var lines = [title] + times.map { "\($0.name)     \($0.text)" }
         lines.append(scenes.first.map { "says     “\($0.spoken)”" } ?? "the card has gone")

@@ -117,7 +117,7 @@ final class PreviewStudio {
     }
 }
 
-/// Findings of many moments: each element's in a place once, with the first moment at which it is true.
+/// Findings of many moments: one entry for each finding about an element in a place, with the first moment at which the finding holds.
 struct FindingTally {
     private var first: [(finding: Finding, moment: String, count: Int)] = []
     private var indices: [Finding.Fault: Int] = [:]

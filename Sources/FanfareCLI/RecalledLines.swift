@@ -7,7 +7,7 @@ final class RecalledLines {
     private let descriptor: CInt
     /// Bytes of the file that are right.
     private var length: off_t = 0
-    /// Part of the file behind `length`, read ahead.
+    /// Part of the file after `length`, read ahead.
     private var ahead: ArraySlice<UInt8> = []
     private var hasDiffered = false
     /// `errno` of the first call that failed; nothing is written after it.
@@ -93,7 +93,7 @@ final class RecalledLines {
         return ahead.starts(with: line)
     }
 
-    /// Truncates the file behind the recalled lines.
+    /// Truncates the file after the recalled lines.
     ///
     /// - Returns: the fault that kept the file from being right, as one line for people.
     func finish() -> String? {
@@ -104,7 +104,7 @@ final class RecalledLines {
         return failure.map { unsafe "\(path): cannot be written: \(String(cString: strerror($0)))" }
     }
 
-    /// Truncates the file behind the recalled lines, for a replay that is about to begin.
+    /// Truncates the file after the recalled lines, for a replay that is about to begin.
     ///
     /// - Parameter isPushing: `true` if people wait for pushes, which go on without lines that cannot be written.
     /// - Returns: the line for people about such lines; `nil` if the file is right.

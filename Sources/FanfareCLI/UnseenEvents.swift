@@ -33,7 +33,7 @@ final class UnseenEvents {
         }
     }
 
-    /// Why a check has seen no update.
+    /// Reason why a check has seen no update.
     var reason: String {
         if rejections.count > 0 { return "nothing of the feed could be read, or all of it was rejected" }
         return events == 0 ? "no event of the feed could be found; --format may be another's" : "nothing was sent"

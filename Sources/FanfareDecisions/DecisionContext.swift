@@ -6,8 +6,8 @@ struct DecisionContext {
     let now: FeedTime
     /// Upper bound for the time of an event that arrives now: log time, or the wall clock if that is ahead.
     let latest: FeedTime
-    /// Time at which the event arrived: the wall clock's, or log time without one. Log time may be hours from the truth for days after a
-    /// start under a wrong clock, so the age of news at its arrival is not told by it.
+    /// Time at which the event arrived: the wall clock's, or log time without one. Log time may be hours from the truth for days after a start under
+    /// a wrong clock, so it does not give the age of news at its arrival.
     let arrivedAt: FeedTime
     /// `DecisionCore.isLive`.
     private let isLive: Bool

@@ -2,7 +2,7 @@ package import FanfareModel
 
 /// Checkpoints: a core's memory in rows, from which another core goes on deciding byte for byte.
 extension DecisionCore {
-    /// Begins a checkpoint of this moment. The core may be called as ever until all of it is written.
+    /// Begins a checkpoint of this moment. The owner may call the core as usual until the whole checkpoint is written.
     package mutating func beginCheckpoint() {
         var writer = SerialWriter()
         writer.write(byte: CheckpointRow.core.rawValue)
@@ -69,8 +69,8 @@ extension DecisionCore {
 }
 
 extension DecisionCore {
-    /// Publishes topics that the build before has shown otherwise, if nothing has been published since. Called at the entry that says so, or at the
-    /// end of a recall: an earlier call would begin intervals anew, and delay later changes.
+    /// Publishes topics that the earlier build has shown otherwise, if nothing has been published since. Called at the entry that announces another
+    /// build, or at the end of a recall: an earlier call would begin intervals anew, and delay later changes.
     package mutating func showOtherwise(into decisions: inout [Decision]) {
         for (id, birth, version) in shownOtherwise {
             guard let place = table.place(of: id), table[place].birth == birth, table[place].shown.version == version

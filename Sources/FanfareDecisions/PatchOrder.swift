@@ -33,7 +33,7 @@ struct PatchOrder: Sendable {
     }
 
     /// - Parameters:
-    ///   - tolerance: how much newer than the newest patch a time must be to contradict a number.
+    ///   - tolerance: lead over the newest patch that a time must exceed to contradict a number.
     ///   - sizeMax: maximum size of a change that is kept.
     mutating func placement(of patch: FeedEvent, tolerance: Duration, sizeMax: ByteCount) -> Placement {
         let at = patch.at

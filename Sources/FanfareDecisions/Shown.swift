@@ -48,18 +48,19 @@ struct Shown: Sendable {
 }
 
 extension Shown {
-    /// How a state is written.
+    /// Form in which a state is written.
     private enum Writing: UInt8 {
         case whole = 0
-        /// As the topic's newest state; a hash tells whether another build makes the same of the topic's memory. The form before had none.
+        /// The state equals the topic's newest state. Earlier releases wrote it without a hash.
         case asNewestUnproved = 1
+        /// The state equals the topic's newest state. A hash tells whether another build derives the same state.
         case asNewest = 2
     }
 
     /// - Parameter newest: the topic's newest state, which it shows in most cases.
     func write(to writer: inout SerialWriter, beside newest: JSONObject) {
         writer.write(state) { writer, state in
-            // By bytes: `==` takes texts for equal that only look alike.
+            // The comparison is by bytes, because `==` also equates texts that only look alike.
             let (own, other) = (Shown.bytes(of: state), Shown.bytes(of: newest))
             writer.write(byte: (own == other ? Writing.asNewest : .whole).rawValue)
             if own == other { writer.write(fixed: Shown.hash(own)) } else { writer.write(state) }
@@ -94,7 +95,7 @@ extension Shown {
         }
         startedAt = try reader.optionalDecidedTime()
         publishedAt = try reader.optionalDecidedTime()
-        // The next version has a number, too.
+        // The next version needs a number, too.
         guard let version = UInt32(exactly: try reader.unsigned()), version < .max else { throw .malformed("version") }
         self.version = version
         ended = try reader.flag("end")

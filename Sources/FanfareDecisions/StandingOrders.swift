@@ -46,7 +46,7 @@ struct StandingOrders: Sendable {
         return .refused(.duplicate, "event \(id) was here before")
     }
 
-    /// Returns by which orders topics of a kind are muted, and by which they are paused.
+    /// Returns the scopes of the orders that mute topics of a kind, and of those that pause them.
     func scopes(of kind: TopicKind) -> (muted: OrderScope, paused: OrderScope) {
         func scope(_ kinds: Set<TopicKind?>) -> OrderScope {
             var scope: OrderScope = []

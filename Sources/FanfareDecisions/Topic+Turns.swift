@@ -28,6 +28,6 @@ extension Topic {
         return nil
     }
 
-    /// Maximum lag behind log time that is assumed of a clock while nothing is known of it; equal to how far ahead one may be.
+    /// Maximum lag behind log time that is assumed of an unknown clock; equal to the maximum lead of a clock.
     private static let behindMax = FeedEvent.aheadMax
 }

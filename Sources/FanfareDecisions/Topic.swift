@@ -78,7 +78,7 @@ struct Topic: Sendable {
         newest = newest?.scheduled(at: time)
     }
 
-    /// Counts the silence so far by the rules that stand now.
+    /// Counts the silence so far by the present rules.
     private mutating func adoptSilence(of former: KindRules, now: FeedTime) {
         guard let lapse = agenda.lapseAt else { return }
         let difference =

@@ -83,7 +83,7 @@ internal import Glibc
         let path = folder + "/data.mdb"
         guard unsafe fanfare_file_bytes(path) <= 0 else { return }
         let partial = path + ".partial"
-        // The locks of a file without a folder of its own.
+        // An environment without a folder of its own has its locks in this file.
         let locks = partial + "-lock"
         for name in [partial, locks] { unsafe unlink(name) }
         var created: OpaquePointer?

@@ -15,7 +15,7 @@ package protocol RecallTarget {
 }
 
 extension Log {
-    /// Reads the log of earlier runs before anything is appended: the newest checkpoint, and the entries behind it. Rules precede the entries that
+    /// Reads the log of earlier runs before anything is appended: the newest checkpoint, and the entries after it. Rules precede the entries that
     /// they decide, so rules other than the last ones, or another decision version, become the last entry.
     package func recall(under rules: LogRules, into target: some RecallTarget) throws(LogError) {
         for notice in notices { target.report(notice) }

@@ -76,7 +76,7 @@ extension LogEntry {
         return LogEntry.sealed(writer.bytes[...], at: position)
     }
 
-    /// Returns the bytes with their checksum behind them.
+    /// Returns the bytes, followed by their checksum.
     package static func sealed(_ bytes: ArraySlice<UInt8>, at position: LogPosition) -> [UInt8] {
         var trailer = SerialWriter()
         trailer.write(fixed: checksum(of: bytes, at: position))
@@ -146,8 +146,8 @@ extension SerialReader {
 }
 
 extension [UInt8] {
-    /// CRC-32 of a row's content, by which rows in one place are told apart. It leaves out the row's own checksum: behind that, the CRC of the
-    /// whole depends on place and length alone.
+    /// CRC-32 of a row's content, by which rows in one place are told apart. It leaves out the row's own checksum: with that included, the CRC of the
+    /// whole would depend on place and length alone.
     var contentChecksum: UInt32 { dropLast(LogEntry.checksumBytes).checksum }
 
     /// CRC-32.

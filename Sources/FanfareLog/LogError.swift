@@ -3,7 +3,7 @@ package struct LogError: Error, Equatable, CustomStringConvertible {
     package enum Cause: Sendable, Equatable {
         /// Another process writes to the folder.
         case inUse
-        /// The folder is of a newer release.
+        /// A newer release has written the folder.
         case newerRelease
         case otherRules
         case damaged

@@ -35,7 +35,7 @@ package final class LogWriter: Sendable {
 
     deinit { close() }
 
-    /// Appends entries behind all earlier ones.
+    /// Appends entries after all earlier ones.
     ///
     /// - Parameters:
     ///   - then: called on the writer's thread once the entries are durable; never if the writer is closed before.
@@ -113,7 +113,7 @@ package final class LogWriter: Sendable {
 
     private enum AppendResult {
         case durable, closed
-        /// The log refuses the entry behind the first `count`, which are durable.
+        /// The log refuses the entry after the first `count`, which are durable.
         case refused(LogError, count: Int)
     }
 

@@ -2,8 +2,8 @@ internal import Glibc
 
 /// Position of the entry that a restart is deciding, in a mapped file: the system keeps it if the process ends in the middle of that.
 ///
-/// The file has three numbers: that position, or 0; the position at which a process has ended before; and how often in a row.
-/// Confined to the thread of its log.
+/// The file has three numbers: that position, or 0; the position at which earlier processes have ended; and the number of processes in a row that
+/// have ended there. Confined to the thread of its log.
 @safe final class RecallMark {
     private static let count = 3
     private let numbers: UnsafeMutablePointer<UInt64>
@@ -30,10 +30,10 @@ internal import Glibc
     /// Notes that the entry has been decided.
     func end() { unsafe numbers[0] = 0 }
 
-    /// Forgets where processes have ended.
+    /// Forgets the position at which earlier processes have ended.
     func forget() { unsafe (numbers[0], numbers[1], numbers[2]) = (0, 0, 0) }
 
-    /// Returns the entry at which the process before this one has ended, and how many in a row have ended there; `nil` if it ended elsewhere.
+    /// Returns the entry at which the earlier process ended, and the number of processes in a row that ended there; `nil` if it ended elsewhere.
     func takeDeath() -> (position: LogPosition, deaths: UInt64)? {
         let position = unsafe numbers[0]
         guard position > 0 else { return nil }

@@ -36,7 +36,7 @@ final class StoreFolder: Sendable {
                 throw LogError(unsafe "\(path): cannot be opened: \(String(cString: strerror(errno)))")
             }
             defer { close(descriptor) }
-            // A file system without `fsync` says EINVAL.
+            // A file system without `fsync` returns EINVAL.
             guard fsync(descriptor) == 0 || errno == EINVAL else {
                 throw LogError(unsafe "\(path): cannot be synced: \(String(cString: strerror(errno)))")
             }

@@ -69,7 +69,7 @@ extension [Decision] {
             case .publish(let publication): commands.append(.publish(publication))
             case .revokeAlert(let topic, let cause): commands.append(.revokeAlert(topic: topic, cause: cause))
             case .forget(let topic): commands.append(.forget(topic))
-            case .order: break  // // stories and previews assume that the app's orders let everything pass
+            case .order: break  // stories and previews assume that the app's orders let everything pass
             case .record(let record):
                 body(record, commands)
                 commands.removeAll(keepingCapacity: true)

@@ -5,7 +5,7 @@ package import FanfareModel
 /// Size of a push, and the number of such pushes per second where the peer's windows are the limit: a body waits until the connection's
 /// window has room for it, and the room comes back a round trip later.
 package struct PushCost: Sendable, Equatable {
-    /// Size of the bodies that a peer accepts on a connection before it sends WINDOW_UPDATE, unless its settings enlarge the window (RFC 9113 §6.9.2).
+    /// Size of the bodies that a peer accepts on a connection before its WINDOW_UPDATE, unless its settings enlarge the window (RFC 9113 §6.9.2).
     package static let window = ByteCount.bytes(65_535)
     package static let roundTrip = Duration.milliseconds(50)
     /// Default limit of an app's connections to one host.

@@ -192,8 +192,8 @@ package final class Replay {
             if engine.isCongested || journal.isFull { return }
             guard let (logTime, item) = source.peek() else { return entries.isEmpty ? feedIsEmpty() : () }
             if let until = plan.options.timetable.until, logTime > until { return entries.isEmpty ? finish() : () }
-            // A timer that is due before this event fires at its own deadline, not at the event's time. What the entries will set is
-            // not known yet, so time waits for them.
+            // A timer that is due before this event fires at its own deadline, not at the event's time. The timers that the entries will set are not
+            // known yet, so time waits for the entries.
             let moment = entries.isEmpty ? min(logTime, nextStop ?? logTime) : logTime
             guard pacing.hasCome(moment, at: now) else { return }
             if moment < logTime {
@@ -248,7 +248,7 @@ package final class Replay {
         endLeaving()
     }
 
-    /// Earliest moment at which time stops before the next item. With a store and an item that has come that is the previewed phone's alone,
+    /// Earliest moment at which time stops before the next item. If there is a store and an item has come, only the previewed phone's moment counts,
     /// because each stop of the engine is an entry, and an event fires the timers before it anyway.
     private var nextStop: FeedTime? {
         store != nil && (plan.isLive || plan.options.timetable.speed == .max) ? preview?.nextDue : nextDeadline
@@ -295,7 +295,7 @@ package final class Replay {
             core: engine, rules: plan.options.rules, logged: LogRules(text: plan.options.store?.rules ?? ""),
             report: journal.report)
         try store.recall(from: &source, into: recall)
-        // The states of topics that are forgotten are in no checkpoint.
+        // No checkpoint has the states of forgotten topics.
         if plan.isLive, !plan.options.keepsStates, let options = plan.options.store {
             try store.keepCheckpoints(of: engine, rules: recall.logged, interval: options.checkpointInterval) {
                 [journal] in journal.reportOnce($0)
@@ -329,7 +329,7 @@ package final class Replay {
     /// Handles a request to stop.
     private func interrupted() {
         figures.noteInterruption()
-        // Files without a log can be read again. A log sends no alert again, so what is on its way goes out first.
+        // A replay without a log can read its files again. A log sends no alert again, so pushes on their way go out first.
         guard course.hasBegun, plan.isLive || store != nil else {
             course.haltAtOnce()
             return loop.stop()
@@ -353,7 +353,7 @@ package final class Replay {
 
     private func look() {
         let now = now
-        // While the feed is quiet, too: a quarter of a megabyte in each look.
+        // The replay writes checkpoints while the feed is quiet, too: a quarter of a megabyte at each look.
         for _ in 0..<8 where store?.checkpoints?.writer.run() != true { break }
         let progress = figures.progress(with: engine.counts, at: now)
         journal.show(progress)

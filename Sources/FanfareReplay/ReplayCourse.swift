@@ -62,7 +62,7 @@ struct ReplayCourse {
 
     var isLeaving: Bool { stage == .leaving }
 
-    /// Notes that all that was taken of a feed that was left is decided.
+    /// Notes that every event taken of a feed that was left has been decided.
     mutating func noteDecided() {
         stage = .settling
         hasDecidedAll = true

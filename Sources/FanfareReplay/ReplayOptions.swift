@@ -14,7 +14,7 @@ package struct ReplayOptions: Sendable {
         case times(Double)
     }
 
-    /// When events are replayed, and which of them. A live feed ignores all but `until`: its events are taken as they come.
+    /// Times at which a replay plays the events of its feed. A live feed ignores all but `until`: the replay takes its events as they come.
     package struct Timetable: Sendable {
         /// Speed of a recorded feed.
         package var speed = Speed.max

@@ -126,7 +126,7 @@ struct LiveLines {
 
     /// Ends the lines: no more bytes will come.
     ///
-    /// - Parameter failure: why reading failed; `nil` at the end of the file.
+    /// - Parameter failure: reason why reading failed; `nil` at the end of the file.
     mutating func end(_ failure: String?) {
         hasEnded = true
         decoder.finish(into: &items)

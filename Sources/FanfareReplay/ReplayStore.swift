@@ -44,7 +44,7 @@ final class ReplayStore {
     private static let notOfFiles = LogError(
         "the store was written from standard input or by a program; give the replay of files a new folder")
 
-    /// Reads the items of earlier runs, before anything is appended, and moves the source behind them.
+    /// Reads the items of earlier runs, before anything is appended, and moves the source past them.
     func recall(from source: inout any ReplaySource, into core: CoreRecall) throws(LogError) {
         if !isLive { try refuseCheckpoint() }
         let target = ReplayRecall(store: self, core: core, source: source)
@@ -53,9 +53,9 @@ final class ReplayStore {
     }
 
     /// Refuses a log with a checkpoint, for a replay of files: none has written one, and the feed's items could not be compared with the entries
-    /// before it. The log may have no entry behind it.
+    /// before it. The log may have no entry after the checkpoint.
     private func refuseCheckpoint() throws(LogError) {
-        // The recall reports the checkpoints that it does without.
+        // The recall reports the checkpoints that it skips.
         if try log.newestCheckpoint(report: { _ in }).head != nil { throw ReplayStore.notOfFiles }
     }
 
@@ -108,7 +108,7 @@ final class ReplayStore {
         }
     }
 
-    /// Moves the source behind an entry's item, which must be the item that the log has.
+    /// Moves the source past an entry's item, which must be the item that the log has.
     fileprivate func follow(
         _ entry: LogEntry, at position: LogPosition, in source: inout any ReplaySource
     ) throws(LogError) {

@@ -33,7 +33,7 @@ package struct ReplaySummary: Sendable {
         }
     }
 
-    /// What the store had from earlier runs. No other figure counts it.
+    /// Figures of the entries that the store had from earlier runs. No other figure counts these entries.
     package struct Recall: Sendable {
         package var entries = 0
         /// Rejections among the decisions of earlier runs.
@@ -99,7 +99,7 @@ package struct ReplaySummary: Sendable {
         return Double(max(sweeps, freshness.oldestUndelivered)) / 1e9
     }
 
-    /// Is `true` if everything was delivered and nothing was rejected or refused, by earlier runs of the store neither.
+    /// Is `true` if everything was delivered, and neither this run nor an earlier run of the store rejected or refused anything.
     package var isClean: Bool {
         !interrupted && undelivered == 0 && counts.pushes.failed == 0 && decisions.outcomes[.rejected, default: 0] == 0
             && recall.rejections == 0 && fates.notEnded == 0 && fates.refused.isEmpty

@@ -47,7 +47,7 @@ struct CardEnds {
     mutating func noteCarriedOut(_ id: UInt64, isKept: Bool) {
         if isKept {
             asked[id] = nil
-            // The shard expects a question after each removal that it reports. The answer counts for nothing.
+            // The shard expects a question after each removal that it reports. The answer has no effect.
             if let former = deferred.removeValue(forKey: id) { questions.append(former) }
         }
         guard let count = calls[id] else { return }
@@ -62,7 +62,7 @@ struct CardEnds {
 
     /// Notes that a shard has removed an activity.
     ///
-    /// The shard is to be asked whether that holds (`nextQuestion`); `answer` follows.
+    /// `nextQuestion` then asks the shard whether the removal holds, and `answer` takes the reply.
     mutating func shardRemoved(_ removed: Question) {
         guard calls[removed.id] != nil else { return ask(removed) }
         // The call comes behind the shard's answer.
@@ -79,7 +79,7 @@ struct CardEnds {
         if isOver, calls[id] != nil { deferred[id] = question } else if isOver { remove(id, token: token) }
     }
 
-    /// Lets the row of a card be removed that no shard has, unless a call follows or starts it.
+    /// Marks the row of a card that no shard has for removal, unless a call follows or starts the card.
     mutating func remove(_ id: UInt64, token: UInt64) {
         guard calls[id] == nil else { return }
         if over.updateValue(token, forKey: id) == nil { order.append(id) }

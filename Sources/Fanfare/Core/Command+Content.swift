@@ -19,7 +19,7 @@ extension Engine.Command {
             writer.write(subscriber.app) { $0.write($1) }
             writer.write(audience)
             writer.write(request)
-        // Commands without a key.
+        // These commands have no key.
         case .follow, .card, .trustDeadAnswers, .refused: break
         }
         return writer.bytes.fnv1a

@@ -24,7 +24,7 @@ enum CoreRequest: Sendable {
     case freshness(@Sendable (FreshnessReport) -> Void)
     case disposition(
         ActivityID, subscriber: UInt64, app: Int, cause: String, TopicID, @Sendable (AlertDisposition?) -> Void)
-    /// Answered by that time, or in the next turn after it.
+    /// Question whether every activity has all earlier content. The core answers it by that time, or in the next turn after that time.
     case settle(until: MonotonicTime, @Sendable (Settlement) -> Void)
     case topicState(TopicID, @Sendable (TopicState?) -> Void)
 }
@@ -40,7 +40,7 @@ extension CoreRequest {
         }
     }
 
-    /// Is `true` if the request is no entry and is about cards: all cards of a store are to be loaded first.
+    /// Is `true` if the request is about cards and makes no entry: such a request waits until all cards of the store are loaded.
     var isOfCards: Bool {
         switch self {
         case .counts, .freshness, .topicState, .trustDeadAnswers: false

@@ -4,16 +4,15 @@ import FanfareLog
 import FanfareModel
 import FanfareQueues
 
-/// Turns of an engine with a store. Nothing is decided before its entry is durable, so nothing that follows from it leaves the engine
-/// before that.
+/// Turns of an engine with a store. The core decides an entry only once the entry is durable, so no effect of an entry leaves the engine before that.
 extension CoreTurn {
     /// Least time between two entries that only advance time. Timers still fire at their own deadlines.
     private static let tickInterval = Duration.milliseconds(100)
-    /// Greatest size of an event, far above a feed's line and below the log's limit: an event that the log refused would hold up all behind it.
+    /// Greatest size of an event, far above a feed's line and below the log's limit: an event that the log refused would hold up all later entries.
     static let eventSizeMax = ByteCount.mebibytes(16)
     /// Characters of an event's name in a rejection.
     private static let placeMax = 200
-    /// Time that an engine which stops gives the store beyond the deadline.
+    /// Time beyond the deadline that a stopping engine gives the store.
     private static let storePatience = Duration.seconds(2)
 
     func run(through intake: Intake, _ now: FeedTime, _ moment: Moment, isLate: Bool) -> Next {
@@ -33,14 +32,14 @@ extension CoreTurn {
             case .request(let request): carryOut(request, now, moment)
             }
         }
-        // Time stands at the last entry while a timer is due, and before that timer: an order releases changes at once, by a timer of its
-        // own time.
+        // While a timer is due, log time is that of the last entry and earlier than the timer's deadline: an order releases changes by a timer that
+        // is due at the order's own time.
         let due = core.nextDeadline.flatMap { $0 > now ? nil : $0 }
         askShards(at: due.map { min(core.now, $0 + .milliseconds(-1)) } ?? now)
         let supply = hold(through: intake, now, moment)
         if supply == .exhausted, intake.isEmpty { finish(through: intake, isLate: isLate) }
         tick(through: intake, now, clock)
-        // Before entries are sent on: entries behind slow rows go on when operators know of it.
+        // The report comes before `send`, because entries that wait for slow rows go on once operators know of the slowness.
         reportSlowness(of: intake, clock)
         intake.send(at: clock, now: core.now)
         askOfRemovals()
@@ -51,14 +50,14 @@ extension CoreTurn {
             abandon(intake, now, moment)
             return .again
         }
-        // Nothing waits for a checkpoint: new requests go first in the next turn.
+        // No request waits for a checkpoint: new requests go first in the next turn.
         let writesOn = !isLate && checkpointer?.run() == true
         return supply == .more || writesOn ? .again : next(through: intake, now, moment)
     }
 
-    /// Notes that people are about to be told that a card may have been started by the process before this one.
+    /// Notes that the engine is about to report a card that the earlier process may have started.
     ///
-    /// - Returns: `false` if it is on a phone, as a later call has said.
+    /// - Returns: `false` if the card is on a phone, as a later call has reported.
     func noteReport(ofUncertain card: UInt64) -> Bool {
         let callers = inbox.arrivals
         return intake?.uncertain.noteReport(
@@ -100,7 +99,7 @@ extension CoreTurn {
         case exhausted
         /// There may be more requests, for which there is room.
         case more
-        /// Requests have to come, or to wait for room.
+        /// The turn can take no request: requests have still to come, or there is no room for them.
         case none
     }
 
@@ -160,7 +159,7 @@ extension CoreTurn {
         finishFeed()
     }
 
-    /// Lets time pass when a timer is due and nothing else has come: time passes by entries only.
+    /// Advances log time by an entry when a timer is due and no request has come: only entries advance log time.
     private func tick(through intake: Intake, _ now: FeedTime, _ clock: MonotonicTime) {
         guard !intake.hasReady, !intake.isCommittingEntries, !intake.holdsEntry, !hasFinished,
             let due = core.nextDeadline,
@@ -180,7 +179,7 @@ extension CoreTurn {
         }
     }
 
-    /// Ends a stop without the store, which takes nothing: questions are answered, and all that is not durable is given up.
+    /// Ends a stop without the store, which does not answer: answers the questions, and gives up all requests that are not durable.
     private func abandon(_ intake: Intake, _ now: FeedTime, _ moment: Moment) {
         while let request = inbox.requests.pop() { hold(request, nil, under: nil, through: intake, now, now) }
         // A producer that has claimed a slot and is about to write it will signal.

@@ -18,7 +18,7 @@ extension CoreTurn {
         _ request: CoreRequest, under key: CallKey, _ answer: KeyedAcknowledgement?, through intake: Intake,
         _ now: FeedTime, _ wall: FeedTime
     ) {
-        // Behind the entry of the first call, so that the repeated one is answered when that is durable.
+        // The repeated call waits after the entry of the first call, so its answer comes once that entry is durable.
         let isChange = request.changesCard
         var isHeld = false
         let isNew = takes(key, answer, at: now, isDecided: false) {
@@ -49,7 +49,7 @@ extension CoreTurn {
         }
     }
 
-    /// Answers a repeated call, behind the entry of the first one.
+    /// Answers a repeated call, after the entry of the first call.
     func answer(repeated call: KnownKeys.Call, _ answer: KeyedAcknowledgement?) {
         let first = core.keys.endWait(for: call)
         answer?(first.isDecided ? .repeated(first) : .stopped)

@@ -228,7 +228,7 @@ final class CoreTurn {
 
     /// Reports a line to operators. Equal lines are reported once a minute, with the number of repetitions.
     ///
-    /// - Parameter figures: text behind the line; lines that differ only in it count as equal.
+    /// - Parameter figures: text after the line; lines that differ only in it count as equal.
     func report(_ line: String, with figures: String = "") {
         if let line = reports.admit(line, at: clock.now().monotonic) { onReport(line + figures) }
     }

@@ -9,8 +9,8 @@ package import FanfareModel
 package final class EngineCore {
     /// Receiver of all reports from the moment it is set. It owns the core or outlives it.
     package unowned var delegate: (any EngineCoreDelegate)?
-    // Each is confined to one thread and is never re-entered by its callees. Exclusivity checks at run time would cost as much as some of the
-    // accesses.
+    // These properties are confined to one thread and never re-entered by their callees. Exclusivity checks at run time would cost as much as some of
+    // the accesses.
     @safe @exclusivity(unchecked) var decisionCore: DecisionCore
     @safe @exclusivity(unchecked) private var decisions: [Decision] = []
     @safe @exclusivity(unchecked) private var feedWatch: FeedWatch
@@ -22,11 +22,11 @@ package final class EngineCore {
     private var figures: ShardFigures
     @safe @exclusivity(unchecked) private var publications = ShardCompletions()
     private var questions: PendingQuestions
-    /// `nil` outside a recall.
+    /// Progress of the present recall; `nil` outside a recall.
     @safe @exclusivity(unchecked) var recalling: Recall?
     /// Number of records since the beginning of the log.
     @safe @exclusivity(unchecked) var records = RecordCounts()
-    /// `nil` if alerts of an earlier process do not go on.
+    /// Alerts that may still go on to activities; `nil` if alerts of an earlier process do not go on.
     @safe @exclusivity(unchecked) var recentAlerts: RecentAlerts?
     @safe @exclusivity(unchecked) private var completions: PeopleCompletions
 
@@ -122,7 +122,7 @@ package final class EngineCore {
         // Alerts may contain words that other rules hide.
         if adoption == .asOthers, recentAlerts != nil { keepAlerts() }
         decisionCore.adopt(rules, now: now, into: &decisions)
-        // At this entry, so that each later recall gives the versions the same numbers.
+        // The core shows the new states at this entry, so that each later recall gives their versions the same numbers.
         if adoption != .asTheFirst { decisionCore.showOtherwise(into: &decisions) }
         hand()
     }
@@ -161,7 +161,7 @@ package final class EngineCore {
         mutating func adopt(_ adopted: LogRules, at position: LogPosition) -> Adoption {
             defer { rules = adopted }
             guard let rules else { return .asTheFirst }
-            // A release that has decided nothing again has decided nothing otherwise.
+            // A release that has decided no entry again has decided none otherwise.
             guard rules.text != adopted.text || hasDecided else { return .asTheSame }
             changedAt = position
             return .asOthers
@@ -193,7 +193,7 @@ package final class EngineCore {
     /// - Returns: the alerts that go on.
     func endRecall(within horizon: AlertHorizon?) -> [RecentAlert] {
         guard isRecalling else { return [] }
-        // A build that has not said so decides otherwise than the one before.
+        // The present build may decide otherwise than the earlier one although no entry of the log says so.
         decisionCore.showOtherwise(into: &decisions)
         hand()
         guard let recall = recalling.take() else { return [] }
@@ -254,7 +254,7 @@ package final class EngineCore {
     }
 
     private func handToShards() {
-        // A shard without followers of a topic says so once it has the version: its report covers all earlier joiners.
+        // A shard without followers of a topic reports that once it has the version, and its report covers all earlier joiners.
         if !decisions.isEmpty { sendJoinTimes() }
         let delegate = delegate
         var publication: Publication?
@@ -341,7 +341,7 @@ package final class EngineCore {
 
     // MARK: Shards
 
-    /// Tells a shard that its claims up to that ticket are durable.
+    /// Notifies a shard that its claims up to the ticket are durable.
     func confirmClaims(_ ticket: UInt64, shard: Int) { shards[shard].send(.claimed(ticket)) }
 
     /// Asks a shard whether an activity is still over; `coreDidCheckRemoval` follows.
@@ -353,7 +353,7 @@ package final class EngineCore {
         shards.ring()
     }
 
-    /// Tells the shards the log time before which all joiners have been sent.
+    /// Sends the shards the log time before which they have all joiners.
     private func sendJoinTimes() {
         guard let (before, sent) = completions.joins.next(at: now) else { return }
         shards.send(.followed(before: before, sent: sent))
@@ -457,7 +457,7 @@ package final class EngineCore {
         var whole: [TopicCompletion] = []
         for report in reports where decisionCore.isNewest(report.publication) {
             if let completion = completions.take(report, app: app, shard: shard) { whole.append(completion) }
-            // A question left out costs a silent push after a restart.
+            // A skipped question costs a silent push after a restart.
             guard report.isForJoiners, !isCongested else { continue }
             for other in completions.behind(report, app: app) {
                 shards[app * shards.perApp + other].send(.reportCompletion(report.publication))
@@ -466,7 +466,7 @@ package final class EngineCore {
         if !whole.isEmpty { delegate?.coreDidComplete(whole, app: app) }
     }
 
-    /// Tells the delegate once more of the fate of an activity of the process before this one.
+    /// Reports the fate of an activity of the earlier process to the delegate once more.
     func report(_ fate: ActivityFate, of card: ActivityID) { delegate?.coreDidLearn(fate, of: card) }
 
     /// Ends the shards, takes their remaining feedback and answers all pending questions. Blocks until the shards' threads, if any, have

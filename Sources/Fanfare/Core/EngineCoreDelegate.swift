@@ -40,8 +40,8 @@ package protocol EngineCoreDelegate: AnyObject {
     /// - Parameters:
     ///   - activity: bits of its id.
     ///   - token: `keyedHash` of the token that it had.
-    ///   - shard: its index. The shard is to be asked whether that holds (`EngineCore.checkRemoval`), and reports few others before;
-    ///     `coreDidCheckRemoval` follows.
+    ///   - shard: its index. The delegate asks the shard whether the removal holds (`EngineCore.checkRemoval`), and the shard reports few other
+    ///     removals before that; `coreDidCheckRemoval` follows.
     func coreDidRemove(_ activity: UInt64, token: UInt64, shard: Int)
     /// Called with a shard's answer: `true` if it has no activity with that id and that token.
     func coreDidCheckRemoval(_ activity: UInt64, token: UInt64, isOver: Bool)

@@ -57,7 +57,7 @@ final class Inbox: Sendable {
     }
 
     private func pushChange(_ request: CoreRequest) -> UInt64? {
-        // Never above the bound, not even for a moment: the core would see no room, and sleep.
+        // The count never exceeds the bound, not even for a moment: the core would see no room, and sleep.
         var count = changes.load(ordering: .relaxed)
         repeat {
             guard count < changesMax else { return nil }
@@ -155,7 +155,7 @@ final class Inbox: Sendable {
 
     /// Closes the inbox. The work for everything taken before ends by the deadline.
     func stop(by deadline: MonotonicTime) {
-        // First, because the core may end as soon as the inbox is closed, and takes the time that is left from here.
+        // The deadline is stored first, because the core may end as soon as the inbox is closed, and takes the time that is left from this deadline.
         stopNanoseconds.min(deadline.nanoseconds, ordering: .sequentiallyConsistent)
         requests.close()
         line.close()

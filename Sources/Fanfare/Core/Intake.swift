@@ -7,10 +7,10 @@ import FanfareQueues
 /// Requests of an engine with a store, on their way from the mailbox through the store to the core. A request that changes decisions is an
 /// entry of the log, one that changes a card is a row of the people, and both are carried out when the store has them.
 ///
-/// Entries and rows are written side by side. An entry is decided before all waiting rows, and behind the rows that are being written: few, so that a
-/// goal hardly waits, however many people follow. Hence a card has joined, as its row says, before each entry that is decided behind it, unless the
-/// rows take longer than an entry waits. Every other request is carried out behind all earlier ones. Has neither thread nor loop. Confined to the
-/// core's thread.
+/// The intake writes entries and rows side by side. The core decides an entry before all waiting rows, and after the rows that are being written. Few
+/// rows are written at a time, so a goal hardly waits, however many people follow. Hence a card has joined, as its row says, before each entry that
+/// is decided after its row, unless the rows take longer than an entry waits. The core carries out every other request after all earlier ones. The
+/// intake has neither thread nor loop. Confined to the core's thread.
 final class Intake {
     enum Item {
         /// Entry that is durable and acknowledged.
@@ -237,7 +237,7 @@ final class Intake {
         }
     }
 
-    /// Makes items ready that wait for nothing, requests before the entries behind them.
+    /// Makes items ready that wait for nothing, requests before the entries that follow them.
     private func release() {
         while true {
             if !aside.isEmpty, takeAside() { continue }
@@ -266,7 +266,7 @@ final class Intake {
         switch first.kind {
         case .change: return false
         case .kept(let request, let acknowledge, let isKept, let revived):
-            // Requests handed in after the answer are carried out behind the change.
+            // The core carries out requests after the change if callers hand them in after the answer.
             acknowledge?(isKept)
             ready.append(.kept(request, revives: revived, isKept: isKept))
             rows.noteReady()
@@ -320,7 +320,7 @@ final class Intake {
             case .durable: break
             }
         }
-        // Others wait behind a call whose key is not known to be durable, which may be repeated.
+        // The other kept changes wait for a call whose key is not known to be durable: a caller may repeat that call.
         let durableEver = entries.durableEver
         lost += entries.abandon()
         for request in waiting.elements {

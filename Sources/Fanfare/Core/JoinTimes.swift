@@ -1,7 +1,7 @@
 import FanfareModel
 
-/// Log time before which all joiners have been sent to the shards, as the shards are told. A shard without followers of a topic then reports that all
-/// of these joiners have a version.
+/// Log time before which the shards have been sent all joiners. A shard without followers of a topic then reports that all of these joiners have a
+/// version.
 struct JoinTimes {
     /// Log time of the earliest joiner that is still to be sent; `nil` if none are on their way.
     var pending: FeedTime?
@@ -18,7 +18,7 @@ struct JoinTimes {
     /// - Parameter now: log time.
     mutating func next(at now: FeedTime) -> (before: FeedTime, sent: FeedTime)? {
         guard let sentAt else { return nil }
-        // Others may join at that log time, and joiners whose rows are being written joined before the newest entry's.
+        // Other activities may join at that log time, and joiners whose rows are being written joined before the newest entry's.
         let before = min(now, pending ?? now)
         if before > sentAt { self.sentAt = nil }
         guard before > sentBefore else { return nil }

@@ -28,7 +28,7 @@ struct KnownKeys {
     enum Finding: Equatable {
         /// No call has had the key, and now one has.
         case new
-        /// The first call; `endWait(for:)` has its entry when it is the repeated call's turn.
+        /// The first call; `endWait(for:)` returns it with its entry when the turn of the repeated call comes.
         case repeated(Call)
         /// The first call with the key had another content.
         case differs(Call)
@@ -116,7 +116,7 @@ struct KnownKeys {
         }
         if chunks.last.map({ $0.count == KnownKeys.callsPerChunk }) ?? true {
             chunks.append([])
-            // A chunk grows to its size and a half otherwise.
+            // Without this reservation a chunk would grow to one and a half times its size.
             chunks[chunks.count - 1].reserveCapacity(KnownKeys.callsPerChunk)
         }
         chunks[chunks.count - 1].append(call)
@@ -170,7 +170,7 @@ extension KnownKeys {
     /// Returns the next row; `nil` if there is none, or it would be empty.
     mutating func takeRow() -> [UInt8]? {
         guard let now = unwritten?.now, let chunk = unwritten?.chunks.popFirst() else { return nil }
-        // The entry of a call that was not decided yet is behind the checkpoint, or lost with the process.
+        // The entry of a call that was not decided yet follows the checkpoint, or is lost with the process.
         let calls = chunk.compactMap { call in
             call.entry.flatMap { KnownKeys.isOver(call, at: now) ? nil : (call: call, entry: $0) }
         }
@@ -187,7 +187,7 @@ extension KnownKeys {
 
     mutating func endRows() { unwritten = nil }
 
-    /// Takes the calls of a row back, behind its first byte. Rows come in the order in which they were written.
+    /// Takes back the calls of a row, after its first byte. Rows come in the order in which they were written.
     mutating func restore(_ reader: inout SerialReader) throws(SerialError) {
         for _ in 0..<(try reader.count()) {
             let (key, at) = (try reader.callKey(), try reader.time())

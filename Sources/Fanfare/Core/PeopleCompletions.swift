@@ -1,7 +1,7 @@
 import FanfareLog
 import FanfareModel
 
-/// Completions of topics: of earlier processes, as the store has them, and as all shards of an app have reported them.
+/// Completions of topics: those of earlier processes, from the store, and those that all shards of an app have reported.
 struct PeopleCompletions {
     /// Is `true` if the shards report completions.
     private(set) var areKept = false
@@ -37,7 +37,7 @@ struct PeopleCompletions {
 
     /// Ends the recall.
     ///
-    /// - Parameter publications: the topics' newest ones.
+    /// - Parameter publications: newest publication of each topic.
     mutating func noteShown(_ publications: [Publication]) { outdated = earlier?.outdated(by: publications) ?? [] }
 
     /// Removes and returns the places of stored completions of other states than the topics' at the end of the recall.

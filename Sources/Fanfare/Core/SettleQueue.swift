@@ -1,10 +1,10 @@
 import FanfareModel
 
-/// Answer to the question if every activity has all earlier content.
+/// Answer to the question whether every activity has all earlier content.
 package enum Settlement {
-    /// Every activity has it, or something newer.
+    /// Every activity has all earlier content, or newer content.
     case complete
-    /// Nothing is in flight, but APNs refused it for some activity for good.
+    /// No push is in flight, but APNs has refused the content for some activity for good.
     case refused
     /// The time is over, or the engine stops.
     case unknown
@@ -12,9 +12,9 @@ package enum Settlement {
 
 /// Pending settles and the shards' answers to them.
 ///
-/// Settles are numbered questions. A shard's answer to one answers all before it, and a settle whose time is over is withdrawn, so nothing
-/// here or in a shard grows with unanswered questions. The queue returns answers instead of giving them, so that whoever gets one may ask the
-/// next question.
+/// Settles are numbered questions. A shard's answer to one answers all before it, and a settle whose time is over is withdrawn, so neither the queue
+/// nor a shard grows with unanswered questions. The queue returns answers instead of giving them, so that a receiver of an answer may ask the next
+/// question.
 struct SettleQueue {
     typealias Answer = () -> Void
 

@@ -8,7 +8,7 @@ extension ClockSource {
     }
 }
 
-/// Clocks as one thread believes them, and the only place where it reads them. Confined to that thread.
+/// One thread's estimate of the clocks, and the only place where the thread reads them. Confined to that thread.
 package final class ThreadClock {
     private let source: ClockSource
     private var estimate: WallEstimate
@@ -38,6 +38,6 @@ package final class ThreadClock {
 
     /// Step by which the wall clock was set between the last two readings; `nil` if there was none.
     var step: Duration? { estimate.step }
-    /// Is `true` if APNs goes by another time than the machine's clock; this clock then follows APNs.
+    /// Is `true` if the time of APNs differs from the machine's clock; this clock then follows APNs.
     var isRefuted: Bool { estimate.isRefuted }
 }

@@ -2,7 +2,7 @@ import FanfareFanOut
 
 /// Immediate answer of the engine to a call that does not wait.
 public enum Admission: Sendable, Hashable {
-    /// The engine will carry it out, even if it is stopped before that.
+    /// The engine will carry out the command, even if the engine is stopped before that.
     case taken(Receipt)
     /// There is no room, and nothing was taken. `Engine.room(for:)` waits for room.
     case full
@@ -61,7 +61,7 @@ public enum EngineError: Error, Sendable, Hashable, CustomStringConvertible {
 public struct Refusal: Sendable, Hashable, CustomStringConvertible {
     /// Part of the call that is invalid. Later versions may have more causes.
     public struct Cause: Sendable, Hashable {
-        // Small, because every answer has room for one.
+        // The cause takes one byte, because every answer has room for one.
         private let code: UInt8
 
         /// An update or start token is empty or too long.

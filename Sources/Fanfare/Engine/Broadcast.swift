@@ -30,7 +30,7 @@ final class Broadcast<Element: Sendable>: Sendable {
         let (number, isOver) = state.withLock { state in
             let number = state.nextNumber
             state.nextNumber += 1
-            // Under the lock, so that elements announced in the meantime come later.
+            // The lock is held, so that elements announced in the meantime come later.
             for element in state.early { receive(element) }
             state.early = []
             if !state.isOver { state.listeners.append((number, receive, end)) }

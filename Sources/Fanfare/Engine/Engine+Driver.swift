@@ -25,7 +25,7 @@ extension Engine {
         private var wakeup: Wakeup?
         private var ticks: LoopTimer?
         private var store: Store?
-        /// `nil` without a store.
+        /// Loading of the store's cards; `nil` without a store.
         private var loading: CardLoading?
         private var cards: StoredCards?
         /// Beginning of the loading.
@@ -69,7 +69,7 @@ extension Engine {
                         log, under: options.rules, rules, within: earlier.horizon(since: claims.start, wall: wall),
                         report: { early.reports.say($0) })
                     if let line = earlier.report(unfinished, wall: wall()) { early.reports.say(line) }
-                    // Another process, after this one has died before the starts are named, is to know them as little.
+                    // If this process dies before claims name the starts, the next process must not know the starts either.
                     if !earlier.knowsStarts, people.expectedCount > 0 { try claims.append([], .ofNoLog) }
                     if claims.start == nil { try claims.begin(at: core.now) }
                     loading = CardLoading(after: earlier)
@@ -87,7 +87,7 @@ extension Engine {
                 ) { report?($0) }
                 work = { [unowned self] in self.work() }
             } catch {
-                // The shards end the loading, for which the store's thread may wait.
+                // The shards end the loading first, because the store's thread may wait for them.
                 core.stop(within: .zero)
                 store?.close()
                 throw error
@@ -103,7 +103,7 @@ extension Engine {
         /// Seconds of loading that are worth a line for operators.
         private static let loadingReported: Int64 = 2
 
-        /// Reserves stamps behind those of the process before. A disk that takes nothing keeps no engine from starting.
+        /// Reserves stamps after those of the earlier process. The engine starts even if the disk takes nothing.
         private static func reserveStamps(
             in claims: any ClaimStore, at wall: FeedTime, report: (String) -> Void
         ) -> StampBounds {
@@ -122,7 +122,7 @@ extension Engine {
         /// Removes the void completions: all, if the recall says so, or those of other states than the topics'.
         private func tidyCompletions(of earlier: EarlierProcess) {
             let counting = core.takeEarlierCompletions()
-            // Completions of another log tell that starts are unknown, until these have been named.
+            // While starts are unknown, the completions stay: they tell the next process that the starts are unknown, until claims name the starts.
             if counting == nil || earlier.hasVoidCompletions, earlier.knowsStarts { store?.claims.change { $0.void() } }
             let gone = core.takeOutdatedCompletions()
             if !gone.isEmpty { store?.claims.change { changes in for key in gone { changes.forget(key) } } }
@@ -204,7 +204,7 @@ extension Engine {
             loop.run()
             core.stop(within: turn.timeLeft)
             store?.checkpointer.finish { turn.timeLeft <= .zero }
-            // A disk that does not answer keeps its thread, and nothing else.
+            // A disk that does not answer blocks its own thread, and nothing else.
             store?.close(within: .seconds(1), checkpoint: .seconds(max(1, Int(turn.timeLeft / .seconds(1)))))
             let counts = core.counts
             return ShutdownReport(owed: counts.owed, refused: counts.refused, unstored: store?.intake.lost ?? 0)
@@ -260,7 +260,7 @@ extension Engine {
 }
 
 extension Engine.Driver {
-    /// Ways of an engine to its store, once it has been read.
+    /// Paths from an engine to its store, once the store has been read.
     private struct Store {
         let intake: Intake
         let commits: CommitQueue
@@ -340,7 +340,7 @@ extension Engine.Driver {
 
         /// - Parameter checkpoint: time for the rows of a checkpoint that the disk has still to take.
         func close(within timeout: Duration = .seconds(5), checkpoint: Duration = .seconds(5)) {
-            // The folder's lock goes with the log.
+            // The log closes last, because the folder's lock ends with it.
             claims.close(within: timeout)
             checkpoints.close(within: checkpoint)
             people.close(within: timeout)

@@ -39,7 +39,7 @@ extension Engine {
         startedAt: FeedTime?
     ) -> Card {
         let now = FeedTime(milliseconds: core.clock.wallMilliseconds())
-        // A time that cannot be is taken for now, as the core does.
+        // An impossible time counts as now, as it does in the core.
         let began = startedAt.flatMap { StartDate.isPossible($0, now: now) ? $0 : nil } ?? now
         var card = Card(
             subscriber: subscriber.rawValue, activity: activity, token: token, audience: audience, startedAt: began)

@@ -98,7 +98,7 @@ extension Engine {
             }
         }
         guard let last = requests.popLast() else { return nil }
-        // Without a wait for the store at each one: commands become durable in their order.
+        // Only the last call waits for the store, because commands become durable in their order.
         for request in requests { _ = try await queue(request, until: .never) }
         return try await hand(in: last, until: .never)
     }

@@ -100,7 +100,7 @@ final class EventBuffer<Element: Sendable>: Sendable {
         state.first = 0
     }
 
-    /// Ends the sequence behind the elements in the buffer.
+    /// Ends the sequence after the elements in the buffer.
     func finish() {
         let waiting = state.withLock { state in
             state.isOver = true
@@ -126,7 +126,7 @@ final class EventBuffer<Element: Sendable>: Sendable {
     }
 
     private func wait(as number: UInt64) async -> Element? {
-        // The handler is gone here, so no cancellation of this wait can follow.
+        // The cancellation handler has ended here, so no cancellation of this wait can follow.
         defer { state.withLock { _ = $0.cancelled.remove(number) } }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

@@ -17,7 +17,7 @@ final class RoomLine<Element: Sendable>: Sendable {
     private struct Caller {
         /// Element to push; `nil` for a caller that only waits for room.
         let element: Element?
-        /// Number of callers with an element, this one included; of no use for a caller without.
+        /// Number of callers with an element, this one included; without meaning for a caller that has none.
         let arrival: UInt64
         let until: MonotonicTime
         let continuation: CheckedContinuation<Answer, Never>
@@ -69,7 +69,7 @@ final class RoomLine<Element: Sendable>: Sendable {
     ///   - wake: makes the core take a turn.
     func wait(with element: Element?, until: MonotonicTime, wake: @Sendable () -> Void) async -> Answer {
         let number = nextNumber.add(1, ordering: .relaxed).newValue
-        // The handler is gone here, so no cancellation of this caller can follow.
+        // The cancellation handler has ended here, so no cancellation of this caller can follow.
         defer { state.withLock { _ = $0.cancelled.remove(number) } }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -101,7 +101,7 @@ final class RoomLine<Element: Sendable>: Sendable {
     /// - Parameters:
     ///   - room: greatest number of elements to push.
     ///   - push: pushes an element and returns its position; `nil` if there is no room after all.
-    /// - Returns: `true` if any caller was admitted: callers without an element leave room for those behind them.
+    /// - Returns: `true` if any caller was admitted: callers without an element leave room for later callers.
     func admit(room: Int, push: (Element) -> UInt64?) -> Bool {
         guard count > 0, room > 0 else { return false }
         var admitted: [(Caller, UInt64?)] = []

@@ -15,10 +15,10 @@ extension Engine {
         let announcements: Announcements
         let ending: Ending
 
-        /// Begins on a thread that may be blocked, and returns as the blocking form does. A cancelled task still waits.
+        /// Runs the blocking initialiser on a thread of its own and waits for its result. A cancelled task still waits.
         static func begun(_ options: Options, _ observer: Observer) async throws(EngineFault) -> RunningCore {
             let result: Result<RunningCore, EngineFault> = await withCheckedContinuation { continuation in
-                // Not on a queue of Dispatch, which waits for ever where no thread can be created.
+                // A queue of Dispatch is no substitute: it waits for ever where no thread can be created.
                 do throws(LoopError) {
                     try DetachedThread.run(name: "fanfare launch") {
                         do throws(EngineFault) {

@@ -33,7 +33,7 @@ extension TransportChoice {
             }
             var tokens: [(of: APNsOptions, token: ProviderToken)] = []
             return try all.map { options in
-                // One provider token for all apps that share a key: APNs answers several on one connection with
+                // All apps that share a key share one provider token: APNs answers several on one connection with
                 // `TooManyProviderTokenUpdates` (spec §9.2).
                 let known = tokens.first { $0.of.hasKey(of: options) }?.token
                 let token =

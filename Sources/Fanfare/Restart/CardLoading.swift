@@ -1,8 +1,8 @@
 import FanfareLog
 import FanfareModel
 
-/// Loading of a store's cards by an engine that serves already, and the steps behind it: starts of the process before this one go on or are given up,
-/// claims name the given-up starts, and people are told of them.
+/// Loading of a store's cards by an engine that serves already, and the steps after it: starts of the earlier process go on or are given up, claims
+/// name the given-up starts, and the engine reports them.
 ///
 /// It only decides the next step: the core's thread asks for one in each turn, and carries it out.
 final class CardLoading {
@@ -17,9 +17,9 @@ final class CardLoading {
         case resumed(unneeded: [Card])
         /// All starts are known: calls for cards go on. The claims are to become durable (`noteNamed`).
         case settled(uncertain: UncertainStarts, unnamed: [StoredClaims], line: String?)
-        /// Given-up starts, of which people are to be told.
+        /// Given-up starts that the engine is to report.
         case giveUp([(card: Card, failure: StartFailure)])
-        /// People have been told of all. The completions are void if the store knew no starts.
+        /// The engine has reported all given-up starts. The completions are void if the store knew no starts.
         case end(voidsCompletions: Bool)
     }
 

@@ -23,7 +23,7 @@ package final class Checkpointer {
     private let interval: LogPosition
     /// Position of the last entry that was decided.
     private(set) var decided: LogPosition
-    /// Log time of that entry. The core's own may be later: the end of a feed moves it past waiting changes.
+    /// Log time of that entry. The core's log time may be later: the end of a feed moves it past waiting changes.
     private(set) var decidedAt = FeedTime.plausible.lowerBound
     /// The entry itself, if it was decided since the log was read, and the checksum of its row otherwise.
     private var decidedEntry: LogEntry?
@@ -32,7 +32,7 @@ package final class Checkpointer {
     private var last: LogPosition
     /// Number of checkpoints in a row that were given up.
     private var givenUp = 0
-    /// Number of given-up checkpoints at which operators are told.
+    /// Number of given-up checkpoints for each report to operators.
     private static let givenUpPerReport = 8
     private var isWriting = false
     /// Is `true` until the checkpoint that was written is durable, or was given up.
@@ -74,7 +74,7 @@ package final class Checkpointer {
         self.last = try log.checkpoints.positions().first ?? 0
     }
 
-    /// Trims the log behind the older of two checkpoints, which a stop leaves undone.
+    /// Trims the log up to the older of two checkpoints, because a stop may have prevented that.
     package func trimBehindOlder(_ log: any Log) throws(LogError) {
         guard let older = try log.checkpoints.positions().dropFirst().first, older > log.start else { return }
         onTrim(older - 1)
@@ -97,8 +97,8 @@ package final class Checkpointer {
         if core.hasGivenUpCheckpoint {
             sink.abandon()
             stop()
-            // An order for all topics releases changes that one of the next entries publishes, and would be written before that. The number of topics
-            // may have grown, so that more entries are needed than there are.
+            // An order for all topics releases changes that one of the next entries publishes, and a checkpoint that began at once would write all
+            // these topics before that. The number of topics may have grown, so that more entries are needed than there are.
             last = decided - min(decided, needed / 4 * 3)
             givenUp += 1
             if givenUp.isMultiple(of: Checkpointer.givenUpPerReport) {

@@ -6,7 +6,7 @@ struct CommitWatch {
     var since: MonotonicTime?
     /// Beginning of the commit that operators know to be slow.
     private var reported: MonotonicTime?
-    /// Time after which operators are told.
+    /// Time after which a commit counts as slow, and operators get a report.
     private static let slow = Duration.seconds(2)
 
     enum News { case isSlow, answersAgain }
@@ -22,7 +22,7 @@ struct CommitWatch {
         return .isSlow
     }
 
-    /// Is `true` while operators have been told that the commit is slow.
+    /// Is `true` while operators know that the commit is slow.
     var isKnownSlow: Bool { reported != nil && reported == since }
 
     /// Time at which there will be news unless the disk answers; `never` if there will be none.

@@ -1,7 +1,7 @@
 import FanfareLog
 import FanfareModel
 
-/// Versions that people have from earlier processes, as a store tells.
+/// Versions that people have from earlier processes, as the store records them.
 struct EarlierCompletions: Sendable {
     private struct Key: Hashable {
         let topic: TopicID
@@ -26,7 +26,7 @@ struct EarlierCompletions: Sendable {
     mutating func insert(_ stored: StoredCompletion, at key: CompletionKey) {
         rows.append((key, stored))
         let name = Key(topic: stored.topic, app: stored.app)
-        // Of two turns of a topic the later one counts.
+        // The later of two turns of a topic counts.
         if let known = completions[name], known.stored.birth > stored.birth { return }
         completions[name] = Completion(stored: stored, exceptions: Set(stored.exceptions))
     }
@@ -60,7 +60,7 @@ struct EarlierCompletions: Sendable {
         return stored.shows(publication)
     }
 
-    /// Returns the places of completions of none of the publications.
+    /// Returns the places of the completions that match none of the publications.
     func outdated(by publications: [Publication]) -> [CompletionKey] {
         let shown = Dictionary(publications.map { ($0.topic.birth, $0) }) { first, _ in first }
         return rows.filter { row in !(shown[row.key.birth].map { EarlierCompletions.isOf($0, row.stored) } ?? false) }

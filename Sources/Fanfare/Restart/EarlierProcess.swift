@@ -25,7 +25,7 @@ package struct EarlierProcess: Sendable {
     init(_ log: any Log, read: (inout Deliveries) throws -> Void) throws {
         var now = FeedTime.plausible.lowerBound
         var seen: (now: FeedTime, wall: FeedTime)?
-        // A damaged entry under a checkpoint is the recall's to report. The last entry alone says the most.
+        // The recall reports a damaged entry that a checkpoint covers. The last entry alone still gives the newest log time.
         for count in [EarlierProcess.searchMax, 1] where log.end > 0 {
             let first = log.end - min(log.end - 1, count - 1)
             do throws(LogError) {
@@ -43,8 +43,7 @@ package struct EarlierProcess: Sendable {
         var found = Deliveries(now: now)
         try read(&found)
         claimed = found.claimed
-        // Without claims a replay, or a release that knows no completions, may have used the store last.
-        // A damaged entry is the recall's to report.
+        // A replay without claims, or a release that knows no completions, may have used the store last. The recall reports a damaged entry.
         let isOfLog = try? found.head?.isOf(log)
         let areValid = found.start != nil && isOfLog == true
         // The people of a restored backup are older than the claims, which may have expired since. Without a head this is unknown.

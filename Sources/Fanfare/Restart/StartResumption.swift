@@ -21,7 +21,7 @@ final class StartResumption {
         self.earlier = earlier
     }
 
-    /// Looks at the next cards, as many as the shards have room for, and makes their starts due that have not left.
+    /// Checks as many of the next cards as the shards have room for, and makes the starts due that have not left.
     ///
     /// - Returns: `true` if there are more.
     func resume(in core: EngineCore) -> Bool {
@@ -68,13 +68,13 @@ final class StartResumption {
         return unneeded
     }
 
-    /// Removes and returns the cards that may have been started. Called once all have been looked at.
+    /// Removes and returns the cards that may have been started. Called once all cards have been checked.
     func takeUncertain() -> UncertainStarts {
         defer { uncertain = UncertainStarts() }
         return uncertain
     }
 
-    /// Goes by log time: a wrong wall clock must not give all starts up.
+    /// Returns whether a start was requested too long ago. Log time decides, because a wrong wall clock must not give all starts up.
     private func isTooOld(_ card: Card, at now: FeedTime) -> Bool {
         // Log time begins with the log's first event.
         guard let asked = card.joinedAt, asked > FeedTime.plausible.lowerBound else { return false }
@@ -97,7 +97,7 @@ final class StartResumption {
         unnamed.map { StoredClaims([], starts: $1, app: $0, now: now) }
     }
 
-    /// Line for operators; `nil` if there is nothing to say. Asked once all cards have been looked at.
+    /// Line for operators; `nil` if there is nothing to say. Read once all cards have been checked.
     var report: String? {
         guard due > 0 || !givenUp.isEmpty else { return nil }
         return

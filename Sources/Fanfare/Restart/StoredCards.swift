@@ -85,7 +85,7 @@ final class StoredCards: Sendable {
         let subscription = card.subscription(key)
         distribution.put(subscription) {
             var delivery = earlier.delivery(subscription, startedAt: $0, app: $1)
-            // Its end may not have left.
+            // The end of a leaving card may not have left.
             delivery.isLeaving = card.phase == .leaving
             return delivery
         }
@@ -103,7 +103,7 @@ final class StoredCards: Sendable {
                 older.append((key, card))
             }
         }
-        // They are left out again if the disk refuses this.
+        // The next loading leaves the older cards out again if the disk refuses their removal.
         try? register.remove(older)
         return newest
     }

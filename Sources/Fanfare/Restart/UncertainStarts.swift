@@ -1,9 +1,10 @@
-/// Cards that the process before this one may have started, and the calls that were handed in before people could know. None of these calls starts an
-/// uncertain card, or confirms its start.
+/// Cards that the earlier process may have started, and the calls that were handed in before the engine reported these cards. None of the calls
+/// starts an uncertain card, or confirms its start.
 struct UncertainStarts {
-    /// Number of the last call that must not start the card, by the bits of its id; `.max` until people are told, and while callers from before that wait.
+    /// Number of the last call that must not start the card, by the bits of its id; `.max` until the engine has reported the card, and while callers
+    /// from before the report wait.
     private var cards: [UInt64: UInt64] = [:]
-    /// Cards that people were told of while callers waited for room, by the callers until then, in their order.
+    /// Cards that the engine reported while callers waited for room, with the callers until then, in their order.
     private var unsettled: [(callers: CallerArrivals, cards: [UInt64])] = []
     private var last: UInt64 = 0
     private var allReported = false
@@ -12,7 +13,7 @@ struct UncertainStarts {
 
     mutating func insert(_ card: UInt64) { cards[card] = .max }
 
-    /// Notes that people are about to be told of a card.
+    /// Notes that the engine is about to report a card.
     ///
     /// - Parameters:
     ///   - lastCall: number of the last call in the mailbox.
@@ -34,7 +35,7 @@ struct UncertainStarts {
         if cards[card] != nil { cards[card] = lastCall }
     }
 
-    /// Notes that people have been told of all.
+    /// Notes that the engine has reported all cards.
     mutating func endReports() { allReported = true }
 
     /// Notes that callers may have been admitted, or have given up.
@@ -59,7 +60,7 @@ struct UncertainStarts {
     ///   - number: number of the call in the mailbox.
     mutating func covers(_ card: UInt64, _ number: UInt64) -> Bool {
         guard let until = cards[card] else { return false }
-        // The calls behind this one have greater numbers.
+        // All later calls have greater numbers.
         if allReported, unsettled.isEmpty, number > last { cards = [:] }
         return number <= until
     }

@@ -6,7 +6,7 @@ extension DeliveryBatch {
         let tokens = self.tokens
         var sum: UInt64 = 0
         var start = 0
-        // Summed in parts whose sum fits into two bytes: a register then adds four times as many bytes at once as with eight.
+        // The sum of each part fits into two bytes: a register then adds four times as many bytes at once as with eight.
         while start < tokens.count {
             let end = min(start + 256, tokens.count)
             var part: UInt16 = 0

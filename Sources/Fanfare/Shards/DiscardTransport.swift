@@ -14,8 +14,8 @@ final class DiscardTransport: Transport {
     private(set) var checksum: UInt64 = 0
 
     private static let batchMax = 1024
-    /// Time after which a turn ends, in nanoseconds: the loop serves its other handles then. A push costs some 50 ns, and the end of a card twenty times
-    /// as much.
+    /// Time after which a turn ends, in nanoseconds: the loop serves its other handles then. A push costs some 50 ns, and the end of a card twenty
+    /// times as much.
     private static let turnMax: Int64 = 500_000
 
     init(

@@ -17,7 +17,7 @@ final class LoadingQueue: Sendable {
 
     private let state = Locked(State())
     private let filled = DispatchSemaphore(value: 0)
-    /// Begins at zero and is raised in `init`, because Dispatch traps if a semaphore is released below its initial value.
+    /// The semaphore begins at zero and is raised in `init`, because Dispatch traps if a semaphore is released below its initial value.
     private let room = DispatchSemaphore(value: 0)
 
     /// Activities per batch: some 60 KB, enough to be worth waking a thread.

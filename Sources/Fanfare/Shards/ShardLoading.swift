@@ -1,6 +1,7 @@
 import FanfareModel
 
-/// Shards that open their transports, shards that serve while they load the store's cards, and the topics forgotten during that: cards to be loaded may lack the topics' ends.
+/// Shards that open their transports, shards that serve while they load the store's cards, and the topics forgotten during the loading: cards that
+/// are still to be loaded may lack the ends of these topics.
 struct ShardLoading {
     /// Queues of the shards for the store's cards, by app; empty without a store.
     var queues: [[LoadingQueue]] = []

@@ -41,7 +41,7 @@ final class ShardThreads {
             for (app, makeTransport) in makeTransports.enumerated() {
                 queues.append([])
                 var options = options
-                // APNs may refuse one app's key without meaning for the others. The core goes by the first app's proof.
+                // A refusal of one app's key says nothing about the keys of the others. The core uses the proof of the first app.
                 if app > 0 { options.clock = options.clock.unproven }
                 for index in 0..<count {
                     let place = ShardPlace(app: app, index: index, count: count)

@@ -4,15 +4,16 @@ internal import Glibc
 
 /// Checkpoints of a store's folder: a file for each, `checkpoint-POSITION`, which gets its name when it is whole and durable.
 ///
-/// A file is a sequence of rows, each behind its length in four bytes, lowest first, and with its checksum, which covers the row's number, too.
-/// The first row is the head, and the last one says how many there are. `Sendable` is unchecked because `CheckpointStore` confines it to one
-/// thread at a time.
+/// A file is a sequence of rows, each preceded by its length in four bytes, lowest first, and with its checksum, which covers the row's number, too.
+/// The first row is the head, and the last one has the number of rows. `Sendable` is unchecked because `CheckpointStore` confines it to one thread at
+/// a time.
 package final class CheckpointFolder: CheckpointStore, @unchecked Sendable {
     /// Number of the form that this release writes, of the file and of its rows.
     static let form: UInt8 = 3
     private static let prefix = "checkpoint-"
     private static let partialPrefix = "checkpoint.partial"
-    /// Size of what was written after which the system is made to write, so that a sync at the end, which the log's commits may have to wait for, is short.
+    /// Size of written rows after which the system is made to write, so that the sync at the end is short: commits of the log may have to wait for
+    /// that sync.
     private static let syncSize = ByteCount.mebibytes(4)
     private static let bufferSize = ByteCount.kibibytes(64)
 
@@ -214,7 +215,7 @@ private struct CheckpointRows: ~Copyable {
 
     deinit { close(descriptor) }
 
-    /// Row behind the last one, with the number of rows before it.
+    /// Row after the last one, with the number of rows before it.
     static func end(after rows: UInt64) -> [UInt8] {
         var writer = SerialWriter()
         writer.write(byte: end)

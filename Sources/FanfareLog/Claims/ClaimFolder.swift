@@ -43,7 +43,7 @@ package final class ClaimFolder: ClaimStore, @unchecked Sendable {
         func changes(
             appending claims: [StoredClaims], at now: FeedTime, bytes: (StoredClaims, UInt64) -> [UInt8]
         ) -> (changes: [LMDBEnvironment.Change], removed: Int) {
-            // Rows are removed in order: an unexpired row keeps all behind it.
+            // The folder removes rows in order: an unexpired row keeps all later ones.
             let expired = kept.prefix(ClaimFolder.removalsMax + claims.count).prefix { $0.expires < now }
             var changes = expired.map { LMDBEnvironment.Change(table: table.rawValue, key: $0.key) }
             for (offset, claims) in claims.enumerated() {
@@ -112,7 +112,7 @@ package final class ClaimFolder: ClaimStore, @unchecked Sendable {
         return (claims, completions)
     }
 
-    /// Returns a reader of a row of the table `head`, behind the form.
+    /// Returns a reader of a row of the table `head`, positioned after the form.
     private static func reader(_ row: [UInt8], at key: UInt64) throws(SerialError) -> SerialReader {
         var reader = try SerialReader(sealed: row, at: key)
         let form = try reader.byte()

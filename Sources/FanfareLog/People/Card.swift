@@ -28,7 +28,7 @@ package struct Card: Sendable, Equatable {
     package var startedAt: FeedTime
     /// Age at which a card is about to be renewed or ended, half an hour before the system ends it.
     static let ageMax = Duration.seconds(7 * 3600 + 1800)
-    /// Log time at which the card joined its audience, or was to be started first; `nil` for an imported card.
+    /// Log time at which the card joined its audience, or was first to be started; `nil` for an imported card.
     package var joinedAt: FeedTime?
     package var phase = Phase.shown
     /// Request of a card that is starting; `nil` for a card of an earlier release.

@@ -3,11 +3,11 @@ package import FanfareModel
 internal import Glibc
 
 /// Store of people in a folder, by LMDB: a table for each slice, whose keys are serials, one with changed cards that are not in the slices yet
-/// (`ChangeBuffer`), and one row that says how far the store is. Each `apply` is one transaction with one sync.
+/// (`ChangeBuffer`), and one row with the position that the store has reached. Each `apply` is one transaction with one sync.
 ///
 /// One process writes to a folder at a time; others may read it. `Sendable` is unchecked because `PeopleStore` confines it to one thread at a time.
 package final class LMDBPeopleStore: PeopleStore, @unchecked Sendable {
-    /// Row that says how far the store is.
+    /// Row with the position that the store has reached, and the serial of the next card.
     private struct Head {
         static let form: UInt8 = 1
         /// Form of a store with rows in its `ChangeBuffer`, which a release that does not know these refuses.
@@ -106,7 +106,7 @@ package final class LMDBPeopleStore: PeopleStore, @unchecked Sendable {
         return try LMDBPeopleStore.head(row, folder)
     }
 
-    /// Reads which cards have rows in the buffer.
+    /// Finds the cards that have rows in the buffer.
     private func readChanges() throws(LogError) {
         var read: ChangeBuffer?
         unknownChanges = 0
@@ -311,7 +311,7 @@ package final class LMDBPeopleStore: PeopleStore, @unchecked Sendable {
     private func newest(_ row: [UInt8], of key: CardKey) throws(LogError) -> [UInt8] {
         guard let number = buffer.number(of: key) else { return row }
         do throws(LMDBEnvironment.Failure) {
-            // The writing process may have merged the row; then the slice has it.
+            // The slice has the row if the writing process has merged it.
             if let changed = try changedCard(key, number) { return changed }
             return try opened().row(key.slice + 1, key.serial) ?? row
         } catch {

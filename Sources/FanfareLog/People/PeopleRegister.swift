@@ -40,7 +40,7 @@ package final class PeopleRegister: @unchecked Sendable {
     /// Reads all cards, slice by slice. The last of several cards with one name counts. The next call after an error goes on where this one stopped.
     ///
     /// - Parameters:
-    ///   - sliceEnds: called behind the cards of each slice.
+    ///   - sliceEnds: called after the cards of each slice.
     ///   - body: called with each card and its place, or with a line about a row that cannot be read, until it returns `false`.
     package func load(
         sliceEnds: () -> Void = {}, _ body: (Result<(CardKey, Card), LogError>) -> Bool
@@ -74,13 +74,13 @@ package final class PeopleRegister: @unchecked Sendable {
     /// Place at which a failed `load` goes on; `nil` if none has failed.
     package var loadsOnAt: CardKey? { loading }
 
-    /// Lets a failed `load` go on behind the slice that cannot be read.
+    /// Lets a failed `load` go on after the slice that cannot be read.
     package func skipSlice() { loading = loading.map { CardKey(slice: $0.slice + 1, serial: 0) } }
 
     /// Returns whether no row with the card's name was inserted after this one.
     package func isNewest(_ card: Card, at key: CardKey) throws(LogError) -> Bool {
         let candidates = index.candidates(card.id.rawValue)
-        // Nearly always there is one.
+        // There is nearly always only one candidate.
         guard candidates.count > 1, let store else { return true }
         for candidate in candidates where candidate != key {
             if candidate.serial > key.serial, try store.card(candidate)?.id.rawValue == card.id.rawValue {
@@ -299,7 +299,8 @@ extension Card {
         return card
     }
 
-    /// Returns the card after another request to start it. Claims go by the first request's number, and patience by its time: it may have left.
+    /// Returns the card after another request to start it. Claims use the number of the first request, and patience uses its time, because the first
+    /// request may have left.
     fileprivate func starting(_ known: Card) -> Card {
         var card = following(known)
         if let number = known.request?.number { card.request = request?.numbered(number) }
