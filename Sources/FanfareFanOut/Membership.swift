@@ -6,7 +6,7 @@ import FanfareQueues
 /// Each change of a member keeps the counts of pending pushes right. The activity's whole life, and the content of the versions, are
 /// the concern of other parts.
 final class Membership {
-    /// Members of all audiences by what they lack, and the starts that are due.
+    /// Numbers of members by their state, over all audiences; starts that are due count, too.
     struct MemberCounts {
         /// Members with a pending push, and starts whose audience has something to show.
         fileprivate(set) var owed = 0
@@ -53,7 +53,7 @@ final class Membership {
     ) {
         let before = (owed: audience.owed, refused: audience.refused)
         audience.publish(version, alerting: alert, freshness: freshness, at: now)
-        // The sweep begins anew where its cursor stands, and names no claimed member again.
+        // The sweep restarts at its cursor, and claims name no claimed member again.
         if claims.isKept { audience.claimFront.restart(members: audience.order.count, blocks: claims.limits.blocks) }
         counts.owed += audience.owed - before.owed
         counts.refused += audience.refused - before.refused
@@ -66,7 +66,7 @@ final class Membership {
 
     /// Adds an activity to an audience. A joiner has missed nothing: it gets the current state once, silently, and no earlier alerts.
     ///
-    /// - Parameter shown: the content that its start has shown, if it has; the activity has missed later versions and alerts.
+    /// - Parameter shown: the content that the activity's start has shown, if any; the activity has missed later versions and alerts.
     func join(_ slot: ActivitySlot, _ index: AudienceIndex, having shown: PendingStart.Shown? = nil) {
         let audience = awake(index)
         store[slot].audience = index
@@ -83,7 +83,7 @@ final class Membership {
         }
         let missesAlert = store[slot].alerted < audience.alerts.newest
         if audience.lineup == nil, !missesAlert, !isOwed(store[slot], audience) {
-            // There is nothing to visit it for. So it can rest at once, and followers of topics that have not begun take little memory.
+            // No push is pending for the joiner. So its audience can rest at once, and followers of topics that have not begun take little memory.
             audience.order.joinVisited(slot, positions: &store.positions)
         } else {
             audience.order.join(slot, positions: &store.positions)
@@ -134,7 +134,7 @@ final class Membership {
         activity.sendingAlert == .refused && activity.sending == audience.target
     }
 
-    /// Changes the audience's and the shard's numbers of members that have a pending push, or were refused it.
+    /// Changes the audience's and the shard's numbers of members that have a pending push, or whose push was refused for good.
     func count(owed: Int = 0, refused: Int = 0, in audience: Audience) {
         audience.owed += owed
         audience.refused += refused
@@ -155,7 +155,7 @@ final class Membership {
         guard reporter.completions.isKept, audience.owed == 0, audience.refused == 0,
             let publication = completable(audience)
         else { return }
-        // While cards are loaded, a later follower may lack it.
+        // While cards are loaded, a follower that is loaded later may lack the version.
         guard !reporter.completions.isLoading else {
             if let first = audience.order.members.first {
                 reporter.completions.noteLoaded(store[first].audience, &audience.completionPlace)
@@ -174,7 +174,7 @@ final class Membership {
         rest(index)
     }
 
-    /// Notes that an activity counts as joined only now, as the store has it.
+    /// Notes that an activity counts as a joiner from now on, as it does in the store.
     func noteJoined(_ slot: ActivitySlot) {
         let index = store[slot].audience
         guard reporter.completions.isKept, index != .none, audiences[index] !== audiences.resting else { return }
@@ -189,20 +189,20 @@ final class Membership {
         reporter.completions.forgetAbsence(of: claims.mark(of: slot))
     }
 
-    /// Returns the version of a topic's followers if they are owed nothing; `nil` if a restart sends it in any case. A restart takes followers of an
-    /// earlier topic with that id, whose end has not arrived, for followers of this one.
+    /// Returns the version of a topic's followers if they are owed nothing; `nil` if a restart sends the version in any case. A restart takes
+    /// followers of an earlier topic with that id, whose end has not arrived, for followers of this one.
     func completable(_ audience: Audience) -> Publication? {
         guard audience.lineup == nil, audience.target > 0, audience.event == .update else { return nil }
         let topic = topics[audience.topics[0]]
-        // A later publication may show the same.
+        // A later publication may show the same content.
         guard !topic.isDetached, !topic.isForgotten, let latest = topic.latest, latest.event == .update,
             !topics.hasFollowersOfEarlier(topic.id)
         else { return nil }
         return latest
     }
 
-    /// Notes that the members are owed something. An audience of one is complete, or has no member to save a push for: it is noted only if its push
-    /// fails, because the topic may have followers in other shards.
+    /// Notes that the members are owed something. An audience of one member is complete, or has no other member that a note saves a push: it is noted
+    /// only if its push fails, because the topic may have followers in other shards.
     private func noteUnfinished(_ audience: Audience) {
         guard reporter.completions.isKept, audience.lineup == nil else { return }
         let isLoneFailure = audience.order.count == 1 && audience.refused > 0 && reporter.completions.takesLoneFailures
@@ -219,7 +219,8 @@ final class Membership {
         reporter.completions.noteUnfinished(index, &audience.completionPlace)
     }
 
-    /// Changes a member, and the numbers of members in its state, in one step: between two steps no member might lack the version.
+    /// Changes a member, and the numbers of members in its state, in one step. Between two steps, the numbers might say that no member lacks the
+    /// version.
     func recount(_ slot: ActivitySlot, in audience: Audience, _ change: (inout Activity) -> Void) {
         let before = store[slot]
         change(&store[slot])
@@ -237,7 +238,7 @@ final class Membership {
         queueVisit(slot)
     }
 
-    /// Changes the numbers of members by members in the state of this one.
+    /// Changes the numbers of members that are in this activity's state.
     func count(_ activity: Activity, _ change: Int, in audience: Audience) {
         if isOwed(activity, audience) {
             count(owed: change, in: audience)
@@ -374,11 +375,11 @@ final class Membership {
 
     /// Queues the visit of a lineup of one member.
     ///
-    /// - Parameter isFirst: whether it goes before those that are due already.
+    /// - Parameter isFirst: whether the visit goes before those that are due already.
     func queue(_ row: Int, lane: Int, isFirst: Bool = false) {
         if lineups[lone: row].flags.contains(.isDue) {
             guard lane < Int(lineups[lone: row].lane) || isFirst else { return }
-            // A goal that came while a push was in flight does not stand behind the rotations that are due.
+            // A goal that came while a push was in flight does not wait for the rotations that are due.
             abandonDue(row)
         }
         lineups[lone: row].flags.insert(.isDue)
@@ -466,8 +467,8 @@ final class Membership {
         lanes.unpark(audience)
     }
 
-    /// Queues a visit to an activity with a pending push. The visit is left to the sweep if the cursor has still to come to the activity:
-    /// queued visits go first, and with a version for every round trip they would starve the sweep. Only a missed alert goes first anyway.
+    /// Queues a visit to an activity with a pending push. The sweep makes the visit if its cursor has still to reach the activity: queued visits go
+    /// first, and would starve the sweep if each round trip brought a version. Only a visit for a missed alert is queued in any case.
     func queueVisit(_ slot: ActivitySlot) {
         let audience = awake(store[slot].audience)
         let isAhead = audience.order.isUnvisited(Int(store.positions[Int(slot.rawValue)]))

@@ -71,17 +71,17 @@ package final class Shard: DeliverySource {
 
     /// Makes alerts and starts wait for claims, for a store that keeps them. Called before there are activities.
     ///
-    /// - Parameter limits: others are for simulations.
+    /// - Parameter limits: limits other than the default are for simulations.
     package func keepClaims(_ limits: ClaimLimits = ClaimLimits()) { membership.claims.keep(limits) }
 
-    /// Makes the shard report the topics whose followers have the newest version, for a store that keeps people and their claims. Other shards may
-    /// have followers of the same topics if it is `besideOthers`.
+    /// Makes the shard report the topics whose followers have the newest version, for a store that keeps people and their claims. With
+    /// `besideOthers`, other shards may have followers of the same topics.
     package func reportCompletions(besideOthers: Bool) { reporter.completions.keep(besideOthers: besideOthers) }
 
-    /// Makes the shard report the stamps that it comes to, for a store that has reserved those up to a mark.
+    /// Makes the shard report the stamps that it is about to use, for a store that has reserved stamps up to a mark.
     package func reserveStamps(beyond mark: Int64) { membership.store.stamps.reserve(beyond: mark) }
 
-    /// Reports the stamps that the shard is about to come to, if the store has not reserved them. Called at least each few seconds.
+    /// Reports the stamps that the shard is about to use if the store has not reserved them. Called at least every few seconds.
     package func requestStamps(at moment: Moment) {
         if let mark = membership.store.stamps.takeRequest(at: moment) { reporter.request(stampsThrough: mark) }
     }
@@ -98,7 +98,8 @@ package final class Shard: DeliverySource {
         var (pushes, alerts) = (completions.outcomes, missedAlerts.counts)
         (pushes.sent, pushes.downgradedToLowPriority) = (sender.sent, sender.downgraded)
         alerts.superseded += lineupPublisher.superseded
-        // Lineups whose state is in rows are owed unexamined news; a push in flight is looked at when it is answered.
+        // Lineups whose state is in rows are owed the news that they have not looked at. They look at the news of a push in flight when it is
+        // answered.
         let unexamined = min(membership.membersOfLineups, membership.lineups.countLookers())
         return ShardCounts(
             pushes: pushes, alerts: alerts, activities: membership.store.count,

@@ -27,7 +27,7 @@ struct ShardAudit {
             total.owed += census.owed
             total.refused += census.refused
         }
-        // The compiler cannot type a chain of all.
+        // The compiler cannot type-check a chain of all these calls.
         if let violation = violationOfStarts() ?? violationOfDepartures() ?? membership.topics.violation() {
             return violation
         }
@@ -38,7 +38,7 @@ struct ShardAudit {
         return membership.claims.violation(slots: membership.store.activities.count) ?? violationOfAbsences()
     }
 
-    /// A follower of a topic is no exception from its followers.
+    /// Checks that no follower of a topic is listed as an exception from the topic's followers.
     private func violationOfAbsences() -> String? {
         let absentees = reporter.completions.absentees
         guard membership.claims.isKept, !absentees.isEmpty else { return nil }
@@ -330,7 +330,7 @@ struct ShardAudit {
 
     /// Checks that each timer of a lineup, a parked audience and the age scan is in the timing wheel, once, under its own subject.
     private func violatedInvariantOfTimers() -> String? {
-        // Asked first, because a walk over lists that are no rings may not end.
+        // The wheel is checked first, because a walk over lists that are no rings may not end.
         if let violation = membership.timers.violation() { return violation }
         var (wakeUps, parked) = (0, 0)
         for (index, audience) in zip(membership.audiences.indices, membership.audiences.rows) {

@@ -1,6 +1,6 @@
 import FanfareModel
 
-/// What a connection's answers say about it: whether it is of use, and whether another one may do better.
+/// Record of a connection's answers, which shows whether the connection is useful, and whether another one may do better.
 struct AnswerRecord {
     /// Number of processed pushes.
     private(set) var answers = 0
@@ -26,8 +26,8 @@ struct AnswerRecord {
     private static let trafficAnswersMin = 100
     /// Answers with which the connection was worth its handshake, which costs a peer as much as some hundred pushes.
     private static let earningAnswers = 500
-    /// Answers after which the slot's next wait is short again. One would not do: a server that takes one push from each
-    /// connection and ends it would be dialled as fast as it answers, which APNs considers an attack (spec §10).
+    /// Answers after which the slot's next wait is short again. One answer is not enough: a server that takes one push from each connection and ends
+    /// it would be dialled as fast as it answers, which APNs considers an attack (spec §10).
     private static let successAnswersMin = 16
 
     /// `true` once a push with our JWT has been processed.
@@ -35,7 +35,7 @@ struct AnswerRecord {
     var isInDoubt: Bool { errorsInARow >= AnswerRecord.errorsInARowMax }
     var carriedTraffic: Bool { answers >= AnswerRecord.trafficAnswersMin }
     var hasEarnedAnother: Bool { answers >= AnswerRecord.earningAnswers }
-    /// `true` at the answer with which the connection has succeeded often enough for a short wait behind it.
+    /// `true` at the answer with which the connection has succeeded often enough for a short wait after its end.
     var hasJustSucceeded: Bool { answers == AnswerRecord.successAnswersMin }
 
     /// Notes a processed push. Returns `true` if the connection was in doubt.

@@ -14,7 +14,7 @@ final class Connection: PooledConnection {
         case open
         /// Takes no new requests; requests in flight continue.
         case draining
-        /// Has sent GOAWAY and waits until then for the peer to close.
+        /// Has sent GOAWAY and waits until this time for the peer to close.
         case leaving(until: MonotonicTime)
         case ended
     }
@@ -136,8 +136,8 @@ final class Connection: PooledConnection {
 
     // MARK: Requests
 
-    /// Returns the number of requests that the connection takes now. It takes none after a long silence, because the peer or a router
-    /// may have forgotten the connection, and with it all that would be sent; it sends a PING instead and waits for a round trip.
+    /// Returns the number of requests that the connection takes now. It takes none after a long silence, because the peer or a router may have
+    /// forgotten the connection, and all that is sent would then be lost; it sends a PING instead and waits for a round trip.
     ///
     /// - Parameter bodySize: usual size of a body, by which the connection's window is divided.
     func room(bodySize: ByteCount, at now: MonotonicTime) -> Int {
@@ -157,7 +157,7 @@ final class Connection: PooledConnection {
         return room
     }
 
-    /// `true` from the question to the first byte of any answer.
+    /// `true` from the request for a sign of life to the first byte of any answer.
     var awaitsSignOfLife: Bool { phase == .open && silence.isAsking }
 
     /// Returns the minimum number of requests for which a pull is made. Each pull costs its own records, writes and reads, however

@@ -1,5 +1,5 @@
-/// Measures how many pushes are carried between two connections that are cut off with pushes in flight, and limits those in
-/// flight accordingly: the outcome of a push that is cut off is unknown, and its alert is not sent again.
+/// Measures the number of pushes between two connections that are cut off with pushes in flight, and limits the pushes in flight accordingly: the
+/// outcome of a push that is cut off is unknown, and its alert is not sent again.
 ///
 /// A peer that ends connections again and again, for example for each bad token, takes a share of the pushes with it,
 /// however many there are. Pushes carried without a cut-off raise the maximum again, sooner with more connections.

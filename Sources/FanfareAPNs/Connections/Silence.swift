@@ -1,6 +1,6 @@
 import FanfareModel
 
-/// Silence of a connection's peer: when it counts as gone, and when it is asked for a sign of life.
+/// Silence of a connection's peer, after which the peer is asked for a sign of life, and later counts as gone.
 struct Silence {
     /// Silence after which the peer may be gone. The three spans are nanoseconds, because each turn adds them to each connection's times.
     let mostWhileBusy: Int64
@@ -25,7 +25,7 @@ struct Silence {
 
     mutating func opened(at now: MonotonicTime) { lastReceived = now }
 
-    /// Any received bytes are a sign of life, not a PING's answer alone.
+    /// Notes received bytes. Any bytes are a sign of life, not only a PING's answer.
     mutating func received(at now: MonotonicTime) {
         lastReceived = now
         hasBeenBroken = true
@@ -35,20 +35,20 @@ struct Silence {
     /// Notes the first request of a period with requests in flight.
     mutating func becameBusy(at now: MonotonicTime) { busySince = now }
 
-    /// `true` from the question to the first byte of any answer.
+    /// `true` from the request for a sign of life to the first byte of any answer.
     var isAsking: Bool { askedAt != nil }
 
-    /// Returns `false` if the peer has been asked already.
+    /// Notes that the peer is asked for a sign of life; returns `false` if it has been asked already.
     mutating func ask(at now: MonotonicTime) -> Bool {
         guard askedAt == nil else { return false }
         askedAt = now
         return true
     }
 
-    /// Returns `true` if the peer, or a router on the way, may have forgotten the connection, and with it all that would be sent.
+    /// Returns `true` if the peer, or a router on the way, may have forgotten the connection. All that is sent would then be lost.
     func isLong(at now: MonotonicTime) -> Bool { now.nanoseconds(since: lastReceived) >= mostWhileBusy }
 
-    /// Returns the time at which the peer is to be asked, or counts as gone if it was.
+    /// Returns the time at which the peer is to be asked for a sign of life, or counts as gone if it has been asked.
     func ends(isBusy: Bool) -> MonotonicTime {
         if let askedAt { return askedAt.advanced(byNanoseconds: pongMax) }
         return isBusy

@@ -24,7 +24,7 @@ struct StreamAllowance {
 
     /// Notes whether the peer allows any request.
     ///
-    /// - Parameter patience: time that it has until it does.
+    /// - Parameter patience: time within which the peer must allow one.
     mutating func note(allowsAny: Bool, patience: Duration, at now: MonotonicTime) {
         if allowsAny { noneEnds = .never } else if noneEnds == .never { noneEnds = now + patience }
     }

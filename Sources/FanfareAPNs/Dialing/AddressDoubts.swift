@@ -1,9 +1,9 @@
 import FanfareLoop
 import FanfareModel
 
-/// Addresses whose connections open and then fail under load, for example behind a tunnel that lets only small packets
-/// through. The dialer tries them behind the other addresses of their family for ten minutes, and a family without any other
-/// address behind the other family. The race of RFC 8305 (§8) does not detect them.
+/// Addresses whose connections open and then fail under load, for example behind a tunnel that lets only small packets through. The dialer tries them
+/// after the other addresses of their family for ten minutes, and a family without any other address after the other family. The race of RFC 8305
+/// (§8) does not detect them.
 ///
 /// An address is in doubt after two connections failed, the second opened after the first had failed: a brief line failure
 /// ends all open connections, but none that opens later.

@@ -5,7 +5,7 @@ import FanfareModel
 protocol DialingPool: AnyObject {
     var configuration: PoolConfiguration { get }
     var loop: Loop { get }
-    /// What earlier connections have learnt about the endpoint.
+    /// Knowledge of earlier connections about the endpoint.
     var knownEndpoint: KnownEndpoint { get set }
     var random: SystemRandomNumberGenerator { get set }
 

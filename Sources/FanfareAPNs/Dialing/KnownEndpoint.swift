@@ -1,7 +1,7 @@
 import FanfareLoop
 import FanfareModel
 
-/// What the connections of a pool have learnt about its endpoint, for the next ones.
+/// Knowledge of a pool's connections about its endpoint, for the next connections.
 struct KnownEndpoint {
     let context: TLSContext
     /// Addresses of the endpoint's host when a connection to one of them last opened; for times when no name server answers.

@@ -3,9 +3,9 @@ import FanfareFanOut
 /// Activities whose last push failed although nothing was wrong with it: it was answered 5xx, reset, or refused for a reason
 /// for which every push should have been refused.
 ///
-/// One failure may be the fault of the service, the connection or the token. An activity that fails again, on another
-/// connection, has shown that its token is the cause: its failure no longer says anything about the service. So a thousand
-/// tokens that fail for good are a thousand witnesses once, and none later. The number of activities bounds the table.
+/// One failure may be the fault of the service, the connection or the token. An activity that fails again, on another connection, has shown that its
+/// token is the cause: its failure no longer says anything about the service. So a thousand tokens that fail for good are evidence a thousand times,
+/// and never again. The number of activities bounds the table.
 struct Suspects {
     /// Failures of an activity so far.
     struct Failure: Equatable {

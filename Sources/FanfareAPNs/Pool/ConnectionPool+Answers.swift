@@ -104,7 +104,7 @@ extension ConnectionPool {
             // The request was sent before the key changed; its fault says nothing about the current key.
             notProcessed(request)
         case .configurationFault, .stranger:
-            // Another time may mend it.
+            // Another time may repair the fault.
             if rule.mayBeForTheTime, replaceToken(of: request, as: .invalid, on: connection, answer, at: moment) {
                 return notProcessed(request)
             }
@@ -112,7 +112,7 @@ extension ConnectionPool {
         }
     }
 
-    /// Handles an answer that would be the same for every push: of a wrong configuration, or of a server that is not APNs.
+    /// Handles an answer that every push would get, because of a wrong configuration or from a server that is not APNs.
     private func refuseAll(
         _ request: SentRequest, status: Int, _ rule: ResponseRule, _ answer: String, on connection: Connection,
         at now: MonotonicTime

@@ -4,7 +4,7 @@ import FanfareModel
 
 extension ConnectionPool: DialingPool {}
 
-/// What follows the events of connections: the pool tells its parts, and carries out what they decide.
+/// Handling of the events of connections: the pool passes them to its parts, and carries out the parts' decisions.
 extension ConnectionPool {
     // MARK: Opening
 
@@ -50,7 +50,7 @@ extension ConnectionPool {
 
     // MARK: Replacements
 
-    /// Drains a connection and frees its slot for another one, which opens soon if the old one was of use.
+    /// Drains a connection and frees its slot for another one, which opens soon if the old one was useful.
     func replace(_ connection: Connection, at moment: Moment) {
         if connections.replace(connection, at: moment.monotonic, using: &random) { connection.drain(at: moment) }
     }
@@ -94,7 +94,7 @@ extension ConnectionPool {
         for connection in connections.replaceAll(at: moment.monotonic, using: &random) { connection.drain(at: moment) }
     }
 
-    /// - Parameter reason: `nil` for an ordinary end, which is not reported if the connection was of use.
+    /// - Parameter reason: `nil` for an ordinary end, which is not reported if the connection was useful.
     func connectionReceivedGoAway(_ connection: Connection, _ code: ErrorCode, reason: String?, at moment: Moment) {
         let now = moment.monotonic
         // A complaint about a quiet connection does not mean that there are too many.
@@ -163,7 +163,7 @@ extension ConnectionPool {
         }
     }
 
-    /// Notes that the peer has not taken a connection, or ended it before it was of use.
+    /// Notes that the peer has not taken a connection, or ended it before it was useful.
     ///
     /// - Returns: `true` if the peer repeatedly does so and the pool can do without the connection, whose slot is to be removed.
     private func noteRefusal(of connection: Connection, at now: MonotonicTime) -> Bool {

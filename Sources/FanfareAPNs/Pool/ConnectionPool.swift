@@ -184,12 +184,12 @@ package final class ConnectionPool: Transport {
         guard gateRoom > 0 else { return false }
         guard connections.hasCandidates, let issue = issue(at: moment) else { return false }
         let agreed = issue.agreeing(with: moment)
-        // Asked before a connection is chosen, which costs as much as there are connections with room.
+        // The source is asked before a connection is chosen: the cost of that choice grows with the number of connections with room.
         guard exchange.mayHavePushes(at: agreed), let (connection, room) = nextConnection(at: now) else { return false }
         let limit = min(room, gateRoom)
         let authorization = exchange.authorization(issue)
 
-        // In the source's order while the service is known to work, and by lot otherwise.
+        // Pulls are in the source's order while the service is known to work, and by lot otherwise.
         if service.gate.isOpen, service.gate.hasWorked {
             exchange.pull(limit: limit, at: agreed)
         } else {
@@ -249,9 +249,9 @@ package final class ConnectionPool: Transport {
     /// Time in which a sign of life may come later than its distance says, in nanoseconds.
     private static let signsMargin: Int64 = 10_000_000
 
-    /// Spreads the next pushes over all connections, of which one has just been asked for a sign of life: the first to answer would take
-    /// them all, and need many more round trips than all of them together. After a long silence TCP sends no more than `widthAtFirst` in the
-    /// first round trip anyway, so nothing is lost if the others answer a round trip later; a connection that does not is not waited for.
+    /// Spreads the next pushes over all connections, of which one has just been asked for a sign of life: the first to answer would take them all,
+    /// and need many more round trips than all of them together. After a long silence TCP sends no more than `widthAtFirst` in the first round trip
+    /// anyway, so nothing is lost if the others answer a round trip later; no pull waits longer for a connection that does not answer.
     func awaitSigns(at now: MonotonicTime) {
         let roundTrip = sizing.plannedPath?.roundTrip ?? 0
         exchange.spread(until: now.advanced(byNanoseconds: 2 * roundTrip + ConnectionPool.signsMargin))

@@ -2,8 +2,8 @@ import FanfareModel
 
 /// Connections of a pool: those in its slots, at most one in each, and those that drain.
 ///
-/// The set decides when a slot dials and which connection leaves its slot. It makes, drains and ends no connection, because a connection
-/// calls its pool back meanwhile: the pool drains the connections that the set returns, and tells the set what has become of each.
+/// The set decides when a slot dials and which connection leaves its slot. It makes, drains and ends no connection, because a connection calls its
+/// pool back meanwhile: the pool drains the connections that the set returns, and reports the end of each to the set.
 final class ConnectionSet<Member: PooledConnection> {
     /// `true` if the number of slots follows the need; `false` if the configuration fixes it.
     private let choosesSize: Bool
@@ -40,7 +40,7 @@ final class ConnectionSet<Member: PooledConnection> {
     private static var refusalsMax: Int { 3 }
     /// Minimum time of refusals in a row: longer than a dead connection passes for a live one while a PING is pending.
     private static var refusalTime: Duration { .seconds(10) }
-    /// Minimum time of refusals in the slot of a connection that was of use: an obstacle on the way may pass.
+    /// Minimum time of refusals in the slot of a connection that was useful: an obstacle on the way may pass.
     private static var returnTime: Duration { .seconds(600) }
     /// Minimum of connections on which pushes that were alone have been answered, before their times are believed: one answer may be late for
     /// its token, a lost segment, or a pause of this machine.
@@ -215,7 +215,7 @@ final class ConnectionSet<Member: PooledConnection> {
 
     // MARK: Replacements
 
-    /// Empties the slot of a connection for another one, which opens soon if the old one was of use.
+    /// Empties the slot of a connection for another one, which opens soon if the old one was useful.
     ///
     /// - Returns: `true` if the connection has left a slot and is to be drained.
     func replace(
@@ -327,7 +327,7 @@ final class ConnectionSet<Member: PooledConnection> {
         if !connection.record.hasEarnedAnother { replacements.giveBack(pools: pools) }
     }
 
-    /// Records whether a connection that leaves its slot was of use.
+    /// Records whether a connection that leaves its slot was useful.
     private func noteBenefit(of connection: Member, at index: Int, now: MonotonicTime) {
         if connection.record.carriedTraffic || connection.hasLasted(at: now) { slots[index].hasCarried = true }
     }
@@ -393,7 +393,7 @@ final class ConnectionSet<Member: PooledConnection> {
         return (count, left)
     }
 
-    /// Notes that the peer has not taken a connection, or ended it before it was of use.
+    /// Notes that the peer has not taken a connection, or ended it before it was useful.
     ///
     /// - Returns: `true` if the peer repeatedly does so in this slot while it serves others: such a peer wants no more than those.
     func noteRefusal(of connection: Member, at now: MonotonicTime) -> Bool {

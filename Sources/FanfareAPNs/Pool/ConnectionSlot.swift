@@ -3,7 +3,7 @@ import FanfareModel
 /// A place for one connection, which is replaced when it ends.
 struct ConnectionSlot<Member: PooledConnection> {
     var connection: Member?
-    /// Wait between connections that opened and were of little use: APNs considers ever new ones an attack (spec §10).
+    /// Wait between connections that opened and were hardly useful: APNs considers a series of new connections an attack (spec §10).
     var backoff = Backoff(first: .milliseconds(100), most: Replacements.waitMax)
     /// Wait between attempts that did not open. It stays short, because such attempts are no burden, and people wait for
     /// the next one when APNs is back after an outage.
@@ -33,7 +33,7 @@ struct ConnectionSlot<Member: PooledConnection> {
         (refusals, refusedSince) = (0, nil)
     }
 
-    /// Lets the connection go.
+    /// Removes the connection from the slot.
     mutating func clear() {
         connection = nil
         isInDoubt = false

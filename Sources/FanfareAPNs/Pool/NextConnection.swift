@@ -5,7 +5,8 @@
 /// a connection that answers two or three times as late counts as two or three. Thus a goal spreads evenly over all connections, and none
 /// needs more round trips than the others. The one that was offered first wins among equals.
 ///
-/// A pull takes many requests. A connection that answers late takes no more of them than leave it with its part when the next pull goes to another one.
+/// A pull takes many requests. A connection that answers late takes so few of them that it has no more than its part once the next pull goes to
+/// another connection.
 struct NextConnection {
     /// Maximum number of requests per pull: enough to make a pull's cost small, few enough to spread over connections.
     static let pullMax = 128

@@ -1,6 +1,6 @@
 import FanfareModel
 
-/// The end of a pool: its deadline, and who is told of it.
+/// The end of a pool: its deadline, and the function to call once all connections are gone.
 struct PoolClosing {
     /// Time at which outstanding answers are given up; `.never` before the end has begun.
     private(set) var deadline = MonotonicTime.never

@@ -1,6 +1,6 @@
 package import FanfareLoop
 
-/// What the owner of a `ConnectionPool` determines of it.
+/// Settings of a `ConnectionPool`, which its owner chooses.
 package struct PoolConfiguration: Sendable {
     package var endpoint: Endpoint
     /// Bundle id of the app, from which the push topic is made.

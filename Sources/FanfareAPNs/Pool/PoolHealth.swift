@@ -1,12 +1,12 @@
 import FanfareModel
 
-/// Trouble of a pool: the reason why nothing is being delivered, and the connections that the peer ended without use.
+/// Trouble of a pool: the reason why nothing is being delivered, and the connections that the peer ended before they were useful.
 struct PoolHealth {
     /// Current trouble; `nil` while pushes are accepted, and before the first failure.
     private(set) var trouble: PoolTrouble?
     /// Connections that the peer ended before the first answer, or by an answer that demands a new one, since the last answered push.
     private var connectionsInVain = 0
-    /// Trouble that was reported for connections that the service ended without use; `nil` once one has stayed.
+    /// Trouble that was reported for connections that the service ended before they were useful; `nil` once a connection has stayed.
     private var troubleInVain: PoolTrouble?
 
     static let connectionsInVainMax = 4
@@ -21,7 +21,7 @@ struct PoolHealth {
         if trouble?.kind == .connection { trouble = nil }
     }
 
-    /// Notes that a connection has been open for a while and takes requests: connections are of use again.
+    /// Notes that a connection has been open for a while and takes requests: connections are useful again.
     mutating func stays() {
         guard trouble?.kind != .configuration else { return }
         connectionsInVain = 0
@@ -39,9 +39,9 @@ struct PoolHealth {
         if trouble == nil { note(.connection, text, at: now) }
     }
 
-    /// Notes a connection that the peer ended without use.
+    /// Notes a connection that the peer ended before it was useful.
     ///
-    /// - Returns: `true` if so many were in vain that operators are to be told.
+    /// - Returns: `true` if so many connections were in vain that operators need a report.
     mutating func noteVain(_ kind: PoolTrouble.Kind, _ text: String, at now: MonotonicTime) -> Bool {
         connectionsInVain += 1
         guard connectionsInVain >= PoolHealth.connectionsInVainMax, trouble?.kind != kind else { return false }

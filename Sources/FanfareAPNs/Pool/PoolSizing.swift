@@ -4,7 +4,7 @@ import FanfareModel
 /// The number of connections that a pool should have. A review, four times a second, compares what the connections have carried with
 /// what is due; `PoolSize` decides, within the pool's share of the quota.
 final class PoolSizing {
-    /// What a review goes by.
+    /// Measurements that a review uses.
     struct Observation {
         /// Median of the open connections' measurements; `nil` if none of them has measured.
         let path: PoolSize.Path?
@@ -208,7 +208,7 @@ final class PoolSizing {
     /// - Returns: `false` if the pool would have too few without it.
     func giveUpOne() -> Bool { size.refuse() }
 
-    /// Tells the quota how many connections the peer has taken.
+    /// Reports to the quota the number of connections that the peer has taken.
     func noteTaken(_ count: Int) { share.note(taken: count) }
 
     /// Makes the number of connections that there are the maximum of all the app's pools for a while.

@@ -1,7 +1,7 @@
 import FanfareModel
 
-/// Decides when a replacement for a connection may open, whatever ended that: two per slot at once, and beyond that ten per
-/// second for all pools of an app. A peer that finds us too much would otherwise be dialled as fast as it answers.
+/// Decides when a replacement for a connection may open, whatever ended the connection: two per slot at once, and beyond that ten per second for all
+/// pools of an app. A peer that rejects our load would otherwise be dialled as fast as it answers.
 ///
 /// The replacement of a connection that has earned it by its pushes (`AnswerRecord.hasEarnedAnother`) does not count.
 struct Replacements {

@@ -1,9 +1,9 @@
 import FanfareModel
 
-/// What the answers on all connections say about the service: whether it works, what of a failure is evidence against it, and how much
-/// may be pulled meanwhile.
+/// Record of the answers on all connections, which shows whether the service works, whether a failure is evidence against it, and how much may be
+/// pulled meanwhile.
 struct ServiceRecord {
-    /// A failure that every push would have alike: of a wrong configuration, or of a server that is not APNs.
+    /// An answer that every push would get, because of a wrong configuration or from a server that is not APNs.
     struct CommonFailure: Equatable {
         let evidence: FailureEvidence
         /// `true` if the activity had not failed before, or no push is answered well.
@@ -56,7 +56,7 @@ struct ServiceRecord {
     /// Records an answer 429.
     ///
     /// - Parameter answered: answers of any kind so far, without this one.
-    /// - Returns: `true` if operators are to be told that most tokens are throttled.
+    /// - Returns: `true` if operators need a report that most tokens are throttled.
     mutating func noteThrottled(answered: UInt64, at now: MonotonicTime) -> Bool {
         throttling.note(answered: answered, at: now)
     }

@@ -9,7 +9,7 @@ struct Throttling {
 
     /// Length of the spans that are judged.
     static let span = Duration.seconds(10)
-    /// Minimum number of 429 in a span: fewer are some tokens'.
+    /// Minimum number of answers 429 in a span: fewer concern only some tokens.
     static let answersMin = 100
 
     /// Records an answer 429.
@@ -17,7 +17,7 @@ struct Throttling {
     /// - Parameter answered: answers of any kind so far, without this one.
     /// - Returns: whether a span is over, and most of its answers are 429.
     mutating func note(answered: UInt64, at now: MonotonicTime) -> Bool {
-        // A span that no answer 429 has ended says nothing of now.
+        // A span that no answer 429 has ended says nothing about the present.
         if now - began >= Throttling.span * 2 { (began, throttled, before) = (now, 0, answered) }
         throttled += 1
         guard now - began >= Throttling.span else { return false }

@@ -8,7 +8,7 @@ struct TokenSerials {
     private(set) var accepted: UInt64 = 0
     /// Serial of the newest JWT.
     private var newest: UInt64 = 0
-    /// Serial of the newest JWT of the previous key: whoever refuses it, or an older one, says nothing of the present key.
+    /// Serial of the newest JWT of the previous key: a refusal of it, or of an older one, says nothing about the present key.
     private(set) var newestOfFormerKey: UInt64 = 0
 
     /// Returns `true` if the connections belong to another key.

@@ -8,11 +8,11 @@ final class TokenUse {
         case same
         /// No connection has had this JWT yet.
         case another
-        /// The JWT is another key's, and the connections belong to the key before.
+        /// The JWT belongs to another key than the connections, which belong to the former key.
         case anotherKey
     }
 
-    /// A repair of what the refused JWTs were made of.
+    /// A repair of the key or the time from which the refused JWTs were made.
     enum Repair: Equatable {
         /// Another key signs.
         case key(UInt64)
@@ -20,7 +20,7 @@ final class TokenUse {
         case time
     }
 
-    /// What there is to try after the refusal of a JWT.
+    /// Remedy to try after the refusal of a JWT.
     enum Remedy: Equatable {
         case none
         case newIssue
@@ -88,7 +88,7 @@ final class TokenUse {
         if let origin = credentials.provenOrigin { proof.origin = origin }
     }
 
-    /// Returns `true` if a JWT was signed by the key before the present one, of which its refusal says nothing.
+    /// Returns `true` if a JWT was signed by the key before the present one, so that its refusal says nothing about the present key.
     func isOfFormerKey(_ serial: UInt64) -> Bool { serial <= serials.newestOfFormerKey }
 
     /// Handles APNs' refusal of a request's JWT.

@@ -9,8 +9,8 @@ package import FanfareModel
 /// The key file is checked regularly, and another key in it signs from then on. The new key's JWT must not reach connections
 /// that know the old one (spec §9.2): `Issue.keySerial` distinguishes them.
 ///
-/// APNs compares `iat` with its own clock and tolerates an hour. Its answers therefore show which time it goes by: the present
-/// wall clock, or the wall clock before it was set, continued by the monotonic clock. JWTs use the one that APNs accepts.
+/// APNs compares `iat` with its own clock and tolerates an hour. Its answers therefore show which time it uses: the present wall clock, or the wall
+/// clock before it was set, continued by the monotonic clock. JWTs use the one that APNs accepts.
 ///
 /// Any thread may call it. The lock is held for a field read, and for one signature every 45 minutes, so all threads share
 /// one renewal. Files are read on a separate thread, so a hanging file system blocks nothing.

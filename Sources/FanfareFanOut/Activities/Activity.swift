@@ -9,7 +9,7 @@ struct Activity {
         set { idBits = newValue.rawValue }
     }
     var token = TokenReference()
-    // These two fill up the eight bytes that the token's reference begins.
+    // `flags` and `failures` fill up the eight bytes that the token's reference begins.
     var flags: Flags = []
     var failures = FailureStreak()
     /// Index of the audience, or `none` when the activity is leaving or the slot is free.

@@ -12,7 +12,7 @@ struct AlertMemory {
 
     var isKept: Bool { !codes.isEmpty }
 
-    /// Describes a number of rows that is not that of the slots; `nil` if it is.
+    /// Describes a number of rows that differs from the number of slots; `nil` if they are equal.
     func violation(slots: Int) -> String? {
         isKept && codes.count != slots ? "the outcomes of alerts are kept for \(codes.count) of \(slots) slots" : nil
     }
@@ -24,7 +24,7 @@ struct AlertMemory {
         codes[Int(slot.rawValue)] = 0
     }
 
-    /// Notes what became of alerts that all these activities had missed, if outcomes are kept.
+    /// Notes the outcomes of alerts that all these activities had missed, if outcomes are kept.
     mutating func note(_ outcomes: [(number: UInt32, outcome: AlertOutcome)], of slots: some Sequence<ActivitySlot>) {
         guard isKept else { return }
         for slot in slots {
@@ -62,7 +62,7 @@ extension AlertOutcome {
         }
     }
 
-    /// - Parameter code: 0…15; of an alert that came before outcomes were kept, 15.
+    /// - Parameter code: 0…15; 15 for an alert that came before outcomes were kept.
     fileprivate init(code: UInt64) {
         switch code {
         case 0: self = .cameLater

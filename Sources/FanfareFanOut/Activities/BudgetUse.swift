@@ -1,7 +1,7 @@
 import FanfareModel
 
-/// An activity's use of its limits, as seconds until its buckets are full again. They count from the activity's stamp, which is kept
-/// anyway, marks the last push, and never goes back. So nothing is rounded away, and nothing is refilled twice.
+/// An activity's use of its limits, as seconds until its buckets are full again. They count from the activity's stamp, which is kept anyway, marks
+/// the last push, and never goes back. So no part of a refill is lost by rounding, and none is added twice.
 struct BudgetUse: Equatable {
     // One word, because it is compared for every push of a sweep.
     private var word: UInt32 = 0

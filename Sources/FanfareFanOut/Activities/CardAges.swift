@@ -7,7 +7,7 @@ struct CardAges {
     private var origin: Int64 = 0
     private var trust: WallTrust?
 
-    /// Goes by the moment's wall clock if there are better grounds for it than for the one before.
+    /// Adopts the moment's wall clock if it is trusted more than the one adopted before.
     ///
     /// - Returns: whether cards may have become older.
     mutating func follow(_ moment: Moment) -> Bool {

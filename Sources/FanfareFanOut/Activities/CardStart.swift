@@ -5,7 +5,7 @@ struct CardStart: Equatable {
     /// The top bit marks a date. The seconds wrap around after 68 years.
     private let bits: UInt32
     private static let dateBit: UInt32 = 1 << 31
-    /// Maximum age: 34 years; a difference beyond it is that of a start in the future.
+    /// Maximum age: 34 years. A greater difference means a start in the future.
     static let longest = Int64(dateBit / 2 - 1)
 
     /// Creates a start of the monotonic clock's first second, for slots without a tenant.

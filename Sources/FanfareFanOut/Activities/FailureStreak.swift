@@ -2,10 +2,9 @@ import FanfareModel
 
 /// Failed pushes of one activity in a row, for which it backs off: one byte.
 ///
-/// A failure that the service ascribes to the token itself (429) doubles the wait up to about a minute. Trouble with the service may
-/// have another cause than the token: it doubles the wait up to that only if other pushes were served between two failures. So a token
-/// that is always answered with an error is hardly tried any more, and an activity that merely had a push in flight in an outage goes
-/// on within seconds of its end.
+/// A failure that the service ascribes to the token itself (429) doubles the wait up to about a minute. Trouble with the service may have another
+/// cause than the token: it doubles the wait up to about a minute only if other pushes were served between two failures. So a token whose pushes all
+/// fail gets few pushes, and an activity that merely had a push in flight in an outage goes on within seconds of its end.
 struct FailureStreak: Equatable {
     /// Bits 0–3: the number of failures. 4–7: the service's spell at the last one.
     private var word: UInt8 = 0
@@ -15,7 +14,7 @@ struct FailureStreak: Equatable {
 
     var count: Int { Int(word[bits: 0..<4]) }
 
-    /// Returns whether others were served since the last failure: another failure, in this spell of the service, is the token's own.
+    /// Returns whether other pushes were served since the last failure: a further failure in this spell of the service is the token's own.
     func othersWereServed(by spell: UInt8) -> Bool { count > 0 && spell != word[bits: 4..<8] }
 
     /// Adds a failure.

@@ -30,7 +30,7 @@ enum Stamp {
     static func next(after last: Int64, shared: Int64 = 0, at moment: Moment) -> Int64? {
         let stamp = max(moment.stampSecond, mayBeTaken(shared, at: moment) ? shared : 0, last + 1)
         guard mayBeTaken(stamp, at: moment) else { return nil }
-        // The time itself needs no mark: the next process begins behind it, because its clock does.
+        // The present second needs no mark: the next process begins with a later one, because its clock does.
         let reserved = max(moment.stampSecond, moment.stamps.mark)
         return stamp <= reserved ? stamp : nil
     }
@@ -40,7 +40,7 @@ extension Moment {
     /// The least stamp of a push that leaves now.
     var stampSecond: Int64 {
         let time = Stamp.second(stampMilliseconds)
-        // Devices drop stamps further ahead: the clock has been set back since.
+        // Devices drop stamps that lie further ahead. The clock has been set back since the store reserved such stamps.
         return stamps.floor <= Stamp.second(wallMilliseconds) + StampBounds.floorAheadMax
             ? max(time, stamps.floor) : time
     }
@@ -49,10 +49,10 @@ extension Moment {
 /// Stamps that a shard has used, for a store that reserves them.
 struct StampUse {
     private var greatest: Int64 = 0
-    /// The mark that was asked for last.
+    /// The mark that was requested last.
     private var asked: Int64 = .max
 
-    /// Begins to ask for marks, beyond the one that the store has.
+    /// Begins to request marks beyond the one that the store has.
     mutating func reserve(beyond mark: Int64) { asked = mark }
 
     mutating func note(_ stamp: Int64) { greatest = max(greatest, stamp) }

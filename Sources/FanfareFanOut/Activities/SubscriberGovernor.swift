@@ -26,8 +26,8 @@ struct SubscriberGovernor {
         let cost: UInt32
         let most: UInt32
 
-        /// A refill counts as a second at least, and a bucket as nine hours at most: with as much again for overdrafts it fits into the
-        /// two bytes of `BudgetUse`.
+        /// A refill counts as a second at least, and a bucket as nine hours at most: a bucket and an overdraft of its size then fit into the two
+        /// bytes of `BudgetUse`.
         init(_ size: TokenBucket.Size) {
             cost = UInt32(min(max(1, size.refill.milliseconds / 1000), Int64(Meter.mostMax)))
             most = min(cost * UInt32(size.burst), Meter.mostMax)

@@ -1,6 +1,6 @@
 import FanfareModel
 
-/// Place in its shard's table of what a key names. Another element gets it after this one is gone.
+/// Place of an element in a table of its shard, in which a key names the element. The place is reused after the element is removed.
 struct TableIndex<Key>: Hashable, CustomStringConvertible {
     private let rawValue: UInt32
 

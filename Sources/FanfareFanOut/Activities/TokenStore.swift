@@ -1,10 +1,11 @@
 import FanfareModel
 
-/// Update tokens of a shard, opaque bytes of any length up to `TokenReference.tokenSizeMax`, each with the text of its activity's id, back to back in one arena.
+/// Update tokens of a shard, each with the text of its activity's id, back to back in one arena. A token consists of opaque bytes, at most
+/// `TokenReference.tokenSizeMax` of them.
 ///
-/// A text follows its token, behind a byte with its length. Space is allocated in units of 8 bytes, so a text takes its length and at most
-/// 8 bytes more. Freed space is kept in a list per size: a day of rotations among tokens and texts of equal lengths makes the arena no larger than
-/// what was in use at one time. Tokens are secrets: nothing here prints them.
+/// A text follows its token, after a byte with the text's length. Space is allocated in units of 8 bytes, so a text takes its length and at most 8
+/// bytes more. Freed space is kept in a list per size: a day of rotations among tokens and texts of equal lengths makes the arena no larger than what
+/// was in use at one time. Tokens are secrets: nothing here prints them.
 struct TokenStore {
     /// Maximum size of a text that is kept: a byte's greatest number, less one, for which a text would be empty.
     static let textSizeMax = ByteCount.bytes(256)
@@ -16,7 +17,7 @@ struct TokenStore {
     private var free: [[UInt32]] = Array(
         repeating: [], count: units(TokenReference.tokenSizeMax.bytes + 1 + textSizeMax.bytes) + 1)
 
-    /// - Parameter size: size of each token, with the text behind it.
+    /// - Parameter size: size of each token, with the text that follows it.
     mutating func reserve(tokens: Int, size: ByteCount) {
         arena.reserveCapacity(tokens * TokenStore.units(size.bytes) * TokenStore.unit)
     }
@@ -97,7 +98,7 @@ struct TokenStore {
         return isTaken.contains(false) ? "a place for tokens is lost" : nil
     }
 
-    /// Prefetches both ends of the tokens into the cache: all of a token of the usual size, which spans two lines, or three behind some texts.
+    /// Prefetches both ends of the tokens into the cache. A token of the usual size spans two cache lines, or three after some texts.
     mutating func fetch(_ slots: ArraySlice<ActivitySlot>, _ activities: [Activity]) {
         var bytes: UInt8 = 0
         for slot in slots {

@@ -8,7 +8,7 @@ struct CarriedAlerts {
     struct Entry {
         /// Alerts for the first push in the new audience.
         var pending: [PendingAlert] = []
-        /// Alerts whose attempt is a push that left before the move; its outcome decides.
+        /// Alerts whose attempt is a push that left before the move. The outcome of the push settles them, or makes them pending again.
         var inFlight: [PendingAlert] = []
         /// Is `true` if the activity is a topic's follower, and of no lineup.
         fileprivate var isFollower = false
@@ -27,9 +27,9 @@ struct CarriedAlerts {
     private var entries: [ActivitySlot: Entry] = [:]
 
     var isEmpty: Bool { entries.isEmpty }
-    /// Number of followers of topics that carry any.
+    /// Number of followers of topics that carry alerts.
     private var followers = 0
-    /// Is `true` if followers of topics carry any. Members of lineups do after a restart, very many of them.
+    /// Is `true` if followers of topics carry alerts. Members of lineups, very many of which carry alerts after a restart, do not count.
     var hasFollowers: Bool { followers > 0 }
     /// The activities that carry alerts.
     var slots: some Sequence<ActivitySlot> { entries.keys }
@@ -43,7 +43,7 @@ struct CarriedAlerts {
     /// - Parameters:
     ///   - version: version of the new audience at which the activity joins; the alerts are renumbered to it.
     ///   - isFollower: whether the new audience is that of a topic's followers, and of no lineup.
-    /// - Returns: whether the activity carries any.
+    /// - Returns: whether the activity carries alerts.
     mutating func carry(_ alerts: Entry, by slot: ActivitySlot, at version: UInt32, isFollower: Bool) -> Bool {
         guard !alerts.isEmpty else {
             remove(slot)

@@ -2,13 +2,13 @@
 struct ClaimFront {
     /// Ticket of the first claims that count for the newest alert. An activity that no claim names has the ticket 0.
     var firstTicket: UInt64 = 1
-    /// Members from the cursor on that claims name. An estimate: members that join or leave move others.
+    /// Number of members, from the cursor on, that claims name. It is an estimate, because members that join or leave move others.
     private(set) var ahead = 0
     /// Is `true` while the audience waits for room to name its members.
     var isUnnamed = false
-    /// Is `true` from the answer for which the audience waited to its next visit.
+    /// Is `true` from the store's answer, for which the audience waited, to the audience's next visit.
     var isReady = false
-    /// Members that are claimed at a time. A crash loses alerts that are claimed and not sent, so a block is a small part of the audience.
+    /// Number of members that are claimed at a time. A crash loses alerts that are claimed and not sent, so a block is a small part of the audience.
     private(set) var block = 0
     private var blockMax = 0
 
@@ -24,10 +24,10 @@ struct ClaimFront {
     /// Notes that the claims of the next members were not durable in time.
     mutating func widen() { block = blockMax }
 
-    /// Number of members to claim behind the claimed ones; `nil` if enough are claimed.
+    /// Number of members to claim after the claimed ones; `nil` if enough are claimed.
     var wanted: Int? { ahead > block / 2 ? nil : block }
 
-    /// Ends all waiting.
+    /// Ends the audience's waits.
     mutating func goOn() { (isUnnamed, isReady) = (false, false) }
 
     mutating func claimed(_ count: Int) { ahead += count }

@@ -18,13 +18,13 @@ struct DispositionQuery {
         let start = lifecycle.starts[slot]
         let index = lastState ?? start?.audience ?? activity.audience
         let audience = membership.awake(index)
-        // A question leaves the audience as it was, at rest if it was.
+        // The question puts an audience that was at rest to rest again.
         defer { membership.rest(index) }
         lineupPublisher.bringUpToDate(audience, at: moment)
         membership.completeHistory(of: audience)
         let carried = membership.carriedAlerts[slot]
         if carried?.inFlight.contains(where: isMeant) == true { return .planned }
-        if lastState != nil, activity.flags.contains(.ending) { return .noActivity }  // its end has left without that
+        if lastState != nil, activity.flags.contains(.ending) { return .noActivity }  // the end lacked the alert
         let alerted = start.map { $0.shown?.alerted ?? audience.target } ?? activity.alerted
         let isCarried = carried?.pending.contains(where: isMeant) == true
         guard let alert = audience.alerts.pending.last(where: isMeant), alert.version > alerted || !isCarried else {

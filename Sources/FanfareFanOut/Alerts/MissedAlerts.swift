@@ -1,6 +1,6 @@
 import FanfareModel
 
-/// The alerts that activities have missed: which of them a push may carry, which go along with a move, and the outcome of each.
+/// The alerts that activities have missed: those that a push may carry, those that an activity carries along when it moves, and their outcomes.
 final class MissedAlerts {
     private let membership: Membership
     private let lineupPublisher: LineupPublisher
@@ -23,7 +23,7 @@ final class MissedAlerts {
         case .accepted: (counted, noted) = (silenced ?? .accepted, silenced ?? .accepted)
         case .refused: (counted, noted) = (silenced ?? .refused, .refused)
         case .unknown: (counted, noted) = (nil, silenced ?? .uncertain)
-        case .deadToken, .throttled, .serviceError, .notProcessed: return  // it was no attempt
+        case .deadToken, .throttled, .serviceError, .notProcessed: return  // the push was no attempt
         }
         guard activity.sending != 0 else { return }
         let audience = membership.awake(activity.audience)
@@ -61,7 +61,7 @@ final class MissedAlerts {
         let index = membership.store[slot].audience
         guard index != .none else { return missed }
         lineupPublisher.bringUpToDate(membership.awake(index), at: moment)
-        // Read after that, which may send it something.
+        // The activity is read after the lineup is up to date, because that may send the activity a push.
         let activity = membership.store[slot]
         let own = membership.awake(index).alerts.missed(after: activity.alerted)
         if activity.flags.contains(.inFlight), activity.sending != 0 {
@@ -77,8 +77,8 @@ final class MissedAlerts {
         return missed
     }
 
-    /// Returns the alerts that the activity's next push may carry: those carried along, and those missed in its audience since, limited like
-    /// an audience's, because otherwise an older one would outlive a newer one.
+    /// Returns the alerts that the activity's next push may carry: those carried along, and those missed in its audience since. They are as few as an
+    /// audience keeps, because otherwise an older alert would outlive a newer one.
     func pending(_ slot: ActivitySlot, of audience: Audience) -> ArraySlice<PendingAlert> {
         ((membership.carriedAlerts[slot]?.pending ?? []) + audience.alerts.missed(after: membership.store[slot].alerted))
             .kept
@@ -128,7 +128,7 @@ final class MissedAlerts {
         settle(missed, displaced: displaced, led: lead, outcome: outcome, for: slot, at: moment)
     }
 
-    /// Counts and notes what became of the alerts that an activity had missed.
+    /// Counts and notes the outcomes of the alerts that an activity had missed.
     ///
     /// - Parameters:
     ///   - displaced: number of alerts that newer ones of `missed` have displaced.

@@ -1,7 +1,6 @@
 import FanfareModel
 
-/// A published alert, shared by all activities that may get it, so that revoking it is one write, however many these are. Confined to
-/// its shard's thread.
+/// A published alert, shared by all activities that may get it, so that one write revokes it for all of them. Confined to its shard's thread.
 final class IssuedAlert {
     let topic: TopicID
     let alert: Alert
@@ -12,7 +11,7 @@ final class IssuedAlert {
     let contentHash: UInt64
     /// Number among the news of all topics that lineups show.
     @safe @exclusivity(unchecked) var news = NewsNumber()
-    /// Is `true` if an alert of another publication may say the same.
+    /// Is `true` if an alert of another publication may have the same cause and text.
     @safe @exclusivity(unchecked) var mayBeRepeated = true
     /// Is `true` when no further push may carry the alert.
     @safe @exclusivity(unchecked) var isRevoked = false
@@ -20,7 +19,7 @@ final class IssuedAlert {
     @safe @exclusivity(unchecked) var claimedFrom: UInt64 = 1
     /// Is `true` for an alert of the process before this one.
     @safe @exclusivity(unchecked) var isResumed = false
-    /// Weight of its news for the spotlight of lineups, once `ResumedTopics` has it.
+    /// Weight of the alert's news for the spotlight of lineups, once `ResumedTopics` has the alert.
     @safe @exclusivity(unchecked) var weight = 0
 
     init(_ alert: Alert, of topic: TopicID, freshUntil: MonotonicTime) {
@@ -69,7 +68,7 @@ struct PendingAlert {
 }
 
 extension [PendingAlert] {
-    /// The newest alerts of each class, as many as an audience keeps: otherwise an older one that was carried along would outlive a newer one.
+    /// The newest alerts of each class, as many as an audience keeps: otherwise an older alert that is carried along would outlive a newer one.
     var kept: ArraySlice<PendingAlert> {
         guard count > PendingAlert.perClassMax else { return self[...] }
         var left = SIMD2(repeating: PendingAlert.perClassMax)

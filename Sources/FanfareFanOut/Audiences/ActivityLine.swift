@@ -32,7 +32,7 @@ struct ActivityLine {
         count += 1
     }
 
-    /// Exchanges the first activity with any of them; with none if the place that chance chooses is a gap.
+    /// Exchanges the first activity with one that chance chooses; does nothing if the chosen place is a gap.
     mutating func drawFirst(by random: UInt64, positions: inout [UInt32]) {
         guard count > 1 else { return }
         let place = head + Int(random % UInt64(entries.count - head))

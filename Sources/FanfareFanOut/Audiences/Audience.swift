@@ -181,7 +181,7 @@ final class Audience: LaneMember {
     /// Removes and returns the oldest publication whose version, or a newer one, each member has; `nil` if there is none.
     func takeCompleted() -> UInt64? { publications.takeCompleted(oldest: ledger.oldest) }
 
-    /// Takes the time since which a push of this audience has been due, for the first push after it; `nil` for the others.
+    /// Takes the time since which a push of this audience has been due, for the first push after it; `nil` for later pushes.
     func takeDueSince() -> MonotonicTime? { times.takeDueSince() }
 
     /// Describes a violated invariant of one of the audience's parts; `nil` if there is none.
@@ -209,7 +209,7 @@ final class Audience: LaneMember {
     }
 
     private var hasStarts: Bool { target > 0 && !starts.prompt.isEmpty }
-    /// Is `true` while the newest alert has not been brought to each member; sometimes also after the last of them got it out of turn.
+    /// Is `true` while a member may lack the newest alert. It may remain `true` after the last such member got the alert out of turn.
     private var awaitsAlert: Bool { min(alerts.unreached, order.remaining) > 0 || revisits.awaitsAlert }
 
     /// The start to visit next; `nil` if there is none, or while members that await an alert go first.
@@ -279,8 +279,8 @@ final class Audience: LaneMember {
 
     // MARK: What a member gets
 
-    /// Returns whether an activity's last stamp is so far ahead that a stamp behind it is for that activity alone. A shared stamp moves on by a
-    /// second now and then; a card that has had a state every moment for minutes must not take the others along.
+    /// Returns whether an activity's last stamp is so far ahead that the next stamp is for that activity alone. A shared stamp moves on by a second
+    /// now and then; a card that has had very many states for minutes must not advance the stamps of other cards.
     func isFarAhead(_ last: Int64, at moment: Moment) -> Bool {
         last > max(payloads.stamp, moment.stampSecond) + StampedPayloads.leadMax
     }

@@ -1,6 +1,6 @@
 import FanfareModel
 
-/// The audiences of a shard by index. Indices of audiences that are no more are reused.
+/// The audiences of a shard by index. Indices of removed audiences are reused.
 struct AudienceTable {
     /// The audiences, with placeholders for free and resting ones.
     private(set) var rows: [Audience] = []
@@ -14,10 +14,10 @@ struct AudienceTable {
     private(set) var followers = RestingFollowers()
     /// Indices of audiences whose last member has left.
     private var freeRows: [AudienceIndex] = []
-    /// Index of the audience with the most members. It may be stale after that one shrinks, until it has half of its members or another audience
-    /// changes.
+    /// Index of the audience with the most members. It may be stale after that audience shrinks, until the audience has half of its members or
+    /// another audience changes.
     private var largest = AudienceIndex(0)
-    /// Most members that the largest audience has had since all were compared.
+    /// Maximum number of members that the largest audience has had since the last comparison of all audiences.
     private var largestPeak = 0
     /// Minimum of `largestPeak` for a comparison of all audiences, which reads each of them. Smaller audiences are noted with their next change.
     static let comparedMin = 1024

@@ -3,15 +3,15 @@ import FanfareModel
 /// The topics that a shard knows, by index: those that the core keeps and publishes, and those of the shard's audiences. Any other topic
 /// is removed, and its index may be reused.
 ///
-/// An id may be reused for another topic. When that is published or followed, the earlier topic stays with its followers without a name
+/// An id may be reused for another topic. When the new topic is published or followed, the earlier topic stays with its followers without a name
 /// (`detach`): it is not found by its id, and is published no more. Lineups consist of ids, and show the topic that has the id now.
 struct KnownTopics {
     struct Topic {
         let id: TopicID
         fileprivate(set) var latest: Publication?
-        /// The latest publication as lineups show it; `nil` until one does.
+        /// The latest publication as lineups show it; `nil` until a lineup does.
         private(set) var encoded: LineupTopic?
-        /// The latest publication as the rotations of lineups see it, which read it often. A topic that has ended counts as not dismissed.
+        /// The latest publication as the rotations of lineups see it. They read it often. A topic that has ended counts as not dismissed.
         private(set) var rotationTopic = SpotlightCandidate(.gone)
         /// The time at which a topic that has ended is dismissed, after which no lineup shows it.
         private(set) var goneAt: MonotonicTime?
@@ -76,7 +76,7 @@ struct KnownTopics {
 
     /// Numbers of a topic for visits to lineups.
     @safe struct Face {
-        /// The latest publication as lineups show it, which the topic's row keeps; `nil` until one does.
+        /// The latest publication as lineups show it, which the topic's row keeps; `nil` until a lineup does.
         fileprivate(set) var encoded: Unmanaged<LineupTopic>?
         fileprivate(set) var topic: SpotlightCandidate
         /// `Topic.goneAt`; `never` for none.
@@ -169,7 +169,7 @@ struct KnownTopics {
         if index.place == faces.count { faces.append(face) } else { faces[index.place] = face }
     }
 
-    /// Encodes the topic's latest publication for lineups, if none has been visited since.
+    /// Encodes the topic's latest publication for lineups, unless that has been done since its arrival.
     mutating func encode(_ index: TopicIndex) {
         guard unsafe faces[index.place].encoded == nil, self[index].inLineups() != nil else { return }
         show(index)
@@ -210,7 +210,7 @@ struct KnownTopics {
         guard let index = indices[id] else { return }
         self[index].forget()
         show(index)
-        // Its index may be another topic's from here on.
+        // Another topic may get the index from here on.
         resumed.forget(index)
         release(index)
     }

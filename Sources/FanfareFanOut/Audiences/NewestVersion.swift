@@ -8,7 +8,7 @@ struct NewestVersion {
     private(set) var priority: Priority
     /// The publication whose dates the version has: its own, or that of a lineup's spotlight.
     private(set) var publication: Publication?
-    /// The first version since the last `showAgain`. A member that has an older one is sent the newest even if it shows the same.
+    /// The first version since the last `showAgain`. A member that has an older version is sent the newest one even if both show the same.
     private(set) var shownAgainFrom: UInt32 = 0
 
     init(priority: Priority) { self.priority = priority }

@@ -21,7 +21,7 @@ struct PublicationTimes {
         if dueSince == nil, hasMembers { dueSince = time }
     }
 
-    /// Takes the time since which a push has been due, for the first push after it; `nil` for the others.
+    /// Takes the time since which a push has been due, for the first push after it; `nil` for later pushes.
     mutating func takeDueSince() -> MonotonicTime? {
         guard dueSince != nil else { return nil }
         return dueSince.take()

@@ -2,9 +2,9 @@ import FanfareModel
 
 /// States and alerts of topics, from before a restart and since, that cards to be loaded may lack.
 ///
-/// An engine with a store publishes each topic's state, and loads its cards behind that. A card has joined its topic long before, so earlier alerts
+/// An engine with a store publishes each topic's state, and then loads the topic's cards. A card has joined its topic long before, so earlier alerts
 /// concern it, including alerts of the process before this one unless they may have left for it. The alerts stay for a while after all cards are
-/// loaded: another topic of a lineup may tell the same facts later.
+/// loaded: another topic of a lineup may have the same facts later.
 struct ResumedTopics {
     /// By topic, alerts that may still leave, the oldest first: of each class as many as an audience keeps.
     private var alerts: [TopicIndex: [PendingAlert]] = [:]
@@ -34,7 +34,7 @@ struct ResumedTopics {
         if let forgetsAt, now >= forgetsAt { self = ResumedTopics() }
     }
 
-    /// Returns whether the alerts concern a lineup, because it was loaded.
+    /// Returns whether the alerts concern a lineup; they do if it was loaded.
     ///
     /// - Parameter born: newest news when the lineup was made.
     func concern(lineupBornAt born: NewsNumber) -> Bool { loadedThrough.map { born <= $0 } ?? true }
@@ -46,7 +46,7 @@ struct ResumedTopics {
         displayHashes[topic.place] = publication.displayHash
     }
 
-    /// Lets no card keep its state from before the restart: phones may have dropped it.
+    /// Forgets which cards have a state from before the restart: phones may have dropped it.
     mutating func forgetHolders() { displayHashes = [] }
 
     /// Notes an alert of the topic.

@@ -18,7 +18,7 @@ struct StampedPayloads {
         let priority: Priority
     }
 
-    /// Seconds by which one activity's stamp may take the shared one ahead.
+    /// Maximum number of seconds by which one activity's stamp may advance the shared stamp.
     static let leadMax: Int64 = 60
 
     /// Age at which a payload is stamped anew. Devices accept stamps one to ten seconds old (spec §3.3, observed).
@@ -53,7 +53,7 @@ struct StampedPayloads {
         return nil
     }
 
-    /// Keeps a payload for the other members that get the same.
+    /// Keeps a payload for the other members that get the same payload.
     mutating func keep(_ payload: Payload, as variant: Variant) { variants.append((variant, payload)) }
 
     /// Drops the payloads that carry the alert of that version.

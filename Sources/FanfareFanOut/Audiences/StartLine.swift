@@ -1,12 +1,12 @@
 /// Activities of an audience that are to be started and are no members yet; the store's `positions` has the place of each.
 ///
-/// A start that has failed goes behind all others. It gets a small share of the visits nevertheless, because the sweep of a large
-/// and busy audience never ends.
+/// A start that has failed comes after all others. It gets a small share of the visits nevertheless, because the sweep of a large and busy audience
+/// never ends.
 struct StartLine {
     private(set) var prompt = ActivityLine()
     /// Starts that have failures.
     private(set) var late = ActivityLine()
-    /// Visits of others since the first late one began to wait, or since the last late one left.
+    /// Number of other visits since the first late start began to wait, or since the last late start left.
     private var passedOver = 0
 
     private static let visitsPerLateStart = 64

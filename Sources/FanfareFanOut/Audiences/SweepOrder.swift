@@ -32,7 +32,7 @@ struct SweepOrder<Member: SweepMember> {
         members[cursor..<cursor + min(limit, remaining, members.count - cursor)]
     }
 
-    /// Returns the next consecutive unvisited members behind the first `skipped` of them, at most `limit`. O(1).
+    /// Returns the next consecutive unvisited members after the first `skipped` of them, at most `limit`. O(1).
     func next(limit: Int, skipping skipped: Int) -> ArraySlice<Member> {
         guard skipped < remaining else { return [] }
         let first = cursor + skipped < members.count ? cursor + skipped : cursor + skipped - members.count

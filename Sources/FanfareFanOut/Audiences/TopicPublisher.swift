@@ -19,7 +19,7 @@ final class TopicPublisher {
         self.lineupPublisher = lineupPublisher
     }
 
-    /// Publishes a topic's state from before a restart. Cards that are loaded behind it get it if they lack it.
+    /// Publishes a topic's state from before a restart. Cards that are loaded afterwards get the state if they lack it.
     func resume(_ new: ResumedPublication, at moment: Moment) {
         publish(new.publication, at: moment)
         guard let topic = membership.topics.index(of: new.publication.topicID) else { return }
@@ -40,7 +40,7 @@ final class TopicPublisher {
         membership.detach(topic)
         let isChange =
             publication.alert != nil || publication.isRepublished || !membership.topics.shows(publication, topic)
-        // A follower at rest shows the topic's latest publication, so it is woken before that is another one.
+        // A follower at rest shows the topic's latest publication, so it is woken before a new publication replaces that one.
         let followers = membership.topics[topic].followers.map { (index: $0, audience: membership.awake($0)) }
         membership.topics.take(publication, of: topic, at: moment)
         // The count falls as audiences complete the publication; its first unit keeps it tracked until all audiences are added.
@@ -103,8 +103,8 @@ final class TopicPublisher {
         membership.carriedAlerts.revoke(cause: cause, topic: topic)
     }
 
-    /// Sends the newest state of all audiences once more, silently, after a clock was put right: phones may have dropped accepted pushes
-    /// because of their stamps.
+    /// Sends the newest state of all audiences once more, silently, after a clock was corrected: phones may have dropped accepted pushes because of
+    /// their stamps.
     func showAgainAfterClockStep(at moment: Moment) {
         if moment.stampEpoch != stampEpoch {
             membership.topics.resumed.forgetHolders()

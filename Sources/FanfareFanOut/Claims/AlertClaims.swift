@@ -18,7 +18,7 @@ final class AlertClaims {
         return leaveUnclaimed(alerts, at: moment) ? nil : alerts
     }
 
-    /// Returns whether alerts leave without their claims, because the store takes nothing.
+    /// Returns whether alerts leave without their claims, because the store has not answered for too long.
     private func leaveUnclaimed(_ alerts: FreshAlerts, at moment: Moment) -> Bool {
         guard membership.claims.isOverdue(at: moment.monotonic) else { return false }
         if membership.claims.leaveUnclaimed(alerts, at: moment.monotonic) {
@@ -36,7 +36,7 @@ final class AlertClaims {
         let slot = membership.lineups[lone: row].member
         let first = alerts.reduce(0) { max($0, $1.claimedFrom) }
         if membership.claims.isClaimed(slot, since: first) || leaveUnclaimed(fresh, at: moment) { return true }
-        // A row that waits for room may be visited for another reason, and be named then: its first entry ends no wait.
+        // A visit for another reason may name a row that waits for room. The row's first entry then ends no wait.
         var isNew = !membership.lineups[lone: row].flags.contains(.awaitsClaim)
         if !membership.claims.isNamed(slot, since: first), room > 0 {
             membership.claims.claim(fresh, for: slot)
@@ -49,12 +49,12 @@ final class AlertClaims {
         return false
     }
 
-    /// Number of activities that may be named now: none while the store owes many answers, or while many answered ones have not been sent their
-    /// alerts.
+    /// Number of activities that may be named now: none while many names wait for the store's answer, or while many activities with an answer have
+    /// not been sent their alerts.
     private var room: Int { membership.claims.room(beside: membership.dueLineups[0].firstCount) }
 
-    /// Returns the first members under the cursor that may be visited: an alert may leave for them, or they have had it. Claims the alert for later
-    /// members, and pauses the sweep if none may be visited.
+    /// Returns the first members under the cursor that may be visited: an alert may leave for them, or they have had the alert. Claims the alert for
+    /// later members, and pauses the sweep if none may be visited.
     func admit(
         _ run: ArraySlice<ActivitySlot>, of audience: Audience, at moment: Moment
     ) -> ArraySlice<ActivitySlot> {
@@ -65,7 +65,7 @@ final class AlertClaims {
         let admitted = run.prefix {
             membership.store[$0].alerted >= newest || membership.claims.isClaimed($0, since: first)
         }
-        // Most runs are claimed, and so are the next ones.
+        // The members of most runs are claimed, and so are the members after them.
         if admitted.count == run.count, audience.claimFront.wanted == nil { return run }
         guard let alerts = alerts(of: audience, at: moment) else { return run }
         if admitted.isEmpty {
@@ -96,8 +96,8 @@ final class AlertClaims {
 
     func carries(_ slot: ActivitySlot) -> Bool { membership.claims.isKept && membership.carriedAlerts.contains(slot) }
 
-    /// Claim that a member with carried alerts needs: of these, and of the alerts that it has missed in its audience, since that ticket. A block's
-    /// claim names only alerts of the audience.
+    /// Claim that a member with carried alerts needs. It is of these alerts and of those that the member has missed in its audience, and has the
+    /// ticket `first` or a later one. A block's claim names only alerts of the audience.
     private struct Need {
         let alerts: FreshAlerts
         let first: UInt64
@@ -138,7 +138,7 @@ final class AlertClaims {
 
     enum OutOfTurn { case admitted, sweepComes, waits }
 
-    /// Returns whether a member may be visited out of turn. Claims the alert that it lacks if the sweep does not come to it.
+    /// Returns whether a member may be visited out of turn. Claims the alert that the member lacks if the sweep will not visit the member.
     func admitOutOfTurn(_ slot: ActivitySlot, of audience: Audience, at moment: Moment) -> OutOfTurn {
         if carries(slot) {
             guard let need = need(of: slot, in: audience, at: moment) else { return .admitted }
@@ -153,7 +153,7 @@ final class AlertClaims {
         return .waits
     }
 
-    /// Returns whether the activity waits for a claim, its own or that of a member in front of it.
+    /// Returns whether the activity waits for a claim, its own or that of an earlier member of the sweep.
     func awaits(_ slot: ActivitySlot) -> Bool {
         let activity = membership.store[slot]
         guard membership.claims.isKept, activity.audience != .none else { return false }
@@ -164,7 +164,7 @@ final class AlertClaims {
         }
         let audience = membership.audiences[activity.audience]
         if carries(slot) { return !membership.claims.isClaimed(slot, since: 1) }
-        // A member that has had the alert may lack a newer state, and stand behind others in the sweep.
+        // A member that has had the alert may lack a newer state, and wait for earlier members of the sweep.
         let isUnvisited = audience.order.isUnvisited(Int(membership.store.positions[Int(slot.rawValue)]))
         if isUnvisited, audience.lane.parked != nil, !membership.claims.owesNothing { return true }
         guard activity.alerted < audience.alerts.newest else { return false }
@@ -197,7 +197,7 @@ final class AlertClaims {
         }
     }
 
-    /// Queues the visits of one-member lineups whose claims are durable, or of all if the store has taken nothing for too long.
+    /// Queues the visits of one-member lineups whose claims are durable, or of all such lineups if the store has not answered for too long.
     private func releaseClaimedLineups(at moment: Moment) {
         for row in membership.claims.takeClaimedLineups(at: moment.monotonic) where awaitsClaim(row) {
             queue(row, isFirst: true)
@@ -211,7 +211,7 @@ final class AlertClaims {
         for row in rows { queue(row) }
     }
 
-    /// Queues the turn for room, unless an answer of the store will queue it.
+    /// Queues the turn for room, unless an answer of the store will queue the turn.
     private func queueRoomTurn(isAnswered: Bool = false) {
         guard membership.claims.hasUnnamed, isAnswered || membership.claims.owesNothing else { return }
         roomTurn.isDue = true
@@ -236,7 +236,7 @@ final class AlertClaims {
         membership.queue(row, lane: 0, isFirst: isFirst)
     }
 
-    /// Asks the core to make new claims durable.
+    /// Requests that new claims become durable.
     func request(at moment: Moment) {
         guard membership.claims.isKept else { return }
         if let request = membership.claims.takeRequest(at: moment.monotonic) { reporter.request(request) }
@@ -249,7 +249,7 @@ final class AlertClaims {
             if let timer = membership.claims.lineups.timer.take() { membership.timers.cancel(timer) }
         } else if membership.claims.lineups.timer == nil {
             let now = moment.monotonic
-            // Lineups go on some at a time, so that a million lengthen no turn.
+            // Lineups go on in groups, so that a million of them lengthen no turn.
             membership.claims.lineups.timer = membership.timers.insert(
                 .claims, due: max(membership.claims.looksAgain(at: now), now + AlertClaims.pause))
         }
@@ -258,7 +258,7 @@ final class AlertClaims {
     /// Time between two groups of lineups that go on without their claims.
     private static let pause = Duration.milliseconds(1)
 
-    /// Handles the lineups' timer, which ends waits for a store that takes nothing.
+    /// Handles the lineups' timer, which ends waits for a store that does not answer.
     func wake(at moment: Moment) {
         membership.claims.lineups.timer = nil
         if membership.claims.isOverdue(at: moment.monotonic) {

@@ -3,13 +3,13 @@ import FanfareQueues
 
 /// Limits on claims.
 package struct ClaimLimits: Sendable {
-    /// Time after which alerts leave without their claims, because the store takes nothing: a goal does not wait for a disk. A crash before the
+    /// Time after which alerts leave without their claims, because the store does not answer: a goal does not wait for a disk. A crash before the
     /// answer may alert twice.
     let patience: Duration
     /// Bounds on the members of an audience that are claimed at a time.
     let blocks: ClosedRange<Int>
-    /// Maximum of names without an answer, plus audiences and lineups with an answer and without a visit since. Beside them, maximum of named starts
-    /// that have not left.
+    /// Maximum number of names without an answer, plus audiences and lineups with an answer and without a visit since. It is also the maximum number
+    /// of named starts that have not left.
     let namedMax: Int
 
     package init(
@@ -37,12 +37,12 @@ struct ClaimBook {
     private var new = UnrequestedClaims()
     private var requested: UInt64
     private var durable: UInt64
-    /// Place among the tickets at which the next request looks for old ones.
+    /// Place among the tickets at which the next request looks for old tickets.
     private var forgetting = 0
     /// Number of requests after which a ticket is old. An activity that still lacks its alert, in a backoff for example, is claimed again.
     private static let ticketAgeMax: UInt16 = 1 << 13
-    /// Number of requests in which all tickets are looked at. Three rounds, as when the activities multiply, and `ticketAgeMax` are less than a
-    /// ticket's values.
+    /// Number of requests that together examine all tickets. Three such rounds, which may pass while the activities multiply, and `ticketAgeMax` are
+    /// less than the number of a ticket's values.
     private static let forgettingRound = 1 << 14
     /// Requests without an answer: their tickets, the times at which patience with them ends, and their names.
     private var requests: [(ticket: UInt64, patienceEnds: MonotonicTime, named: Int)] = []
@@ -69,7 +69,7 @@ struct ClaimBook {
     private var ready = Queue<ClaimingAudience>()
 
     var lineups = ClaimingLineups()
-    /// Alerts that left without claims, by topic, because the store took nothing. All followers are claimed once it answers.
+    /// Alerts that left without claims, by topic, because the store did not answer. All followers are claimed once the store answers.
     private var unclaimed: [TopicID: FreshAlerts] = [:]
     private static let unclaimedMax = 1 << 14
     private(set) var limits = ClaimLimits()
@@ -108,7 +108,7 @@ struct ClaimBook {
         name(slot, mark)
     }
 
-    /// Name of the activity, also beside claims.
+    /// Name of the activity, in claims and elsewhere.
     func mark(of slot: ActivitySlot) -> ActivityMark { marks[Int(slot.rawValue)] }
 
     /// Ticket of new claims. Earlier tickets do not cover alerts that are published now. Its lowest 16 bits are never 0.
@@ -128,8 +128,8 @@ struct ClaimBook {
     /// Returns whether a claim names the activity, durable or not.
     func isNamed(_ slot: ActivitySlot, since first: UInt64) -> Bool { ticket(of: slot) >= first }
 
-    /// Returns the number of activities that may be named now: a crash loses alerts that are claimed and not sent, and there may be a million
-    /// audiences of one. An audience that goes on counts as one.
+    /// Returns the number of activities that may be named now. It is bounded, because a crash loses alerts that are claimed and not sent, and there
+    /// may be a million audiences of one. An audience that goes on counts as one.
     ///
     /// - Parameter others: number of lineups of one member that go on because their claims are durable.
     mutating func room(beside others: Int) -> Int {
@@ -142,7 +142,7 @@ struct ClaimBook {
 
     /// Claims alerts for activities that no claim names yet.
     ///
-    /// - Parameter lacks: returns whether the activity has not had them.
+    /// - Parameter lacks: returns whether the activity has not had the alerts.
     mutating func claim(
         _ alerts: FreshAlerts, for slots: ArraySlice<ActivitySlot>, since first: UInt64, lacks: (ActivitySlot) -> Bool
     ) {
@@ -179,7 +179,7 @@ struct ClaimBook {
 
     /// Claims the `unclaimed` alerts for all followers.
     ///
-    /// - Returns: `true` if there was any.
+    /// - Returns: `true` if there were such alerts.
     mutating func claimUnclaimed(at now: MonotonicTime) -> Bool {
         guard !unclaimed.isEmpty else { return false }
         for alerts in unclaimed.values where alerts.freshUntil > now { new.add(alerts, for: []) }
@@ -210,7 +210,7 @@ struct ClaimBook {
 
     /// Removes and returns some audiences, and one-member lineups by their rows, that wait for room: at most one for each name.
     ///
-    /// - Parameter awaitsClaim: returns whether the lineup of a row waits still.
+    /// - Parameter awaitsClaim: returns whether the lineup of a row still waits.
     mutating func takeUnnamed(_ room: Int, awaitsClaim: (Int) -> Bool) -> (audiences: [Audience], rows: [Int]) {
         guard room > 0 else { return ([], []) }
         // Each kind gets half of the room.
@@ -244,7 +244,7 @@ struct ClaimBook {
         return new.takeAll(ticket: requested)
     }
 
-    /// Looks at some tickets with each request, so that no request looks at all.
+    /// Examines some tickets with each request, so that no request examines all tickets.
     private mutating func forgetOldTickets() {
         if forgetting >= tickets.count { forgetting = 0 }
         let end = min(tickets.count, forgetting + tickets.count / ClaimBook.forgettingRound + 1)
@@ -272,10 +272,10 @@ struct ClaimBook {
     /// The time from which on alerts leave without claims, because the store has not answered; `nil` if it owes no answer.
     private var patienceEnds: MonotonicTime? { requests.first?.patienceEnds }
 
-    /// The time at which waiting lineups look again.
+    /// The time at which lineups that wait are examined again.
     func looksAgain(at now: MonotonicTime) -> MonotonicTime { patienceEnds ?? now + limits.patience }
 
-    /// Is `true` if the store has nothing to answer and will not be asked.
+    /// Is `true` if no request waits for the store's answer, and no claim for a request.
     var owesNothing: Bool { requests.isEmpty && new.isEmpty }
 
     func isOverdue(at now: MonotonicTime) -> Bool { patienceEnds.map { now >= $0 } ?? false }

@@ -7,7 +7,7 @@ struct ClaimingLineups {
     private var named: [UInt64: [UInt32]] = [:]
     /// Lineups that no claim names yet, because there were too many names.
     private var unnamed = Queue<UInt32>()
-    /// The timer of the lineups' next look. They share it, because they wait for one store.
+    /// The timer at which the lineups are examined next. They share one, because they wait for one store.
     var timer: ShardTimers.Entry?
 
     var isEmpty: Bool { named.isEmpty && unnamed.isEmpty }
@@ -29,10 +29,10 @@ struct ClaimingLineups {
         return rows
     }
 
-    /// Removes and returns the first ones that no claim names.
+    /// Removes and returns the first lineups that no claim names.
     ///
-    /// - Parameter awaitsClaim: returns whether the lineup waits still. Another one may have its row by now, or an audience its state: either is
-    ///   visited for reasons of its own.
+    /// - Parameter awaitsClaim: returns whether the lineup still waits. By now, another lineup may have the row, or an audience the lineup's state.
+    ///   Either is visited for reasons of its own.
     mutating func takeUnnamed(_ limit: Int, awaitsClaim: (Int) -> Bool) -> [Int] {
         var rows: [Int] = []
         while rows.count < limit, let row = unnamed.popFirst().map(Int.init) {

@@ -6,7 +6,7 @@ import FanfareQueues
 ///
 /// A start is claimed when it is about to leave: it goes from its audience's line to the end of this one, and back once its claim is durable.
 struct StartClaims {
-    /// Starts that no claim names, in order. Some may have gone, or wait no more.
+    /// Starts that no claim names, in order. Some of them may be gone, or no longer wait.
     private var unnamed = Queue<ActivitySlot>()
     /// Starts of requests without an answer, in the order of their tickets.
     private var requests: [(ticket: UInt64, slots: [ActivitySlot])] = []
@@ -23,7 +23,7 @@ struct StartClaims {
     /// - Parameters:
     ///   - countMax: number of names from which on no start is claimed, because a crash loses starts that are claimed and have not left.
     ///   - unusedCount: number of starts that have not been visited since their claims became durable.
-    ///   - waits: returns whether the start waits still.
+    ///   - waits: returns whether the start still waits.
     mutating func takeNext(
         upTo countMax: Int, beside unusedCount: Int, ticket: UInt64, waits: (ActivitySlot) -> Bool
     ) -> [ActivitySlot] {
@@ -37,7 +37,7 @@ struct StartClaims {
         return taken
     }
 
-    /// Removes and returns the starts of the requests up to that ticket, each with its own.
+    /// Removes and returns the requests up to this ticket, each with its own ticket and its starts.
     mutating func takeDurable(through ticket: UInt64) -> [(ticket: UInt64, slots: [ActivitySlot])] {
         let durable = Array(requests.prefix { $0.ticket <= ticket })
         requests.removeFirst(durable.count)

@@ -14,7 +14,7 @@ import FanfareModel
     private var cut = 0
     /// Number of dropped commands among `entries`.
     private var overtaken = 0
-    /// Number of `followed` that were appended since gaps were removed last, and have not been taken; or fewer.
+    /// Lower bound on the number of `followed` that were appended since the last removal of gaps and have not been taken.
     private var followed = 0
     /// Places of versions that may be dropped, counted from the first command ever appended.
     private var versions = ReplaceableVersions()
@@ -48,7 +48,7 @@ import FanfareModel
             }
             if waiting != before { versions.set(waiting, of: publication) }
         case .reportQuiet:
-            // The answer covers the versions before the question, so these must not be dropped for versions behind it.
+            // The answer covers the versions before the question, so these must not be dropped for versions after it.
             asked = cut + entries.count
         case .followed: followed += 1
         default: break
@@ -63,8 +63,7 @@ import FanfareModel
     /// Number of places in memory, including gaps.
     var room: Int { entries.count }
 
-    /// Removes the gaps of dropped commands, and each `followed` that the next one follows at once. While nothing is taken, no other call gives
-    /// places back.
+    /// Removes the gaps of dropped commands, and each `followed` directly before another one. While nothing is taken, no other call frees places.
     private mutating func tighten() {
         var kept: [ShardCommand?] = []
         var places: [Int: Int] = [:]

@@ -12,7 +12,7 @@ final class Completions {
     private let starter: Starter
     private let moves: Moves
     private var refusedEnds = Milestones()
-    /// Pushes by outcome; those that were sent are the sender's.
+    /// Numbers of pushes by outcome. The sender counts the pushes that were sent.
     @safe @exclusivity(unchecked) private(set) var outcomes = ShardCounts.Pushes()
 
     init(

@@ -54,8 +54,8 @@ final class Dispatcher {
         return (missed, selection)
     }
 
-    /// Visits the next lineups of a topic, at most `limit` of them. Each looks at the news of all its topics; if it has only one member, as
-    /// most have, that gets its push at once.
+    /// Visits the next lineups of a topic, at most `limit` of them. Each lineup looks at the news of all its topics. Most lineups have one member,
+    /// which gets its push at once.
     ///
     /// - Returns: the number of visits.
     private func visitLineups(
@@ -106,8 +106,8 @@ final class Dispatcher {
         return count
     }
 
-    /// Activities among which chance looks for one with a push due, before it chooses among the first of the lanes. Where a goal is due for one
-    /// activity in fifty, three of four searches find one.
+    /// Number of activities that chance draws in search of one with a due push, before it chooses among the first of the lanes. Three of four
+    /// searches succeed if a goal is due for one activity in fifty.
     private static let lotsMax = 64
 
     /// Appends one push that chance chooses: of all that are due, if many are, or else of those in the most urgent lane.
@@ -125,7 +125,7 @@ final class Dispatcher {
         pull(limit: 1, at: moment, into: &batch)
     }
 
-    /// Visits an activity out of turn if its sweep, or its topic's cursor, would send it something. Others are left to their queues.
+    /// Visits an activity out of turn if its sweep, or its topic's cursor, would send it something. Other activities are left to their queues.
     private func visitByLot(_ slot: ActivitySlot, at moment: Moment, into batch: inout DeliveryBatch) {
         let activity = membership.store[slot]
         guard activity.audience != .none, activity.failures.count == 0,
@@ -185,7 +185,7 @@ final class Dispatcher {
         }
     }
 
-    /// Asks for claims of starts if some wait that no claim names: one that goes makes room for others.
+    /// Requests claims for starts that wait and that no claim names: a start that leaves makes room for them.
     func claimStarts(at moment: Moment) {
         if starter.hasUnclaimed { requestClaims(at: moment) }
     }
@@ -196,7 +196,7 @@ final class Dispatcher {
         starter.confirmClaims(through: ticket)
     }
 
-    /// Asks for the claims of the pull's alerts and starts.
+    /// Requests the claims of the pull's alerts and starts.
     func requestClaims(at moment: Moment) {
         starter.nameStarts(at: moment)
         sender.claims.request(at: moment)

@@ -40,7 +40,7 @@ final class PushSender {
             let carries = claims.carries(first)
             run = run.prefix { claims.carries($0) == carries }
             if carries, audience.lineup == nil {
-                // The others do not wait for its claim.
+                // The other members do not wait for the claim of the first one.
                 visitOutOfTurn(first, of: audience, at: moment, into: &batch)
                 audience.visited(1)
                 return 1
@@ -76,7 +76,7 @@ final class PushSender {
         let slot = slots[slots.startIndex]
         membership.store[slot].forgetUnusedStamp(at: moment)
         let activity = membership.store[slot]
-        // A member with a push in flight is queued again by the completion, and one that waits by the timing wheel.
+        // The completion queues a member with a push in flight again, and the timing wheel queues a member that waits.
         guard activity.flags.isDisjoint(with: [.inFlight, .suspended]), membership.isOwed(activity, audience) else {
             return 1
         }
@@ -151,7 +151,7 @@ final class PushSender {
             && audience.ledger.showsTheNewest(activity.delivered)
     }
 
-    /// Returns the stamp for a push to one activity alone; `nil` if that has to wait for the clock's next second.
+    /// Returns the stamp for a push to one activity alone; `nil` if the push has to wait for the clock's next second.
     func stampOfItsOwn(_ slot: ActivitySlot, at moment: Moment) -> Int64? {
         membership.store[slot].forgetUnusedStamp(at: moment)
         return Stamp.next(after: Int64(membership.store[slot].stamp), at: moment)

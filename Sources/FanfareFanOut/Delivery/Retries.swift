@@ -8,7 +8,7 @@ final class Retries {
     private let lifecycle: Lifecycle
     @safe @exclusivity(unchecked) var service = ServiceSpells()
     @safe @exclusivity(unchecked) var quarantine: DeadTokenQuarantine
-    /// Finds those whose waits keep a topic from being complete.
+    /// Finds the activities whose waits keep a topic from being complete.
     let completionScan: CompletionScan
 
     init(
@@ -42,7 +42,7 @@ final class Retries {
         }
     }
 
-    /// Makes an activity back off after a failure that may be its token's own (429, 5xx): it alone waits, and then gets the newest state.
+    /// Makes an activity back off after a failure that may be its token's own (429, 5xx): only this activity waits, and then gets the newest state.
     ///
     /// - Parameter isOwn: whether the failure is certainly the token's own.
     func backOff(_ slot: ActivitySlot, isOwn: Bool = false, at moment: Moment) {

@@ -10,7 +10,7 @@ final class FeedbackReporter {
     @safe @exclusivity(unchecked) var freshness = FreshnessTable()
     @safe @exclusivity(unchecked) var completions = CompletionBook()
     private var feedback: FeedbackQueue
-    /// Is `true` if the core wants to know of each activity that is removed.
+    /// Is `true` if the core is to learn of each activity that is removed.
     var reportsRemovals = false
     private var removed = RemovedActivities()
 
@@ -43,7 +43,7 @@ final class FeedbackReporter {
 
     func reportDead(_ id: ActivityID) { if !surrogates.contains(id) { feedback.append(.deadToken(id)) } }
 
-    /// Reports that an activity is about to be removed. A card that has lost its name to another one has none in the store either.
+    /// Reports that an activity is about to be removed. A card that has lost its name to another card has no name in the store either.
     func reportRemoval(of id: ActivityID, token: @autoclosure () -> ArraySlice<UInt8>) {
         guard reportsRemovals, !surrogates.contains(id) else { return }
         removed.append(RemovedActivities.Entry(id: id.rawValue, token: token().keyedHash))
@@ -54,8 +54,7 @@ final class FeedbackReporter {
         if let next = removed.next() { feedback.append(.removed(next.id, token: next.token)) }
     }
 
-    /// Answers whether a removed activity is over, and first tells the core of the next removal: a core that has heard all answers has heard of all
-    /// removals.
+    /// Reports whether a removed activity is over, and first reports the next removal: a core that has all answers thus has all removals.
     func reportRemovalCheck(of id: ActivityID, token: UInt64, isOver: Bool) {
         removed.noteAsked()
         reportRemoval()

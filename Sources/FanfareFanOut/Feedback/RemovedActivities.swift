@@ -1,8 +1,8 @@
 import FanfareModel
 import FanfareQueues
 
-/// Activities that the shard has removed, until the core has taken note of them. It removes their rows from a disk, so it is told of a few at a time:
-/// ten million cards of a match may be over in some seconds, and a goal of another match passes through the same core.
+/// Activities that the shard has removed, until the core has noted them. The core removes their rows from a disk, so the shard reports a few at a
+/// time: ten million cards of a match may be over in some seconds, and a goal of another match passes through the same core.
 struct RemovedActivities {
     /// Bits of the activity's id, and hash of the token that it had.
     struct Entry: Equatable {
@@ -14,7 +14,7 @@ struct RemovedActivities {
     private var groups = Queue<[Entry]>()
     private var newest: [Entry] = []
     private var oldest = Queue<Entry>()
-    /// Number of entries of which the core has been told and has not asked.
+    /// Number of entries that have been reported to the core and about which the core has not asked.
     private var unanswered = 0
 
     static let unansweredMax = 1024
@@ -30,8 +30,8 @@ struct RemovedActivities {
         newest.reserveCapacity(RemovedActivities.groupMax)
     }
 
-    /// Removes and returns the next entry of which the core is to be told, in the order of removal, because an activity may come back under its id and go
-    /// once more; `nil` without any, or while the core has been told of many.
+    /// Removes and returns the next entry to report to the core; `nil` if there is none, or while many are without a question. The order is that of
+    /// removal, because an activity may come back under its id and be removed once more.
     mutating func next() -> Entry? {
         guard unanswered < RemovedActivities.unansweredMax else { return nil }
         if oldest.isEmpty {

@@ -21,7 +21,7 @@ package enum ShardFeedback: Sendable {
     indirect case topicsCompleted([TopicCompletion])
     /// All topics' states are sent again, and earlier `topicsCompleted` are void. Sent if the engine's store keeps people.
     case showsAgain
-    /// The shard comes to stamps that the store has not reserved; it wants all up to this one. Sent if the engine's store keeps people.
+    /// The shard is about to use stamps that the store has not reserved, and requests all up to this one. Sent if the engine's store keeps people.
     case stampsReach(Int64)
     /// The shard wants claims to be durable. Sent if the engine's store keeps people.
     indirect case claims(ClaimRequest)

@@ -10,6 +10,6 @@ class LaneMember {
     /// The lane in which the work belongs.
     var preferredLane: Int { Lane.last }
 
-    /// Notes visits, whatever they were to.
+    /// Notes visits of any kind.
     func noteVisits(_ count: Int) {}
 }

@@ -85,8 +85,8 @@ struct Lanes {
     /// Number of entries in all queues, stale ones included; for checks.
     var entries: Int { queues.reduce(0) { $0 + $1.count } }
 
-    /// Returns the member to serve, or `nil` when no lane has work. The same one is returned until its quantum is used up, its work is done,
-    /// or its lane changes.
+    /// Returns the member to serve, or `nil` when no lane has work. The same member is returned until its quantum is used up, its work is done, or
+    /// its lane changes.
     mutating func current() -> LaneMember? {
         while true {
             guard let lane = nextLane() else { return nil }
@@ -147,7 +147,7 @@ struct Lanes {
             if credits[lane] > 0 { return lane }
             if waiting == nil { waiting = lane }
         }
-        // The elements are assigned one by one: the whole array would share the storage of the other, and be copied by the next write.
+        // The elements are assigned one by one: assigned as a whole, the array would share its storage, and the next write would copy it.
         if waiting != nil { for lane in 0..<Lane.count { credits[lane] = shares.visits[lane] } }
         return waiting
     }

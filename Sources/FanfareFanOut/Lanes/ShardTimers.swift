@@ -4,7 +4,7 @@ import FanfareQueues
 /// The shard's only timers: each part of it that has something to do at a time of its own has an entry here.
 typealias ShardTimers = TimingWheel<TimerSubject>
 
-/// What is due when an entry of the shard's timers expires.
+/// Subject of an entry of the shard's timers: the work that is due when the entry expires.
 enum TimerSubject: Hashable {
     /// An activity in its backoff. The entry is void if the slot has another generation.
     case activity(ActivitySlot, generation: UInt32)

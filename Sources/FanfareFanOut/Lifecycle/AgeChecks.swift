@@ -57,7 +57,8 @@ final class AgeChecks {
         }
         guard activity.audience != .none else { return nil }  // the slot is free
         let renewal = lifecycle.renewals[slot].flatMap { $0.hasFailed ? nil : $0 }
-        // Before the end only a renewal depends on what the audience shows. A million quiet followers of one age would all be objects otherwise.
+        // Before the end, only a renewal depends on the content of the audience. Otherwise the audiences of a million quiet followers of one age
+        // would all become objects.
         guard renewal != nil || age >= lifecycle.ageScanner.endAge else {
             return due(at: lifecycle.ageScanner.endAge)
         }
@@ -69,7 +70,7 @@ final class AgeChecks {
             return expire(slot, at: moment) ? nil : due(at: lifecycle.ageScanner.lifetime)
         }
         guard age >= lifecycle.ageScanner.endAge else {
-            // A look leaves the audience as it was, at rest if it was.
+            // The check puts an audience that was at rest to rest again.
             membership.rest(activity.audience)
             return due(at: lifecycle.ageScanner.endAge)
         }

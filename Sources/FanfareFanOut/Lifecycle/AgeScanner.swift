@@ -11,9 +11,8 @@ package enum ActivityAge {
 
 /// A cursor that visits the shard's activities in circles to find those that are due for a renewal or an end; it sleeps while none is.
 ///
-/// A lap has 300 steps. The cursor takes one step at a time within a lap, and after it sleeps until the earliest moment at which an
-/// activity is due, of that lap or added since. So the scan needs no memory per activity but the second at which each began.
-/// Spans of time are in nanoseconds.
+/// A lap has 300 steps. The cursor takes one step at a time within a lap, and after the lap sleeps until the earliest moment at which an activity is
+/// due, of that lap or added since. So the scan needs no memory per activity but the second at which each began. Spans of time are in nanoseconds.
 struct AgeScanner {
     /// The timer that starts the next pass; there is one while there are activities.
     struct Timer {
@@ -40,7 +39,8 @@ struct AgeScanner {
     private var lapDeadline = MonotonicTime.always
     /// Visits that are due by the time and still to be made.
     private var visitsLeft = 0
-    /// Number of slots when the pass began. A card that the pass renews takes a slot behind these, and the visit of one that is due.
+    /// Number of slots when the pass began. A card that the pass renews takes a slot after these, and must not use up the visit of an activity that
+    /// is due.
     private var slots = 0
 
     init(lifetime: Int64) { self.lifetime = lifetime }
@@ -106,7 +106,7 @@ struct AgeScanner {
 
     /// Returns the moment for the next pass; `nil` while there are no activities.
     func nextPass(hasActivities: Bool, at now: MonotonicTime) -> MonotonicTime? {
-        // In the next turn, not in this one.
+        // The remaining visits follow in the next turn, not in this one.
         if visitsLeft > 0 { return now.advanced(byNanoseconds: 1) }
         let next = now.advanced(byNanoseconds: step)
         if cursor > 0 { return next }

@@ -11,8 +11,8 @@ struct Follow {
     let earlier: EarlierDelivery?
 }
 
-/// Follows: of new activities, of known ones, and under names whose cards are being ended by an unfollow, for their age, or by the
-/// end of their topics.
+/// Handles follows: of new activities, of known ones, and under names whose cards are being ended by an unfollow, for their age, or by the end of
+/// their topics.
 ///
 /// A follow with another token means another card: the old card is still ended under its own token, without a name, and the new
 /// one is a new activity. A follow with the same token takes an unfollow back, unless the end has left: the card is then gone, and
@@ -58,7 +58,7 @@ final class Follows {
             membership.claims.rename(slot, new.id.mark)
             if let preferences = new.preferences { lifecycle.prefer(preferences, for: slot) }
             moves.move(slot, to: new.audience, at: moment)
-            // An activity that is loaded twice counts as it was loaded last.
+            // The last one of several loads of an activity counts.
             if let earlier = new.earlier, !earlier.hasNewest { membership.repeatNewest(slot) }
         } else {
             insert(new, at: moment)
@@ -95,8 +95,8 @@ final class Follows {
         membership.topics.resumed.end(newest: membership.lineups.endBirths(), at: moment.monotonic)
     }
 
-    /// Returns the version that a card has had which is loaded into a topic's followers: unlike a joiner it may show the topic's state, and may have
-    /// missed alerts. The members of a lineup carry these along.
+    /// Returns the version that a card has had, if it is loaded into a topic's followers. Unlike a joiner, such a card may show the topic's state,
+    /// and may have missed alerts. The members of a lineup carry missed alerts along.
     private func shown(
         by index: AudienceIndex, having earlier: EarlierDelivery, at moment: Moment
     ) -> PendingStart.Shown? {
@@ -172,7 +172,7 @@ final class Follows {
         return false
     }
 
-    /// Tells that the card of an activity that was followed again is over: its end is on its way.
+    /// Reports that the card of an activity that was followed again is over: the end of that card is on its way.
     private func noteEnded(_ slot: ActivitySlot, _ id: ActivityID) {
         moves.cancel(slot)
         reporter.report(.ended, of: id)

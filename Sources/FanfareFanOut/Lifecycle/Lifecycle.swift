@@ -27,7 +27,7 @@ final class Lifecycle {
         ageScanner = AgeScanner(lifetime: lifetime.boundedNanoseconds)
     }
 
-    /// Describes a wrong count of those that leave, or a violated invariant of one of the parts; `nil` if there is none.
+    /// Describes a wrong count of activities that leave, or a violated invariant of one of the parts; `nil` if there is none.
     func violation() -> String? {
         let activities = membership.store.activities
         let found = activities.count { $0.flags.intersection([.leaving, .tokenless]) == .leaving }
@@ -131,8 +131,8 @@ final class Lifecycle {
         scheduleAgeScan(at: due)
     }
 
-    /// Goes by the moment's wall clock if it is more trusted than the one before. The scan then looks at all cards, because a card whose start is a
-    /// date may be old.
+    /// Adopts the moment's wall clock if it is trusted more than the one adopted before. The scan then checks all cards, because a card whose start
+    /// is a date may be old.
     func followClock(at moment: Moment) {
         guard cardAges.follow(moment) else { return }
         ageScanner.revisit(at: moment.monotonic)
@@ -171,9 +171,9 @@ final class Lifecycle {
 
     // MARK: The store's cards
 
-    /// Notes after a call that the store has it that an activity follows this. It may be elsewhere, or not be let in.
+    /// Notes, after a call, the audience that the store has for an activity. Here, the activity may be in another audience, or in none.
     ///
-    /// - Parameter token: the token of a follow, which the store keeps whatever becomes of it here.
+    /// - Parameter token: the token of a follow, which the store keeps even if the shard refuses the follow.
     func noteStored(_ id: ActivityID, _ key: AudienceKey, token: [UInt8]? = nil) {
         guard reporter.completions.isKept, membership.claims.isKept else { return }
         guard let slot = slot(of: id) else {
@@ -190,12 +190,12 @@ final class Lifecycle {
         } else if !membership.store[slot].flags.contains(.tokenless) {
             reporter.completions.forgetAbsence(of: mark)
         } else if reporter.completions.absentees.contains(mark) {
-            // The store has it shown, and its start is on its way here.
+            // The store has the card as shown, and its start is on its way here.
             reporter.completions.noteAbsence(of: mark, from: key)
         }
     }
 
-    /// Returns whether the activity is where the key says, or its start is to bring it there.
+    /// Returns whether the activity is in the audience of this key, or its start is to bring it there.
     private func follows(_ slot: ActivitySlot, _ key: AudienceKey) -> Bool {
         guard case .topic(let id) = key, let topic = membership.topics.index(of: id),
             let followers = membership.topics[topic].followers
@@ -203,7 +203,7 @@ final class Lifecycle {
         return followers == starts[slot]?.audience ?? membership.store[slot].audience
     }
 
-    /// Notes that an activity has joined an audience by itself, maybe the one in which the store has it.
+    /// Notes that an activity has joined an audience without a call. It may be the audience that the store has for the activity.
     func noteFollowing(_ slot: ActivitySlot) {
         guard membership.claims.isKept, !reporter.completions.absentees.isEmpty,
             let topic = reporter.completions.absentees.topic(of: membership.claims.mark(of: slot)),
@@ -242,7 +242,7 @@ final class Lifecycle {
         }
         let start = starts[slot]
         let known = start?.request.token.keyedHash ?? membership.store.tokens[membership.store[slot].token].keyedHash
-        // A start that was taken back has no row: a row is that of a later request, which was refused.
+        // A start that was taken back has no row in the store: a row belongs to a later request, which was refused.
         let isTakenBack = start != nil && membership.store[slot].flags.contains(.leaving)
         reporter.reportRemovalCheck(of: id, token: token, isOver: known != token || isTakenBack)
     }
@@ -254,7 +254,7 @@ final class Lifecycle {
             // The system ended the old card, not the person: the new one is started, however long that takes.
             let isOutlived = age(of: slot, at: moment) >= ageScanner.lifetime
             starts.setOutlivesOld(successor, isOutlived)
-            // A person who has ended the old card wants no new one; but that may already be on the phone.
+            // A person who has ended the old card wants no new one; but the new one may already be on the phone.
             if isOutlived || starts[successor]?.phase == .sent {
                 renewals.handOver(slot, to: successor)
                 copyAlerts(of: slot, to: successor)

@@ -7,7 +7,7 @@ final class Moves {
     private let publisher: TopicPublisher
     private let missedAlerts: MissedAlerts
     private let lifecycle: Lifecycle
-    /// Destinations of activities whose ends are in flight, if these do not arrive.
+    /// Destinations of activities whose ends are in flight. An activity moves there if its end does not arrive.
     private var postponed: [ActivitySlot: AudienceKey] = [:]
 
     init(

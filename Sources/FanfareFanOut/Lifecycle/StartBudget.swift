@@ -17,7 +17,7 @@ struct StartBudget {
 
     /// Takes one start from the device's budget, if it has one.
     ///
-    /// - Returns: `nil` if it was taken; otherwise the time at which there will be one.
+    /// - Returns: `nil` if a start was taken; otherwise the time at which the budget will have one.
     mutating func take(_ token: [UInt8], at now: MonotonicTime) -> MonotonicTime? {
         let device = token.keyedHash
         let whole = max(now, wholeAt[device] ?? now) + StartBudget.refill

@@ -17,7 +17,7 @@ struct PendingStart {
     /// State of a start's claim.
     enum Claim: Equatable {
         case none
-        /// The request with this ticket names it.
+        /// The request with this ticket names the start.
         case named(ticket: UInt64)
         /// The claim is durable, and the start holds its room until it is visited.
         case unused
@@ -29,26 +29,26 @@ struct PendingStart {
     /// without a token may take eight.
     static let claimAgeMax = Duration.seconds(12 * 3600)
 
-    /// Number of the first request, by which claims name the start: the store keeps it, whatever requests follow.
+    /// Number of the first request, by which claims name the start: the store keeps the number when further requests follow.
     let number: UInt32
     /// The newest request. Its token differs from the activity's if it was replaced after the start had left.
     var request: StartRequest
     /// 1, plus 1 for each renewal.
     let edition: Int
-    /// The activity whose place this one takes: it ends when this one's token has registered. If that activity is ended earlier, so
-    /// is this one. `nil` after the renewal has been reported.
+    /// The activity whose place this one takes, and which ends when this one's token has registered. If it is ended earlier, so is this one. `nil`
+    /// after the renewal has been reported.
     var renews: ActivityID?
     /// Is `true` when the system has ended the renewed card, after its eight hours.
     var outlivesOld = false
-    /// Index of the audience whose state it shows.
+    /// Index of the audience whose state the start shows.
     var audience: AudienceIndex
     var phase = Phase.due
     fileprivate(set) var claim = Claim.none
-    /// Time at which the claim was asked for.
+    /// Time at which the claim was requested.
     fileprivate(set) var claimedAt = MonotonicTime.always
-    /// Is `true` while it waits for its claim with one start of its device's budget.
+    /// Is `true` while the start waits for its claim and holds one start of its device's budget.
     fileprivate(set) var hasBudget = false
-    /// Starts that were certainly not accepted, but may be later: 429s, and errors between which other pushes were served.
+    /// Number of attempts that were certainly not accepted although later ones may be: 429s, and errors between which other pushes were served.
     var refusals = 0
     var shown: Shown?
 
@@ -169,7 +169,7 @@ struct StartCoordinator {
         claims.append(slot)
     }
 
-    /// Is `true` if some may wait that no claim names.
+    /// Is `true` if a start may wait that no claim names.
     var hasUnclaimed: Bool { claims.unnamedCount > 0 }
 
     /// Returns the next starts to be claimed, in the request with this ticket.
@@ -188,7 +188,7 @@ struct StartCoordinator {
 
     /// Notes that all claims up to that ticket are durable.
     ///
-    /// - Returns: the starts that wait for them still.
+    /// - Returns: the starts that still wait for these claims.
     mutating func confirmClaims(through ticket: UInt64) -> [ActivitySlot] {
         var confirmed: [ActivitySlot] = []
         for request in claims.takeDurable(through: ticket) {
@@ -214,7 +214,7 @@ struct StartCoordinator {
 
     /// Takes one start from the device's budget, unless it was taken before the start began to wait for its claim.
     ///
-    /// - Returns: `nil` if there was one; otherwise the time at which there will be one.
+    /// - Returns: `nil` if the start has its part of the budget; otherwise the time at which the budget will have one.
     mutating func takeBudget(of slot: ActivitySlot, at now: MonotonicTime) -> MonotonicTime? {
         guard let start = starts[slot], !start.hasBudget else { return nil }
         if let due = budget.take(start.request.token, at: now) { return due }
@@ -259,7 +259,7 @@ struct StartCoordinator {
 
     mutating func setOutlivesOld(_ slot: ActivitySlot, _ outlives: Bool) { starts[slot]?.outlivesOld = outlives }
 
-    /// Takes the activity that goes on as this one, so that this is reported once.
+    /// Takes the activity that goes on as this one, so that the renewal is reported once.
     ///
     /// - Returns: `nil` if it has been reported.
     mutating func takeRenewed(by slot: ActivitySlot) -> ActivityID? { starts[slot]?.renews.take() }

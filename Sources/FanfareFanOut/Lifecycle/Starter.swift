@@ -76,7 +76,7 @@ final class Starter {
         defer { lifecycle.noteStored(id, key) }
         if let refusal = membership.refusal(of: request.token) ?? membership.refusal(of: key) {
             reporter.refuse(id, refusal)
-            // The row of a start that is pending is its own.
+            // A pending start owns the store's row of this name.
             return isPending(id) ? () : reportUnused(request, as: id)
         }
         let index = publisher.audienceIndex(key, at: moment)
@@ -110,8 +110,7 @@ final class Starter {
 
     private func isPending(_ id: ActivityID) -> Bool { membership.slot(of: id).flatMap { lifecycle.starts[$0] } != nil }
 
-    /// Reports that no start with this name comes of a request, so that a store removes its row if it has one: a process after this one would
-    /// start the card.
+    /// Reports that a request leads to no start with this name, so that a store removes its row if it has one: a later process would start the card.
     private func reportUnused(_ request: StartRequest, as id: ActivityID) {
         reporter.reportRemoval(of: id, token: request.token[...])
     }
@@ -170,7 +169,7 @@ final class Starter {
         return sender.send(Push(toOne: payload), to: [slot], into: &batch)
     }
 
-    /// Is `true` if some starts may wait that no claim names.
+    /// Is `true` if a start may wait that no claim names.
     var hasUnclaimed: Bool { lifecycle.starts.hasUnclaimed }
 
     /// Names starts that are about to leave in the next request for claims, as far as there is room.
@@ -240,7 +239,7 @@ final class Starter {
         }
     }
 
-    /// Makes a start back off that the service has not taken, or gives it up.
+    /// Makes a start that the service has not accepted back off, or gives it up.
     ///
     /// - Parameter isOwn: whether the failure is certainly the token's own.
     private func postpone(_ slot: ActivitySlot, as activity: Activity, isOwn: Bool, at moment: Moment) {

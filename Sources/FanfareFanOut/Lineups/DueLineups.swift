@@ -4,7 +4,7 @@ import FanfareQueues
 /// Lineups of one member whose wake-up is due, by row, first come, first served: the timers of a million lineups may be due together, and
 /// the lanes let others have their turns between the visits.
 ///
-/// There is one for each lane. An entry counts while its lineup has the flag `isDue`. Confined to its shard's thread.
+/// Each lane has one such member. An entry counts while its lineup has the flag `isDue`. Confined to its shard's thread.
 final class DueLineups: LaneMember {
     let number: Int
     // Unchecked for the reason given in `Shard`.
@@ -20,7 +20,7 @@ final class DueLineups: LaneMember {
     override var preferredLane: Int { number }
 
     var count: Int { first.count + rows.count }
-    /// Entries that go before the others, counted or not.
+    /// Number of entries that go before the others, including entries that do not count.
     var firstCount: Int { first.count }
 
     func append(_ row: Int, isFirst: Bool = false) {

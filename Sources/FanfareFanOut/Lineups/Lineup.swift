@@ -15,7 +15,7 @@ final class Lineup {
     /// The time of the newest version; `always` if the lineup was made with it. While alerts are gathered, it is the later time at which its sweep
     /// will begin.
     @safe @exclusivity(unchecked) var publishedAt = MonotonicTime.always
-    /// The timer of the next look at this lineup; `nil` if there is none.
+    /// The timer of this lineup's next wake-up; `nil` if there is none.
     @safe @exclusivity(unchecked) var wakeUp: ShardTimers.Entry?
 
     /// Row in the shard's `LineupTable`.
@@ -48,8 +48,8 @@ final class Lineup {
         isGathering(at: now) || publishedAt.advanced(byNanoseconds: interval) <= now
     }
 
-    /// Composes the state of the newest version. The spotlight is the version's: each alert had it when it was new, and an older alert that rides
-    /// along is shown by its text only.
+    /// Composes the state of the newest version. The topic in the spotlight is that of the version: each alert had the spotlight when it was new, and
+    /// only the text shows an older alert that rides along.
     func compose(carrying pending: PendingAlert?, into bytes: inout [UInt8]) {
         let highlighted = pending.flatMap {
             $0.topic == display.topics[display.spotlight].publication.topicID ? $0.alert.highlight : nil

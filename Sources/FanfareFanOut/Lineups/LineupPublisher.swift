@@ -1,7 +1,7 @@
 import FanfareModel
 import FanfareQueues
 
-/// Publishes versions of lineups: from the news of their topics, and when a timer of theirs is due.
+/// Publishes versions of lineups: from the news of their topics, and when a lineup's timer is due.
 final class LineupPublisher {
     private let reporter: FeedbackReporter
     private let membership: Membership
@@ -25,11 +25,11 @@ final class LineupPublisher {
         lineupGather = membership.lineupRules.gather.boundedNanoseconds
     }
 
-    /// Returns the index of a lineup's audience, which is made if there is none. By the schedule, equal choices share one, whatever the order of the
-    /// picks: its choice has the topics in the order of their ids, and the rows are sorted in each visit (`RowOrder`).
+    /// Returns the index of a lineup's audience, which is made if there is none. By the schedule, equal choices share one audience, whatever the
+    /// order of the picks: the audience's choice has the topics in the order of their ids, and the rows are sorted in each visit (`RowOrder`).
     ///
     /// - Parameters:
-    ///   - isLoaded: whether the member has joined before a restart: it is to get the end of a lineup whose topics are over.
+    ///   - isLoaded: whether the member joined before a restart. Such a member gets the end of a lineup whose topics are over.
     ///   - missed: alerts for the spotlight of a lineup that is made, the oldest first.
     func lineupIndex(
         _ picks: [TopicID], favourite: TopicID?, isLoaded: Bool = false, missing missed: [PendingAlert] = [],
@@ -89,7 +89,7 @@ final class LineupPublisher {
     func takeNews(of audience: Audience, forNewcomer: Bool = false, at moment: Moment) {
         guard let lineup = audience.lineup else { return }
         lineup.awaitsNews = false
-        // A row's display is made anew: if it has changed since, no member can be sent the newest version.
+        // The display of a lineup that was in its row is made anew. If the content has changed since, no member can be sent the newest version.
         let isOutdated = lineup.displayIsOld && !restoreDisplay(of: audience, lineup, at: moment)
         guard membership.lineups.hasNews(lineup.row) else {
             guard isOutdated else { return }
@@ -104,18 +104,18 @@ final class LineupPublisher {
         membership.lineups.take(lineup.row)
         for (_, news) in membership.lineups.taken { reporter.publications.addAudience(to: news.publication.serial) }
         loadTopicStates(of: audience, at: moment)
-        // Where an alert has waited for others, and no member has got it yet, nothing waits anew. The sweep does not know of members that
-        // another visit has served.
+        // No alert waits for others once an alert has waited for them and no member has it yet. The sweep does not know of members that another visit
+        // has served.
         let hasWaited =
             lineupGather > 0 && audience.alerts.unreached > 0 && audience.alerts.unreached == audience.order.count
             && !audience.ledger.hasReached(audience.alerts.newest)
         moveSpotlight(lineup, hasWaited: hasWaited)
-        // News that arrived while alerts were gathered leave with them.
+        // News that arrived while alerts were gathered leave with these alerts.
         let mayPass =
             hasWaited || lineup.mayPublish(after: lineupInterval, at: moment.monotonic)
             || membership.lineups.taken.contains { lineup.isGathering(at: $0.news.at) }
         let isUrgent = membership.lineups.taken.contains { $0.news.alert != nil || $0.news.publication.isUrgent }
-        // No member is to get the newest version, so a later one may be the first to be made again.
+        // A version that can no longer be made is replaced only if a member is to get it.
         let isNeeded = isOutdated && (forNewcomer || audience.owed > 0)
         // A lineup that goes on after its end gets a version at once: until then the end would still be sent.
         if isUrgent || mayPass || isNeeded || isOver(audience) || audience.event == .end {
@@ -249,7 +249,7 @@ final class LineupPublisher {
                         ? membership.lineups.taken.lazy.map(\.news.publication.priority).max() ?? .conserving
                         : .conserving,
                 latest: lineup.display.topics[lineup.display.spotlight].publication, displayHash: hash)
-            // Each alert has a version of its own, which identifies it; all of these show the same.
+            // Each alert has a version of its own, which identifies it; all these versions show the same content.
             for index in 0..<max(1, alertCount) {
                 let alert = index < alertCount ? membership.lineups.newAlerts[index] : nil
                 publishVersion(version, in: audience, alerting: alert, at: moment)
@@ -338,8 +338,8 @@ final class LineupPublisher {
         return gone.max { goneAt($0) < goneAt($1) }
     }
 
-    /// Brings `display` to the lineup's present content. Most rows stay, so each is compared before it is assigned: a reference costs more
-    /// to count than to compare. The lineup's end is a summary, which shows topics that were dismissed before, too.
+    /// Updates `display` to the lineup's present content. Most rows stay, so each is compared before it is assigned: a reference costs more to count
+    /// than to compare. The lineup's end is a summary, which shows topics that were dismissed before, too.
     private func render(
         _ audience: Audience, spotlight: Int, into display: inout LineupJSON.Display, at moment: Moment
     ) {

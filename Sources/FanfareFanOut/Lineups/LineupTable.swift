@@ -6,7 +6,7 @@ import FanfareQueues
 /// A lineup is a row with one link per topic, in columns of small numbers. Activities with the same topics in the same order and the same
 /// favourite share one lineup. Confined to its shard's thread.
 ///
-/// An object, because each call on a structure of many columns in another object would copy it, and count a reference for each column.
+/// The table is an object: each call on a struct of many columns in another object would copy the struct, and count a reference for each column.
 final class LineupTable {
     private struct Row {
         /// Index of the first link; the others follow.
@@ -51,7 +51,7 @@ final class LineupTable {
             let rawValue: UInt8
             /// The newest version is in flight.
             static let inFlight = Flags(rawValue: 1)
-            /// A visit found a push in flight: the next one is due when that is answered.
+            /// A visit found a push in flight: the next visit is due when that push is answered.
             static let wasPassed = Flags(rawValue: 2)
             /// The lineup has an entry in `DueLineups`.
             static let isDue = Flags(rawValue: 4)
@@ -91,7 +91,7 @@ final class LineupTable {
     @safe @exclusivity(unchecked) private var links = Links()
     /// Lineups by topic.
     @safe @exclusivity(unchecked) private var topics: [TopicLineups?] = []
-    /// Topics that may have news, each once; those without are removed by `countLookers`.
+    /// Topics that may have news, each once; `countLookers` removes topics without news.
     @safe @exclusivity(unchecked) private var topicsWithNews: [TopicIndex] = []
     /// Number of the last news by topic: copies, which a visit reads without counting a reference.
     @safe @exclusivity(unchecked) private var newestOfTopics: [NewsNumber] = []
@@ -100,7 +100,8 @@ final class LineupTable {
 
     @safe @exclusivity(unchecked) private(set) var count = 0
     @safe @exclusivity(unchecked) private var book = NewsBook()
-    /// News for the lineup of the last `take`, in order of arrival, with their topics' positions. Kept, so that a look allocates nothing.
+    /// News for the lineup of the last `take`, in order of arrival, with their topics' positions. The array is kept, so that a look allocates
+    /// nothing.
     @safe @exclusivity(unchecked) private(set) var taken: [(position: Int, news: TopicLineups.News)] = []
     /// Alerts of `taken` that are new to the lineup, the oldest first. The array is kept, so that a look allocates nothing.
     @safe @exclusivity(unchecked) var newAlerts: [IssuedAlert] = []
@@ -335,7 +336,7 @@ final class LineupTable {
         return false
     }
 
-    /// Counts one number of no news, so that lineups made from here on are born behind those that exist.
+    /// Skips one number of news, so that lineups made from here on are born after those that exist.
     ///
     /// - Returns: the newest news of the lineups that exist.
     func endBirths() -> NewsNumber {
@@ -355,7 +356,7 @@ final class LineupTable {
 
     // MARK: News
 
-    /// The lineups that show a topic; `nil` where none does.
+    /// The lineups that show a topic; `nil` if no lineup does.
     subscript(topic: TopicIndex) -> TopicLineups? { topic.place < topics.count ? topics[topic.place] : nil }
 
     /// Adds a publication of a topic to the news of its lineups. O(1).

@@ -3,7 +3,7 @@ import FanfareQueues
 
 /// Visits lineups of one member, whose state is in rows of `LineupTable`, and settles their pushes.
 ///
-/// A lineup that may not show its news yet does not look at them: it stands in the timing wheel, and its next visit decides on all news in order of
+/// A lineup that may not show its news yet does not look at them: it waits in the timing wheel, and its next visit decides on all news in order of
 /// arrival, as of their times of arrival. A rare case (an end, a push that fails, a second member) is left to an `Audience`, which `Membership.awake`
 /// makes of the row.
 @safe final class LineupVisits {
@@ -96,7 +96,7 @@ import FanfareQueues
         membership.abandonDue(row)
         membership.lineups.collect(row, into: &news)
         loadTopicStates(of: row, at: moment)
-        // The end of a lineup is an audience's.
+        // An audience makes the end of a lineup.
         if isOver(row) { return hand(over: row, at: moment) }
         let state = membership.lineups[lone: row]
         guard let resting = state.rotation else { return }
@@ -145,14 +145,14 @@ import FanfareQueues
         }
     }
 
-    /// Moves the draft's spotlight by the news, and collects the alerts that are new to the lineup. The first alert begins a wait for others;
-    /// whatever comes before the member gets it joins it, however late that is.
+    /// Moves the draft's spotlight by the news, and collects the alerts that are new to the lineup. The first alert begins a wait for others; news
+    /// that come before the member gets the alert join it, however late they are.
     ///
     /// - Returns: whether any of the news joins an alert that waits, or has waited.
     private func lookAtNews(_ row: Int, _ draft: inout Draft) -> Bool {
         newAlerts.removeAll(keepingCapacity: true)
         var joinsOthers = false
-        // A wait that has begun goes on, whatever has ended since.
+        // A wait that has begun goes on, even if other topics have ended since.
         let hasBegunToGather = membership.lineups[lone: row].flags.contains(.isGathering)
         for (position, fact) in news {
             joinsOthers = joinsOthers || draft.isGathered

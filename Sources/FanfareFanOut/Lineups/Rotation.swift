@@ -130,7 +130,7 @@ extension MonotonicTime {
     /// The time without its fraction of a millisecond.
     fileprivate var inMilliseconds: MonotonicTime { MonotonicTime(nanoseconds: nanoseconds / 1_000_000 * 1_000_000) }
 
-    /// The time as token buckets count it: they are made for log time, and know only that it does not go back.
+    /// The time as token buckets count it. They are made for log time, and require only that time does not go back.
     fileprivate var inBuckets: FeedTime { FeedTime(milliseconds: nanoseconds / 1_000_000) }
 
     /// Returns the time after the whole milliseconds of a wait.

@@ -5,7 +5,7 @@
 struct RowOrder {
     /// Positions of the topics in the lineup's choice, the first row first. The array is kept, so that a visit allocates nothing.
     private(set) var positions: [UInt8] = []
-    /// Is `true` when each position stands at its own place. Most lineups are in this order, and it need not be restored for the next one.
+    /// Is `true` when each position stands at its own place. Most lineups are in this order, and the array need not be restored for the next lineup.
     private var isPlain = true
 
     /// - Parameters:

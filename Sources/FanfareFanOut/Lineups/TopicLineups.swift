@@ -68,7 +68,7 @@ final class TopicLineups: LaneMember {
     ) -> News? {
         var dropped: News?
         if news.isEmpty { rest() }
-        // The second round is still to come, and brings this, too. A first round that restarted with each publication would starve the
+        // The second round is still to come, and brings this publication, too. A first round that restarted with each publication would starve the
         // lineups of the second.
         let isInFirstRound = pass == .inSpotlight && hasWork
         if news.count == TopicLineups.newsMax {
@@ -88,7 +88,7 @@ final class TopicLineups: LaneMember {
         if !isInFirstRound {
             if alert != nil || publication.isUrgent {
                 pass = .inSpotlight
-                // The lineups that lack earlier news of a lane get them behind this first round.
+                // The lineups that lack earlier news of a lane get them after this first round.
                 unreached.replace(with: unreached &+ order.count, where: unreached .> 0)
             }
             order.restart()
@@ -129,7 +129,7 @@ final class TopicLineups: LaneMember {
         removeExhausted(places, exhaust)
     }
 
-    /// Notes the same as `take`; `alert` receives the alerts of the news.
+    /// Notes that one lineup looks at all news after a number, as `take` does; `alert` receives the alerts of the news.
     func settle(
         after number: NewsNumber, through last: NewsNumber, alert: (IssuedAlert) -> Void, exhaust: (News) -> Void
     ) {
@@ -175,7 +175,7 @@ final class TopicLineups: LaneMember {
 
     override var hasWork: Bool { order.remaining > 0 && !news.isEmpty }
 
-    /// The lane of the most urgent news that some lineup lacks. A version after it goes in its own lane to those that the cursor has reached.
+    /// The lane of the most urgent news that some lineup lacks. A later version goes, in its own lane, to the lineups that the cursor has reached.
     override var preferredLane: Int { unreached[0] > 0 ? 0 : unreached[1] > 0 ? 1 : 2 }
 
     /// Number of lineups from the cursor on that lack the news of the most urgent lane.
@@ -195,7 +195,7 @@ final class TopicLineups: LaneMember {
         order.advance(by: count)
         unreached = pointwiseMax(SIMD2(), unreached &- count)
         if news.isEmpty {
-            // The unvisited lineups have been brought up to date otherwise.
+            // Other visits have brought the unvisited lineups up to date.
             rest()
         } else if order.remaining == 0 {
             if pass == .all { return rest() }

@@ -11,7 +11,8 @@ struct UnvisitedNews {
         self.newest = newest
     }
 
-    /// Returns whether all those news have been looked at. A call examines only topics whose news were looked at since the last call, and one.
+    /// Returns whether all those news have been looked at. A call examines only topics whose news were looked at since the last call, and one more
+    /// topic.
     mutating func isEmpty() -> Bool {
         while let last = topics.last {
             if let oldest = last.news.first, oldest.number <= newest { return false }

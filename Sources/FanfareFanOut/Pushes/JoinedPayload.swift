@@ -56,7 +56,7 @@ package final class AlertWords {
     /// The topics of `topics`, each of them once.
     private var kept: [LineupTopic] = []
     private var alerts: [AlertWords] = []
-    /// Number of this filling; no other one of the process has it. A topic that has it is in `kept`.
+    /// Number of this filling of the batch, unique in the process. A topic that has the number is in `kept`.
     private var number = JoinedPayloads.numbers.add(1, ordering: .relaxed).newValue
 
     /// - Returns: the payload's place.

@@ -41,8 +41,8 @@ package enum LineupJSON {
         }
     }
 
-    /// A display whose topics somebody else keeps. A lineup reads its topics several times for each push, and counting their references would
-    /// take as long as the rest.
+    /// A display whose topics another owner keeps. A lineup reads its topics several times for each push, and counting their references would take as
+    /// long as the rest.
     @unsafe struct Shown {
         let topics: UnsafeBufferPointer<Unmanaged<LineupTopic>>
         /// Index into `topics`.
@@ -298,7 +298,7 @@ struct EncodedFrame: Sendable {
         init(_ state: EncodedState, _ row: EncodedRow, highlighting key: String? = nil) {
             var bytes = state.bytes
             var highlight = state.highlight.map { state.bytes[$0] } ?? []
-            // A state that highlights nothing has no room for it, and the alert is about an earlier state.
+            // A state that highlights nothing has no room for a highlight, and the alert is about an earlier state.
             if let key, state.highlight != nil, key != state.highlightedKey {
                 bytes = state.highlighting(key)
                 var value: [UInt8] = []

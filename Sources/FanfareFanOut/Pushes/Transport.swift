@@ -16,7 +16,7 @@ package protocol DeliverySource: AnyObject {
 }
 
 extension DeliverySource {
-    // The defaults are for a source that does not know.
+    // The defaults are for a source that does not count its pending pushes.
 
     package var demand: Int { 0 }
     package func mayHavePushes(at moment: Moment) -> Bool { true }

@@ -1,6 +1,6 @@
 import FanfareModel
 
-/// Activities that follow topics in the store, and not here: the end of a card was in flight when it was moved, for example. A restart takes them for
+/// Activities that follow topics in the store, but not here: for example, a card was moved while its end was in flight. A restart takes them for
 /// followers of these topics, so the topics' completions except them.
 struct Absentees {
     private struct Stored {
@@ -13,13 +13,13 @@ struct Absentees {
     private var marks: [TopicID: Set<ActivityMark>] = [:]
     /// Is `true` once there were too many. No topic is complete then until the next restart.
     private var isOverfull = false
-    /// Maximum of activities, above the number of ends in flight, of which each may be moved.
+    /// Maximum number of activities. It exceeds the number of ends in flight, each of whose activities may be moved.
     static let countMax = 1 << 17
 
     var isEmpty: Bool { stored.isEmpty && !isOverfull }
     var count: Int { stored.count }
 
-    /// Notes the audience that the store has for the activity. A lineup says nothing after a restart.
+    /// Notes the audience that the store has for the activity. An activity of a lineup is no absentee, because no completion names lineups.
     ///
     /// - Parameter token: `keyedHash` of the token that the store has now; `nil` if it has the same as before.
     mutating func note(_ activity: ActivityMark, absentFrom key: AudienceKey, token: UInt64? = nil) {

@@ -9,7 +9,7 @@ struct CompletionBook {
     private(set) var isKept = false
     /// Is `true` if topics without followers are noted, too, because other shards may have some.
     private(set) var notesAbsence = false
-    /// Log time before which all taken follows, starts and moves have been applied; `nil` until the core has told it.
+    /// Log time before which all taken follows, starts and moves have been applied; `nil` until the core has sent it.
     private(set) var before: FeedTime?
     private var notes: [TopicCompletion] = []
     /// Number of `notes`, by which an audience knows whether its note is among them.
@@ -25,8 +25,8 @@ struct CompletionBook {
     /// Activities that their topics' completions except.
     private(set) var absentees = Absentees()
 
-    /// Serial of the last publication that came before the core has told `before`, as while cards are loaded. Shards without followers could not
-    /// report the publications up to it, so the core is to ask them.
+    /// Serial of the last publication that came before the core sent `before`, for example while cards were loaded. Shards without followers could
+    /// not report the publications up to this one, so the core is to ask them.
     private var unreportedThrough: UInt64 = 0
 
     /// Number of times that a running pass became void.
@@ -59,7 +59,7 @@ struct CompletionBook {
 
     mutating func beginLoading() { joined.isLoading = true }
 
-    /// Notes that a publication has come.
+    /// Notes that a publication has arrived.
     mutating func noteArrival(of publication: Publication) {
         guard before == nil, publication.serial < Publication.ownSerials else { return }
         unreportedThrough = max(unreportedThrough, publication.serial)
@@ -142,8 +142,8 @@ struct CompletionBook {
         unfinished.append(index)
     }
 
-    /// Is `true` if an audience of one may be noted whose push fails: its topic may have followers in other shards. While very many pushes fail, the
-    /// repeats of a restart matter least, and each audience takes time in a pass.
+    /// Is `true` if an audience of one may be noted when its push fails, because its topic may have followers in other shards. While very many pushes
+    /// fail, the repeats of a restart matter least, and each audience takes time in a pass.
     var takesLoneFailures: Bool { isKept && notesAbsence && unfinished.count < CompletionBook.notesMax }
 
     var hasUnfinished: Bool { !unfinished.isEmpty }

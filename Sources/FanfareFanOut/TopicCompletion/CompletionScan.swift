@@ -14,7 +14,7 @@ final class CompletionScan {
         let tenant: UInt64
         let target: UInt32
         let publication: Publication
-        /// Time before which the members joined that the pass finds.
+        /// Time before which the members that the pass finds have joined.
         let before: FeedTime
         var lacking: [ActivityMark] = []
     }
@@ -33,7 +33,7 @@ final class CompletionScan {
     static let interval = Duration.seconds(10)
     /// Activities in a turn: some ten microseconds.
     private static let visitsMax = 1 << 14
-    /// Audiences in a turn that activities have joined, some of which are at rest: some hundred microseconds.
+    /// Audiences with joiners in a turn, some of which are at rest: some hundred microseconds.
     private static let joinedMax = 1 << 10
 
     init(_ reporter: FeedbackReporter, _ membership: Membership) {
@@ -41,7 +41,7 @@ final class CompletionScan {
         self.membership = membership
     }
 
-    /// Time for the next call of `run`; `nil` if there is nothing to be found or told.
+    /// Time for the next call of `run`; `nil` if there is nothing to be found or reported.
     var due: MonotonicTime? {
         guard reporter.completions.isKept else { return nil }
         let reportsAt = reporter.completions.due
@@ -50,7 +50,7 @@ final class CompletionScan {
         return min(reportsAt ?? pass, pass)
     }
 
-    /// Tells the core of topics whose followers have caught up, and goes on with a pass, or begins one that is due.
+    /// Reports to the core the topics whose followers have caught up, and goes on with a pass, or begins one that is due.
     func run(at moment: Moment) {
         guard reporter.completions.isKept else { return }
         noteJoiners()
@@ -106,7 +106,7 @@ final class CompletionScan {
             reporter.completions.noteUnfinished(index, &audience.completionPlace)
             guard let before = reporter.completions.before, let publication = membership.completable(audience),
                 lacking - audience.starts.count <= TopicCompletion.exceptionsMax,
-                // If all members lack it, no push can be saved, unless other shards have followers.
+                // If all members lack the version, a note saves no push, unless other shards have followers.
                 lacking < audience.order.count || reporter.completions.notesAbsence
             else { continue }
             candidates.append(
@@ -142,7 +142,7 @@ final class CompletionScan {
     private func finish() {
         for candidate in candidates where voids == reporter.completions.voids {
             let audience = candidate.audience
-            // A member that had the version has it still, unless there is another one.
+            // A member that had the version still has it, unless the audience has another version.
             guard audience.tenant == candidate.tenant, membership.audiences[candidate.index] === audience,
                 audience.target == candidate.target,
                 membership.completable(audience) === candidate.publication

@@ -2,7 +2,7 @@ import FanfareModel
 import FanfareQueues
 
 /// Audiences whose completion is to be noted anew, because activities have joined them: a note covers only joiners before the log time that the core
-/// has told, and no member while the store's cards are loaded.
+/// has sent, and no member while the store's cards are loaded.
 struct JoinedAudiences {
     /// Audiences joined since the last `advance`.
     private var joined: [AudienceIndex] = []
