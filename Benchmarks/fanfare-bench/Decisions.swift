@@ -56,7 +56,7 @@ enum Decisions {
         let feed: Feed
         // A benchmark without its feed cannot report anything but this error.
         do { feed = try Feed(paths: paths) } catch { fatalError("fanfare-bench: \(error)") }
-        var core = DecisionCore()
+        var core = DecisionCore(isLive: false)
         var decisions: [Decision] = []
         var count = 0
         while let (now, item) = feed.next() {

@@ -115,7 +115,7 @@ private final class Rush: EngineCoreDelegate {
                     let token = Fleet.token(UInt64(number))
                     shard.apply(.follow(ActivityID(UInt64(number).mixed), .topic(id), token: token), at: moment)
                 }
-            })
+            }, isLive: true)
         core.delegate = self
     }
 

@@ -59,7 +59,9 @@ enum Restarts {
 
     /// A core with a shard that nobody follows.
     static func makeCore(_ loop: Loop) throws -> EngineCore {
-        try EngineCore(loop: loop, shards: 1, makeTransports: TransportChoice.discard.makeFactories(shards: 1))
+        try EngineCore(
+            loop: loop, shards: 1, makeTransports: TransportChoice.discard.makeFactories(shards: 1),
+            isLive: true)
     }
 
     private static func entry(_ number: Int, topics: Int) -> LogEntry {

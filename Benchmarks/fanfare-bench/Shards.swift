@@ -41,7 +41,7 @@ enum Shards {
 
     /// Measures the publications per second that the core decides and passes on, with its processor to itself.
     private static func core(shards: Int) -> bench_result {
-        var core = DecisionCore()
+        var core = DecisionCore(isLive: false)
         var decisions: [Decision] = []
         let rings = (0..<shards).map { _ in Link(capacity: ringCapacity) }
         var handed = 0

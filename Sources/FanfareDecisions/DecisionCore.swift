@@ -3,7 +3,7 @@ public import FanfareModel
 /// Decides the visible changes: feed events in, decisions out. Pure and deterministic: the same calls give the same decisions, byte
 /// for byte, on every machine. A value type without clock, I/O, threads or randomness, confined to its owner.
 ///
-///     var core = DecisionCore()
+///     var core = DecisionCore(isLive: false)
 ///     var decisions: [Decision] = []
 ///     core.apply(event, now: event.at, into: &decisions)
 ///
@@ -34,7 +34,7 @@ public import FanfareModel
     /// the feed's own, which may be years ago.
     private let isLive: Bool
 
-    package init(rules: Rules = .builtIn, isLive: Bool = false) {
+    package init(rules: Rules = .builtIn, isLive: Bool) {
         self.isLive = isLive
         kinds = rules.kinds.mapValues { KindRules($0, rules.limits) }
         other = KindRules(rules.other, rules.limits)

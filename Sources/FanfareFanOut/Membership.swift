@@ -487,7 +487,7 @@ final class Membership {
 
     /// Returns `nil` if the token has a valid length.
     func refusal(of token: [UInt8]) -> CommandRefusal? {
-        (1...TokenReference.tokenSizeMax.bytes).contains(token.count) ? nil : .token
+        (1...Subscription.tokenSizeMax.bytes).contains(token.count) ? nil : .token
     }
 
     /// Returns `nil` if an activity can show this audience's topics.

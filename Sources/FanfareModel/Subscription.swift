@@ -19,6 +19,10 @@ public struct Subscription: Sendable, Hashable {
     /// Serial of the card in the engine's store; `nil` if it has none. Those of cards that were stored later are higher.
     package var serial: UInt64?
 
+    /// Greatest size of an update token or a start token. Apple names none (spec §1); the longest seen is 80 bytes, and longer bytes than this are
+    /// no token.
+    package static let tokenSizeMax = ByteCount.bytes(512)
+
     /// Creates a subscription without checks. The engine leaves out subscriptions that it cannot take, such as one with an empty token, and reports
     /// their number.
     ///

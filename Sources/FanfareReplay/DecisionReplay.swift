@@ -19,7 +19,7 @@ package struct DecisionReplay {
     ) throws(ReplayError) {
         do { feed = try Feed(paths: paths, options: options) } catch { throw ReplayError(description: "\(error)") }
         self.until = until
-        core = DecisionCore(rules: rules)
+        core = DecisionCore(rules: rules, isLive: false)
     }
 
     /// Takes the next item or, at the end of the feed, releases the changes that wait for their minimum interval. A feed with an `until` has

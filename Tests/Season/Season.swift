@@ -74,7 +74,7 @@ final class Season {
         people = Array(repeating: 0, count: max(40, options.topicsPerDay / 500))
         var rules = Rules.builtIn
         rules.other.lifetime.renews = true
-        core = DecisionCore(rules: rules)
+        core = DecisionCore(rules: rules, isLive: false)
         shard = Shard(lineups: rules.lineups)
         feedback = FeedbackReader(of: shard)
         clock = WallEstimate(

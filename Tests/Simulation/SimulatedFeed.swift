@@ -71,7 +71,7 @@ struct SimulatedFeed {
 
     init(_ options: World.Options, seed: UInt64) {
         let football = SimulatedFeed.football(options)
-        core = DecisionCore(rules: Rules(kinds: [.football: football], other: .generic))
+        core = DecisionCore(rules: Rules(kinds: [.football: football], other: .generic), isLive: false)
         disorders = options.disordersEvents
         beginsAfresh = options.reopens == .afresh
         random = SplitMix64(seed: seed.mixed)

@@ -77,7 +77,7 @@ package final class ScenarioRun {
             loop: loop, shards: plan.scenario.shards,
             makeTransports: [{ loop, shard, context in try ProbedTransport(loop, shard, context, setup) }],
             clock: plan.clock, load: { shard, place, moment in population.load(into: shard, at: place, moment) },
-            report: output.report)
+            isLive: true, report: output.report)
     }
 
     /// Runs the scenario. To be called once.

@@ -36,7 +36,7 @@ package final class EngineCore {
     ///   - isLive: `true` if log time follows the wall clock; `false` if it is that of a recorded feed.
     ///   - join: waits until the stopping shards have ended, and hands over their remaining feedback.
     init(
-        rules: Rules = .builtIn, shards links: [ShardLink], perApp: Int, apps: [AppID] = [], isLive: Bool = true,
+        rules: Rules = .builtIn, shards links: [ShardLink], perApp: Int, apps: [AppID] = [], isLive: Bool,
         join: @escaping ((ShardFeedback, _ shard: Int) -> Void) -> Void = { _ in }
     ) {
         decisionCore = DecisionCore(rules: rules, isLive: isLive)
@@ -64,7 +64,7 @@ package final class EngineCore {
         pinsShards: Bool = false, makeTransports: [TransportFactory], apps: [AppID] = [], clock: ClockSource = .system,
         load: (@Sendable (Shard, ShardPlace, Moment) throws -> Void)? = nil,
         subscribers: (any SubscriberSource)? = nil, storedCount: Int? = nil, keepsPeople: Bool = false,
-        isLive: Bool = true, report: (String) -> Void = { _ in }
+        isLive: Bool, report: (String) -> Void = { _ in }
     ) throws {
         var takeFeedback: (() -> Void)?
         let wakeup = try Wakeup(loop: loop) { takeFeedback?() }

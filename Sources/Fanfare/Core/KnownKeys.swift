@@ -81,10 +81,12 @@ struct KnownKeys {
     /// Ends the wait of a repeated call.
     ///
     /// - Parameter call: first call, as `take` has found it.
-    /// - Returns: the first call as it is now.
+    /// - Returns: the first call as it is now; the newest call with its key if the first one was dropped.
     mutating func endWait(for call: Call) -> Call {
         guard !call.isDecided, let number = numbers[call.key.key] else { return call }
-        self[number].waiting -= 1
+        // After too many calls the first call is dropped, and its key may be that of a newer call, for which this repeated call does not wait.
+        // Calls that were taken have different positions.
+        if self[number].position == call.position { self[number].waiting -= 1 }
         return self[number]
     }
 

@@ -59,7 +59,7 @@ extension Engine {
                 loop: loop, rules: options.rules, limits: options.limits, shards: options.shards,
                 pinsShards: options.pinsShards, makeTransports: makeTransports, apps: apps, clock: clock,
                 subscribers: options.subscribers, storedCount: people?.expectedCount, keepsPeople: people != nil,
-                report: { early.reports.say($0) })
+                isLive: true, report: { early.reports.say($0) })
             do {
                 if let log, let people, let claims, let earlier {
                     core.keepAlerts()

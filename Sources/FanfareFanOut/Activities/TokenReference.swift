@@ -1,10 +1,5 @@
-import FanfareModel
-
 /// Place of a token, and of the text that follows it, in a `TokenStore`.
 struct TokenReference {
-    /// Maximum size of a token. Apple names none (spec §1); the longest seen is 80 bytes, and longer bytes than this are no token.
-    static let tokenSizeMax = ByteCount.bytes(512)
-
     /// Place of the token's first byte, in the store's units.
     private(set) var start: UInt32 = 0
     /// Number of the token's bytes. The top bit is set if a text follows.

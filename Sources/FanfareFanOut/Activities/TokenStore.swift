@@ -1,7 +1,7 @@
 import FanfareModel
 
 /// Update tokens of a shard, each with the text of its activity's id, back to back in one arena. A token consists of opaque bytes, at most
-/// `TokenReference.tokenSizeMax` of them.
+/// `Subscription.tokenSizeMax` of them.
 ///
 /// A text follows its token, after a byte with the text's length. Space is allocated in units of 8 bytes, so a text takes its length and at most 8
 /// bytes more. Freed space is kept in a list per size: a day of rotations among tokens and texts of equal lengths makes the arena no larger than what
@@ -15,14 +15,14 @@ struct TokenStore {
     /// Result of the prefetch reads, which the optimiser would otherwise remove.
     private var fetched: UInt8 = 0
     private var free: [[UInt32]] = Array(
-        repeating: [], count: units(TokenReference.tokenSizeMax.bytes + 1 + textSizeMax.bytes) + 1)
+        repeating: [], count: units(Subscription.tokenSizeMax.bytes + 1 + textSizeMax.bytes) + 1)
 
     /// - Parameter size: size of each token, with the text that follows it.
     mutating func reserve(tokens: Int, size: ByteCount) {
         arena.reserveCapacity(tokens * TokenStore.units(size.bytes) * TokenStore.unit)
     }
 
-    /// Inserts a token, which must have at least one byte and at most `TokenReference.tokenSizeMax`: commands are checked on arrival.
+    /// Inserts a token, which must have at least one byte and at most `Subscription.tokenSizeMax`: commands are checked on arrival.
     ///
     /// - Parameter text: text of the activity's id; an empty one, and one larger than `textSizeMax`, is not kept.
     mutating func insert(_ token: [UInt8], text: String? = nil) -> TokenReference {

@@ -16,7 +16,7 @@ public enum CommandRefusal: Sendable, Hashable, CustomStringConvertible {
     /// The refusal and its bound, in a few words for people.
     public var description: String {
         switch self {
-        case .token: "a token is 1 to \(TokenReference.tokenSizeMax)"
+        case .token: "a token is 1 to \(Subscription.tokenSizeMax)"
         case .topic: "a topic's id is 1 to \(TopicID.sizeMax) of UTF-8"
         case .lineup: "a lineup has 1 to \(AudienceKey.topicsMax) topics, each of them once"
         case .tooManyTopics: "too many topics are followed of which nothing has come yet"

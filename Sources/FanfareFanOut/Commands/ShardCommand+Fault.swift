@@ -26,9 +26,9 @@ extension ShardCommand {
     }
 
     private static func fault(of token: [UInt8]) -> CommandFault? {
-        guard !(1...TokenReference.tokenSizeMax.bytes).contains(token.count) else { return nil }
+        guard !(1...Subscription.tokenSizeMax.bytes).contains(token.count) else { return nil }
         return CommandFault(
-            refusal: .token, description: "a token has 1 to \(TokenReference.tokenSizeMax), not \(token.count)")
+            refusal: .token, description: "a token has 1 to \(Subscription.tokenSizeMax), not \(token.count)")
     }
 }
 

@@ -25,8 +25,6 @@ struct SubscriberLine {
     /// Audiences by hash of their word, because many lines repeat the same one. Cleared when full.
     private var audiences: [UInt64: (word: [UInt8], key: AudienceKey)] = [:]
     private static let audiencesMax = 65_536
-    /// Maximum size of a token, equal to the store's.
-    private static let tokenSizeMax = ByteCount.bytes(512)
     private static let lineupMax = 64
     /// Values of the hexadecimal digits by byte; 255 for other bytes.
     private static let nibbles: [UInt8] = (UInt8.min...UInt8.max).map {
@@ -84,8 +82,9 @@ struct SubscriberLine {
     }
 
     private static func token(_ word: Word) throws(Fault) -> [UInt8] {
-        guard unsafe word.count.isMultiple(of: 2), unsafe (2...2 * tokenSizeMax.bytes).contains(word.count) else {
-            throw Fault(text: unsafe "a token is 1 to \(tokenSizeMax) in hex, not \(word.count) digits")
+        guard unsafe word.count.isMultiple(of: 2), unsafe (2...2 * Subscription.tokenSizeMax.bytes).contains(word.count)
+        else {
+            throw Fault(text: unsafe "a token is 1 to \(Subscription.tokenSizeMax) in hex, not \(word.count) digits")
         }
         var isHex = true
         let token = unsafe nibbles.withUnsafeBufferPointer { nibbles in

@@ -6,8 +6,6 @@ extension Card {
     package static let formWithRequest: UInt8 = 2
     /// Greatest size of a row, twice that of a subscriber file's line. A lineup of 64 topics with ids of 512 bytes fits.
     package static let sizeMax = ByteCount.kibibytes(64)
-    /// Greatest size of a token, equal to the shards'.
-    package static let tokenSizeMax = ByteCount.bytes(512)
     /// Greatest number of topics of a lineup.
     package static let topicsMax = 64
 
@@ -57,7 +55,7 @@ extension Card {
         let startedAt = try reader.time()
         let generation = try reader.unsigned()
         let token = try reader.bytes()
-        guard (1...Card.tokenSizeMax.bytes).contains(token.count) else { throw .malformed("token") }
+        guard (1...Subscription.tokenSizeMax.bytes).contains(token.count) else { throw .malformed("token") }
         let subscriber = try reader.optional { (reader) throws(SerialError) in try reader.text() }
         let activity = try reader.optional { (reader) throws(SerialError) in try reader.text() }
         self.init(

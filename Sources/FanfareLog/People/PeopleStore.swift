@@ -124,8 +124,8 @@ extension PeopleChange {
         switch self {
         case .remove: return
         case .insert(let card), .replace(_, let card):
-            guard (1...Card.tokenSizeMax.bytes).contains(card.token.count) else {
-                throw LogError("a token has 1 to \(Card.tokenSizeMax), not \(card.token.count)", .entry)
+            guard (1...Subscription.tokenSizeMax.bytes).contains(card.token.count) else {
+                throw LogError("a token has 1 to \(Subscription.tokenSizeMax), not \(card.token.count)", .entry)
             }
             guard (1...Card.topicsMax).contains(card.audience.topics.count) else {
                 throw LogError(

@@ -5,7 +5,7 @@ import FanfareModel
 package enum Judgement {
     /// Returns the first difference; `nil` if both agree on every version that people saw and on the final state.
     package static func of(_ feed: GameFeed) -> String? {
-        var core = DecisionCore(rules: feed.rules)
+        var core = DecisionCore(rules: feed.rules, isLive: false)
         var decisions: [Decision] = []
         var versions: [ReferenceModel.Version] = []
         var revoked: [String] = []

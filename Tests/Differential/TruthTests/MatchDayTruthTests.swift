@@ -12,7 +12,7 @@ import Testing
         MatchDay(seed: seed).write { decoder.decode($0, into: &items) }
         decoder.finish(into: &items)
 
-        var core = DecisionCore()
+        var core = DecisionCore(isLive: false)
         var now = FeedTime(milliseconds: 0)
         var goals: [TopicID: [String: String]] = [:]
         var cards: [TopicID: Int64] = [:]

@@ -8,7 +8,7 @@ struct Replay {
     private(set) var events: [FeedEvent] = []
     private(set) var rejections: [FeedRejection] = []
     private(set) var decisions: [Decision] = []
-    private(set) var core = DecisionCore()
+    private(set) var core = DecisionCore(isLive: false)
 
     /// - Parameter observe: called after each event with its topic as it stands then.
     init(

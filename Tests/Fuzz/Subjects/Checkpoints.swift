@@ -22,7 +22,7 @@ private let coreRow: [UInt8] = [
 }
 
 private func restored(_ rows: [[UInt8]]) -> DecisionCore? {
-    var core = DecisionCore()
+    var core = DecisionCore(isLive: false)
     do throws(SerialError) {
         for row in rows { try core.restore(row) }
         try core.endRestoring()

@@ -204,7 +204,7 @@ import Testing
     /// Log time is far behind the wall for hours after a machine was suspended. An event dated too far ahead of both gets the wall's time,
     /// as the events before and after it do.
     @Test func oneWrongTimeIsNotLateWhereLogTimeIsBehindTheWall() {
-        var core = DecisionCore()
+        var core = DecisionCore(isLive: false)
         var decisions: [Decision] = []
         let topic = TopicID("order/1")
         func set(_ number: Int64, happened: Double, log: Double, wall: Double) -> DecisionRecord? {

@@ -14,7 +14,7 @@ import Testing
                 let gone = known.remove(at: Int.random(in: 0..<known.count, using: &random))
                 store.remove(gone.reference)
             } else {
-                let bytes = Int.random(in: 1...TokenReference.tokenSizeMax.bytes, using: &random)
+                let bytes = Int.random(in: 1...Subscription.tokenSizeMax.bytes, using: &random)
                 let token = (0..<bytes).map { _ in UInt8.random(in: 0...255, using: &random) }
                 let letters = random.chance(0.5) ? 0 : Int.random(in: 1...TokenStore.textSizeMax.bytes, using: &random)
                 let text = letters == 0 ? nil : String(repeating: random.chance(0.5) ? "x" : "y", count: letters)
@@ -31,7 +31,7 @@ import Testing
     }
 
     /// An id's text takes its length, and at most 8 bytes more.
-    @Test(arguments: [1, 32, 80, 100, TokenReference.tokenSizeMax.bytes])
+    @Test(arguments: [1, 32, 80, 100, Subscription.tokenSizeMax.bytes])
     func aTextTakesItsLengthAndLittleMore(token: Int) {
         for text in 1...TokenStore.textSizeMax.bytes {
             var (with, without) = (TokenStore(), TokenStore())

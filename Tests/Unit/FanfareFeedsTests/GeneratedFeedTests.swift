@@ -33,7 +33,7 @@ import Testing
     @Test(arguments: [(GeneratedFeed.delivery, TopicKind.delivery), (.ride, .ride), (.queue, .queue)])
     func topicsRunTheirCourse(feed: GeneratedFeed, kind: TopicKind) throws {
         for seed in UInt64(1)...3 {
-            var core = DecisionCore()
+            var core = DecisionCore(isLive: false)
             var decisions: [Decision] = []
             let events = try events(feed, seed: seed)
             var now = events[0].at

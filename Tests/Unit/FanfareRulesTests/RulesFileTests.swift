@@ -111,7 +111,7 @@ import Testing
         var items: [FeedItem] = []
         decoder.decode(bytes.prefix(400_000).split(separator: 10).joined(separator: [10]) + [10], into: &items)
         let logs = try [.builtIn, Rules(file: Self.folder + "football.toml")].map { rules -> [UInt8] in
-            var core = DecisionCore(rules: rules)
+            var core = DecisionCore(rules: rules, isLive: false)
             var decisions: [Decision] = []
             for case .event(let event) in items { core.apply(event, now: event.at, into: &decisions) }
             core.finish(into: &decisions)
@@ -138,7 +138,7 @@ import Testing
                 [errand]
                 fields.courier = { redact = "initial" }
                 occasions.near = { when = { minutes = { atMost = 5 } }, essential = true }
-                """))
+                """), isLive: false)
         var decisions: [Decision] = []
         let errand = TopicID("errand/1")
         for (second, patch) in [(0, ["courier": "Greta", "minutes": 9]), (1, ["minutes": 4])] as [(Int64, JSONObject)] {

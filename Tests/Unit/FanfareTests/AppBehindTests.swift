@@ -41,7 +41,7 @@ import Testing
             for (shard, transport) in zip(shards, transports) { shard.attach(transport) }
             links = rings.indices.map { app in ShardLink(rings[app]) { wakeups.shards[app] = true } }
             core = EngineCore(
-                shards: links, perApp: 1, apps: [AppID(bundleID: "behind"), AppID(bundleID: "well")])
+                shards: links, perApp: 1, apps: [AppID(bundleID: "behind"), AppID(bundleID: "well")], isLive: true)
             turn = CoreTurn(core, inbox, clock: ThreadClock(source)) { _ in }
             recorder = CoreRecorder(core)
         }

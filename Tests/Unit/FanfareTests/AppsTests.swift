@@ -20,7 +20,7 @@ import Testing
                 return try DiscardTransport(loop: loop, source: recording, clock: context.clock)
             }
         }
-        let core = try EngineCore(loop: loop, shards: shards, makeTransports: factories)
+        let core = try EngineCore(loop: loop, shards: shards, makeTransports: factories, isLive: true)
         let topic = TopicID("match")
         for subscriber in UInt64(0)..<40 {
             for app in 0..<2 {
@@ -73,7 +73,7 @@ import Testing
                 return try DiscardTransport(loop: loop, source: shard, clock: context.clock)
             }
         }
-        let core = try EngineCore(loop: loop, shards: 2, makeTransports: factories)
+        let core = try EngineCore(loop: loop, shards: 2, makeTransports: factories, isLive: true)
         core.stop()
         loop.close()
         let made = contexts.withLock { $0 }
@@ -107,7 +107,8 @@ import Testing
         rules.pace.minimumInterval = .zero
         rules.alerts.requested = AlertRule(.essential, burst: 99, refill: .seconds(1), freshFor: .seconds(300))
         let core = try EngineCore(
-            loop: loop, rules: Rules(kinds: [:], other: rules), shards: 1, makeTransports: factories, apps: apps)
+            loop: loop, rules: Rules(kinds: [:], other: rules), shards: 1, makeTransports: factories, apps: apps,
+            isLive: true)
         let topic = TopicID("match")
         for app in 0..<2 {
             core.send(

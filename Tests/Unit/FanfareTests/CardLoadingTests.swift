@@ -18,7 +18,7 @@ import Testing
 
         init(apps: [AppID] = [], room: Int = ShardRings.commandsMax) {
             let rings = ShardRings(commandsMax: room)
-            core = EngineCore(shards: [ShardLink(rings) {}], perApp: 1, apps: apps)
+            core = EngineCore(shards: [ShardLink(rings) {}], perApp: 1, apps: apps, isLive: true)
             recorder = CoreRecorder(core)
             commands = rings.commands.takeConsumer()
             apply("match")

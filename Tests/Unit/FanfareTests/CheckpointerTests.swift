@@ -44,7 +44,7 @@ import Testing
 
     private static func core(apps: [AppID] = []) -> (core: EngineCore, rings: [ShardRings]) {
         let rings = (0..<max(1, apps.count)).map { _ in ShardRings() }
-        return (EngineCore(shards: rings.map { ShardLink($0) {} }, perApp: 1, apps: apps), rings)
+        return (EngineCore(shards: rings.map { ShardLink($0) {} }, perApp: 1, apps: apps, isLive: true), rings)
     }
 
     private static func event(_ number: Int, topics: Int = 50) -> FeedEvent {

@@ -60,7 +60,7 @@ final class CrashLife: EngineCoreDelegate {
             to: [unread], apps: apps, limits: Rules.Limits(), now: clock.truth, batchMax: 1)
         cards.load(distribution, after: earlier) { _ in false }
         inbox = Inbox(capacity: 64, topicIDSizeMax: .bytes(256), hasStore: true)
-        core = EngineCore(rules: rules, shards: nodes.map(\.link), perApp: shards, apps: apps)
+        core = EngineCore(rules: rules, shards: nodes.map(\.link), perApp: shards, apps: apps, isLive: true)
         core.keepAlerts()
         core.keepCompletions(earlier.completions)
         _ = try core.recall(

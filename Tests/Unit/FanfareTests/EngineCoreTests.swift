@@ -70,7 +70,7 @@ import Testing
         hiding.other.content.fields["courier"] = .redacted(Redaction(.removed))
         for (run, rules) in [Rules.builtIn, hiding].enumerated() {
             let rings = ShardRings()
-            let core = EngineCore(rules: rules, shards: [ShardLink(rings) {}], perApp: 1)
+            let core = EngineCore(rules: rules, shards: [ShardLink(rings) {}], perApp: 1, isLive: true)
             try core.recall(log, under: rules)
             if run == 0 {
                 log.append(changes.map { LogEntry(now: now, .event($0, wall: nil)) })
@@ -96,7 +96,7 @@ import Testing
                 change: .patch(["eta": 5]))
         }
         let rings = ShardRings()
-        let core = EngineCore(shards: [ShardLink(rings) {}], perApp: 1)
+        let core = EngineCore(shards: [ShardLink(rings) {}], perApp: 1, isLive: true)
         let recorder = CoreRecorder(core)
         core.keepCompletions(EarlierCompletions())
         core.beginRecall()
@@ -138,10 +138,10 @@ import Testing
         entries[2] = entries[2].skipped(at: 4)
         let log = MemoryLog()
         // The first recall of a log gives it the rules.
-        try EngineCore(shards: [ShardLink(ShardRings()) {}], perApp: 1).recall(log, under: .builtIn)
+        try EngineCore(shards: [ShardLink(ShardRings()) {}], perApp: 1, isLive: true).recall(log, under: .builtIn)
         log.append(entries)
         let rings = ShardRings()
-        let core = EngineCore(shards: [ShardLink(rings) {}], perApp: 1)
+        let core = EngineCore(shards: [ShardLink(rings) {}], perApp: 1, isLive: true)
         var told: [String] = []
         try core.recall(log, under: .builtIn) { told.append($0) }
         var commands = rings.commands.takeConsumer()
@@ -166,7 +166,7 @@ import Testing
     @Test func aPublicationIsNotCompleteForThoseOfAnotherAppWhoWereToldOfItLater() {
         let rings = [ShardRings(), ShardRings()]
         let apps = [AppID(bundleID: "paused"), AppID(bundleID: "other")]
-        let core = EngineCore(shards: rings.map { ShardLink($0) {} }, perApp: 1, apps: apps)
+        let core = EngineCore(shards: rings.map { ShardLink($0) {} }, perApp: 1, apps: apps, isLive: true)
         let shards = rings.map(IdleShard.init)
         let now = FeedTime(seconds: 1_790_000_000)
         let recorder = CoreRecorder(core)
@@ -201,7 +201,8 @@ import Testing
     private static func overrun() throws -> (Loop, EngineCore) {
         let loop = try Loop()
         let core = try EngineCore(
-            loop: loop, shards: 1, makeTransports: try TransportChoice.discard.makeFactories(shards: 1))
+            loop: loop, shards: 1, makeTransports: try TransportChoice.discard.makeFactories(shards: 1),
+            isLive: true)
         for match in 1...100_000 {
             let event = FeedEvent(
                 topic: TopicID("match/\(match)"), topicKind: .generic, at: FeedTime(seconds: 1_790_000_000),
@@ -235,7 +236,8 @@ import Testing
     @Test func answersMayAskTheNextQuestions() throws {
         let loop = try Loop()
         let core = try EngineCore(
-            loop: loop, shards: 1, makeTransports: try TransportChoice.discard.makeFactories(shards: 1))
+            loop: loop, shards: 1, makeTransports: try TransportChoice.discard.makeFactories(shards: 1),
+            isLive: true)
         var answers = 0
         func askAgain() {
             answers += 1

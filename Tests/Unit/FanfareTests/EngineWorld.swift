@@ -125,7 +125,9 @@ final class EngineWorld {
         apps = ids.map { App(id: $0) }
         inbox = Inbox(capacity: room.mailbox, topicIDSizeMax: .bytes(256), hasStore: disk != nil)
         var join: (((ShardFeedback, Int) -> Void) -> Void)?
-        core = EngineCore(rules: rules, shards: nodes.map(\.link), perApp: perApp, apps: Array(ids)) { join?($0) }
+        core = EngineCore(
+            rules: rules, shards: nodes.map(\.link), perApp: perApp, apps: Array(ids), isLive: true
+        ) { join?($0) }
         var tell: ((String) -> Void)?
         let core = core
         if disk != nil { core.keepAlerts() }
@@ -135,7 +137,8 @@ final class EngineWorld {
         }
         makeCore = {
             let core = EngineCore(
-                rules: rules, shards: nodes.map { _ in ShardLink(ShardRings()) {} }, perApp: perApp, apps: Array(ids))
+                rules: rules, shards: nodes.map { _ in ShardLink(ShardRings()) {} }, perApp: perApp, apps: Array(ids),
+                isLive: true)
             core.keepAlerts()
             return core
         }

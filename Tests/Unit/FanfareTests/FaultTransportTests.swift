@@ -22,7 +22,7 @@ import Testing
                     source = recording
                     return FaultTransport(loop: loop, source: recording, clock: context.clock, seed: seed)
                 }
-            ])
+            ], isLive: true)
         let topics = (0..<4).map { TopicID("match/\($0)") }
         for subscriber in UInt64(0)..<600 {
             let token = withUnsafeBytes(of: subscriber.mixed) { Array($0) }

@@ -18,7 +18,7 @@ import Testing
     @Test func whoeverJoinedBeforeAVersionIsKnownBeforeTheVersionComes() {
         for joining in [nil, FeedTime(seconds: 1_790_000_000)] {
             let rings = [ShardRings(), ShardRings()]
-            let core = EngineCore(shards: rings.map { ShardLink($0) {} }, perApp: 2)
+            let core = EngineCore(shards: rings.map { ShardLink($0) {} }, perApp: 2, isLive: true)
             let recorder = CoreRecorder(core)
             core.keepCompletions(EarlierCompletions())
             core.apply(Self.event(at: 1_790_000_000), now: FeedTime(seconds: 1_790_000_000))
@@ -53,7 +53,7 @@ import Testing
         ]
         for (command, count) in commands {
             let rings = ShardRings()
-            let core = EngineCore(shards: [ShardLink(rings) {}], perApp: 1)
+            let core = EngineCore(shards: [ShardLink(rings) {}], perApp: 1, isLive: true)
             let recorder = CoreRecorder(core)
             core.keepCompletions(EarlierCompletions())
             core.apply(Self.event(at: 1_790_000_000), now: FeedTime(seconds: 1_790_000_000))
@@ -71,7 +71,7 @@ import Testing
     /// joined before the next one.
     @Test func whoeverWasLoadedIsKnownOnceAllAre() {
         let rings = ShardRings()
-        let core = EngineCore(shards: [ShardLink(rings) {}], perApp: 1)
+        let core = EngineCore(shards: [ShardLink(rings) {}], perApp: 1, isLive: true)
         let recorder = CoreRecorder(core)
         core.keepCompletions(EarlierCompletions())
         core.beginRecall()

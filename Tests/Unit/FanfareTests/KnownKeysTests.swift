@@ -56,6 +56,61 @@ import Testing
         #expect(keys[gone] == nil && keys[oldest]?.position == 1500)
     }
 
+    private static func firstCall(_ finding: KnownKeys.Finding) throws -> KnownKeys.Call {
+        let first: KnownKeys.Call? = if case .repeated(let call) = finding { call } else { nil }
+        return try #require(first)
+    }
+
+    /// Returns keys of which there is room for one, and the call that they have dropped while a repeated call waits for it.
+    private static func keysThatDropped(_ key: CallKey) throws -> (keys: KnownKeys, dropped: KnownKeys.Call) {
+        var keys = KnownKeys(callsMax: 1)
+        _ = keys.take(key, at: start, position: 1, isDecided: false)
+        let dropped = try firstCall(keys.take(key, at: start, position: 2, isDecided: false))
+        _ = keys.take(try Self.key(2), at: start, position: 3, isDecided: true)
+        #expect(keys.dropped == 1 && keys[key.key] == nil)
+        return (keys, dropped)
+    }
+
+    @Test func aCallWhoseKeyADroppedCallHadExpires() throws {
+        let key = try Self.key(1)
+        let before = try Self.keysThatDropped(key)
+        var keys = before.keys
+        let anew = keys.take(key, at: Self.start, position: 4, isDecided: false)
+        let answered = keys.endWait(for: before.dropped)
+        #expect(anew == .new && answered.position == 4 && keys.violation() == nil)
+        keys.noteDecided(key, at: Self.start, entry: 9)
+        let nextDay = keys.take(key, at: Self.start + Self.day, position: 5, isDecided: true)
+        #expect(nextDay == .new)
+    }
+
+    @Test func aCallWhoseKeyADroppedCallHadIsKnownWhileItIsAwaited() throws {
+        let key = try Self.key(1)
+        let before = try Self.keysThatDropped(key)
+        var keys = before.keys
+        _ = keys.take(key, at: Self.start, position: 4, isDecided: false)
+        let newer = try Self.firstCall(keys.take(key, at: Self.start, position: 5, isDecided: false))
+        _ = keys.endWait(for: before.dropped)
+        keys.noteDecided(key, at: Self.start, entry: 9)
+        let late = try Self.firstCall(keys.take(key, at: Self.start + Self.day, position: 6, isDecided: true))
+        #expect(late.position == 4)
+        let answered = keys.endWait(for: newer)
+        #expect(answered.position == 4 && answered.entry == 9 && keys.violation() == nil)
+        let nextDay = keys.take(key, at: Self.start + Self.day, position: 7, isDecided: true)
+        #expect(nextDay == .new)
+    }
+
+    /// The entry of a dropped call makes its key known again.
+    @Test func aDroppedCallThatIsDecidedExpires() throws {
+        let key = try Self.key(1)
+        let before = try Self.keysThatDropped(key)
+        var keys = before.keys
+        keys.noteDecided(key, at: Self.start, entry: 9)
+        let answered = keys.endWait(for: before.dropped)
+        #expect(answered.isDecided && answered.entry == 9 && keys.violation() == nil)
+        let nextDay = keys.take(key, at: Self.start + Self.day, position: 4, isDecided: true)
+        #expect(nextDay == .new)
+    }
+
     /// Beside an array, at random, across the chunks' borders.
     @Test(arguments: [UInt64(1), 2, 3]) func theKeysAreThoseOfTheLast24Hours(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)

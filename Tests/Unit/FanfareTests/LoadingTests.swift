@@ -43,7 +43,7 @@ import Testing
         let factory = try TransportChoice.discard.makeFactories(shards: 1)[0]
         let core = try EngineCore(
             loop: loop, shards: 4, makeTransports: [factory, factory],
-            apps: [AppID(bundleID: "one"), AppID(bundleID: "two")], subscribers: source)
+            apps: [AppID(bundleID: "one"), AppID(bundleID: "two")], subscribers: source, isLive: true)
         core.settle { _ in loop.stop() }
         loop.run()
         core.stop()
@@ -105,7 +105,7 @@ import Testing
         #expect(throws: Fault.self) {
             _ = try EngineCore(
                 loop: loop, shards: 3, makeTransports: try TransportChoice.discard.makeFactories(shards: 1),
-                subscribers: CountedSource(20_000, fault: Fault()))
+                subscribers: CountedSource(20_000, fault: Fault()), isLive: true)
         }
         loop.close()
     }
@@ -120,7 +120,7 @@ import Testing
         let bad: TransportFactory = { _, _, _ in throw Fault() }
         #expect(throws: Fault.self) {
             _ = try EngineCore(
-                loop: loop, shards: 2, makeTransports: [good, bad], subscribers: CountedSource(20_000))
+                loop: loop, shards: 2, makeTransports: [good, bad], subscribers: CountedSource(20_000), isLive: true)
         }
         #expect(closed.load(ordering: .relaxed) == 2)
         loop.close()

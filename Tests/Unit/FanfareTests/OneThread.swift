@@ -51,7 +51,7 @@ final class OneThread: EngineCoreDelegate {
         transport = WillingTransport(shard.shard) { shardClock.now() }
         shard.attach(transport)
         link = ShardLink(rings) { wakeups.shard = true }
-        core = EngineCore(rules: rules, shards: [link], perApp: 1)
+        core = EngineCore(rules: rules, shards: [link], perApp: 1, isLive: true)
         inbox = Inbox(capacity: mailbox, topicIDSizeMax: .bytes(256), hasStore: disk != nil)
         var tell: ((String) -> Void)?
         let core = core

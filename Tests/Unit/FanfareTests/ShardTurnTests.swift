@@ -94,7 +94,8 @@ import Testing
         let isOpen = Atomic(true)
         let core = try EngineCore(
             loop: loop, shards: 1,
-            makeTransports: [{ _, _, _ in HeldUpTransport { while !isOpen.load(ordering: .acquiring) { continue } } }])
+            makeTransports: [{ _, _, _ in HeldUpTransport { while !isOpen.load(ordering: .acquiring) { continue } } }],
+            isLive: true)
         let watchdog = LoopTimer(loop: loop) { loop.stop() }
         watchdog.start(after: .seconds(120))
         // The shard reports once that it is ready.

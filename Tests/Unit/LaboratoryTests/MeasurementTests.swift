@@ -126,7 +126,7 @@ import Testing
         var scenario = Scenario(name: "test")
         scenario.feed.topics = 1
         var script = FeedScript(.football, topics: Schedule(scenario).topics)
-        var core = DecisionCore(rules: .builtIn)
+        var core = DecisionCore(rules: .builtIn, isLive: false)
         var decisions: [Decision] = []
         let start = FeedTime(milliseconds: 1_790_000_000_000)
         for event in script.opening(of: 0, at: start) { core.apply(event, now: start, into: &decisions) }
@@ -162,7 +162,7 @@ import Testing
         scenario.feed.topics = 1
         let topic = try #require(Schedule(scenario).topics.first)
         var script = FeedScript(.football, topics: [topic])
-        var core = DecisionCore(rules: .builtIn)
+        var core = DecisionCore(rules: .builtIn, isLive: false)
         var decisions: [Decision] = []
         let start = FeedTime(milliseconds: 1_790_000_000_000)
         for event in script.opening(of: 0, at: start) { core.apply(event, now: start, into: &decisions) }

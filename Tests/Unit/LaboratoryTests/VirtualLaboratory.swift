@@ -14,7 +14,7 @@ final class VirtualLaboratory {
     private let table = PublicationTable(capacity: 100_000)
     private let start = ScheduleStart()
     private let shelf = ReadingShelf()
-    private var core = DecisionCore(rules: .builtIn)
+    private var core = DecisionCore(rules: .builtIn, isLive: false)
     private var meter: DecisionMeter
     private var script: FeedScript
     private var probe: Probe!  // set in `init`

@@ -12,7 +12,7 @@ import Testing
     /// A decision core, a shard behind it, and a service with scripted answers.
     private final class Restaurant {
         let service = ScriptedService()
-        private var core = DecisionCore()
+        private var core = DecisionCore(isLive: false)
         private var now = FeedTime(seconds: 1_790_000_000)
 
         func call(position: Int64, starts: Bool = false, alert: String? = nil) {

@@ -24,7 +24,7 @@ import Testing
         rules.occasions["x"] = OccasionRule(
             when: [Condition("x", .present(true))], essential: true,
             alert: AlertRule(.essential, burst: 1, refill: ever, freshFor: ever, words: .init(title: "x")))
-        var core = DecisionCore(rules: Rules(kinds: [:], other: rules))
+        var core = DecisionCore(rules: Rules(kinds: [:], other: rules), isLive: false)
         var decisions: [Decision] = []
         core.apply(set(0, ["n": 1]), now: start, into: &decisions)
         core.apply(set(1, ["n": 2]), now: start + .seconds(1), into: &decisions)
