@@ -51,8 +51,10 @@ package final class Replay {
         states = TopicStates(keepsForgotten: options.keepsStates)
         liveAudience = plan.liveAudience
         preview = PreviewScreen(of: options.preview, rules: options.rules.lineups, show: output.preview)
+        let loop: Loop
+        do { loop = try Loop() } catch { throw ReplayError(description: "\(error)") }
+        self.loop = loop
         do {
-            loop = try Loop()
             if let log = try log ?? Replay.openLog(options.store) {
                 store = try ReplayStore(log, isLive: plan.isLive, loop: loop)
             }
@@ -66,6 +68,8 @@ package final class Replay {
             try recall()
             try interruptions.takeSignals(of: loop)
         } catch {
+            // An open handle and its loop keep each other.
+            loop.close()
             throw ReplayError(description: "\(error)")
         }
         connect()
