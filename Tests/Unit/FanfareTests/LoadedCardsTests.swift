@@ -9,7 +9,8 @@ import Testing
 @Suite struct LoadedCardsTests {
     private static let now = FeedTime(seconds: 1_790_000_000)
 
-    /// A store of which a slice or a row cannot be read.
+    /// A store of which a slice or a row cannot be read. `Sendable` is unchecked because `PeopleStore` confines it to one
+    /// thread at a time.
     private final class DamagedPeople: PeopleStore, @unchecked Sendable {
         let people = MemoryPeopleStore()
         var unreadableSlice: Int?
