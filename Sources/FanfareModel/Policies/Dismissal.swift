@@ -12,15 +12,4 @@ public enum Dismissal: Sendable, Hashable {
 
     /// Time after its end at which the system removes a card in any case: four hours.
     public static let longest = Duration.seconds(4 * 3600)
-
-    package func time(ofActivityLasting lasted: Duration) -> DismissalTime {
-        switch self {
-        case .immediate: .after(.zero)
-        case .after(let duration): .after(min(max(duration, .zero), Dismissal.longest))
-        case .at(let date): .at(date)
-        // Shortcut, because every version computes it for the longest activity, and dividing a `Duration` is done in software.
-        case .proportional where lasted >= .seconds(3 * 3600): .after(.seconds(30 * 60))
-        case .proportional: .after(min(max(lasted / 6, .seconds(15 * 60)), .seconds(30 * 60)))
-        }
-    }
 }

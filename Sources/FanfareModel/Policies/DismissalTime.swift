@@ -47,3 +47,17 @@ extension DismissalTime {
     /// The number of the first date. The milliseconds of a duration are less than 2^43 (`Duration.milliseconds`).
     private static let dates: Int64 = 1 << 62
 }
+
+extension Dismissal {
+    /// Returns the dismissal time of an activity that has lasted that long.
+    package func time(ofActivityLasting lasted: Duration) -> DismissalTime {
+        switch self {
+        case .immediate: .after(.zero)
+        case .after(let duration): .after(min(max(duration, .zero), Dismissal.longest))
+        case .at(let date): .at(date)
+        // Shortcut, because every version computes it for the longest activity, and dividing a `Duration` is done in software.
+        case .proportional where lasted >= .seconds(3 * 3600): .after(.seconds(30 * 60))
+        case .proportional: .after(min(max(lasted / 6, .seconds(15 * 60)), .seconds(30 * 60)))
+        }
+    }
+}

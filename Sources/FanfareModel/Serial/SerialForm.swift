@@ -46,6 +46,8 @@
         bytes.append(contentsOf: text.utf8)
     }
 
+    package mutating func write(_ text: String?) { write(text) { $0.write($1) } }
+
     /// Writes whether there is a value, and the value.
     @inlinable package mutating func write<Value>(_ value: Value?, _ body: (inout SerialWriter, Value) -> Void) {
         write(byte: value == nil ? 0 : 1)

@@ -16,10 +16,6 @@ extension SerialWriter {
         write(event.app) { $0.write($1) }
     }
 
-    package mutating func write(_ time: FeedTime) { write(signed: time.milliseconds) }
-    package mutating func write(_ time: FeedTime?) { write(time) { $0.write($1) } }
-    package mutating func write(_ text: String?) { write(text) { $0.write($1) } }
-
     package mutating func write(_ change: FeedEvent.Change) {
         switch change {
         case .nothing: write(byte: ChangeTag.nothing.rawValue)
@@ -98,12 +94,6 @@ extension SerialReader {
         return FeedEvent(
             topic: topic, topicKind: topicKind, at: at, seq: seq, id: id, kind: kind, lifecycle: lifecycle,
             change: change, alert: alert, isCorrection: isCorrection, app: app)
-    }
-
-    package mutating func time() throws(SerialError) -> FeedTime { FeedTime(milliseconds: try signed()) }
-
-    package mutating func optionalTime() throws(SerialError) -> FeedTime? {
-        try optional { (reader) throws(SerialError) in try reader.time() }
     }
 
     package mutating func change() throws(SerialError) -> FeedEvent.Change {
