@@ -37,8 +37,8 @@ internal import Glibc
 
     /// Requests other than handles that call back on this loop: files that are being read.
     var requests: [ObjectIdentifier: any LoopRequest] = [:]
-    private var turnEnders: [Handle] = []
-    private var turnEndersSpare: [Handle] = []
+    private var turnEnders: [RawHandle] = []
+    private var turnEndersSpare: [RawHandle] = []
     private var isRunning = false
     private var closesAfterRun = false
     package private(set) var isClosed = false
@@ -151,7 +151,8 @@ internal import Glibc
         unsafe raw.deallocate()
     }
 
-    func callAtTurnEnd(_ handle: Handle) {
+    func callAtTurnEnd(_ handle: RawHandle) {
+        handle.isListedForTurnEnd = true
         turnEnders.append(handle)
         // Work that is deferred outside a turn, or by other deferred work, must not wait for an event.
         turnAgain()
@@ -201,5 +202,5 @@ private func closeFound(_ handle: UnsafeMutablePointer<uv_handle_t>?, _: UnsafeM
     guard let handle = unsafe handle, unsafe uv_is_closing(handle) == 0,
         unsafe !loop(of: handle.pointee.loop).owns(handle)
     else { return }
-    unsafe owner(handle, as: Handle.self).close()
+    unsafe owner(handle, as: RawHandle.self).close()
 }
