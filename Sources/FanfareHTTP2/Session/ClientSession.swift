@@ -11,8 +11,10 @@
 ///     session.takeEvents(into: &batch)
 ///
 /// One thread at a time may use a session; it belongs to the owner of the connection. The session does not trust the peer:
-/// all input ends in events, and every size is bounded (see `Configuration`).
+/// all input ends in events, and every size is bounded (see `SessionConfiguration`).
 @usableFromInline package struct ClientSession: ~Copyable {
+    package typealias Configuration = SessionConfiguration
+
     package enum State: Sendable {
         case open
         /// The session accepts no new requests, because the peer or the caller sent GOAWAY or stream IDs ran out. Requests
@@ -21,6 +23,9 @@
         /// The peer broke the protocol or the connection was lost; no request continues.
         case closed
     }
+
+    /// Maximum number of bytes that are kept of GOAWAY's debug data.
+    package static let debugTextMax = 1024
 
     package let configuration: Configuration
     package internal(set) var state = State.open

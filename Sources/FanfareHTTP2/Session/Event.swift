@@ -27,7 +27,7 @@ package struct Response: Sendable, Equatable {
     package let tag: UInt64
     /// HTTP status, 200...599; an answer with any other value ends as `Event.lost`.
     package let status: Int
-    /// Body, at most `Configuration.bodyMax` bytes.
+    /// Body, at most `SessionConfiguration.bodyMax` bytes.
     package let body: EventBytes
     /// `true` when the body was longer than `bodyMax`; the session did not wait for the rest.
     package let bodyIsCut: Bool

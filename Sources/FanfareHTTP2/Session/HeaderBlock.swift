@@ -7,7 +7,7 @@ struct HeaderBlock {
     private var bytes: [UInt8] = []
     private var continuations = 0
 
-    /// Maximum number of CONTINUATION frames in one block. A block of `Configuration.headerListMax` needs two.
+    /// Maximum number of CONTINUATION frames in one block. A block of `SessionConfiguration.headerListMax` needs two.
     static let continuationsMax = 32
 
     /// Takes the content of a HEADERS frame that does not end the block.
