@@ -266,6 +266,30 @@ func implausible(_ time: FeedTime) -> String {
     "time \(time.milliseconds) ms is not between 1970 and 2100: milliseconds taken for seconds?"
 }
 
+// MARK: - Presentation
+
+extension Fold {
+    func present(_ shown: JSONObject) -> Presentation {
+        guard let own = ledger.reducer.shortForms(of: shown) else {
+            return Presentation(state: shown, encoded: EncodedState(shown), short: .state(shown))
+        }
+        let short = ShortForms(of: shown, topic: topic, reducer: own)
+        return Presentation(state: shown, encoded: EncodedState(shown.with(short)), short: .made(short))
+    }
+
+    /// Adds the short forms of the topic's kind to a visible state, unless rules or feed give some (rule M3). They repeat the
+    /// state, so they are made when it is shown and never cause an update.
+    func withShortForms(_ shown: JSONObject) -> JSONObject {
+        ledger.reducer.shortForms(of: shown).map { shown.with(ShortForms(of: shown, topic: topic, reducer: $0)) }
+            ?? shown
+    }
+
+    /// Returns the short forms of a visible state.
+    func shortForms(of shown: JSONObject) -> ShortForms {
+        ShortForms(of: shown, topic: topic, reducer: ledger.reducer.shortForms(of: shown))
+    }
+}
+
 // MARK: - Serial form
 
 extension Fold {

@@ -7,6 +7,15 @@ public import FanfareModel
 ///     rules.pace.minimumInterval = .seconds(10)
 ///     rules.lifetime.endsWhen = [Condition("status", .oneOf(["delivered"]))]
 public struct TopicRules: Sendable {
+    /// Rules of the content state.
+    public typealias Content = ContentRules
+    /// Limits beside those of the occasions.
+    public typealias Alerts = AlertLimits
+    /// Rules of the times between updates.
+    public typealias Pace = TopicPace
+    /// Rules of beginning and end.
+    public typealias Lifetime = TopicLifetime
+
     /// Reducer without facts, copied for each topic.
     public var reducer: any Reducer
     /// What people see of the state: rules of its fields, derived fields, and room beside it in a push.

@@ -139,7 +139,7 @@ extension TopicRules {
 
 // A rules file has no tables for the groups of a kind's rules: their keys are in the kind's own table.
 
-extension TopicRules.Pace {
+extension TopicPace {
     fileprivate mutating func read(_ table: TableReader) {
         if let interval = table.duration("minimumInterval", .zero ... .seconds(3600)) { minimumInterval = interval }
         if let staleAfter = table.take("staleAfter").flatMap({ StaleAfter($0, table) }) { self.staleAfter = staleAfter }
@@ -147,7 +147,7 @@ extension TopicRules.Pace {
     }
 }
 
-extension TopicRules.Lifetime {
+extension TopicLifetime {
     fileprivate mutating func read(_ table: TableReader) {
         if let dismissal = table.take("dismissal", Dismissal.expected, Dismissal.init(inRules:)) {
             self.dismissal = dismissal
@@ -170,9 +170,9 @@ extension TopicRules.Lifetime {
     }
 }
 
-extension TopicRules.Content {
+extension ContentRules {
     fileprivate mutating func read(_ table: TableReader) {
-        if let reserve = table.size("attributesReserve", TopicRules.Content.attributesReserveRange) {
+        if let reserve = table.size("attributesReserve", ContentRules.attributesReserveRange) {
             attributesReserve = reserve
         }
         derived = DerivedFields(table)
@@ -182,7 +182,7 @@ extension TopicRules.Content {
     }
 }
 
-extension TopicRules.Alerts {
+extension AlertLimits {
     fileprivate mutating func read(_ table: TableReader) {
         if let buckets = table.table("buckets") {
             if let size = buckets.bucket("ordinary") { ordinary = size }

@@ -1,25 +1,23 @@
 import FanfareModel
 
-extension TopicRules {
-    /// How often a topic changes on phones, and which delays of its feed are normal.
-    public struct Pace: Sendable, Hashable {
-        /// Minimum time between visible changes that are not essential (rule U5).
-        public var minimumInterval: Duration
-        /// Time after which a card without news looks old (rule L6).
-        public var staleAfter: StaleAfter
-        /// Age relative to the topic's newest event beyond which an event is late. A late fact does not alert, unless its alert is
-        /// essential and still fresh. Smaller delays are normal for networks and for people who enter data.
-        public var lateAfter: Duration
+/// How often a topic changes on phones, and which delays of its feed are normal.
+public struct TopicPace: Sendable, Hashable {
+    /// Minimum time between visible changes that are not essential (rule U5).
+    public var minimumInterval: Duration
+    /// Time after which a card without news looks old (rule L6).
+    public var staleAfter: StaleAfter
+    /// Age relative to the topic's newest event beyond which an event is late. A late fact does not alert, unless its alert is
+    /// essential and still fresh. Smaller delays are normal for networks and for people who enter data.
+    public var lateAfter: Duration
 
-        /// Creates a pace. By default updates are two seconds apart, and a card looks old after an hour.
-        public init(
-            minimumInterval: Duration = .seconds(2), staleAfter: StaleAfter = .fixed(.seconds(3600)),
-            lateAfter: Duration = .seconds(5)
-        ) {
-            self.minimumInterval = minimumInterval
-            self.staleAfter = staleAfter
-            self.lateAfter = lateAfter
-        }
+    /// Creates a pace. By default updates are two seconds apart, and a card looks old after an hour.
+    public init(
+        minimumInterval: Duration = .seconds(2), staleAfter: StaleAfter = .fixed(.seconds(3600)),
+        lateAfter: Duration = .seconds(5)
+    ) {
+        self.minimumInterval = minimumInterval
+        self.staleAfter = staleAfter
+        self.lateAfter = lateAfter
     }
 }
 
