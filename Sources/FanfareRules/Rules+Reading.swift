@@ -413,20 +413,6 @@ extension TableReader {
         whole(key, range.lowerBound.bytes...range.upperBound.bytes).map { .bytes($0) }
     }
 
-    fileprivate func bucketSize() -> TokenBucket.Size? {
-        let burst = whole("burst", 1...1000)
-        let refill = duration("refill", .milliseconds(1) ... .seconds(86_400))
-        guard let burst, let refill else { return nil }
-        return TokenBucket.Size(burst: burst, refill: refill)
-    }
-
-    func bucket(_ key: String) -> TokenBucket.Size? {
-        guard let bucket = table(key) else { return nil }
-        defer { bucket.finish() }
-        let size = bucket.bucketSize()
-        return bucket.has("burst", "refill") ? size : nil
-    }
-
     /// Returns shifts such as `{ estimateMinutes = 10 }`, in the order of the file.
     fileprivate func shifts(_ key: String) -> [FieldShift] {
         guard let shifts = table(key) else { return [] }

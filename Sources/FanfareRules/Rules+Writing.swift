@@ -172,10 +172,6 @@ extension Dismissal {
     }
 }
 
-extension TokenBucket.Size {
-    var inRules: String { "burst = \(burst), refill = \(quoted(refill.inRules))" }
-}
-
 /// Returns a table with each field once, because TOML takes no key twice. All tests of a field stand where its first one does.
 private func inRules(_ conditions: [Condition]) -> String {
     var tests: [(key: String, tests: [Condition.Test])] = []
@@ -230,22 +226,9 @@ extension Condition.Test {
     }
 }
 
-extension JSONValue {
-    /// Value in a rules file: texts, numbers and Booleans are the same in JSON and TOML.
-    fileprivate var inRules: String {
-        var bytes: [UInt8] = []
-        write(to: &bytes)
-        // TOML has no U+007F in a text, and JSON need not escape it.
-        let escaped = bytes.flatMap { byte -> [UInt8] in byte == 0x7F ? Array("\\u007f".utf8) : [byte] }
-        return String(decoding: escaped, as: UTF8.self)
-    }
-}
-
 private func array(_ texts: Set<String>) -> String { array(texts.sorted().map { JSONValue.string($0) }) }
 
 private func array(_ values: [JSONValue]) -> String { "[" + values.map(\.inRules).joined(separator: ", ") + "]" }
-
-func quoted(_ text: String) -> String { JSONValue.string(text).inRules }
 
 /// Returns a key, in quotes if it needs them.
 private func key(_ name: String) -> String {
