@@ -16,7 +16,7 @@ package enum GeneratedFeed: String, CaseIterable, Sendable {
     case orders
 
     /// Friday evening: 2026-06-12 17:00 UTC.
-    static let evening = FeedTime(seconds: 1_781_283_600)
+    private static let evening = FeedTime(seconds: 1_781_283_600)
 
     /// Writes the feed in chunks of whole lines, about 64 KiB each, in order of delivery.
     package func write<Failure: Error>(
@@ -28,7 +28,7 @@ package enum GeneratedFeed: String, CaseIterable, Sendable {
         case .delivery: try GeneratedFeed.orders(20, &random).write(to: sink)
         case .orders: try GeneratedFeed.orders(1000, &random).write(to: sink)
         case .ride: try GeneratedFeed.rides(20, &random).write(to: sink)
-        case .queue: try GeneratedFeed.queue(40, &random).write(to: sink)
+        case .queue: try RestaurantQueue.entries(ofParties: 40, from: GeneratedFeed.evening, &random).write(to: sink)
         }
     }
 

@@ -1,8 +1,11 @@
 import FanfareModel
 
-extension GeneratedFeed {
-    /// Returns the entries of one queue, in which a table for one party, or a party that gives up, moves everybody behind it.
-    static func queue(_ count: Int, _ random: inout SplitMix64) -> [FeedEntry] {
+/// A restaurant's queue, in which a table for one party, or a party that gives up, moves everybody behind it.
+enum RestaurantQueue {
+    /// Returns the entries of one evening's parties.
+    static func entries(
+        ofParties count: Int, from evening: FeedTime, _ random: inout SplitMix64
+    ) -> [FeedEntry] {
         struct Party {
             var script: PatchScript
             var length = 0
