@@ -10,9 +10,9 @@ package struct Layout {
     let measure: TextMeasure
     let timers: MeasuredElement.TimerTexts
     let palette: Palette
+    private let groupLayout: GroupLayout
+    private let gridLayout: GridLayout
 
-    /// Spaces between elements. Estimates: the app chooses them.
-    static let gap = (x: 8.0, y: 6.0)
     private static let smallMargin = 10.0
 
     private init(
@@ -28,6 +28,8 @@ package struct Layout {
         palette = Palette(
             appearance: place.appearance, background: place.background(of: template), accent: template.accent,
             lightAccent: template.lightAccent)
+        groupLayout = GroupLayout(content: content, measure: measure, palette: palette)
+        gridLayout = GridLayout(template: template, content: content, timers: timers, groupLayout: groupLayout)
     }
 
     /// - Parameter inner: template of the topic in a lineup's spotlight.
@@ -78,7 +80,7 @@ package struct Layout {
         }
         let sides = (leading: elements(leading), trailing: elements(trailing))
         for (group, x) in [(sides.leading, 0), (sides.trailing, device.islandWidth - device.compactSide)] {
-            put(group, in: Rect(x: x, y: 0, width: device.compactSide, height: height), .center, &scene)
+            groupLayout.put(group, in: Rect(x: x, y: 0, width: device.compactSide, height: height), .center, &scene)
         }
         scene.findLogo(sides.leading + sides.trailing)
         // The menu bar shows the same pair; one finding for both is enough.
@@ -100,7 +102,7 @@ package struct Layout {
         let radius = height / 2
         let halfLine = min((group.filter(\.isText).map(\.element.style.measures.size).max() ?? 0) / 2, radius)
         let inset = radius - (radius * radius - halfLine * halfLine).squareRoot()
-        put(group, in: Rect(x: inset, y: 0, width: width - 2 * inset, height: height), .center, &scene)
+        groupLayout.put(group, in: Rect(x: inset, y: 0, width: width - 2 * inset, height: height), .center, &scene)
         scene.findLogo(group)
         return scene
     }
@@ -136,7 +138,7 @@ package struct Layout {
                 return scene
             }
             // The compact pair combined: both at once, as one piece of information (rule M4).
-            put(elements(leading + trailing), in: room, .center, &scene)
+            groupLayout.put(elements(leading + trailing), in: room, .center, &scene)
             scene.findLogo(elements(leading + trailing))
             return scene
         }
@@ -156,15 +158,11 @@ package struct Layout {
     }
 
     private func elements(_ names: [String], of template: CardTemplate? = nil) -> [MeasuredElement] {
-        names.compactMap { element($0, of: template ?? self.template, showing: content) }
-    }
-
-    func element(_ name: String, of template: CardTemplate, showing content: CardContent) -> MeasuredElement? {
-        template.elements[name].flatMap { MeasuredElement($0, content, template, timers, measure) }
+        names.compactMap { (template ?? self.template).measured($0, content, timers, measure) }
     }
 
     private func naturalWidth(_ group: [MeasuredElement]) -> Double {
-        group.isEmpty ? 0 : group.reduce(Layout.gap.x * Double(group.count - 1)) { $0 + $1.natural }
+        group.isEmpty ? 0 : group.reduce(GroupLayout.gap.x * Double(group.count - 1)) { $0 + $1.natural }
     }
 
     /// Puts rows below each other; the other topics of a lineup take the rest of the height. A row that shows nothing takes no space (rule P1).
@@ -184,10 +182,10 @@ package struct Layout {
             return group
         }
         func add(besideCamera: Bool = false, _ body: (Double, inout Scene) -> Double) {
-            var top = isFirst ? y : y + Layout.gap.y
+            var top = isFirst ? y : y + GroupLayout.gap.y
             // Only the first row's two sides are beside the camera; the others begin below it.
             if place.kind == .expanded, !(isFirst && besideCamera) {
-                top = max(top, Device.islandHeight + Layout.gap.y / 2)
+                top = max(top, Device.islandHeight + GroupLayout.gap.y / 2)
             }
             let height = body(top, &scene)
             guard height > 0 else { return }
@@ -215,7 +213,7 @@ package struct Layout {
             case .others(let names, let columns):
                 add { top, scene in
                     let room = Rect(x: frame.x, y: top, width: frame.width, height: frame.y + frame.height - top)
-                    return grid(of: names, columns: columns, in: room, &scene)
+                    return gridLayout.grid(of: names, columns: columns, in: room, &scene)
                 }
             }
         }
@@ -231,7 +229,7 @@ package struct Layout {
     ) -> Double {
         let (leading, center, trailing) = (groups[0], groups[1], groups[2])
         guard groups.contains(where: { !$0.isEmpty }) else { return 0 }
-        let gap = Layout.gap.x
+        let gap = GroupLayout.gap.x
         let top = frame.y
         let sideMax: (Double, Double)
         // A bar leaves each side the width of the wider one.
@@ -254,11 +252,11 @@ package struct Layout {
             sideMax = (room - right, right)
         }
         let rooms = [(leading, sideMax.0), (center, middle), (trailing, sideMax.1)]
-        let height = rooms.map { tallest(of: $0.0, in: $0.1) }.max() ?? 0
-        put(leading, in: Rect(x: frame.x, y: top, width: sideMax.0, height: height), .leading, &scene)
-        put(
+        let height = rooms.map { groupLayout.tallest(of: $0.0, in: $0.1) }.max() ?? 0
+        groupLayout.put(leading, in: Rect(x: frame.x, y: top, width: sideMax.0, height: height), .leading, &scene)
+        groupLayout.put(
             center, in: Rect(x: frame.midX - middle / 2, y: top, width: middle, height: height), .center, &scene)
-        put(
+        groupLayout.put(
             trailing, in: Rect(x: frame.maxX - sideMax.1, y: top, width: sideMax.1, height: height), .trailing, &scene)
         return height
     }

@@ -179,3 +179,12 @@ extension Substring {
         return parts + [self[start...]]
     }
 }
+
+extension CardTemplate {
+    /// Returns the element of that name, measured; `nil` if the template has none, or the state does not show it.
+    func measured(
+        _ name: String, _ content: CardContent, _ timers: MeasuredElement.TimerTexts, _ measure: TextMeasure
+    ) -> MeasuredElement? {
+        elements[name].flatMap { MeasuredElement($0, content, self, timers, measure) }
+    }
+}

@@ -72,7 +72,7 @@ package struct StoryPage: Sendable {
             <title>\(title.escapedForMarkup)</title>
             <style>
             \(fontFace)
-            \(StoryPage.style)
+            \(StoryStyle.css)
             </style>
             <header>
             <h1>\(title.escapedForMarkup)</h1>
@@ -88,7 +88,7 @@ package struct StoryPage: Sendable {
         for (index, frame) in frames.enumerated() { html += frame.item(index, isOneDay: isOneDay) }
         html += "</ol>\n</section>\n</main>\n<script id=\"pictures\" type=\"application/json\">"
         html += StoryPictures(of: frames).json
-        return html + "</script>\n<script>\n\(StoryPage.script)\n</script>\n</html>\n"
+        return html + "</script>\n<script>\n\(StoryScript.source)\n</script>\n</html>\n"
     }
 
     private var alerts: String {

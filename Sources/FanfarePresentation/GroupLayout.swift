@@ -1,7 +1,14 @@
 import FanfareModel
 
-/// Groups of elements beside each other, and the items that they become.
-extension Layout {
+/// Lays groups of elements out beside each other, and makes a scene's items of them.
+struct GroupLayout {
+    let content: CardContent
+    let measure: TextMeasure
+    let palette: Palette
+
+    /// Spaces between elements. Estimates: the app chooses them.
+    static let gap = (x: 8.0, y: 6.0)
+
     enum Alignment {
         case leading, center, trailing
 
@@ -24,7 +31,7 @@ extension Layout {
 
     /// Fits a group's texts into the room beside its icons, in order; each leaves the later ones their own width if it can.
     private func fittings(of group: [MeasuredElement], in room: Double) -> [MeasuredElement.Fitting?] {
-        var rest = room - Layout.gap.x * Double(max(0, group.count - 1))
+        var rest = room - GroupLayout.gap.x * Double(max(0, group.count - 1))
         rest -= group.filter { !$0.isText }.reduce(0) { $0 + $1.natural }
         let texts = group.filter(\.isText)
         var later = texts.reduce(0) { $0 + $1.natural }
@@ -48,7 +55,7 @@ extension Layout {
             fitting.map { $0.width + (element.isHighlighted ? 2 * MeasuredElement.pillPadding.x : 0) }
                 ?? element.natural
         }
-        let gaps = Layout.gap.x * Double(group.count - 1)
+        let gaps = GroupLayout.gap.x * Double(group.count - 1)
         // A bar takes the rest of the width.
         let bars = group.count { $0.isBar }
         if bars > 0 {
@@ -61,7 +68,7 @@ extension Layout {
         for (index, element) in group.enumerated() {
             let slot = Rect(x: x, y: frame.y, width: widths[index], height: frame.height)
             put(element, fittings[index], in: slot, alignment, &scene)
-            x += widths[index] + Layout.gap.x
+            x += widths[index] + GroupLayout.gap.x
         }
     }
 

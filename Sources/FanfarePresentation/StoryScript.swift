@@ -1,6 +1,7 @@
-extension StoryPage {
+/// Script of a story's page.
+enum StoryScript {
     /// Shows one frame at a time. The words of a frame are those of its item in the list; its pictures are put together from lines.
-    static let script = #"""
+    static let source = #"""
         "use strict";
         (() => {
         const $ = (id) => document.getElementById(id);

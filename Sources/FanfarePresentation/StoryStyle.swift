@@ -1,6 +1,7 @@
-extension StoryPage {
-    /// Looks of the page: light and dark, wide and narrow, screen and paper. The pictures bring their own colours.
-    static let style = """
+/// Looks of a story's page.
+enum StoryStyle {
+    /// Style sheet: light and dark, wide and narrow, screen and paper. The pictures bring their own colours.
+    static let css = """
         :root{color-scheme:light dark;--paper:#f4f5f7;--ink:#14161a;--quiet:#50565f;--line:#c9ced6;--wall:#8e9aa8;--on-wall:#0b0d10;
         --accent:#0a55c4;--alert:#9a0a2c}
         @media (prefers-color-scheme:dark){:root{--paper:#101215;--ink:#eceef2;--quiet:#a9b0bb;--line:#3a4049;--wall:#343b45;

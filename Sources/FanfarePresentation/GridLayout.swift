@@ -1,7 +1,12 @@
 import FanfareModel
 
-/// The other topics of a lineup, as a grid.
-extension Layout {
+/// Lays out the other topics of a lineup, as a grid.
+struct GridLayout {
+    let template: CardTemplate
+    let content: CardContent
+    let timers: MeasuredElement.TimerTexts
+    let groupLayout: GroupLayout
+
     /// A topic in short: its elements, of which a row may lack some.
     private typealias Cell = [MeasuredElement?]
 
@@ -16,33 +21,39 @@ extension Layout {
     /// - Returns: the grid's height.
     func grid(of names: [String], columns: Int, in frame: Rect, _ scene: inout Scene) -> Double {
         var cells: [Cell] = (content.others ?? []).map { row in
-            names.map { element($0, of: template, showing: content.with(row)) }
+            names.map { element($0, showing: content.with(row)) }
         }.filter { !$0.allSatisfy { $0 == nil } }
         guard !cells.isEmpty else { return 0 }
-        let width = (frame.width - Layout.gap.x * Double(columns - 1)) / Double(columns)
-        let height = (cells.joined().compactMap { $0.map { tallest(of: [$0], in: width) } }.max() ?? 0) + Layout.rowGap
+        let width = (frame.width - GroupLayout.gap.x * Double(columns - 1)) / Double(columns)
+        let height =
+            (cells.joined().compactMap { $0.map { groupLayout.tallest(of: [$0], in: width) } }.max() ?? 0)
+            + GridLayout.rowGap
         let room = max(1, Int((frame.height + 0.005) / height)) * columns
         let (kept, last) = counted(cells.count, in: room)
         cells.removeLast(cells.count - kept)
         for column in 0..<columns {
-            let x = frame.x + Double(column) * (width + Layout.gap.x)
+            let x = frame.x + Double(column) * (width + GroupLayout.gap.x)
             let own = stride(from: column, to: cells.count, by: columns).map { cells[$0] }
             putColumn(
                 own, in: Rect(x: x, y: frame.y, width: width, height: height), .ofColumn(column, of: columns), &scene)
         }
         if let last {
             let slot = Rect(
-                x: frame.x + Double(kept % columns) * (width + Layout.gap.x),
+                x: frame.x + Double(kept % columns) * (width + GroupLayout.gap.x),
                 y: frame.y + Double(kept / columns) * height, width: width, height: height)
-            put([last], in: slot, .ofColumn(kept % columns, of: columns), &scene)
+            groupLayout.put([last], in: slot, .ofColumn(kept % columns, of: columns), &scene)
         }
         return Double((kept + (last == nil ? 0 : 1) + columns - 1) / columns) * height
+    }
+
+    private func element(_ name: String, showing content: CardContent) -> MeasuredElement? {
+        template.measured(name, content, timers, groupLayout.measure)
     }
 
     /// Returns how many of the topics have cells, and the cell that counts the others. A template without one shows all.
     private func counted(_ topics: Int, in room: Int) -> (kept: Int, last: MeasuredElement?) {
         func last(_ more: Int) -> MeasuredElement? {
-            element(Layout.moreName, of: template, showing: content.with(["more": .int(Int64(more))]))
+            element(GridLayout.moreName, showing: content.with(["more": .int(Int64(more))]))
         }
         if content.more == 0, topics <= room { return (topics, nil) }
         let kept = min(topics, room - 1)
@@ -52,10 +63,10 @@ extension Layout {
 
     /// Puts a column's cells below each other. Their parts line up, so that the eye finds a score where the one above stands: the first
     /// ones end, and the last ones begin, at one place. Cells of one part begin at one place.
-    private func putColumn(_ cells: [Cell], in frame: Rect, _ alignment: Alignment, _ scene: inout Scene) {
+    private func putColumn(_ cells: [Cell], in frame: Rect, _ alignment: GroupLayout.Alignment, _ scene: inout Scene) {
         guard let parts = cells.first?.indices else { return }
         var widths = parts.map { part in cells.compactMap { $0[part]?.natural }.max() ?? 0 }
-        let gaps = Layout.partGap * Double(parts.count - 1)
+        let gaps = GridLayout.partGap * Double(parts.count - 1)
         let needed = widths.reduce(0, +)
         // Columns that are too wide give way in proportion; texts may shrink.
         if needed + gaps > frame.width { widths = widths.map { $0 * (frame.width - gaps) / needed } }
@@ -65,15 +76,15 @@ extension Layout {
             var slot = Rect(x: start, y: frame.y + Double(row) * frame.height, width: 0, height: frame.height)
             for (part, element) in cell.enumerated() {
                 slot.width = widths[part]
-                let alignment = Alignment.ofPart(part, of: parts.count)
-                if let element { put([element], in: slot, alignment, &scene) }
-                slot.x += slot.width + Layout.partGap
+                let alignment = GroupLayout.Alignment.ofPart(part, of: parts.count)
+                if let element { groupLayout.put([element], in: slot, alignment, &scene) }
+                slot.x += slot.width + GridLayout.partGap
             }
         }
     }
 }
 
-extension Layout.Alignment {
+extension GroupLayout.Alignment {
     /// Alignment of a column: the outer ones stand at the card's edges.
     fileprivate static func ofColumn(_ column: Int, of columns: Int) -> Self {
         column == 0 ? .leading : column == columns - 1 ? .trailing : .center
