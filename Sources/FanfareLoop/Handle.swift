@@ -1,7 +1,7 @@
 internal import CFanfareUV
 
 /// Base class of all objects that libuv calls back on a loop.
-@safe package class Handle: RawHandle {
+package class Handle: RawHandle {
     /// The handle's loop, kept alive until libuv releases the handle; `nil` afterwards.
     private(set) final var loop: Loop?
 
