@@ -16,9 +16,9 @@ package final class Shard: DeliverySource {
     let lineupPublisher: LineupPublisher
     let publisher: TopicPublisher
     let missedAlerts: MissedAlerts
+    let sender: PushSender
     let lifecycle: Lifecycle
     let retries: Retries
-    let sender: PushSender
     let moves: Moves
     let starter: Starter
     let ages: AgeChecks
@@ -51,11 +51,11 @@ package final class Shard: DeliverySource {
         lineupPublisher = LineupPublisher(reporter, membership)
         publisher = TopicPublisher(reporter, membership, lineupPublisher)
         missedAlerts = MissedAlerts(membership, lineupPublisher)
+        sender = PushSender(reporter, membership, missedAlerts, SubscriberGovernor(limits))
+        let visits = LineupVisits(reporter, membership, lineupPublisher, missedAlerts, sender)
         lifecycle = Lifecycle(reporter, membership, lifetime: lifetime)
         retries = Retries(
             reporter, membership, lifecycle, DeadTokenQuarantine(answers: deadTokenAnswers, probes: deadTokenProbes))
-        sender = PushSender(reporter, membership, missedAlerts, SubscriberGovernor(limits))
-        let visits = LineupVisits(reporter, membership, lineupPublisher, missedAlerts, sender)
         moves = Moves(reporter, membership, publisher, missedAlerts, lifecycle)
         starter = Starter(
             reporter, membership, lineupPublisher, publisher, missedAlerts, lifecycle, retries, sender, moves)
