@@ -16,9 +16,9 @@ package final class Shard: DeliverySource {
     let lineupPublisher: LineupPublisher
     let publisher: TopicPublisher
     let missedAlerts: MissedAlerts
+    let sender: PushSender
     let lifecycle: Lifecycle
     let retries: Retries
-    let sender: PushSender
     let moves: Moves
     let starter: Starter
     let ages: AgeChecks
@@ -39,28 +39,29 @@ package final class Shard: DeliverySource {
     ///   - deadTokenProbes: number of held activities that are tried at a time while the guard is shut.
     package init(
         lineups: LineupRules = LineupRules(), feedbackMax: Int = 4096, trackedMax: Int = 64,
-        lifetime: Duration = ActivityAge.lifetime,
-        limits: ActivityLimits = ActivityLimits(), lanes: LaneShares = LaneShares(),
-        unpublishedTopicsMax: Int = 1_000_000,
+        lifetime: Duration = ActivityAge.lifetime, limits: ActivityLimits = ActivityLimits(),
+        lanes: LaneShares = LaneShares(), unpublishedTopicsMax: Int = 1_000_000,
         deadTokenAnswers: ClosedRange<Int> = 100...1000, deadTokenProbes: Int = 100
     ) {
         reporter = FeedbackReporter(feedbackMax: feedbackMax)
         membership = Membership(
             reporter, lineupRules: lineups, lanes: lanes, trackedMax: trackedMax,
             unpublishedTopicsMax: unpublishedTopicsMax)
+        let enrolment = Enrolment(reporter, membership)
         lineupPublisher = LineupPublisher(reporter, membership)
         publisher = TopicPublisher(reporter, membership, lineupPublisher)
         missedAlerts = MissedAlerts(membership, lineupPublisher)
-        lifecycle = Lifecycle(reporter, membership, lifetime: lifetime)
-        retries = Retries(
-            reporter, membership, lifecycle, DeadTokenQuarantine(answers: deadTokenAnswers, probes: deadTokenProbes))
         sender = PushSender(reporter, membership, missedAlerts, SubscriberGovernor(limits))
         let visits = LineupVisits(reporter, membership, lineupPublisher, missedAlerts, sender)
-        moves = Moves(reporter, membership, publisher, missedAlerts, lifecycle)
+        lifecycle = Lifecycle(reporter, membership, enrolment, lifetime: lifetime)
+        retries = Retries(
+            reporter, membership, lifecycle, DeadTokenQuarantine(answers: deadTokenAnswers, probes: deadTokenProbes))
+        moves = Moves(reporter, membership, enrolment, publisher, missedAlerts, lifecycle)
         starter = Starter(
-            reporter, membership, lineupPublisher, publisher, missedAlerts, lifecycle, retries, sender, moves)
-        ages = AgeChecks(reporter, membership, lineupPublisher, missedAlerts, lifecycle, starter)
-        follows = Follows(reporter, membership, publisher, lifecycle, moves, starter)
+            reporter, membership, enrolment, lineupPublisher, publisher, missedAlerts, lifecycle, retries, sender, moves
+        )
+        ages = AgeChecks(reporter, membership, enrolment, lineupPublisher, missedAlerts, lifecycle, starter)
+        follows = Follows(reporter, membership, enrolment, publisher, lifecycle, moves, starter)
         completions = Completions(
             reporter, membership, missedAlerts, lifecycle, retries, sender, visits, starter, moves)
         dispatcher = Dispatcher(membership, lineupPublisher, missedAlerts, lifecycle, sender, visits, starter)
@@ -100,10 +101,10 @@ package final class Shard: DeliverySource {
         alerts.superseded += lineupPublisher.superseded
         // Lineups whose state is in rows are owed the news that they have not looked at. They look at the news of a push in flight when it is
         // answered.
-        let unexamined = min(membership.membersOfLineups, membership.lineups.countLookers())
+        let unexamined = min(membership.counts.inLineups, membership.lineups.countLookers())
         return ShardCounts(
             pushes: pushes, alerts: alerts, activities: membership.store.count,
-            lineups: ShardCounts.Lineups(activities: membership.membersOfLineups, distinct: membership.lineups.count),
+            lineups: ShardCounts.Lineups(activities: membership.counts.inLineups, distinct: membership.lineups.count),
             tokenless: lifecycle.starts.count, owed: membership.counts.owed + unexamined,
             refused: membership.counts.refused, transport: TransportFigures())
     }
@@ -118,8 +119,9 @@ package final class Shard: DeliverySource {
 
     /// Is `true` when nothing is pending or in flight: each activity has all content published to it, except content refused for good.
     package var isQuiet: Bool {
-        membership.counts.owed == 0 && sender.inFlight == 0 && lifecycle.leaving == 0 && membership.deferredLineups == 0
-            && membership.lineups.newsCount == 0 && membership.dueLineups.allSatisfy { !$0.hasWork }
+        membership.counts.owed == 0 && sender.inFlight == 0 && lifecycle.leaving == 0
+            && membership.counts.deferredLineups == 0 && membership.lineups.newsCount == 0
+            && membership.dueLineups.allSatisfy { !$0.hasWork }
             && lifecycle.starts.delayedCount == 0 && !publisher.isShowingAgain
     }
 
@@ -129,7 +131,7 @@ package final class Shard: DeliverySource {
     /// one kick-off.
     package var demand: Int {
         max(
-            membership.counts.owed, membership.membersOfLineups, lifecycle.starts.count,
+            membership.counts.owed, membership.counts.inLineups, lifecycle.starts.count,
             membership.audiences.largestCount)
     }
 
@@ -137,7 +139,7 @@ package final class Shard: DeliverySource {
     package var isLoading: Bool { membership.topics.resumed.isLoading }
 
     /// Is `true` when lineups have members, so that publications may take long.
-    package var hasLineups: Bool { membership.membersOfLineups > 0 }
+    package var hasLineups: Bool { membership.counts.inLineups > 0 }
 
     /// The time at which to call `wakeDue` or `pull` again although nothing new has arrived; `always` means at once. It is `nil` while the shard
     /// `isFeedbackFull`, which ends when the core makes room.
@@ -167,8 +169,7 @@ package final class Shard: DeliverySource {
         defer { dispatcher.claimStarts(at: moment) }
         switch command {
         case .publish(let publication): publisher.publish(publication, at: moment)
-        case .publishResumed(let new):
-            publisher.resume(new, at: moment)
+        case .publishResumed(let new): publisher.resume(new, at: moment)
         case .load: follows.beginLoading()
         case .endLoading: follows.endLoading(at: moment)
         case .followed(let before, let sent): reporter.completions.advance(to: before, sent: sent)
@@ -192,7 +193,7 @@ package final class Shard: DeliverySource {
         case .move(let id, let key): moves.move(id, to: key, at: moment)
         case .unfollow(let id): lifecycle.unfollow(id, at: moment)
         case .replaceToken(let id, let token):
-            if let refusal = membership.refusal(of: token) { return reporter.refuse(id, refusal) }
+            if let refusal = CommandRefusal(token: token) { return reporter.refuse(id, refusal) }
             if let slot = membership.slot(of: id) {
                 starter.takeToken(token, of: slot, at: moment)
             } else {

@@ -204,8 +204,8 @@ struct ShardAudit {
             return "the shard counts \(membership.counts.refused) refused, has \(total.refused)"
         }
         let deferred = membership.audiences.rows.count { $0.lineup?.deferred.isEmpty == false }
-        guard deferred == membership.deferredLineups else {
-            return "the shard counts \(membership.deferredLineups) lineups that wait, has \(deferred)"
+        guard deferred == membership.counts.deferredLineups else {
+            return "the shard counts \(membership.counts.deferredLineups) lineups that wait, has \(deferred)"
         }
         let inFlight = membership.store.activities.count { $0.flags.contains(.inFlight) }
         guard inFlight == sender.inFlight else {
@@ -289,8 +289,8 @@ struct ShardAudit {
         let members = membership.audiences.rows.reduce(0) {
             $0 + ($1 === membership.audiences.resting ? 1 : $1.lineup == nil ? 0 : $1.order.count)
         }
-        guard members == membership.membersOfLineups else {
-            return "\(membership.membersOfLineups) members of lineups are counted, there are \(members)"
+        guard members == membership.counts.inLineups else {
+            return "\(membership.counts.inLineups) members of lineups are counted, there are \(members)"
         }
         guard
             membership.audiences.rows.count(where: { $0 !== membership.audiences.vacant && $0.lineup == nil })

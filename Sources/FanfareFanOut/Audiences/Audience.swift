@@ -23,7 +23,7 @@ final class Audience: LaneMember {
     @safe @exclusivity(unchecked) var owed = 0
     /// Members whose newest version was refused for good, so that they get only a newer one. Changed by `Membership.count`.
     @safe @exclusivity(unchecked) var refused = 0
-    /// Number of activities that need this audience without being members (`retainAudience`).
+    /// Number of activities that need this audience without being members (`Enrolment.retain`).
     @safe @exclusivity(unchecked) var externalReferences = 0
     /// Counts the audiences that this object has served.
     @safe @exclusivity(unchecked) private(set) var tenant: UInt64 = 0

@@ -25,6 +25,14 @@ public enum CommandRefusal: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
+extension CommandRefusal {
+    /// The refusal of a token; `nil` if the token has a valid length.
+    init?(token: [UInt8]) {
+        guard !(1...Subscription.tokenSizeMax.bytes).contains(token.count) else { return nil }
+        self = .token
+    }
+}
+
 extension TopicID {
     var isValid: Bool { (1...TopicID.sizeMax.bytes).contains(rawValue.utf8.count) }
 }

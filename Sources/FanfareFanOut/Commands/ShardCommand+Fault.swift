@@ -26,9 +26,10 @@ extension ShardCommand {
     }
 
     private static func fault(of token: [UInt8]) -> CommandFault? {
-        guard !(1...Subscription.tokenSizeMax.bytes).contains(token.count) else { return nil }
-        return CommandFault(
-            refusal: .token, description: "a token has 1 to \(Subscription.tokenSizeMax), not \(token.count)")
+        CommandRefusal(token: token).map {
+            CommandFault(
+                refusal: $0, description: "a token has 1 to \(Subscription.tokenSizeMax), not \(token.count)")
+        }
     }
 }
 

@@ -4,6 +4,7 @@ import FanfareModel
 final class AgeChecks {
     private let reporter: FeedbackReporter
     private let membership: Membership
+    private let enrolment: Enrolment
     private let lineupPublisher: LineupPublisher
     private let missedAlerts: MissedAlerts
     private let lifecycle: Lifecycle
@@ -12,11 +13,12 @@ final class AgeChecks {
     var lostEnds = Milestones()
 
     init(
-        _ reporter: FeedbackReporter, _ membership: Membership, _ lineupPublisher: LineupPublisher,
-        _ missedAlerts: MissedAlerts, _ lifecycle: Lifecycle, _ starter: Starter
+        _ reporter: FeedbackReporter, _ membership: Membership, _ enrolment: Enrolment,
+        _ lineupPublisher: LineupPublisher, _ missedAlerts: MissedAlerts, _ lifecycle: Lifecycle, _ starter: Starter
     ) {
         self.reporter = reporter
         self.membership = membership
+        self.enrolment = enrolment
         self.lineupPublisher = lineupPublisher
         self.missedAlerts = missedAlerts
         self.lifecycle = lifecycle
@@ -76,7 +78,7 @@ final class AgeChecks {
         }
         reporter.report(.expired, of: membership.store.name(of: slot))
         lifecycle.lastStates[slot] = activity.audience
-        membership.retainAudience(activity.audience)
+        enrolment.retain(activity.audience)
         let missed = missedAlerts.alertsMissed(by: slot, at: moment)
         lifecycle.depart(slot, at: moment)
         // The end carries these alerts, and those published until it leaves.

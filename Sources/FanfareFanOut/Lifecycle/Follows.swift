@@ -20,17 +20,19 @@ struct Follow {
 final class Follows {
     private let reporter: FeedbackReporter
     private let membership: Membership
+    private let enrolment: Enrolment
     private let publisher: TopicPublisher
     private let lifecycle: Lifecycle
     private let moves: Moves
     private let starter: Starter
 
     init(
-        _ reporter: FeedbackReporter, _ membership: Membership, _ publisher: TopicPublisher,
+        _ reporter: FeedbackReporter, _ membership: Membership, _ enrolment: Enrolment, _ publisher: TopicPublisher,
         _ lifecycle: Lifecycle, _ moves: Moves, _ starter: Starter
     ) {
         self.reporter = reporter
         self.membership = membership
+        self.enrolment = enrolment
         self.publisher = publisher
         self.lifecycle = lifecycle
         self.moves = moves
@@ -40,18 +42,18 @@ final class Follows {
     func follow(_ new: Follow, at moment: Moment) {
         join(new, at: moment)
         lifecycle.noteStored(new.id, new.audience, token: new.token)
-        if new.earlier?.hasJoinedLast == true, let slot = membership.slot(of: new.id) { membership.noteJoined(slot) }
+        if new.earlier?.hasJoinedLast == true, let slot = membership.slot(of: new.id) { noteJoined(slot) }
     }
 
     private func join(_ new: Follow, at moment: Moment) {
-        if let refusal = membership.refusal(of: new.token) ?? membership.refusal(of: new.audience) {
+        if let refusal = CommandRefusal(token: new.token) ?? membership.topics.refusal(of: new.audience) {
             if let slot = lifecycle.slot(of: new.id) { moves.cancel(slot) }
             return reporter.refuse(new.id, refusal)
         }
         guard !returns(new, at: moment) else { return }
         // The token of a renewed card may come late (spec §11, observed): it belongs to the old card, the rest of the command to its successor.
         if let card = membership.slot(of: new.id) {
-            if !membership.hasToken(new.token, card) { membership.noteJoined(card) }
+            if !membership.hasToken(new.token, card) { noteJoined(card) }
             starter.takeToken(new.token, of: card, startedAt: new.startedAt, at: moment)
         }
         if let slot = lifecycle.slot(of: new.id) {
@@ -59,7 +61,7 @@ final class Follows {
             if let preferences = new.preferences { lifecycle.prefer(preferences, for: slot) }
             moves.move(slot, to: new.audience, at: moment)
             // The last one of several loads of an activity counts.
-            if let earlier = new.earlier, !earlier.hasNewest { membership.repeatNewest(slot) }
+            if let earlier = new.earlier, !earlier.hasNewest { repeatNewest(slot) }
         } else {
             insert(new, at: moment)
         }
@@ -70,7 +72,7 @@ final class Follows {
         let index = publisher.audienceIndex(new.audience, missing: missed, at: moment)
         let slot = lifecycle.insertActivity(new.id, token: new.token, startedAt: new.startedAt, at: moment)
         if let preferences = new.preferences { membership.store.setPreferences(of: slot, to: preferences) }
-        membership.join(slot, index, having: new.earlier.flatMap { shown(by: index, having: $0, at: moment) })
+        enrolment.join(slot, index, having: new.earlier.flatMap { shown(by: index, having: $0, at: moment) })
         let audience = membership.awake(index)
         // An audience without a version shows nothing, so the card has missed nothing there. The sweep comes to the card, which has joined just now.
         if !missed.isEmpty, audience.target > 0 {
@@ -79,6 +81,24 @@ final class Follows {
                 isFollower: audience.lineup == nil)
         }
         membership.rest(index)
+    }
+
+    /// Notes that an activity counts as a joiner from now on, as it does in the store.
+    private func noteJoined(_ slot: ActivitySlot) {
+        let index = membership.store[slot].audience
+        guard reporter.completions.isKept, index != .none, membership.audiences[index] !== membership.audiences.resting
+        else { return }
+        let audience = membership.awake(index)
+        if audience.lineup == nil { reporter.completions.noteJoined(index, &audience.completionPlace) }
+        membership.rest(index)
+    }
+
+    /// Makes the newest version of its audience pending for a member that may lack it.
+    private func repeatNewest(_ slot: ActivitySlot) {
+        let index = membership.store[slot].audience
+        guard index != .none, membership.awake(index).target > 0 else { return }
+        membership.recount(slot, in: membership.awake(index)) { $0.flags.insert(.needsPush) }
+        membership.queueVisit(slot)
     }
 
     // MARK: Loading
@@ -181,11 +201,11 @@ final class Follows {
     /// Makes the activity a member again; its end has not left.
     private func takeBack(_ slot: ActivitySlot, in audience: AudienceIndex) {
         lifecycle.takeBack(slot)
-        membership.join(slot, audience)
+        enrolment.join(slot, audience)
     }
 
     private func detachName(_ slot: ActivitySlot, at moment: Moment) {
-        membership.forgetAbsence(of: slot)
+        lifecycle.forgetAbsence(of: slot)
         moves.cancel(slot)
         lifecycle.renewals.removeNames(of: slot)
         membership.store.rename(slot, to: reporter.surrogates.add { membership.slot(of: $0) != nil })
@@ -193,7 +213,7 @@ final class Follows {
         // An end of its former audience is in flight or pending. If that one fails, the activity's own end shows the same state.
         let audience = membership.store[slot].audience
         lifecycle.lastStates[slot] = audience
-        membership.retainAudience(audience)
+        enrolment.retain(audience)
         lifecycle.depart(slot, at: moment)
     }
 }

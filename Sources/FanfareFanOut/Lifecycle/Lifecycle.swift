@@ -10,6 +10,7 @@ import FanfareQueues
 final class Lifecycle {
     private let reporter: FeedbackReporter
     private let membership: Membership
+    private let enrolment: Enrolment
     /// Leaving activities whose private end is due: an audience without members, so that the lanes serve them.
     let departures = Audience(topics: [], trackedMax: 1, priority: .immediate)
     var starts = StartCoordinator()
@@ -21,9 +22,10 @@ final class Lifecycle {
     /// Number of activities that have left their audience and await the outcome of their private end.
     private(set) var leaving = 0
 
-    init(_ reporter: FeedbackReporter, _ membership: Membership, lifetime: Duration) {
+    init(_ reporter: FeedbackReporter, _ membership: Membership, _ enrolment: Enrolment, lifetime: Duration) {
         self.reporter = reporter
         self.membership = membership
+        self.enrolment = enrolment
         ageScanner = AgeScanner(lifetime: lifetime.boundedNanoseconds)
     }
 
@@ -59,7 +61,7 @@ final class Lifecycle {
     /// Takes the activity out of its audience and queues its private end, after which it is removed.
     func depart(_ slot: ActivitySlot, at moment: Moment) {
         membership.carriedAlerts.remove(slot)
-        membership.leaveAudience(slot, at: moment)
+        enrolment.leave(slot, at: moment)
         membership.store[slot].flags.insert(.leaving)
         noteLeaving(slot)
     }
@@ -97,7 +99,7 @@ final class Lifecycle {
         forgetRenewal(slot, at: moment)
         forgetStart(slot, at: moment)
         membership.carriedAlerts.remove(slot)
-        membership.leaveAudience(slot, at: moment)
+        enrolment.leave(slot, at: moment)
         let id = membership.store[slot].id
         // A stored card under a lost name is another card.
         if !reporter.surrogates.contains(id), !reporter.completions.absentees.isEmpty {
@@ -151,7 +153,7 @@ final class Lifecycle {
     private func endSilently(_ slot: ActivitySlot, at moment: Moment) {
         guard let audience = lastStates.removeValue(forKey: slot) else { return }
         membership.carriedAlerts.remove(slot)
-        membership.releaseAudience(audience, at: moment)
+        enrolment.release(audience, at: moment)
     }
 
     /// Returns whether the activity has lost its name to another one.
@@ -209,7 +211,13 @@ final class Lifecycle {
             let topic = reporter.completions.absentees.topic(of: membership.claims.mark(of: slot)),
             follows(slot, .topic(topic))
         else { return }
-        membership.forgetAbsence(of: slot)
+        forgetAbsence(of: slot)
+    }
+
+    /// Notes that an activity is in its stored audience.
+    func forgetAbsence(of slot: ActivitySlot) {
+        guard membership.claims.isKept, !reporter.completions.absentees.isEmpty else { return }
+        reporter.completions.forgetAbsence(of: membership.claims.mark(of: slot))
     }
 
     /// Returns the activity that is to take this one's place, while its token is not known.
@@ -249,7 +257,7 @@ final class Lifecycle {
 
     /// Removes the renewal record of an activity that is being removed, and hands its name over or cancels its successor.
     private func forgetRenewal(_ slot: ActivitySlot, at moment: Moment) {
-        if let audience = lastStates.removeValue(forKey: slot) { membership.releaseAudience(audience, at: moment) }
+        if let audience = lastStates.removeValue(forKey: slot) { enrolment.release(audience, at: moment) }
         if let successor = successor(of: slot) {
             // The system ended the old card, not the person: the new one is started, however long that takes.
             let isOutlived = age(of: slot, at: moment) >= ageScanner.lifetime
@@ -346,7 +354,7 @@ final class Lifecycle {
     func forgetStart(_ slot: ActivitySlot, at moment: Moment) {
         guard membership.store[slot].flags.contains(.tokenless) else { return }
         dequeueStart(slot)
-        if let audience = starts.remove(slot)?.audience { membership.releaseAudience(audience, at: moment) }
+        if let audience = starts.remove(slot)?.audience { enrolment.release(audience, at: moment) }
         membership.store[slot].flags.remove(.tokenless)
     }
 

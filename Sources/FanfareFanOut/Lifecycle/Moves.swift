@@ -4,6 +4,7 @@ import FanfareModel
 final class Moves {
     private let reporter: FeedbackReporter
     private let membership: Membership
+    private let enrolment: Enrolment
     private let publisher: TopicPublisher
     private let missedAlerts: MissedAlerts
     private let lifecycle: Lifecycle
@@ -11,11 +12,12 @@ final class Moves {
     private var postponed: [ActivitySlot: AudienceKey] = [:]
 
     init(
-        _ reporter: FeedbackReporter, _ membership: Membership, _ publisher: TopicPublisher,
+        _ reporter: FeedbackReporter, _ membership: Membership, _ enrolment: Enrolment, _ publisher: TopicPublisher,
         _ missedAlerts: MissedAlerts, _ lifecycle: Lifecycle
     ) {
         self.reporter = reporter
         self.membership = membership
+        self.enrolment = enrolment
         self.publisher = publisher
         self.missedAlerts = missedAlerts
         self.lifecycle = lifecycle
@@ -32,14 +34,14 @@ final class Moves {
     }
 
     private func moveIfMay(_ slot: ActivitySlot, _ id: ActivityID, to key: AudienceKey, at moment: Moment) {
-        guard let refusal = membership.refusal(of: key) else { return move(slot, to: key, at: moment) }
+        guard let refusal = membership.topics.refusal(of: key) else { return move(slot, to: key, at: moment) }
         cancel(slot)
         reporter.refuse(id, refusal)
     }
 
     /// Moves an activity to another audience.
     ///
-    /// - Parameter key: a key that `refusal(of:)` does not refuse.
+    /// - Parameter key: a key that `KnownTopics.refusal` does not refuse.
     func move(_ slot: ActivitySlot, to key: AudienceKey, at moment: Moment) {
         guard !membership.store[slot].flags.contains(.leaving) else { return }
         // Nothing follows an end in flight. But the name is about to mean the successor's card if that may exist.
@@ -67,8 +69,8 @@ final class Moves {
         let missed = missedAlerts.alertsMissed(by: slot, at: moment).filter {
             shown.contains($0.topic) && $0.isCarried(at: moment)
         }
-        membership.leaveAudience(slot, at: moment)
-        membership.join(slot, index)
+        enrolment.leave(slot, at: moment)
+        enrolment.join(slot, index)
         let alerted = membership.store[slot].alerted
         let carries = membership.carriedAlerts.carry(
             missed, by: slot, at: alerted, isFollower: membership.awake(index).lineup == nil)
@@ -94,9 +96,9 @@ final class Moves {
     private func moveStart(_ slot: ActivitySlot, to index: AudienceIndex, at moment: Moment) {
         guard let start = lifecycle.starts[slot], start.audience != index else { return }
         lifecycle.dequeueStart(slot)
-        membership.retainAudience(index)
+        enrolment.retain(index)
         lifecycle.starts.move(slot, to: index, at: membership.awake(index).target)
         if lifecycle.starts[slot]?.phase == .due { lifecycle.enqueueStart(slot) }
-        membership.releaseAudience(start.audience, at: moment)
+        enrolment.release(start.audience, at: moment)
     }
 }

@@ -6,6 +6,7 @@ import FanfareModel
 final class Starter {
     private let reporter: FeedbackReporter
     private let membership: Membership
+    private let enrolment: Enrolment
     private let lineupPublisher: LineupPublisher
     private let publisher: TopicPublisher
     private let missedAlerts: MissedAlerts
@@ -15,12 +16,13 @@ final class Starter {
     private let moves: Moves
 
     init(
-        _ reporter: FeedbackReporter, _ membership: Membership, _ lineupPublisher: LineupPublisher,
-        _ publisher: TopicPublisher,
+        _ reporter: FeedbackReporter, _ membership: Membership, _ enrolment: Enrolment,
+        _ lineupPublisher: LineupPublisher, _ publisher: TopicPublisher,
         _ missedAlerts: MissedAlerts, _ lifecycle: Lifecycle, _ retries: Retries, _ sender: PushSender, _ moves: Moves
     ) {
         self.reporter = reporter
         self.membership = membership
+        self.enrolment = enrolment
         self.lineupPublisher = lineupPublisher
         self.publisher = publisher
         self.missedAlerts = missedAlerts
@@ -74,13 +76,13 @@ final class Starter {
     func start(_ request: StartRequest, _ key: AudienceKey, at moment: Moment) {
         let id = ActivityID(request.activity)
         defer { lifecycle.noteStored(id, key) }
-        if let refusal = membership.refusal(of: request.token) ?? membership.refusal(of: key) {
+        if let refusal = CommandRefusal(token: request.token) ?? membership.topics.refusal(of: key) {
             reporter.refuse(id, refusal)
             // A pending start owns the store's row of this name.
             return isPending(id) ? () : reportUnused(request, as: id)
         }
         let index = publisher.audienceIndex(key, at: moment)
-        defer { membership.freeAudience(index, at: moment) }
+        defer { enrolment.free(index, at: moment) }
         guard let slot = lifecycle.slot(of: id) else {
             start(id, request, edition: 1, renewing: nil, in: index, at: moment)
             return
@@ -127,7 +129,7 @@ final class Starter {
         }
         lifecycle.starts.add(
             PendingStart(request: request, edition: edition, renews: old, audience: audience), for: slot)
-        membership.retainAudience(audience)
+        enrolment.retain(audience)
         lifecycle.enqueueStart(slot)
     }
 
@@ -284,8 +286,8 @@ final class Starter {
         }
         guard let start = lifecycle.starts[slot] else { return }
         lineupPublisher.bringUpToDate(membership.awake(start.audience), forNewcomer: true, at: moment)
-        membership.retainAudience(start.audience)
-        defer { membership.releaseAudience(start.audience, at: moment) }
+        enrolment.retain(start.audience)
+        defer { enrolment.release(start.audience, at: moment) }
         lifecycle.forgetStart(slot, at: moment)
         retries.replaceToken(of: slot, with: token)
         if membership.store[slot].flags.contains(.leaving) {
@@ -295,7 +297,7 @@ final class Starter {
         lifecycle.renewals.add(slot, request: start.request, edition: start.edition)
         let missed = start.renews.map { replace($0, by: slot, start, at: moment) } ?? CarriedAlerts.Entry()
         // The activity has missed versions and alerts since its start.
-        membership.join(slot, start.audience, having: start.shown)
+        enrolment.join(slot, start.audience, having: start.shown)
         lifecycle.noteFollowing(slot)
         missedAlerts.carry(missed, by: slot)
         lifecycle.lookAgain(at: slot, at: moment)

@@ -74,6 +74,26 @@ import Testing
         #expect(topics.violation() == nil)
     }
 
+    @Test func audienceOfTooManyUnpublishedTopicsIsRefused() {
+        var known = KnownTopics(unpublishedMax: 2)
+        let (match, another, third) = (TopicID("match"), TopicID("another"), TopicID("third"))
+        _ = known.insert(match)
+        #expect(known.refusal(of: .topic(another)) == nil)
+        _ = known.insert(another)
+        #expect(known.refusal(of: .topic(third)) == .tooManyTopics)
+        #expect(known.refusal(of: .topic(match)) == nil)
+        #expect(known.refusal(of: .lineup([match, third])) == .tooManyTopics)
+        #expect(known.refusal(of: .lineup([match, another])) == nil)
+    }
+
+    @Test func audienceWithoutValidTopicsIsRefused() {
+        let match = TopicID("match")
+        #expect(topics.refusal(of: .topic(TopicID(""))) == .topic)
+        #expect(topics.refusal(of: .lineup([match, TopicID("")])) == .topic)
+        #expect(topics.refusal(of: .lineup([])) == .lineup)
+        #expect(topics.refusal(of: .lineup([match, match])) == .lineup)
+    }
+
     /// A feed by names, by numbers, and by both in turn: each topic has one row.
     @Test(arguments: UInt64(1)...20) mutating func topicNumbersFindWhatTopicNamesFind(seed: UInt64) {
         var random = SplitMix64(seed: seed)

@@ -263,3 +263,19 @@ struct KnownTopics {
         return resumed.violation(rows: rows.count) { self[$0].id }
     }
 }
+
+extension KnownTopics {
+    /// Returns `nil` if an activity can show this audience's topics.
+    func refusal(of key: AudienceKey) -> CommandRefusal? {
+        switch key {
+        case .topic(let id):
+            guard id.isValid else { return .topic }
+            return hasRoom(for: 1) || index(of: id) != nil ? nil : .tooManyTopics
+        case .lineup(let ids, _):
+            guard (1...AudienceKey.topicsMax).contains(ids.count), Set(ids).count == ids.count else { return .lineup }
+            guard ids.allSatisfy(\.isValid) else { return .topic }
+            func isUnknown(_ id: TopicID) -> Bool { index(of: id) == nil }
+            return hasRoom(for: ids.count) || hasRoom(for: ids.count(where: isUnknown)) ? nil : .tooManyTopics
+        }
+    }
+}

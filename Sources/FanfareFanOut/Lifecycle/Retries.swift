@@ -48,13 +48,22 @@ final class Retries {
     func backOff(_ slot: ActivitySlot, isOwn: Bool = false, at moment: Moment) {
         let delay = membership.store[slot].failures.add(isOwn: isOwn, in: service.number)
         membership.store[slot].flags.insert(.suspended)
-        membership.noteSuspension(of: slot)
+        noteSuspension(of: slot)
         // Spread over half the delay by slot and generation, so that tokens throttled together do not return together.
         let tenant = UInt64(membership.store[slot].generation) << 32 | UInt64(slot.rawValue)
         let spread = Int64(tenant.mixed % UInt64(delay / 2))
         membership.timers.insert(
             .activity(slot, generation: membership.store[slot].generation),
             due: moment.monotonic.advanced(byNanoseconds: delay + spread))
+    }
+
+    /// Notes that an activity waits, because its push has failed or its token may be dead.
+    private func noteSuspension(of slot: ActivitySlot) {
+        let index = membership.store[slot].audience
+        guard reporter.completions.takesLoneFailures, index != .none else { return }
+        let audience = membership.audiences[index]
+        guard audience.lineup == nil, audience.order.count == 1, audience.order.members[0] == slot else { return }
+        reporter.completions.noteUnfinished(index, &audience.completionPlace)
     }
 
     /// Records `count` pushes that the service answered as accepted, or as going to a dead token.
@@ -72,7 +81,7 @@ final class Retries {
         // An activity that is leaving may be removed in any case.
         guard quarantine.isShut, !activity.flags.contains(.leaving) else { return false }
         membership.store[slot].flags.insert(.suspended)
-        membership.noteSuspension(of: slot)
+        noteSuspension(of: slot)
         let due = quarantine.add(slot, generation: membership.store[slot].generation, at: moment.monotonic)
         if let due { membership.timers.insert(.quarantine, due: due) }
         return true

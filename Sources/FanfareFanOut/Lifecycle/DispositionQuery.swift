@@ -21,7 +21,7 @@ struct DispositionQuery {
         // The question puts an audience that was at rest to rest again.
         defer { membership.rest(index) }
         lineupPublisher.bringUpToDate(audience, at: moment)
-        membership.completeHistory(of: audience)
+        completeHistory(of: audience)
         let carried = membership.carriedAlerts[slot]
         if carried?.inFlight.contains(where: isMeant) == true { return .planned }
         if lastState != nil, activity.flags.contains(.ending) { return .noActivity }  // the end lacked the alert
@@ -43,6 +43,15 @@ struct DispositionQuery {
             return activity.sendingAlert.silence.map { .silenced(.preferences($0)) } ?? .planned
         }
         return dispositionIfSent(isMeant, for: slot, of: audience, after: alerted, at: moment)
+    }
+
+    /// Restores the alerts from before the lineup rested.
+    private func completeHistory(of audience: Audience) {
+        guard let lineup = audience.lineup, lineup.historyIsShort else { return }
+        lineup.historyIsShort = false
+        let known = audience.alerts.pending.map(\.issue)
+        audience.restoreAlerts(
+            membership.lineups.alertsTaken(lineup.row).filter { taken in !known.contains { $0 === taken } })
     }
 
     /// Returns the disposition that the alert would have in a push that left now.

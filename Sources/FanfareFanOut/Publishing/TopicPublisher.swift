@@ -37,7 +37,7 @@ final class TopicPublisher {
         if let latest = membership.topics[topic].latest, latest.isSucceeded(by: publication) {
             membership.topics.resumed.forget(topic)
         }
-        membership.detach(topic)
+        detach(topic)
         let isChange =
             publication.alert != nil || publication.isRepublished || !membership.topics.shows(publication, topic)
         // A follower at rest shows the topic's latest publication, so it is woken before a new publication replaces that one.
@@ -64,6 +64,15 @@ final class TopicPublisher {
             membership.topics.resumed.note(alert, of: topic, weight: publication.prominence.news ?? 0)
         }
         reporter.complete(publication.serial, at: moment)
+    }
+
+    /// Separates the followers of a topic that is over from its id: they may still lack its end, and do not get the next topic with that id.
+    /// Followers to which nothing has been published followed after the end, and wait for the next topic.
+    private func detach(_ topic: TopicIndex) {
+        guard membership.topics[topic].isOver, let followers = membership.topics[topic].followers,
+            membership.awake(followers).target > 0
+        else { return }
+        membership.awake(followers).topics = [membership.topics.detach(topic)]
     }
 
     /// Notes the completion of a publication here, if it is complete and its topic's latest one.
@@ -139,7 +148,7 @@ final class TopicPublisher {
     /// is their newest state. The caller adds a member to a new audience, or removes it.
     ///
     /// - Parameters:
-    ///   - key: a key that `refusal(of:)` does not refuse.
+    ///   - key: a key that `KnownTopics.refusal` does not refuse.
     ///   - missed: alerts that a loaded member has missed of its lineup's topics, the oldest first.
     func audienceIndex(_ key: AudienceKey, missing missed: [PendingAlert] = [], at moment: Moment) -> AudienceIndex {
         // A loaded card joined before the restart, and is to get the end of a topic that is over.
@@ -147,7 +156,7 @@ final class TopicPublisher {
         switch key {
         case .topic(let id):
             let topic = membership.topics.insert(id)
-            if !isLoaded { membership.detach(topic) }
+            if !isLoaded { detach(topic) }
             if let known = membership.topics[topic].followers { return known }
             let audience = Audience(topics: [topic], trackedMax: membership.trackedMax)
             let index = membership.audiences.insert(audience)

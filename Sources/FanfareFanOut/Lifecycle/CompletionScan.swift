@@ -76,8 +76,19 @@ final class CompletionScan {
     private func noteJoiners() {
         for _ in 0..<CompletionScan.joinedMax {
             guard let index = reporter.completions.takeCaughtUp() else { return }
-            membership.noteCompletionForJoiners(index)
+            noteCompletionForJoiners(index)
         }
+    }
+
+    /// Notes once more for the core that all followers of a topic have its newest version, if they do, because some of them have joined.
+    private func noteCompletionForJoiners(_ index: AudienceIndex) {
+        guard membership.audiences[index] !== membership.audiences.vacant,
+            membership.audiences[index] !== membership.audiences.resting
+        else { return }
+        let audience = membership.awake(index)
+        audience.completionPlace.isForJoiners = true
+        membership.noteCompletion(of: audience)
+        membership.rest(index)
     }
 
     /// Begins a pass, if one is due.
