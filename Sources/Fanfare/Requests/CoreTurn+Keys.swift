@@ -84,15 +84,3 @@ extension CoreTurn {
         return false
     }
 }
-
-extension Refusal {
-    /// - Parameter call: the first call with the key.
-    init(_ key: IdempotencyKey, isOf call: KnownKeys.Call) {
-        let place = call.entry.map { "entry \($0) of the store" } ?? call.position.map { "position \($0)" }
-        let first = place.map { ", at \($0)" } ?? ""
-        self.init(
-            .key,
-            "the idempotency key \(String(reflecting: key.description)) is that of another call with another content, taken at \(call.at)"
-                + "\(first); give each call a key of its own")
-    }
-}
