@@ -1,15 +1,5 @@
 import FanfareModel
 
-/// Answer to the question whether every activity has all earlier content.
-package enum Settlement {
-    /// Every activity has all earlier content, or newer content.
-    case complete
-    /// No push is in flight, but APNs has refused the content for some activity for good.
-    case refused
-    /// The time is over, or the engine stops.
-    case unknown
-}
-
 /// Pending settles and the shards' answers to them.
 ///
 /// Settles are numbered questions. A shard's answer to one answers all before it, and a settle whose time is over is withdrawn, so neither the queue

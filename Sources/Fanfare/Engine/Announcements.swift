@@ -32,6 +32,17 @@ struct Announcements: Sendable {
     }
 }
 
+extension Announcements {
+    /// Creates the broadcasts, to which the observer listens from the first moment.
+    init(_ observer: EngineObserver) {
+        self.init()
+        if let decided = observer.decided { decisions.add(decided) }
+        if let met = observer.met { activityEvents.add { met($0.activity, $0.fate) } }
+        if let tokenDied = observer.tokenDied { deadTokens.add(tokenDied) }
+        if let report = observer.report { reports.add(report) }
+    }
+}
+
 /// Core's ends of all broadcasts. Confined to the core's thread.
 struct Announcer {
     var decisions: Broadcast<DecisionRecord>.Speaker

@@ -31,14 +31,3 @@ extension Engine {
         EngineSequence(core.announcements.reports, buffering: capacity)
     }
 }
-
-extension Announcements {
-    /// Creates the broadcasts, to which the observer listens from the first moment.
-    init(_ observer: Engine.Observer) {
-        self.init()
-        if let decided = observer.decided { decisions.add(decided) }
-        if let met = observer.met { activityEvents.add { met($0.activity, $0.fate) } }
-        if let tokenDied = observer.tokenDied { deadTokens.add(tokenDied) }
-        if let report = observer.report { reports.add(report) }
-    }
-}

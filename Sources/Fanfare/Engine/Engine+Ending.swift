@@ -11,7 +11,7 @@ extension Engine {
     /// - Returns: `true` if every activity has these changes. `false` if the time is over, the task is cancelled or the engine stops first, or if
     ///   nothing more is to be sent but APNs refused the newest state of some activities for good (`ShardCounts.refused`).
     public func settle(within timeout: Duration) async -> Bool {
-        let until = time(in: timeout)
+        let until = core.time(in: timeout)
         let reply = Reply<Settlement>()
         guard (try? await hand(in: .settle(until: until) { reply.give($0) }, until: until)) != nil else { return false }
         return await reply.value() == .complete
@@ -25,13 +25,13 @@ extension Engine {
     public func settle(within timeout: Duration) -> Bool {
         guard !core.coreThread.isCurrent else { return false }
         let result = BlockingResult()
-        let until = time(in: timeout)
+        let until = core.time(in: timeout)
         let request = CoreRequest.settle(until: until) { settlement in
             result.isComplete.store(settlement == .complete, ordering: .relaxed)
             result.given.signal()
         }
         guard post(request).isTaken else { return false }
-        let limit = DispatchTime.now() + .milliseconds(Int(Engine.bounded(timeout).milliseconds))
+        let limit = DispatchTime.now() + .milliseconds(Int(RunningCore.bounded(timeout).milliseconds))
         return result.given.wait(timeout: limit) == .success && result.isComplete.load(ordering: .relaxed)
     }
 
@@ -51,7 +51,7 @@ extension Engine {
     /// - Parameter timeout: time for sending. Pushes that are unsent when it is over, because APNs is slow or unreachable, are discarded.
     ///   Events that were taken are decided nevertheless, unless a store takes none of them for two more seconds.
     public func shutdown(within timeout: Duration = Engine.stopTimeout) async -> ShutdownReport {
-        requestStop(within: timeout)
+        core.stop(within: timeout)
         let report = await core.ending.wait()
         // The thread only has to close its loop; it waits for nothing else.
         core.thread.withLock { $0.join() }
@@ -64,25 +64,8 @@ extension Engine {
     /// it returns at once, and the engine stops afterwards.
     @available(*, noasync, message: "await shutdown(within:) instead: this one blocks a thread of the pool")
     public func stop(within timeout: Duration = Engine.stopTimeout) {
-        requestStop(within: timeout)
+        core.stop(within: timeout)
         guard !core.coreThread.isCurrent else { return }
         core.thread.withLock { $0.join() }
     }
-
-    /// Default time for stopping: long enough for answers that are seconds late, short enough for a supervisor that waits for the process to
-    /// exit.
-    public static let stopTimeout = Duration.seconds(10)
-
-    func requestStop(within timeout: Duration) {
-        core.inbox.stop(by: time(in: timeout))
-        core.signal.signal()
-    }
-
-    /// Longest timeout: 34 years, far from where clocks overflow.
-    private static let longest = Duration.seconds(1 << 30)
-
-    static func bounded(_ timeout: Duration) -> Duration { max(.zero, min(timeout, longest)) }
-
-    /// Returns the time at which `timeout` is over.
-    func time(in timeout: Duration) -> MonotonicTime { core.clock.monotonic + Engine.bounded(timeout) }
 }

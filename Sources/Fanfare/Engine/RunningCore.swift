@@ -3,86 +3,99 @@ import FanfareLoop
 import FanfareModel
 import Synchronization
 
-extension Engine {
-    /// Core of an engine on its thread, and what the thread shares with the engine's callers.
-    struct RunningCore: Sendable {
-        let apps: [AppID]
-        let inbox: Inbox
-        let clock: ClockSource
-        let signal: WakeupSignal
-        let coreThread: CoreThread
-        let thread: Locked<LoopThread>
-        let announcements: Announcements
-        let ending: Ending
+/// Core of an engine on its thread, and what the thread shares with the engine's callers.
+struct RunningCore: Sendable {
+    let apps: [AppID]
+    let inbox: Inbox
+    let clock: ClockSource
+    let signal: WakeupSignal
+    let coreThread: CoreThread
+    let thread: Locked<LoopThread>
+    let announcements: Announcements
+    let ending: Ending
 
-        /// Runs the blocking initialiser on a thread of its own and waits for its result. A cancelled task still waits.
-        static func begun(_ options: Options, _ observer: Observer) async throws(EngineFault) -> RunningCore {
-            let result: Result<RunningCore, EngineFault> = await withCheckedContinuation { continuation in
-                // A queue of Dispatch is no substitute: it waits for ever where no thread can be created.
-                do throws(LoopError) {
-                    try DetachedThread.run(name: "fanfare launch") {
-                        do throws(EngineFault) {
-                            continuation.resume(returning: .success(try RunningCore(options, observer)))
-                        } catch {
-                            continuation.resume(returning: .failure(error))
-                        }
+    /// Runs the blocking initialiser on a thread of its own and waits for its result. A cancelled task still waits.
+    static func begun(_ options: EngineOptions, _ observer: EngineObserver) async throws(EngineFault) -> RunningCore {
+        let result: Result<RunningCore, EngineFault> = await withCheckedContinuation { continuation in
+            // A queue of Dispatch is no substitute: it waits for ever where no thread can be created.
+            do throws(LoopError) {
+                try DetachedThread.run(name: "fanfare launch") {
+                    do throws(EngineFault) {
+                        continuation.resume(returning: .success(try RunningCore(options, observer)))
+                    } catch {
+                        continuation.resume(returning: .failure(error))
                     }
-                } catch {
-                    continuation.resume(returning: .failure(EngineFault(error)))
                 }
+            } catch {
+                continuation.resume(returning: .failure(EngineFault(error)))
             }
-            return try result.get()
         }
+        return try result.get()
+    }
 
-        /// Blocks until the subscribers are loaded, or until a store's events are read.
-        init(_ options: Options, _ observer: Observer) throws(EngineFault) {
+    /// Blocks until the subscribers are loaded, or until a store's events are read.
+    init(_ options: EngineOptions, _ observer: EngineObserver) throws(EngineFault) {
+        do {
+            try self.init(
+                options, observer, apps: options.transport.apps,
+                makeTransports: options.transport.makeFactories(shards: options.shards))
+        } catch { throw EngineFault(error) }
+    }
+
+    /// - Parameter makeTransports: one factory per app, or a single one if there are no apps.
+    init(
+        _ options: EngineOptions, _ observer: EngineObserver, apps: [AppID], makeTransports: [TransportFactory]
+    ) throws {
+        guard RunningCore.shardCounts.contains(options.shards) else {
+            throw OptionsFault(
+                description:
+                    "an engine has \(RunningCore.shardCounts.lowerBound) to \(RunningCore.shardCounts.upperBound) shards of each "
+                    + "app, not \(options.shards)")
+        }
+        let inbox = Inbox(
+            capacity: Inbox.capacity(for: options.mailboxCapacity),
+            topicIDSizeMax: options.rules.limits.topicIDSizeMax, hasStore: options.store != nil)
+        let started = Started<WakeupSignal>()
+        let coreThread = CoreThread()
+        let announcements = Announcements(observer)
+        let ending = Ending()
+        let thread = try LoopThread(name: "fanfare core") { loop in
+            coreThread.id.store(LoopThread.current, ordering: .relaxed)
             do {
-                try self.init(
-                    options, observer, apps: options.transport.apps,
-                    makeTransports: options.transport.makeFactories(shards: options.shards))
-            } catch { throw EngineFault(error) }
+                let driver = try EngineDriver(loop, options, apps, makeTransports, inbox, announcements)
+                started.succeed(driver.signal)
+                let report = driver.run()
+                announcements.finish()
+                ending.come(with: report)
+            } catch {
+                started.fail(error)
+            }
         }
-
-        /// - Parameter makeTransports: one factory per app, or a single one if there are no apps.
-        init(_ options: Options, _ observer: Observer, apps: [AppID], makeTransports: [TransportFactory]) throws {
-            guard RunningCore.shardCounts.contains(options.shards) else {
-                throw OptionsFault(
-                    description:
-                        "an engine has \(RunningCore.shardCounts.lowerBound) to \(RunningCore.shardCounts.upperBound) shards of each "
-                        + "app, not \(options.shards)")
-            }
-            let inbox = Inbox(
-                capacity: Inbox.capacity(for: options.mailboxCapacity),
-                topicIDSizeMax: options.rules.limits.topicIDSizeMax, hasStore: options.store != nil)
-            let started = Started<WakeupSignal>()
-            let coreThread = CoreThread()
-            let announcements = Announcements(observer)
-            let ending = Ending()
-            let thread = try LoopThread(name: "fanfare core") { loop in
-                coreThread.id.store(LoopThread.current, ordering: .relaxed)
-                do {
-                    let driver = try Driver(loop, options, apps, makeTransports, inbox, announcements)
-                    started.succeed(driver.signal)
-                    let report = driver.run()
-                    announcements.finish()
-                    ending.come(with: report)
-                } catch {
-                    started.fail(error)
-                }
-            }
-            do { signal = try started.wait() } catch {
-                thread.join()
-                throw error
-            }
-            self.apps = apps
-            self.inbox = inbox
-            clock = options.clock
-            self.coreThread = coreThread
-            self.thread = Locked(thread)
-            self.announcements = announcements
-            self.ending = ending
+        do { signal = try started.wait() } catch {
+            thread.join()
+            throw error
         }
+        self.apps = apps
+        self.inbox = inbox
+        clock = options.clock
+        self.coreThread = coreThread
+        self.thread = Locked(thread)
+        self.announcements = announcements
+        self.ending = ending
+    }
 
-        private static let shardCounts = 1...256
+    private static let shardCounts = 1...256
+    /// Longest timeout: 34 years, far from where clocks overflow.
+    private static let longest = Duration.seconds(1 << 30)
+
+    static func bounded(_ timeout: Duration) -> Duration { max(.zero, min(timeout, longest)) }
+
+    /// Returns the time at which `timeout` is over.
+    func time(in timeout: Duration) -> MonotonicTime { clock.monotonic + RunningCore.bounded(timeout) }
+
+    /// Closes the inbox, and makes the core end its work within the time.
+    func stop(within timeout: Duration) {
+        inbox.stop(by: time(in: timeout))
+        signal.signal()
     }
 }

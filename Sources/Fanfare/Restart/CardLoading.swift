@@ -15,8 +15,9 @@ final class CardLoading {
         /// Some starts went on. The unneeded ones are given up, because they have certainly not left and are of no use any more. More starts may wait
         /// for room in the shards.
         case resumed(unneeded: [Card])
-        /// All starts are known: calls for cards go on. The claims are to become durable (`noteNamed`).
-        case settled(uncertain: UncertainStarts, unnamed: [StoredClaims], line: String?)
+        /// All starts are known: calls for cards go on. `uncertain` has the ids' bits of the cards that may have been started. The claims are to
+        /// become durable (`noteNamed`).
+        case settled(uncertain: [UInt64], unnamed: [StoredClaims], line: String?)
         /// Given-up starts that the engine is to report.
         case giveUp([(card: Card, failure: StartFailure)])
         /// The engine has reported all given-up starts. The completions are void if the store knew no starts.

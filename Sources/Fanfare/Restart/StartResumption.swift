@@ -12,7 +12,8 @@ final class StartResumption {
     private var givenUp: [(card: Card, failure: StartFailure)] = []
     private var unnamed: [AppID?: [StartMark]] = [:]
     private var unneeded: [Card] = []
-    private var uncertain = UncertainStarts()
+    /// Cards that may have been started, by the bits of their ids.
+    private var uncertain: [UInt64] = []
 
     private static let cardsPerTurn = 512
 
@@ -58,7 +59,7 @@ final class StartResumption {
 
     private func giveUp(_ card: Card, _ failure: StartFailure) {
         givenUp.append((card, failure))
-        if failure == .uncertain { uncertain.insert(card.id.rawValue) } else { unneeded.append(card) }
+        if failure == .uncertain { uncertain.append(card.id.rawValue) } else { unneeded.append(card) }
     }
 
     /// Removes and returns the cards whose starts were given up since the last call and have certainly not left. Their rows are removed before the
@@ -68,9 +69,9 @@ final class StartResumption {
         return unneeded
     }
 
-    /// Removes and returns the cards that may have been started. Called once all cards have been checked.
-    func takeUncertain() -> UncertainStarts {
-        defer { uncertain = UncertainStarts() }
+    /// Removes and returns the ids' bits of the cards that may have been started. Called once all cards have been checked.
+    func takeUncertain() -> [UInt64] {
+        defer { uncertain = [] }
         return uncertain
     }
 

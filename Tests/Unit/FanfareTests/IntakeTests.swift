@@ -240,7 +240,7 @@ import Testing
         let engine = OneThread(disk: disk)
         engine.begin()
         var large = FeedEvent.number(1)
-        large.change = .patch(["text": .string(String(repeating: "x", count: CoreTurn.eventSizeMax.bytes))])
+        large.change = .patch(["text": .string(String(repeating: "x", count: EntryMaker.eventSizeMax.bytes))])
         _ = engine.ask(.event(large))
         _ = engine.ask(.event(.number(2)))
         engine.settle()

@@ -3,11 +3,7 @@ import Testing
 @testable import Fanfare
 
 @Suite struct UncertainStartsTests {
-    private static func starts(_ cards: UInt64...) -> UncertainStarts {
-        var starts = UncertainStarts()
-        for card in cards { starts.insert(card) }
-        return starts
-    }
+    private static func starts(_ cards: UInt64...) -> UncertainStarts { UncertainStarts(cards) }
 
     @Test func callsFromBeforeTheNewsAreCovered() {
         var starts = Self.starts(1, 2)

@@ -91,3 +91,17 @@ extension CoreRequest {
         }
     }
 }
+
+extension FeedEvent {
+    /// Creates an event that happens when the core takes it.
+    ///
+    /// - Parameters:
+    ///   - make: makes the event of its time.
+    ///   - now: log time.
+    ///   - wall: time of the wall clock.
+    init(happening make: (FeedTime) -> FeedEvent, at now: FeedTime, wall: FeedTime) {
+        self = make(now)
+        // Log time may lie behind the wall clock that feeds use. An operator's correction must not look older than the feed's events.
+        if isCorrection, at == now { at = max(now, wall) }
+    }
+}

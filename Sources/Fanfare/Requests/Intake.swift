@@ -100,9 +100,9 @@ final class Intake {
 
     /// Notes that all cards of the store are loaded.
     ///
-    /// - Parameter uncertain: cards that may have been started by the process before this one.
-    func endLoading(uncertain: UncertainStarts) {
-        (isLoading, questionsWaiting, self.uncertain) = (false, 0, uncertain)
+    /// - Parameter cards: bits of the ids of cards that the process before this one may have started.
+    func endLoading(uncertain cards: [UInt64]) {
+        (isLoading, questionsWaiting, uncertain) = (false, 0, UncertainStarts(cards))
         for index in 0..<waiting.count {
             if case .change(let change) = waiting[index].kind { note(change, at: index) }
         }

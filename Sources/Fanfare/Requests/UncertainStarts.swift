@@ -11,7 +11,8 @@ struct UncertainStarts {
 
     var count: Int { cards.count }
 
-    mutating func insert(_ card: UInt64) { cards[card] = .max }
+    /// - Parameter cards: bits of their ids.
+    init(_ cards: [UInt64] = []) { for card in cards { self.cards[card] = .max } }
 
     /// Notes that the engine is about to report a card.
     ///
