@@ -80,6 +80,22 @@ import Testing
         }
     }
 
+    @Test func aLineBehindABackslashMayBeginWithAnyCharacter() throws {
+        let document = try TOMLValue.document(Array("a = \"\"\"\\\n  é\\\n\n 🏐\"\"\"\n".utf8), name: "lines")
+        guard case .table(let members) = document.content, case .string(let text) = members.first?.value.content else {
+            Issue.record("no text")
+            return
+        }
+        #expect(text == "é🏐")
+    }
+
+    @Test func noCharacterBeyondASCIICanBeEscaped() {
+        let error = #expect(throws: TOMLError.self) {
+            try TOMLValue.document(Array("a = \"\"\"\\é\"\"\"".utf8), name: "escape")
+        }
+        #expect(error?.lines.first?.hasPrefix("escape:1:") == true)
+    }
+
     @Test func aFaultNamesTheCharacterAndItsNumber() {
         let end = "outside of quotation marks and comments; expected ASCII there"
         #expect(fault("é = 1")?.text == "no TOML: é (U+00E9) \(end)")
