@@ -109,7 +109,7 @@ extension CoreTurn {
             guard intake.hasRoom else { return .none }
             // A producer that has claimed a slot and is about to write it will signal.
             guard let request = inbox.requests.pop() else { return inbox.requests.isExhausted ? .exhausted : .none }
-            hold(request, nil, under: nil, through: intake, now, FeedTime(milliseconds: moment.wallMilliseconds))
+            hold(request, nil, under: nil, through: intake, now, moment.wall)
         }
         return .more
     }

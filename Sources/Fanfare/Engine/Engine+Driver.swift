@@ -48,7 +48,7 @@ extension Engine {
             let earlier = try log.map { log in
                 try EarlierProcess(log) { claims = try options.store?.openClaims(into: &$0) { early.reports.say($0) } }
             }
-            let wall = { FeedTime(milliseconds: options.clock.wallMilliseconds()) }
+            let wall = { options.clock.wall }
             var clock = options.clock
             if let claims {
                 let bounds = Driver.reserveStamps(in: claims, at: wall()) { early.reports.say($0) }
