@@ -87,7 +87,7 @@ final class Fleet {
     private var alert: Alert {
         Alert(
             cause: "\(version)", class: .essential, text: AlertText(title: "Goal", body: "\(version) : 0"),
-            freshFor: .seconds(120), highlight: nil, grantedAt: FeedTime(milliseconds: moment.wallMilliseconds))
+            freshFor: .seconds(120), highlight: nil, grantedAt: moment.wall)
     }
 
     func publish() { publish(nextPublication()) }

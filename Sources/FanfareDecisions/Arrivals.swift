@@ -47,7 +47,7 @@ struct Arrivals: Sendable {
     ///   - isNewest: `true` if no earlier event was newer.
     ///   - beginsTurn: `true` if a turn of the topic begins with the event.
     mutating func advance(to at: FeedTime, isNewest: Bool, beginsTurn: Bool, now: FeedTime) {
-        if isNewest { lag.note(now.milliseconds - at.milliseconds, at: now.milliseconds) }
+        if isNewest { lag.note(now.milliseconds - at.milliseconds, at: now) }
         newestAt = max(at, newestAt ?? at)
         if beginsTurn { turnBeganAt = at }
     }

@@ -3,11 +3,11 @@ import FanfareModel
 /// Lag of a feed's times behind log time, to detect a feed that catches up, as after a restart, when it delivers its backlog.
 ///
 /// A slow clock or a slow feed lags by a nearly constant time; a backlog arrives faster than it happened. So the measure is how far
-/// the lag has shrunk within about a minute. All times are in milliseconds.
+/// the lag has shrunk within about a minute. A lag is a number of milliseconds and no `Duration`, because every event has one.
 struct FeedLag: Sendable {
     /// Greatest lag of the last minute.
     private var greatest = Int64.min
-    private var greatestAt = Int64.min
+    private var greatestAt = FeedTime(milliseconds: .min)
 
     private static let span: Int64 = 60_000
     /// Normal variation of a constant lag: times truncated to the minute, batches, a stall.
@@ -17,8 +17,8 @@ struct FeedLag: Sendable {
     func hasShrunk(to lag: Int64) -> Bool { greatest > lag && greatest - lag > FeedLag.tolerance }
 
     /// Records the lag of an event that is no older than any before it.
-    mutating func note(_ lag: Int64, at now: Int64) {
-        if lag <= greatest, now - greatestAt < FeedLag.span { return }
+    mutating func note(_ lag: Int64, at now: FeedTime) {
+        if lag <= greatest, now.milliseconds - greatestAt.milliseconds < FeedLag.span { return }
         (greatest, greatestAt) = (lag, now)
     }
 }
@@ -26,14 +26,15 @@ struct FeedLag: Sendable {
 extension FeedLag {
     func write(to writer: inout SerialWriter) {
         writer.write(signed: greatest)
-        writer.write(signed: greatestAt)
+        writer.write(greatestAt)
     }
 
     init(reading reader: inout SerialReader) throws(SerialError) {
         greatest = try reader.signed()
-        greatestAt = try reader.signed()
+        greatestAt = try reader.time()
         // No difference of two such lags or times overflows.
-        guard (greatest == .min) == (greatestAt == .min), FeedLag.isPlausible(greatest), FeedLag.isPlausible(greatestAt)
+        guard (greatest == .min) == (greatestAt.milliseconds == .min), FeedLag.isPlausible(greatest),
+            FeedLag.isPlausible(greatestAt.milliseconds)
         else { throw .malformed("lag") }
     }
 

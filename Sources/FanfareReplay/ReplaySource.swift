@@ -138,7 +138,7 @@ struct LiveLines {
 
     mutating func now() -> FeedTime {
         let moment = clock.now()
-        wall = FeedTime(milliseconds: moment.wallMilliseconds)
+        wall = moment.wall
         return log.advance(to: moment)
     }
 

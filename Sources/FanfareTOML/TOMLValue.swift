@@ -41,7 +41,7 @@ extension TOMLValue {
     /// - Parameter name: name of the document in messages.
     /// - Throws: the first fault of bytes that are not TOML, are too many, or are nested too deep.
     package static func document(_ bytes: [UInt8], name: String) throws(TOMLError) -> TOMLValue {
-        if let fault = excess(of: bytes) { throw TOMLError(name: name, faults: [fault]) }
+        if let fault = fault(of: bytes) { throw TOMLError(name: name, faults: [fault]) }
         let document = unsafe bytes.withUnsafeBytes { bytes in
             unsafe fanfare_toml_parse(bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count)
         }
@@ -62,16 +62,13 @@ extension TOMLValue {
     /// Maximum size of a document.
     static let sizeMax = ByteCount.mebibytes(1)
 
-    /// Returns the fault of a document beyond the bounds of size or nesting.
-    private static func excess(of bytes: [UInt8]) -> TOMLError.Fault? {
+    /// Returns the fault for which a document is not to be parsed.
+    private static func fault(of bytes: [UInt8]) -> TOMLError.Fault? {
         guard bytes.count <= sizeMax.bytes else {
             return TOMLError.Fault(.start, "more than \(sizeMax), which are the most that a document may have")
         }
-        var nesting = TOMLNesting(bytes)
-        return nesting.excess().map { place in
-            TOMLError.Fault(
-                place, "more than \(TOMLNesting.depthMax) tables and arrays within one another; expected a few")
-        }
+        var scan = TOMLScan(bytes)
+        return scan.fault()
     }
 
     /// Takes the node at `position` with everything in it.

@@ -103,7 +103,7 @@ extension Engine {
             return .start(card)
         case .move(let id, let audience): return .move(id, audience)
         case .replaceToken(let id, let token):
-            return .replaceToken(id, token, shownAt: FeedTime(milliseconds: core.clock.wallMilliseconds()))
+            return .replaceToken(id, token, shownAt: core.clock.wall)
         case .prefer(let id, let preferences): return .prefer(id, preferences)
         case .unfollow(let id): return .unfollow(id)
         default: return nil
@@ -114,7 +114,7 @@ extension Engine {
         of subscriber: SubscriberID, _ activity: String, _ audience: AudienceKey, token: [UInt8],
         startedAt: FeedTime?
     ) -> Card {
-        let now = FeedTime(milliseconds: core.clock.wallMilliseconds())
+        let now = core.clock.wall
         // An impossible time counts as now, as it does in the core.
         let began = startedAt.flatMap { StartDate.isPossible($0, now: now) ? $0 : nil } ?? now
         var card = Card(

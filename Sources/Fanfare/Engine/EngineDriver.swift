@@ -38,7 +38,7 @@ final class EngineDriver: EngineCoreDelegate {
         let earlier = try log.map { log in
             try EarlierProcess(log) { claims = try options.store?.openClaims(into: &$0) { early.reports.say($0) } }
         }
-        let wall = { FeedTime(milliseconds: options.clock.wallMilliseconds()) }
+        let wall = { options.clock.wall }
         var clock = options.clock
         if let claims {
             let bounds = EngineDriver.reserveStamps(in: claims, at: wall()) { early.reports.say($0) }

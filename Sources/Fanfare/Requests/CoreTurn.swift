@@ -180,9 +180,9 @@ final class CoreTurn {
             inbox.noteChanged()
             core.report(.notStarted(.uncertain), of: card)
         case .event(let event):
-            core.apply(event, now: now, wall: FeedTime(milliseconds: moment.wallMilliseconds))
+            core.apply(event, now: now, wall: moment.wall)
         case .eventNow(let make):
-            let wall = FeedTime(milliseconds: moment.wallMilliseconds)
+            let wall = moment.wall
             let event = FeedEvent(happening: make, at: now, wall: wall)
             core.apply(event, now: now, wall: event.at == now ? nil : wall)
         case .command(let command, let subscriber, let app): core.send(command, forSubscriber: subscriber, app: app)
@@ -225,7 +225,7 @@ final class CoreTurn {
     /// Returns the date of a card's start; `nil`, which counts as just now, if no card can have started then.
     private func startDate(_ startedAt: FeedTime?, at moment: Moment) -> FeedTime? {
         guard let startedAt else { return nil }
-        if StartDate.isPossible(startedAt, now: FeedTime(milliseconds: moment.wallMilliseconds)) { return startedAt }
+        if StartDate.isPossible(startedAt, now: moment.wall) { return startedAt }
         report(
             "follow: \(StartDate.impossible), so it counts as started just now", with: ": startedAt \(startedAt)")
         return nil
@@ -316,7 +316,7 @@ final class CoreTurn {
             guard intake.hasRoom else { return .none }
             // A producer that has claimed a slot and is about to write it will signal.
             guard let request = inbox.requests.pop() else { return inbox.requests.isExhausted ? .exhausted : .none }
-            entries.hold(request, now, wall: FeedTime(milliseconds: moment.wallMilliseconds))
+            entries.hold(request, now, wall: moment.wall)
         }
         return .more
     }

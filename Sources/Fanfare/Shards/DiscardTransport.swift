@@ -14,9 +14,8 @@ final class DiscardTransport: Transport {
     private(set) var checksum: UInt64 = 0
 
     private static let batchMax = 1024
-    /// Time after which a turn ends, in nanoseconds: the loop serves its other handles then. A push costs some 50 ns, and the end of a card twenty
-    /// times as much.
-    private static let turnMax: Int64 = 500_000
+    /// Time after which a turn ends: the loop serves its other handles then. A push costs some 50 ns, and the end of a card twenty times as much.
+    private static let turnMax = Duration.microseconds(500)
 
     init(
         loop: Loop, source: any DeliverySource, clock: @escaping () -> Moment = ThreadClock(.system).now
@@ -30,7 +29,7 @@ final class DiscardTransport: Transport {
 
     func workAvailable() {
         var moment = clock()
-        let end = moment.monotonic.advanced(byNanoseconds: DiscardTransport.turnMax)
+        let end = moment.monotonic + DiscardTransport.turnMax
         while moment.monotonic < end {
             source.pull(limit: DiscardTransport.batchMax, at: moment, into: &batch)
             guard !batch.deliveries.isEmpty else { return }

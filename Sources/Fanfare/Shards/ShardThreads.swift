@@ -67,7 +67,7 @@ final class ShardThreads {
                             }, loading: loadsLater ? queue : nil, core: core))
                 }
             }
-            let now = FeedTime(milliseconds: options.clock.wallMilliseconds())
+            let now = options.clock.wall
             if !loadsLater {
                 let faults = try subscribers?.distribute(to: queues, apps: apps, limits: topicLimits, now: now)
                 for line in faults?.lines ?? [] { report(line) }

@@ -17,9 +17,9 @@ package final class ThreadClock {
 
     package init(_ source: ClockSource) {
         self.source = source
-        let now = source.monotonicNanoseconds()
-        estimate = WallEstimate(wallMilliseconds: source.wallMilliseconds(), monotonicNanoseconds: now)
-        assumedAt = MonotonicTime(nanoseconds: now) + WallTrust.patience
+        let now = source.monotonic
+        estimate = WallEstimate(wallMilliseconds: source.wallMilliseconds(), monotonicNanoseconds: now.nanoseconds)
+        assumedAt = now + WallTrust.patience
     }
 
     package func now() -> Moment {

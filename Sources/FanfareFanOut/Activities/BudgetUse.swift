@@ -1,7 +1,7 @@
 import FanfareModel
 
-/// An activity's use of its limits, as seconds until its buckets are full again. They count from the activity's stamp, which is kept anyway, marks
-/// the last push, and never goes back. So no part of a refill is lost by rounding, and none is added twice.
+/// An activity's use of its limits, as its debts to them in seconds (`RateLimit`). They count from the activity's stamp, which is kept anyway, marks the
+/// last push, and never goes back. So no part of a refill is lost by rounding, and none is added twice.
 struct BudgetUse: Equatable {
     // One word, because it is compared for every push of a sweep.
     private var word: UInt32 = 0
@@ -19,19 +19,17 @@ struct BudgetUse: Equatable {
     /// that alert's charge refills nothing.
     private var alerts: UInt32 { word[bits: 0..<16] }
 
-    func immediate(after seconds: UInt32) -> UInt32 { BudgetUse.difference(immediate, seconds) }
+    func immediate(after seconds: UInt32) -> UInt32 { RateLimit.rest(of: immediate, after: seconds) }
 
-    /// - Parameter most: size of the bucket.
+    /// - Parameter most: capacity of the limit.
     func alerts(atMost most: UInt32, after seconds: UInt32) -> UInt32 {
-        BudgetUse.difference(min(alerts, most), seconds)
+        RateLimit.rest(of: min(alerts, most), after: seconds)
     }
 
     /// Returns this use without charges that are given back.
     func returning(immediate: UInt32, alerts: UInt32) -> BudgetUse {
         BudgetUse(
-            immediate: BudgetUse.difference(self.immediate, immediate),
-            alerts: BudgetUse.difference(self.alerts, alerts))
+            immediate: RateLimit.rest(of: self.immediate, after: immediate),
+            alerts: RateLimit.rest(of: self.alerts, after: alerts))
     }
-
-    private static func difference(_ seconds: UInt32, _ other: UInt32) -> UInt32 { seconds - min(seconds, other) }
 }

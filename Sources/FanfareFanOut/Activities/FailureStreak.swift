@@ -22,9 +22,9 @@ struct FailureStreak: Equatable {
     /// - Parameters:
     ///   - isOwn: whether the service has ascribed it to this token.
     ///   - spell: the present spell of the service.
-    /// - Returns: the activity's backoff, nanoseconds.
-    mutating func add(isOwn: Bool = false, in spell: UInt8) -> Int64 {
-        let wait = Int64(1_000_000_000) << Int64(count)
+    /// - Returns: the activity's backoff.
+    mutating func add(isOwn: Bool = false, in spell: UInt8) -> Duration {
+        let wait = Duration.seconds(1 << count)
         let most = isOwn || othersWereServed(by: spell) ? FailureStreak.countMax : FailureStreak.doubtfulMax
         word[bits: 0..<4] = UInt8(max(count, min(count + 1, most)))
         word[bits: 4..<8] = spell

@@ -21,30 +21,16 @@ struct SubscriberGovernor {
         let silence: Silence?
     }
 
-    /// A bucket's size in whole seconds.
-    fileprivate struct Meter {
-        let cost: UInt32
-        let most: UInt32
-
-        /// A refill counts as a second at least, and a bucket as nine hours at most: a bucket and an overdraft of its size then fit into the two
-        /// bytes of `BudgetUse`.
-        init(_ size: TokenBucket.Size) {
-            cost = UInt32(min(max(1, size.refill.milliseconds / 1000), Int64(Meter.mostMax)))
-            most = min(cost * UInt32(size.burst), Meter.mostMax)
-        }
-
-        static let mostMax: UInt32 = 32_400
-    }
-
-    private let immediate: Meter
-    private let immediateFrequent: Meter
-    private let alerts: Meter
+    // In seconds, as debts are stored (`BudgetUse`).
+    private let immediate: RateLimit<UInt32>
+    private let immediateFrequent: RateLimit<UInt32>
+    private let alerts: RateLimit<UInt32>
     private let overdraft: UInt32
 
     init(_ limits: ActivityLimits) {
-        immediate = Meter(limits.immediate)
-        immediateFrequent = Meter(limits.immediateFrequent)
-        alerts = Meter(limits.alerts)
+        immediate = RateLimit(limits.immediate)
+        immediateFrequent = RateLimit(limits.immediateFrequent)
+        alerts = RateLimit(limits.alerts)
         overdraft = UInt32(min(max(0, limits.essentialOverdraft), 1000))
     }
 
@@ -52,20 +38,21 @@ struct SubscriberGovernor {
     func decision(
         on request: PushRequest, for use: BudgetUse, _ effect: Preferences.Effect, after seconds: UInt32
     ) -> PushDecision {
-        let meter = effect.frequentUpdates ? immediateFrequent : immediate
+        let limit = effect.frequentUpdates ? immediateFrequent : immediate
         var silence: Silence?
         if let alert = request.alert {
             silence = self.silence(alert, use, effect, after: seconds)
             if silence == nil {
-                let overdraft = alert == .essential ? min(overdraft * meter.cost, Meter.mostMax) : 0
-                if request.isEnd || affords(meter, use, after: seconds, overdraft: overdraft) {
+                let overdraft =
+                    alert == .essential ? min(overdraft * limit.period, RateLimit<UInt32>.capacityMax) : 0
+                if request.isEnd || limit.allowsUse(at: use.immediate(after: seconds), overdraft: overdraft) {
                     return PushDecision(priority: .immediate, silence: nil)
                 }
                 silence = .budget
             }
         }
         let isImmediate =
-            request.isEnd || request.priority == .immediate && affords(meter, use, after: seconds, overdraft: 0)
+            request.isEnd || request.priority == .immediate && limit.allowsUse(at: use.immediate(after: seconds))
         return PushDecision(priority: isImmediate ? .immediate : .conserving, silence: silence)
     }
 
@@ -76,18 +63,18 @@ struct SubscriberGovernor {
     ) -> BudgetUse {
         var immediate = use.immediate(after: seconds)
         if decision.priority == .immediate, !request.isEnd {
-            immediate += (effect.frequentUpdates ? immediateFrequent : self.immediate).cost
+            immediate = (effect.frequentUpdates ? immediateFrequent : self.immediate).charged(immediate)
         }
-        var alerts = use.alerts(atMost: self.alerts.most, after: seconds)
-        if request.alert != nil, decision.silence == nil { alerts += self.alerts.cost }
+        var alerts = use.alerts(atMost: self.alerts.capacity, after: seconds)
+        if request.alert != nil, decision.silence == nil { alerts = self.alerts.charged(alerts) }
         return BudgetUse(immediate: immediate, alerts: alerts)
     }
 
     /// Returns the activity's use of its limits without the charge of the last push, which was certainly not processed: the phone has
     /// heard no alert, and its own budget is as it was.
     func returned(_ attempt: AlertAttempt, _ use: BudgetUse, _ effect: Preferences.Effect) -> BudgetUse {
-        let immediate = attempt.isAtTen ? (effect.frequentUpdates ? immediateFrequent : self.immediate).cost : 0
-        return use.returning(immediate: immediate, alerts: attempt.isPaid ? alerts.cost : 0)
+        let immediate = attempt.isAtTen ? (effect.frequentUpdates ? immediateFrequent : self.immediate).period : 0
+        return use.returning(immediate: immediate, alerts: attempt.isPaid ? alerts.period : 0)
     }
 
     private func silence(
@@ -95,13 +82,21 @@ struct SubscriberGovernor {
     ) -> Silence? {
         if !effect.mask.passes(alert) { return .masked }
         if !effect.quietMask.passes(alert) { return .quietHours }
-        if alert == .ordinary, use.alerts(atMost: alerts.most, after: seconds) + alerts.cost > alerts.most {
+        if alert == .ordinary, !alerts.allowsUse(at: use.alerts(atMost: alerts.capacity, after: seconds)) {
             return .tooMany
         }
         return nil
     }
+}
 
-    private func affords(_ meter: Meter, _ use: BudgetUse, after seconds: UInt32, overdraft: UInt32) -> Bool {
-        use.immediate(after: seconds) + meter.cost <= meter.most + overdraft
+extension RateLimit<UInt32> {
+    /// Nine hours.
+    fileprivate static var capacityMax: UInt32 { 32_400 }
+
+    /// Creates the limit of a bucket in whole seconds. A refill counts as a second at least, and a bucket as nine hours at most: a bucket and an
+    /// overdraft of its size then fit into the two bytes of `BudgetUse`.
+    fileprivate init(_ size: TokenBucket.Size) {
+        let period = UInt32(min(max(1, size.refill.milliseconds / 1000), Int64(Self.capacityMax)))
+        self.init(period: period, capacity: min(period * UInt32(size.burst), Self.capacityMax))
     }
 }

@@ -10,6 +10,8 @@ struct StartBudget {
     static let burst = 8
     /// Time in which one start is refilled; the phone's own rate is unknown (spec §13). Few devices follow more than four things in an hour.
     static let refill = Duration.seconds(15 * 60)
+    /// The limit of each device, in nanoseconds.
+    private static let limit = RateLimit(burst: Int64(burst), period: refill.nanoseconds)
 
     /// The time at which a device's budget is whole again, by hash of the start token.
     private var wholeAt: [UInt64: MonotonicTime] = [:]
@@ -20,10 +22,10 @@ struct StartBudget {
     /// - Returns: `nil` if a start was taken; otherwise the time at which the budget will have one.
     mutating func take(_ token: [UInt8], at now: MonotonicTime) -> MonotonicTime? {
         let device = token.keyedHash
-        let whole = max(now, wholeAt[device] ?? now) + StartBudget.refill
-        let earliest = whole - StartBudget.refill * StartBudget.burst
-        guard earliest <= now else { return earliest }
-        wholeAt[device] = whole
+        let limit = StartBudget.limit
+        let debt = max(0, (wholeAt[device] ?? now).nanoseconds(since: now))
+        guard limit.allowsUse(at: debt) else { return now.advanced(byNanoseconds: limit.wait(at: debt)) }
+        wholeAt[device] = now.advanced(byNanoseconds: limit.charged(debt))
         if wholeAt.count > purgeAbove {
             wholeAt = wholeAt.filter { $0.value > now }
             purgeAbove = max(1024, 2 * wholeAt.count)

@@ -51,10 +51,10 @@ final class Retries {
         noteSuspension(of: slot)
         // Spread over half the delay by slot and generation, so that tokens throttled together do not return together.
         let tenant = UInt64(membership.store[slot].generation) << 32 | UInt64(slot.rawValue)
-        let spread = Int64(tenant.mixed % UInt64(delay / 2))
+        let spread = Duration.nanoseconds(Int64(tenant.mixed % UInt64(delay.nanoseconds / 2)))
         membership.timers.insert(
             .activity(slot, generation: membership.store[slot].generation),
-            due: moment.monotonic.advanced(byNanoseconds: delay + spread))
+            due: moment.monotonic + (delay + spread))
     }
 
     /// Notes that an activity waits, because its push has failed or its token may be dead.

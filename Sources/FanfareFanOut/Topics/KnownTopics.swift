@@ -57,7 +57,7 @@ struct KnownTopics {
             goneAt =
                 publication.event == .end
                 ? moment.monotonic
-                    + (publication.dismissal?.duration(from: FeedTime(milliseconds: moment.wallMilliseconds))
+                    + (publication.dismissal?.duration(from: moment.wall)
                         ?? Dismissal.longest) : nil
         }
 

@@ -5,6 +5,8 @@ public struct ClockSource: Sendable {
     public var wallMilliseconds: @Sendable () -> Int64
     /// Nanoseconds from an arbitrary start; never goes back. Should include the time for which the machine was suspended.
     public var monotonicNanoseconds: @Sendable () -> Int64
+    /// A reading of the wall clock, to be compared with the times of a feed.
+    package var wall: FeedTime { FeedTime(milliseconds: wallMilliseconds()) }
     /// A reading of the monotonic clock.
     package var monotonic: MonotonicTime { MonotonicTime(nanoseconds: monotonicNanoseconds()) }
     /// Evidence from APNs about this wall clock, shared by copies.

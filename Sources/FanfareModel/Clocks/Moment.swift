@@ -29,6 +29,8 @@
     /// Unix milliseconds for stamps only: never behind the wall clock, and never back unless the clock is corrected by many hours.
     @inlinable package var stampMilliseconds: Int64 { wallMilliseconds + stampLead }
     @inlinable package var wallSeconds: Int64 { wallMilliseconds / 1000 }
+    /// The wall clock's time beside those of a feed.
+    package var wall: FeedTime { FeedTime(milliseconds: wallMilliseconds) }
     /// Minute of the day in UTC, 0…1439.
     @inlinable package var minuteOfDay: Int { Int(max(0, wallSeconds) / 60 % 1440) }
 }

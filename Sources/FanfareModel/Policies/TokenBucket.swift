@@ -1,8 +1,8 @@
 /// Rate limit that allows `burst` uses at once and one more every `refill` after that. Pure integer arithmetic in log time, so
 /// every replay of a log decides alike.
 ///
-/// The level is stored as time: a full bucket holds `burst` × `refill` milliseconds, and a token costs `refill` of them. So no use ever loses time to
-/// rounding.
+/// A bucket is a rate limit in milliseconds. Its serial form has the level, which is stored as time: a full bucket holds `burst` × `refill`
+/// milliseconds, and a token costs `refill` of them.
 public struct TokenBucket: Sendable, Hashable {
     /// Capacity and refill time of a bucket.
     public struct Size: Sendable, Hashable {
@@ -19,45 +19,40 @@ public struct TokenBucket: Sendable, Hashable {
     }
 
     package private(set) var size: Size
-    private var creditMilliseconds: Int64
+    /// Milliseconds from `updatedAt` until the bucket is full.
+    private var debt: Int64
     private var updatedAt: FeedTime
 
     /// Creates a full bucket.
     package init(_ size: Size, at now: FeedTime) {
         self.size = size
-        creditMilliseconds = Int64(size.burst) * size.refill.milliseconds
+        debt = 0
         updatedAt = now
     }
 
     /// Level of the bucket, which with its size is all that there is to know of it: for tables of very many buckets.
-    package var level: (creditMilliseconds: Int64, updatedAt: FeedTime) { (creditMilliseconds, updatedAt) }
+    package var level: (creditMilliseconds: Int64, updatedAt: FeedTime) { (size.limit.capacity - debt, updatedAt) }
 
     /// Creates a bucket with that level.
     package init(_ size: Size, _ level: (creditMilliseconds: Int64, updatedAt: FeedTime)) {
         self.size = size
-        (creditMilliseconds, updatedAt) = level
+        debt = size.limit.capacity - level.creditMilliseconds
+        updatedAt = level.updatedAt
     }
 
     /// Takes a token if there is one. A `now` earlier than the last one counts as the last one.
     package mutating func take(at now: FeedTime) -> Bool {
         fill(to: now)
-        guard creditMilliseconds >= size.refill.milliseconds else { return false }
-        creditMilliseconds -= size.refill.milliseconds
+        let limit = size.limit
+        guard limit.allowsUse(at: debt) else { return false }
+        debt = limit.charged(debt)
         return true
     }
 
     /// Returns the time until the next token; zero while one is available.
-    package func wait(at now: FeedTime) -> Duration {
-        var later = self
-        later.fill(to: now)
-        return .milliseconds(max(0, size.refill.milliseconds - later.creditMilliseconds))
-    }
+    package func wait(at now: FeedTime) -> Duration { .milliseconds(size.limit.wait(at: debt(at: now))) }
 
-    package func tokens(at now: FeedTime) -> Int {
-        var later = self
-        later.fill(to: now)
-        return Int(later.creditMilliseconds / size.refill.milliseconds)
-    }
+    package func tokens(at now: FeedTime) -> Int { Int(size.limit.uses(at: debt(at: now))) }
 
     /// Gives the bucket another size. It keeps its whole tokens, as far as there is room.
     package mutating func resize(_ size: Size, at now: FeedTime) {
@@ -68,10 +63,17 @@ public struct TokenBucket: Sendable, Hashable {
 
     private mutating func fill(to now: FeedTime) {
         guard now > updatedAt else { return }
-        let full = Int64(size.burst) * size.refill.milliseconds
-        creditMilliseconds = min(full, creditMilliseconds + (now - updatedAt).milliseconds)
+        debt = debt(at: now)
         updatedAt = now
     }
+
+    private func debt(at now: FeedTime) -> Int64 {
+        now > updatedAt ? RateLimit.rest(of: debt, after: (now - updatedAt).milliseconds) : debt
+    }
+}
+
+extension TokenBucket.Size {
+    fileprivate var limit: RateLimit<Int64> { RateLimit(burst: Int64(burst), period: refill.milliseconds) }
 }
 
 extension SerialWriter {

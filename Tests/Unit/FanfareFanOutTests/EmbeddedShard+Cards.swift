@@ -23,7 +23,7 @@ extension EmbeddedShard {
         _ activity: String = "card", token: UInt8 = 1, in topic: TopicID? = nil, preferences: Preferences? = nil,
         age: Duration = .zero
     ) {
-        let startedAt = FeedTime(milliseconds: moment.wallMilliseconds) + (.zero - age)
+        let startedAt = moment.wall + (.zero - age)
         apply(
             .follow(
                 ActivityID(hashing: activity), .topic(topic ?? self.topic), token: [token], preferences: preferences,

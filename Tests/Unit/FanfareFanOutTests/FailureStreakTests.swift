@@ -4,32 +4,30 @@ import Testing
 @testable import FanfareFanOut
 
 @Suite struct FailureStreakTests {
-    private static let second: Int64 = 1_000_000_000
-
     @Test func failuresOfTheTokenItselfDoubleTheWaitUpToAMinute() {
         var failures = FailureStreak()
         let waits = (0..<9).map { _ in failures.add(isOwn: true, in: 3) }
-        #expect(waits == [1, 2, 4, 8, 16, 32, 64, 64, 64].map { $0 * Self.second } && failures.count == 6)
+        #expect(waits == [1, 2, 4, 8, 16, 32, 64, 64, 64].map { Duration.seconds($0) } && failures.count == 6)
     }
 
     /// In an outage each answer is trouble, and none says anything of the token.
     @Test func troubleWithTheServiceInOneSpellDoublesTheWaitTwice() {
         var failures = FailureStreak()
         let waits = (0..<5).map { _ in failures.add(in: 3) }
-        #expect(waits == [1, 2, 4, 4, 4].map { $0 * Self.second } && failures.count == 2)
+        #expect(waits == [1, 2, 4, 4, 4].map { Duration.seconds($0) } && failures.count == 2)
     }
 
     @Test func troubleCountsAsTheTokensOwnAfterOthersWereServed() {
         var failures = FailureStreak()
         let waits = (0..<9).map { failures.add(in: UInt8($0 % 16)) }
-        #expect(waits == [1, 2, 4, 8, 16, 32, 64, 64, 64].map { $0 * Self.second })
+        #expect(waits == [1, 2, 4, 8, 16, 32, 64, 64, 64].map { Duration.seconds($0) })
     }
 
     @Test func doubtfulFailuresNeverLessenThoseOfTheToken() {
         var failures = FailureStreak()
         for _ in 0..<4 { _ = failures.add(isOwn: true, in: 1) }
         let wait = failures.add(in: 1)
-        #expect(wait == 16 * Self.second && failures.count == 4)
+        #expect(wait == .seconds(16) && failures.count == 4)
     }
 
     @Test func othersWereServedIfTheSpellIsAnotherThanAtTheLastFailure() {

@@ -24,7 +24,7 @@ final class CrashDisk: CheckpointSink {
     /// Begins a life: what was not synced is lost.
     func restart(at clock: ManualClock) throws {
         stampMark = nil
-        let wall = FeedTime(milliseconds: clock.source.wallMilliseconds())
+        let wall = clock.source.wall
         stamps = StampMark(try claims.reserveStamps(at: wall), at: clock.now)
         (entries, peopleEntries, requests, isFinishing) = ([], [], [], false)
         completions = CompletionChanges()

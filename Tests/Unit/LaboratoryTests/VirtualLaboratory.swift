@@ -95,7 +95,7 @@ final class VirtualLaboratory {
     private var moment: Moment {
         Moment(wallMilliseconds: VirtualLaboratory.wall + now / 1_000_000, monotonicNanoseconds: now)
     }
-    private var time: FeedTime { FeedTime(milliseconds: moment.wallMilliseconds) }
+    private var time: FeedTime { moment.wall }
 
     private func take(_ arrival: Schedule.Arrival) {
         let planned = start.moment + arrival.planned

@@ -48,4 +48,82 @@ import Testing
         #expect(size.refill == .seconds(86_400))
         #expect(TokenBucket.Size(burst: .max, refill: .zero).burst == 1000)
     }
+
+    /// A bucket by its level, as the serial form has it.
+    private struct LeveledBucket {
+        private(set) var size: TokenBucket.Size
+        private(set) var level: (creditMilliseconds: Int64, updatedAt: FeedTime)
+
+        private var cost: Int64 { size.refill.milliseconds }
+
+        init(_ size: TokenBucket.Size, _ level: (creditMilliseconds: Int64, updatedAt: FeedTime)) {
+            (self.size, self.level) = (size, level)
+        }
+
+        mutating func fill(to now: FeedTime) {
+            guard now > level.updatedAt else { return }
+            let full = Int64(size.burst) * cost
+            level = (min(full, level.creditMilliseconds + (now - level.updatedAt).milliseconds), now)
+        }
+
+        mutating func take(at now: FeedTime) -> Bool {
+            fill(to: now)
+            guard level.creditMilliseconds >= cost else { return false }
+            level.creditMilliseconds -= cost
+            return true
+        }
+
+        func filled(to now: FeedTime) -> LeveledBucket {
+            var later = self
+            later.fill(to: now)
+            return later
+        }
+
+        func wait(at now: FeedTime) -> Duration {
+            .milliseconds(max(0, cost - filled(to: now).level.creditMilliseconds))
+        }
+
+        func tokens(at now: FeedTime) -> Int { Int(filled(to: now).level.creditMilliseconds / cost) }
+
+        mutating func resize(_ size: TokenBucket.Size, at now: FeedTime) {
+            guard size != self.size else { return }
+            let tokens = min(tokens(at: now), size.burst)
+            level = (Int64(tokens) * size.refill.milliseconds, max(now, level.updatedAt))
+            self.size = size
+        }
+    }
+
+    /// Times stand still, go on and go back, and sizes change; a level may also come from a bucket that was larger.
+    @Test(arguments: 0..<20 as Range<UInt64>) func aBucketHasTheLevelThatTakingAndFillingLeave(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        var now = at(0)
+        var size = TokenBucket.Size(burst: 3, refill: .milliseconds(700))
+        var bucket = TokenBucket(size, at: now)
+        var leveled = LeveledBucket(size, bucket.level)
+        for step in 0..<5000 {
+            let refill = size.refill.milliseconds
+            let passed = random.chance(0.5) ? 0 : Int64.random(in: -refill...2 * refill, using: &random)
+            now = now + .milliseconds(passed)
+            if random.chance(0.02) {
+                size = TokenBucket.Size(
+                    burst: .random(in: 1...5, using: &random),
+                    refill: .microseconds(Int64.random(in: 1000...2_000_000, using: &random)))
+                if random.chance(0.5) {
+                    bucket.resize(size, at: now)
+                    leveled.resize(size, at: now)
+                } else {
+                    bucket = TokenBucket(size, bucket.level)
+                    leveled = LeveledBucket(size, leveled.level)
+                }
+            }
+            let isSame =
+                bucket.wait(at: now) == leveled.wait(at: now) && bucket.tokens(at: now) == leveled.tokens(at: now)
+            let taken = random.chance(0.5) ? (bucket.take(at: now), leveled.take(at: now)) : (true, true)
+            let isStoredAlike = bucket.size == leveled.size && bucket.level == leveled.level
+            guard isSame, taken.0 == taken.1, isStoredAlike else {
+                Issue.record("seed \(seed), step \(step): \(bucket.level), expected \(leveled.level)")
+                return
+            }
+        }
+    }
 }

@@ -1,9 +1,13 @@
-/// Depth of a document's tables and arrays within one another, measured before the document is parsed.
+/// Search of a document for what toml++ is not to get, before the document is parsed: tables and arrays too deep within one another, and
+/// characters beyond ASCII outside of texts and comments.
 ///
 /// toml++ bounds nested values alone, but each dot of a key adds a table as well. Building, walking and freeing a document recurse once per
 /// level, so 26 KB of keys and brackets would need more stack than a thread has. A bracket, a dot, a comma or a line break outside of texts and
 /// comments is here what it is for toml++, up to the first byte that is no TOML; toml++ builds nothing of what follows that byte.
-struct TOMLNesting {
+///
+/// Where toml++ looks for blanks, it takes most characters beyond ASCII for impossible, and what it does then is undefined. No TOML has them outside
+/// of texts and comments.
+struct TOMLScan {
     /// Maximum depth, as counted here. No file of ours needs ten levels, and a thread with a small stack parses 32.
     static let depthMax = 32
 
@@ -24,13 +28,23 @@ struct TOMLNesting {
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
     }
 
-    /// Returns the place of the first bracket or dot beyond the maximum depth; `nil` if there is none.
-    mutating func excess() -> TOMLPlace? {
+    /// Returns the fault of the first bracket or dot beyond the maximum depth, or of the first character that may not be where it is; `nil` if there
+    /// is none.
+    mutating func fault() -> TOMLError.Fault? {
         while position < bytes.count {
             let start = position
             position += 1
+            guard bytes[start] < 0x80 else {
+                return TOMLError.Fault(
+                    place(of: start),
+                    "no TOML: \(character(at: start)) outside of quotation marks and comments; expected ASCII there")
+            }
             take(bytes[start])
-            if depth > TOMLNesting.depthMax { return place(of: start) }
+            if depth > TOMLScan.depthMax {
+                return TOMLError.Fault(
+                    place(of: start),
+                    "more than \(TOMLScan.depthMax) tables and arrays within one another; expected a few")
+            }
         }
         return nil
     }
@@ -108,11 +122,22 @@ struct TOMLNesting {
         }
     }
 
+    /// Returns the character that begins at a byte, with its number, because many look alike or cannot be seen.
+    private func character(at index: Int) -> String {
+        let end = bytes[(index + 1)...].firstIndex { !TOMLScan.continues($0) } ?? bytes.count
+        guard let text = String(validating: bytes[index..<end], as: UTF8.self), let scalar = text.unicodeScalars.first
+        else { return "a byte that is no UTF-8" }
+        let number = String(scalar.value, radix: 16, uppercase: true)
+        return "\(text) (U+\(String(repeating: "0", count: max(0, 4 - number.count)))\(number))"
+    }
+
     private func place(of index: Int) -> TOMLPlace {
         let before = bytes[..<index]
         let lineStart = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
-        // Bytes 10xxxxxx continue a character.
-        let characters = before[lineStart...].count(where: { $0 & 0xC0 != 0x80 })
+        let characters = before[lineStart...].count(where: { !TOMLScan.continues($0) })
         return TOMLPlace(line: 1 + before.count(where: { $0 == UInt8(ascii: "\n") }), column: characters + 1)
     }
+
+    /// Returns whether a byte, 10xxxxxx, continues a character.
+    private static func continues(_ byte: UInt8) -> Bool { byte & 0xC0 == 0x80 }
 }
