@@ -13,6 +13,7 @@ package final class EngineCore {
     // the accesses.
     @safe @exclusivity(unchecked) var decisionCore: DecisionCore
     @safe @exclusivity(unchecked) private var decisions: [Decision] = []
+    @safe @exclusivity(unchecked) private var replaced = ReplacedPublications()
     @safe @exclusivity(unchecked) private var feedWatch: FeedWatch
     @safe @exclusivity(unchecked) var apps: AppTable
     /// Calls with idempotency keys.
@@ -234,6 +235,7 @@ package final class EngineCore {
             completions.forget(topic.birth, apps: shards.appCount)
             delegate?.coreDidForget(topic)
         }
+        for publication in decisionCore.replaced { replaced.append(publication) }
         decisions.removeAll(keepingCapacity: true)
     }
 
@@ -258,8 +260,9 @@ package final class EngineCore {
         if !decisions.isEmpty { sendJoinTimes() }
         let delegate = delegate
         var publication: Publication?
-        for decision in decisions {
-            switch decision {
+        // By index: the variable of a loop is a copy of each decision with all its texts.
+        for index in decisions.indices {
+            switch decisions[index] {
             case .publish(let new):
                 publication = new
                 noteAlert(of: new)

@@ -31,6 +31,22 @@ import Testing
         #expect(story.core.forgotten.isEmpty, "told once")
     }
 
+    @Test func theCoreReportsPublicationsThatAreNoTopicsNewestAnyMore() {
+        var story = Scripted()
+        story.apply(order(1).set(0, ["eta": 5]))
+        #expect(story.core.replaced.isEmpty)
+        story.apply(order(1).set(20, ["eta": 4]))
+        #expect(story.core.replaced.map(\.version) == [1])
+        story.apply(order(1).set(21, ["eta": 4]))
+        #expect(story.core.replaced.isEmpty, "nothing is published")
+        story.apply(order(1).end(100))
+        #expect(story.core.replaced.map(\.version) == [2])
+        story.advance(to: at(100 + 900 + 4 * 3600))
+        #expect(story.core.replaced.map(\.version) == [3], "the topic is forgotten")
+        story.finish()
+        #expect(story.core.replaced.isEmpty)
+    }
+
     @Test func theLimitCountsTopicsThatLive() {
         var story = Scripted(rules: rules { $0.limits.topicsMax = 3 })
         for number in 1...3 { story.apply(order(number).set(0, ["eta": 5])) }
