@@ -14,6 +14,8 @@ struct DecisionContext {
     /// Place of the topic in the core's table.
     let place: UInt32
     var draft: RecordDraft
+    /// The topic's newest publication before.
+    var replaced: Publication?
     /// Serial number of the last publication of any topic.
     private(set) var serial: UInt64
 

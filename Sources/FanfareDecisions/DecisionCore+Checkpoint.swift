@@ -6,7 +6,7 @@ extension DecisionCore {
     package mutating func beginCheckpoint() {
         var writer = SerialWriter()
         writer.write(byte: CheckpointRow.core.rawValue)
-        writer.write(clock)
+        writer.write(now)
         writer.write(serial)
         writer.write(table.nextBirth)
         orders.write(to: &writer)
@@ -46,7 +46,7 @@ extension DecisionCore {
     }
 
     private mutating func restoreCore(from reader: inout SerialReader) throws(SerialError) {
-        clock = try reader.decidedTime()
+        now = try reader.decidedTime()
         serial = try reader.unsigned()
         table.restore(nextBirth: try reader.unsigned())
         guard serial < .max, table.nextBirth < .max else { throw .malformed("number") }
@@ -75,10 +75,10 @@ extension DecisionCore {
         for (id, birth, version) in shownOtherwise {
             guard let place = table.place(of: id), table[place].birth == birth, table[place].shown.version == version
             else { continue }
-            table[place].showOtherwise(now: clock)
+            table[place].showOtherwise(now: now)
             schedule(place)
         }
         shownOtherwise = []
-        fireTimers(until: clock, into: &decisions)
+        fireTimers(until: now, into: &decisions)
     }
 }

@@ -20,15 +20,15 @@ public import FanfareModel
     var ends = EndedTopics()
     private var timers = Timers()
     var serial: UInt64 = 0
-    var clock = FeedTime.plausible.lowerBound
-    /// Log time of the last call.
-    package var now: FeedTime { clock }
+    /// Log time of the last call. Stored, because a computed property of another module's value is read from a copy of the whole core.
+    package internal(set) var now = FeedTime.plausible.lowerBound
     /// Operators' orders for all topics or for all of a kind.
     var orders: StandingOrders
     /// Topics of a restored checkpoint that the build before has shown otherwise, with their versions, until the end of the recall.
     var shownOtherwise: [(id: TopicID, birth: UInt64, version: UInt32)] = []
     /// Topics that the last call forgot, with their final content, in the order of their `forget` decisions.
     package private(set) var forgotten: [TopicView] = []
+    private var replaced = ReplacedPublications()
 
     /// Is `true` if log time follows the wall clock, so that a date in the rules is one of the wall clock's. Log time of a recorded feed is
     /// the feed's own, which may be years ago.
@@ -51,7 +51,8 @@ public import FanfareModel
         advance(to: now, into: &decisions)
         guard isSound(event, into: &decisions) else { return }
         let wall = wall.flatMap { $0.isPlausible ? $0 : nil }
-        guard event.at.milliseconds - max(clock, wall ?? clock).milliseconds <= DecisionCore.aheadMilliseconds else {
+        let latest = max(self.now, wall ?? self.now)
+        guard event.at.milliseconds - latest.milliseconds <= DecisionCore.aheadMilliseconds else {
             return take(early: event, wall: wall, into: &decisions)
         }
         take(event, wall: wall, into: &decisions)
@@ -66,9 +67,10 @@ public import FanfareModel
         let decided = decisions.count
         let before = end(at: place)
         var context = DecisionContext(
-            now: clock, wall: wall, isLive: isLive, place: place, serial: serial, reason: "nothing people can see")
+            now: self.now, wall: wall, isLive: isLive, place: place, serial: serial, reason: "nothing people can see")
         table[place].apply(event, in: &context, into: &decisions)
         serial = context.serial
+        if let publication = context.replaced { replaced.append(publication) }
         // A refused event begins no topic; nor does one that came too late to be shown.
         if table.count > known, case .record(let record)? = decisions.last, [.rejected, .late].contains(record.outcome)
         {
@@ -87,7 +89,7 @@ public import FanfareModel
     /// Takes an event whose time is too far ahead of both log time and the wall clock, dated to the later of the two. Later events
     /// are dated by the wall clock if log time is behind it, so this one is, too.
     private mutating func take(early event: FeedEvent, wall: FeedTime?, into decisions: inout [Decision]) {
-        let latest = max(clock, wall ?? clock)
+        let latest = max(self.now, wall ?? self.now)
         var dated = event
         dated.at = latest
         take(dated, wall: wall, into: &decisions)
@@ -106,11 +108,11 @@ public import FanfareModel
         table.giveUpCheckpoint()
         for place in table.living {
             let kind = table[place].fold.isKindKnown ? table[place].kind : nil
-            table[place].adopt(kind.flatMap { kinds[$0] } ?? other, now: clock)
+            table[place].adopt(kind.flatMap { kinds[$0] } ?? other, now: self.now)
             schedule(place)
         }
         dropStaleTimers()
-        fireTimers(until: clock, into: &decisions)
+        fireTimers(until: self.now, into: &decisions)
     }
 
     /// Newest publication of each remembered topic, without its alert, in the order in which they were decided.
@@ -142,7 +144,7 @@ public import FanfareModel
             .record(
                 DecisionRecord(
                     origin: .event, topic: rejection.topic, at: rejection.at.flatMap { $0.isPlausible ? $0 : nil },
-                    now: clock, kind: "unreadable", outcome: .rejected,
+                    now: self.now, kind: "unreadable", outcome: .rejected,
                     reason: "\(rejection.place): \(rejection.reason)")))
     }
 
@@ -152,7 +154,7 @@ public import FanfareModel
         // One implausible time must not move the clock beyond all later events.
         guard now.isPlausible else { return }
         fireTimers(until: now, into: &decisions)
-        clock = max(clock, now)
+        self.now = max(self.now, now)
     }
 
     /// Ends the feed: publishes changes that wait for their topic's interval, each at its own deadline. Does not end running topics.
@@ -226,7 +228,7 @@ public import FanfareModel
 
     /// Returns the alert buckets that a topic has drawn on, as of now.
     package func alertBuckets(of topic: TopicID) -> [AlertBucket] {
-        table.place(of: topic).map { table[$0].governor.buckets(at: clock) } ?? []
+        table.place(of: topic).map { table[$0].governor.buckets(at: now) } ?? []
     }
 
     /// Returns the deadline of changes that wait for the topic's minimum interval, or `nil` if none wait.
@@ -280,7 +282,7 @@ public import FanfareModel
         decisions.append(
             .record(
                 DecisionRecord(
-                    origin: .event, topic: topic, at: event.at.isPlausible ? event.at : nil, now: clock, id: id,
+                    origin: .event, topic: topic, at: event.at.isPlausible ? event.at : nil, now: self.now, id: id,
                     seq: event.seq, kind: kind, outcome: .rejected, reason: reason)))
     }
 
@@ -317,7 +319,7 @@ public import FanfareModel
             return refuse(event, "only an operator's order is for every topic, \(event.topic)", into: &decisions)
         }
         var record = DecisionRecord(
-            origin: .event, topic: event.topic, at: event.at, now: clock, id: event.id, seq: event.seq,
+            origin: .event, topic: event.topic, at: event.at, now: self.now, id: event.id, seq: event.seq,
             kind: event.kind, outcome: .unchanged, reason: "")
         if let app = event.app {
             guard event.topicKind == nil else {
@@ -348,7 +350,7 @@ public import FanfareModel
                 // An ended topic may begin again, so orders that hold apply to it, too.
                 let isRunning = !table[place].shown.ended
                 guard isRunning || operation.isLasting else { continue }
-                _ = table[place].carryOut(operation, for: scope, now: clock)
+                _ = table[place].carryOut(operation, for: scope, now: self.now)
                 schedule(place)
                 // A paused topic, or one that was never shown, cannot be shown again.
                 if isRunning, operation != .republish || table[place].agenda.republishes { count += 1 }
@@ -376,7 +378,7 @@ public import FanfareModel
         guard disarm(timer) else { return }
         let place = Int(timer.place)
         if table[place].agenda.deadlines[timer.kind] == timer.deadline {
-            clock = max(clock, timer.deadline)
+            self.now = max(self.now, timer.deadline)
             if timer.kind == .lapse, table[place].isForgottenAtLapse {
                 return forget(place, now: timer.deadline, into: &decisions)
             }
@@ -385,6 +387,7 @@ public import FanfareModel
             var context = DecisionContext(now: now, isLive: isLive, place: place, serial: serial, reason: "")
             table[place].fire(timer.kind, in: &context, into: &decisions)
             serial = context.serial
+            if let publication = context.replaced { replaced.append(publication) }
             note(end(at: place), after: before, at: place)
         }
         schedule(place)
@@ -399,6 +402,7 @@ public import FanfareModel
         if view.version > 0 { decisions.append(.forget(view.id)) }
         decisions.append(.record(table[place].obituary(now: now, reason: reason)))
         forgotten.append(view)
+        if let newest = table[place].newest { replaced.append(newest) }
         if view.ended { ends.remembered -= 1 }
         table.remove(place)
         // Topics are mostly forgotten in the order of their ends.
@@ -434,7 +438,8 @@ public import FanfareModel
     private mutating func forgetLongestEnded(into decisions: inout [Decision]) {
         while let end = ends.popFirst() {
             guard table.isOver(end) else { continue }
-            return forget(Int(end.place), now: clock, reason: "it ended, and its room is another's", into: &decisions)
+            return forget(
+                Int(end.place), now: self.now, reason: "it ended, and its room is another's", into: &decisions)
         }
     }
 

@@ -34,14 +34,18 @@ final class KindRules: Sendable {
     func looksAlike(_ a: JSONObject, _ b: JSONObject) -> Bool {
         if a == b { return true }
         func isVisible(_ member: JSONObject.Member) -> Bool { !rules.content.fieldRules.ignored.contains(member.key) }
-        var rest = b.members[...]
-        for member in a.members where isVisible(member) {
-            rest = rest.drop { !isVisible($0) }
-            guard let other = rest.popFirst(), member.key == other.key, member.value.looksLike(other.value) else {
-                return false
-            }
+        // By indices: a slice that pops its members would copy each of them.
+        var next = b.members.startIndex
+        func skipIgnored() { while next < b.members.endIndex, !isVisible(b.members[next]) { next += 1 } }
+        for index in a.members.indices where isVisible(a.members[index]) {
+            skipIgnored()
+            guard next < b.members.endIndex, a.members[index].key == b.members[next].key,
+                a.members[index].value.looksLike(b.members[next].value)
+            else { return false }
+            next += 1
         }
-        return !rest.contains(where: isVisible)
+        skipIgnored()
+        return next == b.members.endIndex
     }
 }
 

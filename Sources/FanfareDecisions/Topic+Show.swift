@@ -96,16 +96,18 @@ extension Topic {
         _ event: Publication.Event, _ presentation: Presentation, _ emphasis: Emphasis,
         in context: inout DecisionContext, into decisions: inout [Decision]
     ) {
+        // Each use reads its own rule of the kind: a variable with all of them would be a copy of all.
+        let kindRules = kindRules
         let now = context.now
         let waiting = agenda
         agenda.clear()
-        let hasBegun = rules.lifetime.beginsWhen.hold(in: presentation.state)
+        let hasBegun = kindRules.rules.lifetime.beginsWhen.hold(in: presentation.state)
         let started = shown.publish(presentation.state, hasBegun: hasBegun, isLast: event == .end, now: now)
         var dismissal: DismissalTime?
         if event == .end {
-            let time = context.time(of: rules.lifetime.dismissal, ofActivityLasting: now - started)
+            let time = context.time(of: kindRules.rules.lifetime.dismissal, ofActivityLasting: now - started)
             dismissal = time
-            agenda.lapseAt = now + time.duration(from: context.arrivedAt) + rules.lifetime.forgetAfter
+            agenda.lapseAt = now + time.duration(from: context.arrivedAt) + kindRules.rules.lifetime.forgetAfter
         } else {
             countSilence(from: now)
         }
@@ -113,20 +115,23 @@ extension Topic {
             serial: context.nextSerial(), topicID: id,
             topic: TopicNumber(place: context.place, birth: birth), topicKind: kind, version: shown.version,
             event: event, state: presentation.encoded, priority: emphasis.priority, alert: emphasis.alert,
-            relevance: emphasis.relevance.map { max($0, rules.relevance ?? $0) } ?? rules.relevance,
+            relevance: emphasis.relevance.map { max($0, kindRules.rules.relevance ?? $0) } ?? kindRules.rules.relevance,
             prominence: Prominence(
-                hasBegun: hasBegun, importance: rules.relevance ?? 0,
+                hasBegun: hasBegun, importance: kindRules.rules.relevance ?? 0,
                 news: emphasis.relevance ?? emphasis.alert.map { Prominence.news(with: $0.class) }),
             shortForms: presentation.short,
             stateSizeMax: kindRules.stateSizeMax,
-            staleAfter: rules.pace.staleAfter.duration(gap: arrivals.gapMilliseconds.map { .milliseconds($0) }),
+            staleAfter: kindRules.rules.pace.staleAfter.duration(
+                gap: arrivals.gapMilliseconds.map { .milliseconds($0) }),
             dismissal: dismissal,
-            freesID: event == .end && rules.lifetime.reopens == .afresh,
+            freesID: event == .end && kindRules.rules.lifetime.reopens == .afresh,
             expiry: Expiry(
-                renews: rules.lifetime.renews,
-                dismissal: context.time(of: rules.lifetime.dismissal, ofActivityLasting: TopicRules.durationMax)),
-            scheduledAt: rules.schedule(of: presentation.state, shownSince: started),
+                renews: kindRules.rules.lifetime.renews,
+                dismissal: context.time(
+                    of: kindRules.rules.lifetime.dismissal, ofActivityLasting: TopicRules.durationMax)),
+            scheduledAt: kindRules.rules.schedule(of: presentation.state, shownSince: started),
             isRepublished: waiting.republishes)
+        context.replaced = newest
         newest = publication.alert == nil ? publication : publication.silent
         isNewestWithheld = false
         decisions.append(.publish(publication))

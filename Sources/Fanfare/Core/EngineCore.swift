@@ -258,8 +258,9 @@ package final class EngineCore {
         if !decisions.isEmpty { sendJoinTimes() }
         let delegate = delegate
         var publication: Publication?
-        for decision in decisions {
-            switch decision {
+        // By index: the variable of a loop is a copy of each decision with all its texts.
+        for index in decisions.indices {
+            switch decisions[index] {
             case .publish(let new):
                 publication = new
                 noteAlert(of: new)

@@ -31,6 +31,21 @@ import Testing
         #expect(story.core.forgotten.isEmpty, "told once")
     }
 
+    /// Whoever drops the last reference to a publication frees it, which is to be the thread that decides.
+    @Test func aPublicationThatIsNoTopicsNewestAnyMoreIsKeptForAWhile() {
+        var story = Scripted()
+        weak var replaced: Publication?
+        weak var forgotten: Publication?
+        story.apply(order(1).set(0, ["eta": 5]))
+        replaced = story.publications.last
+        story.apply(order(1).end(100))
+        forgotten = story.publications.last
+        story.advance(to: at(100 + 900 + 4 * 3600))
+        #expect(story.forgotten == ["order/1"])
+        story.decisions.removeAll()
+        #expect(replaced?.version == 1 && forgotten?.version == 2)
+    }
+
     @Test func theLimitCountsTopicsThatLive() {
         var story = Scripted(rules: rules { $0.limits.topicsMax = 3 })
         for number in 1...3 { story.apply(order(number).set(0, ["eta": 5])) }
