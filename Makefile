@@ -49,6 +49,7 @@ soak: setup ## All planted faults, a thousand crashes, power lost at each write,
 		scripts/swift-test "engines' worlds" --filter EngineWorldTests
 	FANFARE_CRASH_WORLDS=$$((SOAK_MINUTES * 200)) FANFARE_CRASH_SEED=$$(date +%s)000000 \
 		scripts/swift-test "engines that are killed" --filter UnfinishedAlertTests
+	swift build -c release --product fanfare
 	swift build -c release --product fanfare-crash
 	"$$(swift build -c release --show-bin-path)/fanfare-crash" rounds --rounds 1000 --seed $$(date +%s) --least 100
 	"$$(swift build -c release --show-bin-path)/fanfare-crash" sweep

@@ -276,7 +276,8 @@ if development {
             name: "fanfare-crash", dependencies: ["CrashTest", "FanfareLoop"], path: "Load/crash", exclude: ["Crash"],
             swiftSettings: language),
         .testTarget(
-            name: "CrashJudgeTests", dependencies: ["CrashTest"], path: "Tests/Unit/CrashJudgeTests",
+            name: "CrashJudgeTests", dependencies: ["CrashTest", "FanfareModel", "LoadJSON"],
+            path: "Tests/Unit/CrashJudgeTests",
             swiftSettings: swiftOfTests),
         // The store's writes, recorded; what a loss of power leaves of them, and the judge of what is read back.
         .target(name: "WriteRecorder", path: "Load/powerloss/Recorder"),

@@ -21,6 +21,12 @@ struct Run {
         return try body(path)
     }
 
+    /// What a run says of itself, beside the judge.
+    private struct Played {
+        let summary: String
+        let met: [(String, Int)]
+    }
+
     /// - Returns: `true` if nothing is wrong.
     func rounds() throws -> Bool {
         var options = Rounds.Options()
@@ -30,8 +36,8 @@ struct Run {
         if let seconds = numbers["--seconds"] { options.seconds = seconds }
         options.fault = fault
         tell("seed \(options.seed), \(options.rounds) rounds")
-        let (history, findings, summary) = try play(options)
-        tell("\(history.lives.last.map { $0.round - 1 } ?? 0) rounds\n\(summary)")
+        let (history, findings, rounds) = try play(options)
+        tell("\(history.lives.last.map { $0.round - 1 } ?? 0) rounds\n\(rounds.summary)")
         let kills = Kills(history)
         tell(kills.text)
         tell(findings.text)
@@ -43,7 +49,9 @@ struct Run {
             ("start that was given up", findings.startsUncertain),
             ("comparison when everything had arrived", findings.checkedAtSettlements),
         ]
-        for (name, count) in seen where count == 0 {
+        var met = rounds.met
+        if !met.isEmpty { met.append(("comparison after an app's absence", findings.checkedAfterAbsences)) }
+        for (name, count) in seen + met where count == 0 {
             tell("no \(name) was judged")
             isGood = false
         }
@@ -54,14 +62,14 @@ struct Run {
         return isGood
     }
 
-    private func play(_ options: Rounds.Options) throws -> (History, Findings, String) {
+    private func play(_ options: Rounds.Options) throws -> (History, Findings, Played) {
         try inFolder { path in
             var options = options
             options.folder = path
             let rounds = try Rounds(options)
-            let (history, dump) = try rounds.run(report: tell)
-            var judge = CrashJudge(history, try Record(dump: dump, history), seed: options.seed)
-            return (history, judge.judge(), rounds.summary)
+            let (history, dumps) = try rounds.run(report: tell)
+            var judge = CrashJudge(history, try Record(dumps: dumps, history), seed: options.seed)
+            return (history, judge.judge(), Played(summary: rounds.summary, met: rounds.met))
         }
     }
 
@@ -149,10 +157,11 @@ extension Findings {
         var lines = [
             "judged: \(pushes) pushes to \(checkedCards) cards, \(starts) starts (\(startsAfterRestarts) after a restart; \(startsUncertain) "
                 + "given up, \(startsLost) of them had not left), \(ends) ends (\(endsAgain) again), \(alerts) alerts; "
-                + "\(checkedAtSettlements) cards compared when everything had arrived",
+                + "\(checkedAtSettlements) cards compared when everything had arrived, \(checkedAfterAbsences) of them after their app's absence",
             "superfluous: \(superfluous) silent pushes for \(restartsOfCards) restarts of cards, "
                 + "\(CrashCosts.superfluousPerRestart) each may be",
-            "alerts that kills have interrupted: \(alertsAtKills) followers, \(alertsLost) lack theirs, \(alertsLostAtOnce) of one alert at most",
+            "alerts that kills have interrupted: \(alertsAtKills) followers, \(alertsLost) lack theirs, \(alertsLostAtOnce) of one alert at most; "
+                + "\(alertsRepeated) alerts came again after a disk had taken no claims",
         ]
         for violation in violations { lines += [violation.text] + violation.history.map { "    " + $0 } }
         // The end of a long log says most.

@@ -10,7 +10,9 @@ private let usage = """
            fanfare-crash sweep [--followers N] [--fault NAME] [--keep FOLDER]
            fanfare-crash faults [--rounds N] [--seed N]
 
-      rounds            kills a program N times (30) while it is loaded with requests; prints the counts and what is wrong
+      rounds            kills a program N times (30) while it is loaded with requests; some lives lack an app or meet a full disk,
+                        and an operator inspects the store with `fanfare`, which is beside this program; prints the counts and
+                        what is wrong
       --seconds T       begins no further round after so many seconds
       --acknowledgements N  acknowledgements in each round before the kill (1000)
       --least N         fails if fewer kills fell inside a commit, a sweep, a start, or a loading

@@ -36,6 +36,18 @@ enum Names {
     /// Returns the id of an event, which its alert names: one word, so that a text of several alerts tells them apart.
     static func event(_ topic: String, _ number: Int) -> String { "\(topic)#\(number)" }
 
+    /// Returns the text that a topic's state has beside its number: most of the largest state that is allowed for some numbers, nothing for the
+    /// others. It differs from number to number, so a state that mixes two of them is seen.
+    static func note(_ topic: some StringProtocol, _ number: Int) -> String {
+        // A lineup has room for the short rows of several topics.
+        guard number % noteInterval == 1, !topic.hasPrefix("favourite/") else { return "" }
+        let word = "\(topic)#\(number) "
+        return String(repeating: word, count: noteBytes / word.utf8.count)
+    }
+    private static let noteInterval = 8
+    /// State, alert and fields of a start fit into a push beside it.
+    private static let noteBytes = 2600
+
     /// Is `true` for topics whose followers are so many that a sweep takes a while.
     static func isCrowd(_ topic: some StringProtocol) -> Bool { topic.hasPrefix("crowd/") }
 }

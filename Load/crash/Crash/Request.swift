@@ -21,7 +21,10 @@ package enum Request: Sendable, Equatable {
     case unfollow(card: Int)
     case start(card: Int, audience: [String])
     case confirm(card: Int, generation: Int)
-    case settle, stop
+    case settle
+    /// No file of the program may grow from now on, as on a full disk; or they may again.
+    case disk(isFull: Bool)
+    case stop
 
     var line: String {
         switch self {
@@ -35,6 +38,7 @@ package enum Request: Sendable, Equatable {
         case .start(let card, let audience): "start \(card) \(audience.joined(separator: ","))"
         case .confirm(let card, let generation): "confirm \(card) \(generation)"
         case .settle: "settle"
+        case .disk(let isFull): isFull ? "disk full" : "disk free"
         case .stop: "stop"
         }
     }
@@ -54,6 +58,11 @@ package enum Request: Sendable, Equatable {
         }
         if verb == "settle" || verb == "stop" {
             self = verb == "settle" ? .settle : .stop
+            return
+        }
+        if verb == "disk" {
+            guard let state = rest.popFirst(), state == "full" || state == "free" else { return nil }
+            self = .disk(isFull: state == "full")
             return
         }
         guard let card = number(rest.popFirst()) else { return nil }
@@ -77,6 +86,17 @@ package enum Request: Sendable, Equatable {
         default: return nil
         }
     }
+
+    /// Card that the request is about; `nil` for one about a topic or the program.
+    var card: Int? {
+        switch self {
+        case .follow(let card, _, _), .move(let card, _), .replaceToken(let card, _), .unfollow(let card),
+            .start(let card, _),
+            .confirm(let card, _):
+            card
+        case .change, .order, .settle, .disk, .stop: nil
+        }
+    }
 }
 
 /// The program's answer to a request, a line as well.
@@ -85,6 +105,8 @@ package enum Answer: Equatable {
     /// The receipt promises less.
     case memory
     case settled, unsettled
+    /// The program has done what concerns it alone.
+    case done
     /// The engine has stopped: activities that still lacked something, and events that were not known to be durable.
     case stopped(owed: Int, unstored: Int)
     case failed(String)
@@ -95,6 +117,7 @@ package enum Answer: Equatable {
         case .memory: "memory"
         case .settled: "settled"
         case .unsettled: "unsettled"
+        case .done: "done"
         case .stopped(let owed, let unstored): "stopped \(owed) \(unstored)"
         case .failed(let text): "failed \(text.replacing("\n", with: " "))"
         }
@@ -107,6 +130,7 @@ package enum Answer: Equatable {
         case "memory": self = .memory
         case "settled": self = .settled
         case "unsettled": self = .unsettled
+        case "done": self = .done
         case "stopped":
             let numbers = rest.compactMap { Int($0) }
             self = numbers.count == 2 ? .stopped(owed: numbers[0], unstored: numbers[1]) : .failed("stopped")

@@ -15,19 +15,20 @@ final class Service {
     private let signal: WakeupSignal
     let port: UInt16
     let startedNanoseconds: Int64
-    let certificates: String
 
     /// - Parameters:
-    ///   - folder: gets keys and certificates.
+    ///   - app: the only app whose pushes it accepts.
+    ///   - certificates: folder of keys and certificates.
     ///   - options: those of `apns-simulator`.
     ///   - onAccepted: called on the simulator's thread with each push that it accepts.
-    init(folder: String, options: [String], onAccepted: @escaping @Sendable (AcceptedPush) -> Void) throws {
-        certificates = folder + "/certificates"
-        try Service.makeCertificates(in: certificates)
+    init(
+        of app: CardApp = .first, certificates: String, options: [String],
+        onAccepted: @escaping @Sendable (AcceptedPush) -> Void
+    ) throws {
         let options = try SimulatorOptions(
             arguments: [
                 "--cert", certificates + "/server.pem", "--key", certificates + "/server.key", "--public-key",
-                certificates + "/apns.pub.pem", "--bundle-id", Names.bundleID,
+                certificates + "/apns.pub.pem", "--bundle-id", app.bundleID,
             ] + options)
         let begun = Locked<Result<(UInt16, Int64, WakeupSignal), any Error>?>(nil)
         let isBegun = DispatchSemaphore(value: 0)
@@ -91,7 +92,8 @@ final class Service {
         return text.withLock { $0 }
     }
 
-    private static func makeCertificates(in folder: String) throws(CrashError) {
+    /// Makes a folder with keys and certificates.
+    static func makeCertificates(in folder: String) throws(CrashError) {
         var places = [FileManager.default.currentDirectoryPath]
         var place = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
         while place.path != "/" {

@@ -209,6 +209,65 @@ import Testing
         }
     }
 
+    /// Four cards, the last of which is of the second app, and three lives, the second of which lacks that app.
+    private static func livesWithAbsence() -> Lives {
+        var lives = Lives()
+        lives.history.cards = Array(repeating: lives.history.cards[0], count: 4)
+        lives.record.pushes = Array(repeating: lives.record.pushes[0], count: 4)
+        lives.history.lives[1].apps = [.first]
+        lives.history.lives[1].killed = 24
+        lives.history.lives.append(History.Life(round: 3, beganNanoseconds: 20_000_000_000))
+        lives.history.settlements.append(.init(life: 2, asked: 25, acknowledged: 26, nanoseconds: 20_500_000_000))
+        lives.record.pushes[3][2] = Lives.push(3, at: 20_100, stamp: 110)
+        lives.record.pushes[3][2].life = 2
+        return lives
+    }
+
+    @Test func aCardGetsWhatItHasMissedWhenItsAppComesBack() {
+        let good = Self.livesWithAbsence().findings()
+        #expect(good.violationCount == 0, "\(good.violations)")
+        #expect(good.checkedAtSettlements == 7 && good.checkedAfterAbsences == 1 && good.alertsAtKills == 3)
+        var lives = Self.livesWithAbsence()
+        lives.record.pushes[3].removeLast()
+        let lost = lives.findings().violations.map(\.text)
+        #expect(
+            lost.contains { $0.contains("life 2") && $0.contains("everything settled, and the card has 2") }, "\(lost)")
+    }
+
+    @Test func theJudgeSeesAPushToACardWhoseAppTheLifeLacks() {
+        var lives = Self.livesWithAbsence()
+        lives.record.pushes[3][2] = Lives.push(3, at: 10_100, stamp: 110)
+        let found = lives.findings().violations.map(\.text)
+        #expect(found.count == 1 && found[0].hasSuffix("a push comes to a card whose app this life lacks"), "\(found)")
+    }
+
+    @Test func anAlertMayComeAgainAfterADiskThatTookNoClaims() {
+        var lives = Lives()
+        lives.record.pushes[0].insert(Lives.push(2, at: 10_050, stamp: 109, alerts: true), at: 2)
+        lives.history.lives[0].mayRepeatAlerts = true
+        let findings = lives.findings()
+        #expect(findings.violationCount == 0 && findings.alertsRepeated == 1, "\(findings.violations)")
+        lives.record.pushes[0][2].life = 0
+        let inOneLife = lives.findings().violations.map(\.text)
+        #expect(inOneLife.contains { $0.contains("alert 2 of match/0 twice") }, "\(inOneLife)")
+    }
+
+    @Test func theNumberOfStoredCardsHasBounds() {
+        var lives = Self.livesWithAbsence()
+        #expect(lives.history.storedCards == 4...4)
+        // One has asked to leave, one has not been acknowledged, one was started, and one number was never given.
+        lives.history.cards[0].unfollowed = 24
+        lives.history.cards[1].shows[0].acknowledged = nil
+        lives.history.cards[2].shows[0].acknowledged = nil
+        lives.history.cards[2].start = .init(asked: 3, life: 0, acknowledged: 4)
+        lives.history.cards.append(History.Card())
+        #expect(lives.history.storedCards == 2...4)
+        lives.history.cards[2].start?.uncertain = 1
+        #expect(lives.history.storedCards == 1...4)
+        lives.history.topics[0].changes.append(Lives.change(.end, 30, nil, life: 2))
+        #expect(lives.history.storedCards == 0...4)
+    }
+
     /// The last pushes of a life arrive in the millisecond in which the next one begins.
     @Test func aPushIsOfTheLifeThatHasSentIt() {
         let lives = [0, 9, 10, 11, 20, 21].map { Record.life(of: $0, begins: [0, 10, 20]) }
@@ -230,7 +289,10 @@ import Testing
             let card = lives.history.cards[0]
             lives.history.cards = Array(repeating: card, count: 40_000)
             lives.record.pushes = Array(repeating: lives.record.pushes[0], count: 40_000)
-            for card in 0..<count { lives.record.pushes[card][1].alerts = [] }
+            // The shards of each app make claims for themselves.
+            for card in lives.history.cards.indices.filter({ CardApp(card: $0) == .first }).prefix(count) {
+                lives.record.pushes[card][1].alerts = []
+            }
             return lives.findings()
         }
         #expect(lives(lacking: 6000).violationCount == 0)
@@ -243,14 +305,15 @@ import Testing
             .change(.alert, topic: "match/1", number: 7), .change(.end, topic: "order/2", number: 1),
             .order(.pause, topic: "match/1"), .follow(card: 3, audience: ["a/1", "b/2"], generation: 0),
             .move(card: 3, audience: ["a/1"]), .replaceToken(card: 3, generation: 2), .unfollow(card: 3),
-            .start(card: 4, audience: ["a/1"]), .confirm(card: 4, generation: 0), .settle, .stop,
+            .start(card: 4, audience: ["a/1"]), .confirm(card: 4, generation: 0), .settle, .disk(isFull: true),
+            .disk(isFull: false), .stop,
         ]
         for request in requests { #expect(Request(request.line.split(separator: " ")) == request) }
         let answers: [Answer] = [
-            .durable, .memory, .settled, .unsettled, .stopped(owed: 1, unstored: 2), .failed("no room"),
+            .durable, .memory, .settled, .unsettled, .done, .stopped(owed: 1, unstored: 2), .failed("no room"),
         ]
         for answer in answers { #expect(Answer(answer.line.split(separator: " ")) == answer) }
-        for line in ["", "follow", "follow x a/1 0", "event a/1", "confirm 1 x", "dance 1"] {
+        for line in ["", "follow", "follow x a/1 0", "event a/1", "confirm 1 x", "disk half", "dance 1"] {
             #expect(Request(line.split(separator: " ")) == nil, "\(line)")
         }
     }

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Testing
 
 @testable import FanfareCLI
@@ -72,6 +73,51 @@ import Testing
             let line = report ?? refusal ?? ""
             #expect(line.hasPrefix("--decisions /dev/full: cannot be written: "), "\(line)")
             #expect(line.hasSuffix("; pushing goes on without the missing lines of earlier runs") == isPushing)
+        }
+    }
+
+    /// A limit on the size of files stands for a full disk. In a process of its own, because the limit is everybody's. The next run, which has room,
+    /// could not tell a torn line from a whole one.
+    @Test func aLineThatADiskHasRoomForAPartOfIsCutOff() async {
+        await #expect(processExitsWith: .success) {
+            signal(SIGXFSZ, SIG_IGN)
+            let size = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
+            let path = NSTemporaryDirectory() + "fanfare-recalled-\(UUID())"
+            let whole = Data(RecalledLinesTests.lines.joined())
+            for room in [1, 7, 3000, 70_000, whole.count - 1] {
+                try Data().write(to: URL(fileURLWithPath: path))
+                var limit = rlimit()
+                getrlimit(size, &limit)
+                limit.rlim_cur = rlim_t(room)
+                setrlimit(size, &limit)
+                let recalled = try RecalledLines(path)
+                for line in RecalledLinesTests.lines { recalled.take(line) }
+                let fault = recalled.finish()
+                limit.rlim_cur = limit.rlim_max
+                setrlimit(size, &limit)
+                let kept = try Data(contentsOf: URL(fileURLWithPath: path))
+                #expect(fault?.contains("cannot be written") == true, "room for \(room) bytes")
+                #expect(
+                    whole.starts(with: kept) && kept.count <= room && kept.last ?? 10 == 10, "room for \(room) bytes")
+                let next = try RecalledLines(path)
+                for line in RecalledLinesTests.lines { next.take(line) }
+                let later = next.finish()
+                let content = try Data(contentsOf: URL(fileURLWithPath: path))
+                #expect(later == nil && content == whole, "room for \(room) bytes")
+            }
+            try FileManager.default.removeItem(atPath: path)
+        }
+    }
+
+    /// A kill tears the last line of a file at any of its bytes.
+    @Test func aTornLastLineIsWrittenAnew() throws {
+        let lines = Array(Self.lines.prefix(2))
+        let content = Data(lines.joined())
+        for length in lines[0].count..<content.count {
+            #expect(try recall(content.prefix(length), lines) == (content, nil), "\(length) bytes")
+            // Nothing precedes a line that was decided after a checkpoint and torn.
+            let behind = try recall(content.prefix(length), behind: 1, Array(lines.suffix(1)))
+            #expect(behind == (content, nil), "\(length) bytes behind a checkpoint")
         }
     }
 

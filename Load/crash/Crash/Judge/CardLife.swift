@@ -2,12 +2,14 @@
 struct CardLife {
     private let history: History
     private let record: Record
+    private let index: Int
     private let card: History.Card
     private let pushes: [Record.Push]
     private(set) var violations: [(text: String, life: Int)] = []
     private(set) var counts = Findings()
     private var numbers: [Int: Int] = [:]
-    private var alerts: Set<[Int]> = []
+    /// Life in which an alert first came, by topic and number.
+    private var alerts: [[Int]: Int] = [:]
     private var last: Record.Push?
     private var ended: Record.Push?
     private var superfluous = 0
@@ -15,6 +17,7 @@ struct CardLife {
     private var returns: [[Int]: Int] = [:]
 
     init(card index: Int, of judge: CrashJudge) {
+        self.index = index
         history = judge.history
         record = judge.record
         card = judge.history.cards[index]
@@ -26,6 +29,7 @@ struct CardLife {
     mutating func walk() {
         counts.starts = pushes.count { $0.event == .start }
         counts.pushes = counts.starts
+        for push in pushes { judgeApp(push) }
         for push in pushes where push.event != .start {
             counts.pushes += 1
             judgeQuiet(push)
@@ -43,6 +47,10 @@ struct CardLife {
     private mutating func noteRestarts() {
         guard let first = pushes.first?.life, let last = pushes.last?.life else { return }
         counts.restartsOfCards += last - first
+    }
+
+    private mutating func judgeApp(_ push: Record.Push) {
+        if !history.serves(index, in: push.life) { complain("a push comes to a card whose app this life lacks", push) }
     }
 
     /// A planned stop has told what everybody has.
@@ -96,7 +104,7 @@ struct CardLife {
             }
             numbers[shown.topic] = max(numbers[shown.topic] ?? 0, shown.number)
             if let pause = change.pause, change.kind != .end {
-                let lifted = topic.pauses[pause].liftedNanoseconds.map { record.milliseconds($0) } ?? .max
+                let lifted = topic.pauses[pause].liftedNanoseconds.map { record.milliseconds($0, of: index) } ?? .max
                 if push.arrival < lifted {
                     complain("\(shown.number) of \(topic.name) is shown though it is paused", push)
                 }
@@ -147,14 +155,23 @@ struct CardLife {
                 complain("an alert \(alert.number) of \(topic.name), which has none", push)
                 continue
             }
-            if !alerts.insert([alert.topic, alert.number]).inserted {
-                complain("alert \(alert.number) of \(topic.name) twice", push)
+            if let first = alerts.updateValue(push.life, forKey: [alert.topic, alert.number]) {
+                judgeRepeat(of: alert, firstIn: first, push)
             }
             if change.isMuted { complain("alert \(alert.number) of \(topic.name), which was muted", push) }
             let joined = card.shows.filter { $0.value.contains(alert.topic) }.map(\.asked).min() ?? .max
             if joined > change.acknowledged ?? .max {
                 complain("alert \(alert.number) of \(topic.name) comes to a card that joined after it", push)
             }
+        }
+    }
+
+    /// An alert may come again to a card to which a program sent it without a claim, because the disk took none for two seconds before the kill.
+    private mutating func judgeRepeat(of alert: Record.Shown, firstIn life: Int, _ push: Record.Push) {
+        if push.life > life, history.lives.indices.contains(life), history.lives[life].mayRepeatAlerts {
+            counts.alertsRepeated += 1
+        } else {
+            complain("alert \(alert.number) of \(history.topics[alert.topic].name) twice", push)
         }
     }
 }
@@ -165,6 +182,7 @@ extension Findings {
         starts += more.starts
         ends += more.ends
         alerts += more.alerts
+        alertsRepeated += more.alertsRepeated
         superfluous += more.superfluous
         restartsOfCards += more.restartsOfCards
         endsAgain += more.endsAgain

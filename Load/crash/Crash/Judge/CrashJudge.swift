@@ -70,10 +70,10 @@ package struct CrashJudge {
             let hasState = topic.changes.contains { change in
                 change.acknowledged.map { $0 < settled.asked } == true && change.pause == nil
             }
-            guard settled.life < start.uncertain ?? .max, hasState,
+            guard settled.life < start.uncertain ?? .max, hasState, history.serves(card, in: settled.life),
                 topic.end.map({ $0.asked > settled.acknowledged }) ?? true,
                 !isPaused(topic, during: start.asked...settled.acknowledged),
-                !starts.contains(where: { $0.arrival <= record.milliseconds(settled.nanoseconds) })
+                !starts.contains(where: { $0.arrival <= record.milliseconds(settled.nanoseconds, of: card) })
             else { continue }
             found.append(("a start was acknowledged, everything settled, and it has not left", settled.life))
             break
@@ -95,8 +95,8 @@ package struct CrashJudge {
         var newest: [Int: Int] = [:]
         var newestAlert: [Int: Int] = [:]
         let pushes = record.pushes[card]
-        for settlement in history.settlements {
-            let time = record.milliseconds(settlement.nanoseconds)
+        for settlement in history.settlements where history.serves(card, in: settlement.life) {
+            let time = record.milliseconds(settlement.nanoseconds, of: card)
             while next < pushes.count, pushes[next].arrival <= time {
                 for shown in pushes[next].content?.shown ?? [] {
                     newest[shown.topic] = max(newest[shown.topic] ?? 0, shown.number)
@@ -112,10 +112,18 @@ package struct CrashJudge {
                 })
             else { continue }
             for topic in show.value {
+                if isOfAbsence(topic, for: card, at: settlement) { findings.checkedAfterAbsences += 1 }
                 found += judge(topic, at: settlement, show, newest[topic] ?? 0, newestAlert[topic] ?? 0)
             }
         }
         return found
+    }
+
+    /// Is `true` if the newest change of a topic was acknowledged in a life that lacked the card's app.
+    private func isOfAbsence(_ topic: Int, for card: Int, at settlement: History.Settlement) -> Bool {
+        let newest = history.topics[topic].changes.last { ($0.acknowledged ?? .max) < settlement.asked }
+        guard history.topics[topic].end == nil, let life = newest?.life else { return false }
+        return !history.serves(card, in: life)
     }
 
     private mutating func judge(
@@ -213,20 +221,26 @@ package struct CrashJudge {
                     topic.changes[place].asked > settled, topic.changes[place].acknowledged! < killed,
                     !topic.changes[place].isMuted, topic.changes[place].pause == nil
                 else { continue }
-                count(place + 1, of: index, followers[index], killedIn: life)
+                for app in CardApp.allCases {
+                    count(place + 1, of: index, followers[index].filter { CardApp(card: $0) == app }, killedIn: life)
+                }
             }
         }
     }
 
+    /// - Parameter followers: those of one app, whose shards make their claims for themselves.
     private mutating func count(_ number: Int, of topic: Int, _ followers: [Int], killedIn life: Int) {
         let change = history.topics[topic].changes[number - 1]
         // Until everything has arrived in a later life.
         let until = history.settlements.first { $0.life > life }
+        // An alert does not wait for the return of an app.
+        let lives = life...(until?.life ?? life)
         let certain = followers.filter { card in
-            history.cards[card].shows.contains {
-                $0.value == [topic] && ($0.acknowledged ?? .max) < change.asked
-                    && ($0.leaving ?? .max) > until?.acknowledged ?? 0
-            }
+            lives.allSatisfy { history.serves(card, in: $0) }
+                && history.cards[card].shows.contains {
+                    $0.value == [topic] && ($0.acknowledged ?? .max) < change.asked
+                        && ($0.leaving ?? .max) > until?.acknowledged ?? 0
+                }
         }
         guard let until, !certain.isEmpty, history.topics[topic].end.map({ $0.asked > until.acknowledged }) ?? true
         else { return }

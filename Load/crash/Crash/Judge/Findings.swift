@@ -16,6 +16,8 @@ package struct Findings {
     package var startsLost = 0
     package var ends = 0
     package var alerts = 0
+    /// Alerts that came again, because a full disk had taken no claims of them.
+    package var alertsRepeated = 0
     /// States sent again to those who have them, and the restarts of cards that were there before.
     package var superfluous = 0
     package var restartsOfCards = 0
@@ -26,6 +28,8 @@ package struct Findings {
     package var alertsLostAtOnce = 0
     package var checkedCards = 0
     package var checkedAtSettlements = 0
+    /// Those of cards whose newest change was acknowledged in a life that lacked their app.
+    package var checkedAfterAbsences = 0
 
     private static let kept = 20
 

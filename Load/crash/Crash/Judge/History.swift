@@ -93,6 +93,10 @@ package struct History {
         /// followers of several topics.
         package var isQuiet = false
         package var phases: [Phase] = []
+        /// Apps of the engine.
+        package var apps = Set(CardApp.allCases)
+        /// Is `true` if the disk had taken no claims for so long before the kill that alerts may have left without them.
+        package var mayRepeatAlerts = false
 
         package init(round: Int, beganNanoseconds: Int64) {
             (self.round, self.beganNanoseconds) = (round, beganNanoseconds)
@@ -119,4 +123,20 @@ package struct History {
     package var complaints: [String] = []
 
     package init() {}
+
+    /// Bounds of the number of cards that the store has, however many rows of cards that are over wait for their removal.
+    package var storedCards: ClosedRange<Int> {
+        let asked = cards.count { !$0.shows.isEmpty }
+        let certain = cards.count { card in
+            let isStarting = card.start.map { $0.acknowledged != nil && $0.uncertain == nil } ?? false
+            guard card.shows.last?.acknowledged != nil || isStarting, card.unfollowed == nil else { return false }
+            return !card.shows.contains { $0.value.contains { topics[$0].end != nil } }
+        }
+        return certain...asked
+    }
+
+    /// Is `true` if the engine of that life had the card's app.
+    func serves(_ card: Int, in life: Int) -> Bool {
+        !lives.indices.contains(life) || lives[life].apps.contains(CardApp(card: card))
+    }
 }

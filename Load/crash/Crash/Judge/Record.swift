@@ -45,30 +45,39 @@ package struct Record {
     }
 
     package var pushes: [[Push]]
-    package var startedNanoseconds: Int64 = 0
+    /// Starts of the simulators' clocks.
+    package private(set) var startedNanoseconds: [CardApp: Int64] = [:]
     package var complaints: [String] = []
 
     package init(cards: Int) { pushes = Array(repeating: [], count: cards) }
 
-    /// Returns a time as the simulator counts it.
-    func milliseconds(_ nanoseconds: Int64) -> Int64 { (nanoseconds - startedNanoseconds) / 1_000_000 }
+    /// Returns a time as the simulator of a card's app counts it.
+    func milliseconds(_ nanoseconds: Int64, of card: Int) -> Int64 {
+        (nanoseconds - startedNanoseconds[CardApp(card: card), default: 0]) / 1_000_000
+    }
 
     // MARK: Reading
 
     private struct Meanings {
-        var topics: [String: Int] = [:]
+        let app: CardApp
+        let topics: [String: Int]
         /// Card and generation by the token's name.
         var tokens: [String: (card: Int, generation: Int)] = [:]
         var contents: [String: Content] = [:]
         var alerts: [String: [Shown]] = [:]
     }
 
-    /// Reads the simulator's dump.
-    package init(dump: String, _ history: History) throws {
+    /// Reads the dumps of the apps' simulators. A token that is of another app than its simulator is unknown there.
+    package init(dumps: [CardApp: String], _ history: History) throws {
         self.init(cards: history.cards.count)
-        var names = Meanings()
-        for (index, topic) in history.topics.enumerated() { names.topics[topic.name] = index }
-        for (index, card) in history.cards.enumerated() {
+        for app in CardApp.allCases { if let dump = dumps[app] { try read(dump, of: app, history) } }
+        place(history)
+    }
+
+    private mutating func read(_ dump: String, of app: CardApp, _ history: History) throws {
+        let topics = history.topics.enumerated().map { ($1.name, $0) }
+        var names = Meanings(app: app, topics: Dictionary(uniqueKeysWithValues: topics))
+        for (index, card) in history.cards.enumerated() where CardApp(card: index) == app {
             var generations = card.tokens.map(\.value)
             if card.start != nil { generations.append(Names.startGeneration) }
             for generation in generations {
@@ -77,7 +86,6 @@ package struct Record {
         }
         var reader = try JSONLineReader(path: dump)
         while let line = try reader.next() { try read(line, &names) }
-        place(history)
     }
 
     private mutating func read(_ line: JSON, _ names: inout Meanings) throws {
@@ -85,7 +93,7 @@ package struct Record {
         case "state":
             guard let hash = line["hash"]?.stringValue, let state = line["state"] else { return }
             guard let content = Record.content(state, hash, names.topics) else {
-                complaints.append("a state that no topic has: \(state.canonicalText)")
+                complaints.append("a state that no topic has: \(state.canonicalText.prefix(Record.shownMax))")
                 return
             }
             names.contents[hash] = content
@@ -96,12 +104,13 @@ package struct Record {
         case "token":
             guard let token = line["token"]?.stringValue, let accepted = line["accepted"]?.arrayValue else { return }
             guard let (card, generation) = names.tokens[token] else {
-                complaints.append("token \(token) accepted \(accepted.count) pushes, and nobody has it")
+                complaints.append(
+                    "token \(token) accepted \(accepted.count) pushes, and nobody of the \(names.app) app has it")
                 return
             }
             for entry in accepted { try read(entry, of: card, generation, names) }
         case "counters":
-            startedNanoseconds = line["startedNanoseconds"]?.intValue ?? 0
+            startedNanoseconds[names.app] = line["startedNanoseconds"]?.intValue ?? 0
             if let lost = line["unrecorded"]?.intValue, lost > 0 {
                 complaints.append("\(lost) pushes are not in the dump")
             }
@@ -124,13 +133,17 @@ package struct Record {
 
     /// Sorts the pushes of each card's tokens into one order, and says in which life each arrived.
     private mutating func place(_ history: History) {
-        let begins = history.lives.map { milliseconds($0.beganNanoseconds) }
+        let begins = Dictionary(
+            uniqueKeysWithValues: CardApp.allCases.map { app in
+                (app, history.lives.map { ($0.beganNanoseconds - startedNanoseconds[app, default: 0]) / 1_000_000 })
+            })
         for card in pushes.indices {
             // Stable: pushes of one token stay in their order.
             let order = pushes[card].indices.sorted { (pushes[card][$0].arrival, $0) < (pushes[card][$1].arrival, $1) }
             pushes[card] = order.map { pushes[card][$0] }
             for index in pushes[card].indices {
-                pushes[card][index].life = Record.life(of: pushes[card][index].arrival, begins: begins)
+                pushes[card][index].life = Record.life(
+                    of: pushes[card][index].arrival, begins: begins[CardApp(card: card), default: []])
             }
         }
     }
@@ -141,18 +154,25 @@ package struct Record {
         max(0, (begins.firstIndex { $0 >= arrival } ?? begins.count) - 1)
     }
 
-    private static func content(_ state: JSON, _ hash: String, _ topics: [String: Int]) -> Content? {
+    /// Returns what a state shows; `nil` for a state that no change has made, such as the number of one with the text of another.
+    static func content(_ state: JSON, _ hash: String, _ topics: [String: Int]) -> Content? {
         func shown(_ name: JSON?, _ number: Int64?) -> Shown? {
             guard let topic = name?.stringValue.flatMap({ topics[$0] }), let number else { return nil }
             return Shown(topic, Int(number))
         }
         guard let rows = state["topics"]?.arrayValue else {
-            return shown(state["topic"], state["number"]?.intValue).map { Content(name: hash, shown: [$0]) }
+            guard let name = state["topic"]?.stringValue, let one = shown(state["topic"], state["number"]?.intValue),
+                state["note"]?.stringValue == Names.note(name, one.number)
+            else { return nil }
+            return Content(name: hash, shown: [one])
         }
         let numbers = rows.map { shown($0["id"], $0["minimal"]?.stringValue.flatMap { Int64($0) }) }
         guard !numbers.contains(where: { $0 == nil }) else { return nil }
         return Content(name: hash, shown: numbers.compactMap(\.self), isLineup: true)
     }
+
+    /// Characters of a wrong state that a complaint shows.
+    private static let shownMax = 300
 
     private static func alert(_ word: Substring, _ topics: [String: Int]) -> Shown? {
         let parts = word.split(separator: "#")

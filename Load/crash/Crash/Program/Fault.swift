@@ -12,6 +12,8 @@ package enum Fault: String, CaseIterable, Sendable {
     case versionBack = "version-back"
     /// Sends a state again to everybody, as a restart may do once.
     case sentAgain = "sent-again"
+    /// Shows a new number with the text of another one.
+    case noteKept = "note-kept"
 
     /// Words of the violations by which the judge tells the fault, one of which is enough.
     package var words: [String] {
@@ -22,6 +24,7 @@ package enum Fault: String, CaseIterable, Sendable {
         case .tokenKept: ["comes to a token that had been replaced"]
         case .unfollowForgotten: ["comes to a card that had left it", "no end has come"]
         case .versionBack: ["goes back from"]
+        case .noteKept: ["a state that no topic has"]
         case .sentAgain: ["a state is sent again to a card that has it"]
         }
     }

@@ -12,7 +12,8 @@ package struct Program: Sendable {
     package struct Options: Sendable {
         var folder = ""
         var marks = ""
-        var port: UInt16 = 0
+        /// Ports of the simulators, for each app that the engine has.
+        var ports: [CardApp: UInt16] = [:]
         var certificates = ""
         var fault: Fault?
         /// Entries between two checkpoints: few, so that programs die in the middle of one, and their log is trimmed.
@@ -22,16 +23,20 @@ package struct Program: Sendable {
         static let connectionsPerShard = 2
 
         var arguments: [String] {
-            ["program", folder, marks, "\(port)", certificates, "\(checkpointInterval)"]
+            let numbers = CardApp.allCases.map { "\(ports[$0] ?? 0)" }.joined(separator: ",")
+            return ["program", folder, marks, numbers, certificates, "\(checkpointInterval)"]
                 + (fault.map { [$0.rawValue] } ?? [])
         }
 
         /// - Returns: `nil` for arguments that no driver gives.
         package init?(_ arguments: ArraySlice<String>) {
             let words = Array(arguments)
-            guard words.count >= 5, let port = UInt16(words[2]), let interval = UInt64(words[4]) else { return nil }
-            (folder, marks, self.port, certificates) = (words[0], words[1], port, words[3])
-            checkpointInterval = interval
+            guard words.count >= 5, let interval = UInt64(words[4]) else { return nil }
+            (folder, marks, certificates, checkpointInterval) = (words[0], words[1], words[3], interval)
+            for (app, word) in zip(CardApp.allCases, words[2].split(separator: ",")) {
+                guard let port = UInt16(word) else { return nil }
+                if port > 0 { ports[app] = port }
+            }
             if words.count > 5 { fault = Fault(rawValue: words[5]) }
         }
 
@@ -43,6 +48,12 @@ package struct Program: Sendable {
         let topic: String
         let number: Int
         let minimal: String
+        let note: String
+
+        init(topic: String, number: Int) {
+            (self.topic, self.number, minimal) = (topic, number, "\(number)")
+            note = Names.note(topic, number)
+        }
     }
 
     private let engine: Engine
@@ -75,14 +86,9 @@ package struct Program: Sendable {
         let claims = MarkedClaims(try ClaimFolder(store: options.folder), marks)
         var store = StoreChoice.parts(log: log, people: people, claims: claims)
         store.checkpointInterval = options.checkpointInterval
-        let files = options.certificates
+        // Apps that share a key share its provider token.
         let credentials = try ProviderToken(
-            keyFile: files + "/apns.p8", keyID: Names.keyID, teamID: Names.teamID)
-        var configuration = PoolConfiguration(
-            endpoint: Endpoint(
-                host: "127.0.0.1", port: options.port, caFile: files + "/ca.pem", serverName: "localhost"),
-            bundleID: Names.bundleID, connections: Options.connectionsPerShard)
-        configuration.quota = ConnectionQuota(pools: Options.shards)
+            keyFile: options.certificates + "/apns.p8", keyID: Names.keyID, teamID: Names.teamID)
         var engineOptions = Engine.Options(transport: .discard, store: store)
         engineOptions.shards = Options.shards
         engineOptions.rules = Program.rules
@@ -92,19 +98,30 @@ package struct Program: Sendable {
             if case .refused(let refusal) = fate { Program.complain("refused: \(refusal)") }
             if case .notStarted(.uncertain) = fate { Program.say("0 uncertain \(activity.text ?? "")") }
         }
-        let app = AppID(bundleID: Names.bundleID)
+        let apps = CardApp.allCases.filter { options.ports[$0] != nil }
         return try Engine(
-            engineOptions, observer: observer, apps: [app],
-            makeTransports: [
-                { [configuration] loop, shard, context in
-                    try MarkedTransport(
-                        { source in
-                            try ConnectionPool(
-                                loop: loop, source: source, credentials: credentials, configuration: configuration,
-                                clock: context.clock, proof: context.proof, onReport: context.report)
-                        }, MarkedSource(shard, marks))
-                }
-            ])
+            engineOptions, observer: observer, apps: apps.map(\.id),
+            makeTransports: apps.map { connections(of: $0, options, credentials, marks) })
+    }
+
+    /// Returns the function that makes the connections of an app's shards.
+    private static func connections(
+        of app: CardApp, _ options: Options, _ credentials: ProviderToken, _ marks: PhaseMarks
+    ) -> TransportFactory {
+        var configuration = PoolConfiguration(
+            endpoint: Endpoint(
+                host: "127.0.0.1", port: options.ports[app] ?? 0, caFile: options.certificates + "/ca.pem",
+                serverName: "localhost"),
+            bundleID: app.bundleID, connections: Options.connectionsPerShard)
+        configuration.quota = ConnectionQuota(pools: Options.shards)
+        return { [configuration] loop, shard, context in
+            try MarkedTransport(
+                { source in
+                    try ConnectionPool(
+                        loop: loop, source: source, credentials: credentials, configuration: configuration,
+                        clock: context.clock, proof: context.proof, onReport: context.report)
+                }, MarkedSource(shard, marks))
+        }
     }
 
     /// Every alert is granted, and topics are forgotten soon.
@@ -138,6 +155,11 @@ package struct Program: Sendable {
                     Program.say("0 failed a request that is none: \(line)")
                     continue
                 }
+                // Not behind the calls that are under way.
+                if case .disk(let isFull) = request {
+                    Program.say("\(number) \(Program.limitFiles(isFull).line)")
+                    continue
+                }
                 Task {
                     if fault == .acknowledgedEarly, isOfEngine(request) {
                         Program.say("\(number) \(Answer.durable.line)")
@@ -148,6 +170,23 @@ package struct Program: Sendable {
                 }
             }
         }
+    }
+
+    /// Bytes that a file may have on a full disk: LMDB's pages about its newest commit can be written on a real one, too, because they are not new.
+    private static let fullDiskBytes: rlim_t = 65_536
+
+    /// Limits the size of all files, which stands for a full disk, or lifts that limit. A write beyond it fails.
+    private static func limitFiles(_ isFull: Bool) -> Answer {
+        // By default the first such write ends the process.
+        signal(SIGXFSZ, SIG_IGN)
+        let resource = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
+        var limit = rlimit()
+        getrlimit(resource, &limit)
+        limit.rlim_cur = isFull ? min(fullDiskBytes, limit.rlim_max) : limit.rlim_max
+        guard setrlimit(resource, &limit) == 0 else {
+            return .failed("the size of files cannot be limited: \(String(cString: strerror(errno)))")
+        }
+        return .done
     }
 
     private func isOfEngine(_ request: Request) -> Bool { request != .settle && request != .stop }
@@ -199,27 +238,27 @@ package struct Program: Sendable {
     private static func answer(_ receipt: Receipt) -> Answer { receipt.durability == .durable ? .durable : .memory }
 
     private func make(_ change: Request.Change, _ topic: String, _ number: Int) async throws(EngineError) -> Answer {
-        let shown = Shown(topic: topic, number: number, minimal: "\(number)")
+        let shown = Shown(topic: topic, number: number)
+        let patch = self.patch(to: shown)
         switch change {
         case .publish: return Program.answer(try await engine.publish(shown, for: TopicID(topic)))
-        case .correct: return Program.answer(try await engine.correct(TopicID(topic), .patch(Program.patch(shown))))
+        case .correct: return Program.answer(try await engine.correct(TopicID(topic), .patch(patch)))
         case .event, .alert, .end: break
         }
         let id = Names.event(topic, number)
         var event = FeedEvent(
             topic: TopicID(topic), at: FeedTime(milliseconds: Clock.wallMilliseconds()), id: id,
-            kind: change.rawValue, lifecycle: change == .end ? .end : nil, change: .patch(Program.patch(shown)),
+            kind: change.rawValue, lifecycle: change == .end ? .end : nil, change: .patch(patch),
             alert: change == .alert ? AlertText(title: id, body: "now") : nil)
         let answer = Program.answer(try await engine.ingest(event))
         if change != .end, number.isMultiple(of: 5) {
             event.id = id + "/again"
             switch fault {
             case .alertTwice where change == .alert:
-                event.change = .patch(Program.patch(shown, isAgain: true))
+                event.change = .patch(self.patch(to: shown, isAgain: true))
                 _ = try await engine.ingest(event)
             case .versionBack where number > 1:
-                let old = Shown(topic: topic, number: number - 1, minimal: "\(number - 1)")
-                event.change = .patch(Program.patch(old))
+                event.change = .patch(self.patch(to: Shown(topic: topic, number: number - 1)))
                 _ = try await engine.ingest(event)
             case .sentAgain: _ = try await engine.order(.republish, for: .topic(TopicID(topic)))
             default: break
@@ -228,10 +267,11 @@ package struct Program: Sendable {
         return answer
     }
 
-    private static func patch(_ shown: Shown, isAgain: Bool = false) -> JSONObject {
+    private func patch(to shown: Shown, isAgain: Bool = false) -> JSONObject {
         var patch: JSONObject = [
             "topic": .string(shown.topic), "number": .int(Int64(shown.number)), "minimal": .string(shown.minimal),
         ]
+        if fault != .noteKept { patch["note"] = .string(shown.note) }
         if isAgain { patch["again"] = .bool(true) }
         return patch
     }
@@ -242,24 +282,24 @@ package struct Program: Sendable {
             return Program.answer(
                 try await engine.follow(
                     Program.audience(audience), activity: ActivityID(Names.activity(card)),
-                    subscriber: SubscriberID(Names.subscriber(of: card)),
+                    subscriber: Program.subscriber(of: card),
                     token: Names.token(card: card, generation: generation)))
         case .move(let card, let audience):
             return Program.answer(
                 try await engine.move(
-                    activity: ActivityID(Names.activity(card)), subscriber: SubscriberID(Names.subscriber(of: card)),
+                    activity: ActivityID(Names.activity(card)), subscriber: Program.subscriber(of: card),
                     to: Program.audience(audience)))
         case .replaceToken(let card, let generation), .confirm(let card, let generation):
             if fault == .tokenKept, generation > 0 { return .durable }
             return Program.answer(
                 try await engine.replaceToken(
-                    activity: ActivityID(Names.activity(card)), subscriber: SubscriberID(Names.subscriber(of: card)),
+                    activity: ActivityID(Names.activity(card)), subscriber: Program.subscriber(of: card),
                     with: Names.token(card: card, generation: generation)))
         case .unfollow(let card):
             if fault == .unfollowForgotten { return .durable }
             return Program.answer(
                 try await engine.unfollow(
-                    activity: ActivityID(Names.activity(card)), subscriber: SubscriberID(Names.subscriber(of: card))))
+                    activity: ActivityID(Names.activity(card)), subscriber: Program.subscriber(of: card)))
         case .start(let card, let audience):
             let start = StartRequest(
                 activity: Names.activity(card),
@@ -267,9 +307,14 @@ package struct Program: Sendable {
                 alert: AlertText(title: "start", body: "now"))
             return Program.answer(
                 try await engine.start(
-                    Program.audience(audience), start, subscriber: SubscriberID(Names.subscriber(of: card))))
+                    Program.audience(audience), start, subscriber: Program.subscriber(of: card)))
         default: return .failed(request.line)
         }
+    }
+
+    /// Half of the cards name no app, which means the engine's first one.
+    private static func subscriber(of card: Int) -> SubscriberID {
+        SubscriberID(Names.subscriber(of: card), app: card.isMultiple(of: 2) ? nil : CardApp(card: card).id)
     }
 
     private static func audience(_ topics: [String]) -> AudienceKey {

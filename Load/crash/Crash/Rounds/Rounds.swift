@@ -4,7 +4,8 @@ import FanfareModel
 import Foundation
 
 /// Rounds of a program that is killed: it starts, takes requests, and is killed in a phase that the seed has chosen. After the last round
-/// it is started once more and lives until everything has arrived. Keeps the acknowledgements.
+/// it is started once more and lives until everything has arrived. Some lives lack an app, some meet a full disk, and between some an operator
+/// inspects the store. Keeps the acknowledgements.
 package final class Rounds {
     package struct Options: Sendable {
         package var rounds = 30
@@ -20,7 +21,8 @@ package final class Rounds {
     }
 
     private let options: Options
-    private let service: Service
+    private let services: [CardApp: Service]
+    private let storeOperator: StoreOperator
     private let marks: PhaseMarks
     private let programOptions: Program.Options
     private var random: SplitMix64
@@ -29,35 +31,54 @@ package final class Rounds {
     private var child: Child?
     private(set) var acknowledgements: [Int] = []
     private(set) var misses = 0
+    private var disks = FullDisks()
+    private var inspections = 0
 
     /// Requests on their way at a time.
     private static let window = 200
     /// Time for which a phase is waited for. A kill that misses it counts as one of another phase.
     private static let huntMilliseconds = 3000
+    /// A round in three lacks the second app. It comes back in the next one, before the topics of its cards are forgotten.
+    private static let absenceInterval = 3
+    /// In a round in four the disk is full for a while, and in half of these until the kill.
+    private static let fullDiskInterval = 4
+    /// Rounds after which each of these has happened.
+    private static let cycle = 12
+    /// Share of the rounds that an operator follows.
+    private static let inspectionShare = 0.3
+    /// Times for which a disk is full: too short for alerts to leave without their claims.
+    private static let fullMilliseconds = 100..<900
 
     package init(_ options: Options) throws {
         self.options = options
         random = SplitMix64(seed: options.seed ^ 0x5EED)
         load = Load(seed: options.seed)
-        service = try Service(
-            folder: options.folder,
-            // Answers that take a while, and few streams: sweeps and starts last long enough to be met.
-            options: ["--latency", "1..4", "--max-streams", "100", "--seed", "\(options.seed)"]
-        ) { [appeared] push in
-            if push.isStart { appeared.withLock { $0.append(Names.card(of: push.token)) } }
+        storeOperator = try StoreOperator(folder: options.folder)
+        let certificates = options.folder + "/certificates"
+        try Service.makeCertificates(in: certificates)
+        var services: [CardApp: Service] = [:]
+        for app in CardApp.allCases {
+            services[app] = try Service(
+                of: app, certificates: certificates,
+                // Answers that take a while, and few streams: sweeps and starts last long enough to be met.
+                options: ["--latency", "1..4", "--max-streams", "100", "--seed", "\(options.seed)"]
+            ) { [appeared] push in
+                if push.isStart { appeared.withLock { $0.append(Names.card(of: push.token)) } }
+            }
         }
+        self.services = services
         marks = try PhaseMarks(file: options.folder + "/marks")
         var program = Program.Options()
         program.folder = options.folder + "/store"
         program.marks = options.folder + "/marks"
-        program.port = service.port
-        program.certificates = service.certificates
+        program.ports = services.mapValues(\.port)
+        program.certificates = certificates
         program.fault = options.fault
         programOptions = program
     }
 
-    /// - Returns: what happened, and the simulator's dump.
-    package func run(report: (String) -> Void) throws -> (history: History, dump: String) {
+    /// - Returns: what happened, and the simulators' dumps.
+    package func run(report: (String) -> Void) throws -> (history: History, dumps: [CardApp: String]) {
         let began = Clock.monotonicNanoseconds()
         for round in 1...options.rounds {
             if (Clock.monotonicNanoseconds() - began) / 1_000_000_000 >= options.seconds { break }
@@ -65,44 +86,107 @@ package final class Rounds {
             if round.isMultiple(of: 50) { report("\(round) rounds") }
         }
         try end()
-        let dump = options.folder + "/dump.ndjson"
-        try service.dump(to: dump)
-        return (load.history, dump)
+        var dumps: [CardApp: String] = [:]
+        for (app, service) in services {
+            let file = options.folder + "/dump-\(app).ndjson"
+            try service.dump(to: file)
+            dumps[app] = file
+        }
+        return (load.history, dumps)
     }
 
     /// Counts for people, beside the judge's.
     package var summary: String {
         let kinds = load.acknowledged.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
         return "acknowledged: \(kinds.joined(separator: ", ")); at least \(acknowledgements.min() ?? 0) a round; "
-            + "\(misses) kills missed the phase that they were to meet\nsimulator: \(service.summary)"
+            + "\(misses) kills missed the phase that they were to meet\n"
+            + "\(disks.count) full disks, of which \(disks.held) held requests back and \(disks.kills) were full at the kill; "
+            + "\(inspections) inspections by an operator\n"
+            + CardApp.allCases.map { "simulator of the \($0) app: \(services[$0]?.summary ?? "")" }.joined(
+                separator: "\n")
+    }
+
+    /// What a run has met, beside the judge's counts; empty if it was too short to meet all of it.
+    package var met: [(String, Int)] {
+        guard acknowledgements.count >= Rounds.cycle else { return [] }
+        return [
+            ("full disk that holds requests back", disks.held), ("kill under a full disk", disks.kills),
+            ("inspection by an operator", inspections),
+        ]
     }
 
     // MARK: A round
 
     private func play(_ round: Int) throws {
         let (early, late) = Aim.drawn(&random)
+        // The seed decides which rounds these are.
+        let place = round + Int(options.seed % UInt64(Rounds.cycle))
+        let apps: Set<CardApp> = place.isMultiple(of: Rounds.absenceInterval) ? [.first] : Set(CardApp.allCases)
         if let early {
-            try start(round)
+            try start(round, apps)
             hunt(early)
             // A delay that leads into the phase.
             usleep(UInt32.random(in: 0..<3000, using: &random))
             try crash(aim: early)
         }
-        try start(round)
+        try start(round, apps)
         try waitUntilReady()
         for repeated in load.repeats(most: 40) { child?.send(repeated.number, repeated.request) }
         var count = try exchange(Int.random(in: 0..<options.acknowledgements / 2, using: &random))
-        let settle = load.ask(.settle)
-        child?.send(settle.number, settle.request)
+        let settle = send(.settle)
         // In half of the rounds, what is acknowledged behind an answer is all that a kill may interrupt.
         let isAnswered = random.chance(0.5)
         count += try exchange(options.acknowledgements - count)
-        while isAnswered, load.isWaiting(for: settle.number) {
+        while isAnswered, load.requests.isWaiting(for: settle) {
             count += try exchange(within: 5)
         }
-        count += try pursue(late)
-        try crash(aim: late)
+        if place.isMultiple(of: Rounds.fullDiskInterval) {
+            count += try fillDisk(isFreed: place.isMultiple(of: 2 * Rounds.fullDiskInterval))
+        }
+        let aim = disks.fullSince == nil ? late : .anywhere
+        if disks.fullSince == nil { count += try pursue(late) }
+        try crash(aim: aim)
         acknowledgements.append(count)
+        if random.chance(Rounds.inspectionShare) { try inspect() }
+    }
+
+    /// Goes on with the load while no file can grow.
+    ///
+    /// - Parameter isFreed: `true` if the disk is free again at the end.
+    /// - Returns: number of acknowledgements.
+    private func fillDisk(isFreed: Bool) throws -> Int {
+        let milliseconds = Int.random(in: Rounds.fullMilliseconds, using: &random)
+        let filled = send(.disk(isFull: true))
+        var count = 0
+        while load.requests.isWaiting(for: filled) { count += try exchange(within: 1) }
+        let began = Clock.monotonicNanoseconds()
+        disks.begin(at: began)
+        while (Clock.monotonicNanoseconds() - began) / 1_000_000 < milliseconds {
+            let more = try exchange(within: 5)
+            disks.note(more, at: Clock.monotonicNanoseconds())
+            count += more
+        }
+        if isFreed {
+            send(.disk(isFull: false))
+            disks.end()
+        }
+        return count
+    }
+
+    /// Asks for something beside the load.
+    @discardableResult private func send(_ request: Request) -> Int {
+        let asked = load.ask(request)
+        child?.send(asked.number, asked.request)
+        return asked.number
+    }
+
+    /// Lets an operator inspect the store of a program that is not there.
+    private func inspect() throws {
+        inspections += 1
+        let cards = load.history.storedCards
+        for complaint in try storeOperator.inspect(expecting: cards) {
+            load.complain("operator after life \(load.history.lives.count - 1): \(complaint)")
+        }
     }
 
     /// Goes on with the load for so many acknowledgements.
@@ -112,10 +196,14 @@ package final class Rounds {
         return count
     }
 
-    private func start(_ round: Int, isQuiet: Bool = false) throws {
+    private func start(
+        _ round: Int, _ apps: Set<CardApp> = Set(CardApp.allCases), isQuiet: Bool = false
+    ) throws {
         marks.clear()
-        load.begin(round: round, at: Clock.monotonicNanoseconds(), isQuiet: isQuiet)
-        child = try Child(programOptions.arguments, log: options.folder + "/program.log")
+        load.begin(round: round, at: Clock.monotonicNanoseconds(), apps: apps, isQuiet: isQuiet)
+        var options = programOptions
+        options.ports = options.ports.filter { apps.contains($0.key) }
+        child = try Child(options.arguments, log: self.options.folder + "/program.log")
     }
 
     private func waitUntilReady() throws(CrashError) {
@@ -173,7 +261,7 @@ package final class Rounds {
     /// - Returns: number of acknowledgements.
     private func exchange(within milliseconds: Int32) throws -> Int {
         takeAppeared()
-        while load.waiting < Rounds.window, let (number, request) = load.next(at: Clock.monotonicNanoseconds()) {
+        while load.requests.count < Rounds.window, let (number, request) = load.next(at: Clock.monotonicNanoseconds()) {
             child?.send(number, request)
         }
         guard let answers = child?.receive(within: milliseconds) else {
@@ -214,9 +302,9 @@ package final class Rounds {
         // Answers that the program had written by then.
         while let answers = child?.receive(within: 1000) { _ = take(answers) }
         child = nil
-        try service.drain()
+        for service in services.values { try service.drain() }
         takeAppeared()
-        load.killed(in: phases)
+        load.killed(in: phases, mayRepeatAlerts: disks.kill(at: Clock.monotonicNanoseconds()))
     }
 
     // MARK: The end
@@ -245,12 +333,12 @@ package final class Rounds {
         try waitUntilReady()
         try finish([load.ask(.settle)])
         try stop()
+        try inspect()
     }
 
     /// Ends the program in order.
     private func stop() throws {
-        let stop = load.ask(.stop)
-        child?.send(stop.number, stop.request)
+        send(.stop)
         while let answers = child?.receive(within: 90_000), !answers.isEmpty {
             for answer in answers {
                 let told = Answer(answer.words)
@@ -262,7 +350,7 @@ package final class Rounds {
         }
         if let status = child?.reap(), status != 0 { load.complain("the last program ended with \(status)") }
         child = nil
-        try service.drain()
+        for service in services.values { try service.drain() }
     }
 
     /// Hands in requests and waits until nothing is on its way.
@@ -272,7 +360,7 @@ package final class Rounds {
         while !load.isIdle {
             _ = try exchange(within: 10)
             guard Clock.monotonicNanoseconds() < deadline else {
-                throw CrashError("the last program leaves \(load.waiting) requests without an answer")
+                throw CrashError("the last program leaves \(load.requests.count) requests without an answer")
             }
         }
     }

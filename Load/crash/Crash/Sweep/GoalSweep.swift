@@ -47,7 +47,9 @@ package final class GoalSweep {
     package init(_ options: Options) throws {
         self.options = options
         tally = Locked(Tally(heard: Array(repeating: 0, count: options.followers)))
-        service = try Service(folder: options.folder, options: []) { [tally] push in
+        let certificates = options.folder + "/certificates"
+        try Service.makeCertificates(in: certificates)
+        service = try Service(certificates: certificates, options: []) { [tally] push in
             guard let alert = push.alert else { return }
             tally.withLock { tally in
                 guard alert == tally.goal else { return }
@@ -60,8 +62,8 @@ package final class GoalSweep {
         var program = Program.Options()
         program.folder = options.folder + "/store"
         program.marks = options.folder + "/marks"
-        program.port = service.port
-        program.certificates = service.certificates
+        program.ports = [.first: service.port]
+        program.certificates = certificates
         program.fault = options.fault
         programOptions = program
     }

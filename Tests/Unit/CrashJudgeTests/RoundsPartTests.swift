@@ -1,0 +1,118 @@
+import FanfareModel
+import Testing
+
+@testable import CrashTest
+
+/// Parts of the rounds: requests on their way, cards on phones, full disks, and the apps of the load.
+@Suite struct RoundsPartTests {
+    // MARK: Requests
+
+    @Test func aRequestWaitsUntilItsAnswerIsTaken() {
+        var requests = RequestsInFlight()
+        let first = requests.send(.init(request: .unfollow(card: 3), asked: 1))
+        let second = requests.send(.init(request: .settle, asked: 2))
+        #expect(first.number == 1 && second.number == 2 && requests.count == 2)
+        let taken = requests.take(1)
+        #expect(taken?.request == .unfollow(card: 3) && taken?.mayBeGone == true)
+        #expect(!requests.isWaiting(for: 1) && requests.isWaiting(for: 2) && !requests.isEmpty)
+        let again = requests.take(1)
+        #expect(again == nil)
+    }
+
+    @Test func lostRequestsAreAskedForAgainUnlessTheyHaveToWait() {
+        var requests = RequestsInFlight()
+        for card in 0..<20 { _ = requests.send(.init(request: .unfollow(card: card), asked: card)) }
+        let lost = requests.takeLost()
+        #expect(lost.map(\.asked) == Array(0..<20) && requests.isEmpty)
+        for entry in lost.prefix(2) { requests.askAgain(entry) }
+        let other = requests.sendAgain { $0.card == 0 }
+        #expect(other?.request == .unfollow(card: 1) && other?.number == 21)
+        let none = requests.sendAgain { $0.card == 0 }
+        #expect(none == nil && !requests.isEmpty)
+        let last = requests.sendAgain { _ in false }
+        #expect(last?.request == .unfollow(card: 0))
+    }
+
+    // MARK: Cards
+
+    @Test func aRemovedCardIsDrawnNoMore() {
+        var shown = ShownCards()
+        var random = SplitMix64(seed: 1)
+        let none = shown.drawn(by: &random)
+        #expect(none == nil)
+        for card in [1, 2, 3, 3] { shown.insert(card) }
+        shown.remove(1)
+        shown.remove(7)
+        let drawn = Set((0..<100).map { _ in shown.drawn(by: &random) })
+        #expect(drawn == [2, 3])
+        shown.remove(3)
+        shown.remove(2)
+        let last = shown.drawn(by: &random)
+        #expect(last == nil)
+    }
+
+    // MARK: Full disks
+
+    @Test func aFullDiskHoldsRequestsBackIfNoAnswerComesForAWhile() {
+        var disks = FullDisks()
+        disks.begin(at: 0)
+        disks.note(3, at: 80_000_000)
+        disks.note(0, at: 160_000_000)
+        #expect(disks.held == 0)
+        disks.note(0, at: 170_000_000)
+        disks.note(0, at: 400_000_000)
+        disks.end()
+        let afterItsEnd = disks.kill(at: 5_000_000_000)
+        #expect(disks.count == 1 && disks.held == 1 && disks.kills == 0 && !afterItsEnd)
+    }
+
+    @Test func onlyAKillLongAfterADiskWasFullMayRepeatAlerts() {
+        for (nanoseconds, mayRepeat) in [(900_000_000, false), (2_000_000_000, true)] as [(Int64, Bool)] {
+            var disks = FullDisks()
+            disks.begin(at: 1000)
+            let found = disks.kill(at: 1000 + nanoseconds)
+            #expect(found == mayRepeat && disks.kills == 1 && disks.fullSince == nil)
+        }
+    }
+
+    // MARK: The load
+
+    @Test func nothingIsAskedOfAnAppThatALifeLacks() {
+        var load = Load(seed: 7)
+        let lives: [Set<CardApp>] = [[.first, .second], [.first], [.first, .second]]
+        for (round, apps) in lives.enumerated() {
+            load.begin(round: round + 1, at: 0, apps: apps)
+            var asked: Set<CardApp> = []
+            for _ in 0..<2000 {
+                guard let next = load.next(at: 0) else { continue }
+                if let card = next.request.card { asked.insert(CardApp(card: card)) }
+                // The kill swallows some answers, and their requests are asked for again.
+                if !next.number.isMultiple(of: 10) { load.take(.durable, to: next.number, at: 0) }
+            }
+            #expect(asked == apps, "life \(round)")
+            load.killed(in: [])
+        }
+        #expect(load.history.complaints.isEmpty, "\(load.history.complaints)")
+    }
+
+    @Test func aSeedDrawsTheSameRequestsAgain() {
+        func lines() -> [String] {
+            var load = Load(seed: 11)
+            load.begin(round: 1, at: 0)
+            var lines: [String] = []
+            for _ in 0..<1000 {
+                guard let next = load.next(at: 0) else { continue }
+                lines.append(next.request.line)
+                load.take(.durable, to: next.number, at: 0)
+            }
+            return lines + load.lastChanges().map { $0.request.line }
+        }
+        #expect(lines() == lines())
+    }
+
+    @Test func cardsOfASubscriberMayBeOfTwoApps() {
+        #expect(
+            (0..<8).map { CardApp(card: $0) } == [.first, .first, .first, .second, .first, .first, .first, .second])
+        #expect(CardApp.first.id != CardApp.second.id && Names.subscriber(of: 2) == Names.subscriber(of: 3))
+    }
+}
