@@ -156,9 +156,10 @@ package final class Shard: DeliverySource {
     /// Moves waiting feedback into the core's ring, oldest first, as far as there is room. The rest stays.
     ///
     /// - Returns: whether any feedback was moved.
-    package func sendFeedback(to ring: inout RingProducer<ShardFeedback>) -> Bool {
-        reporter.send(to: &ring)
-    }
+    package func sendFeedback(to ring: inout RingProducer<ShardFeedback>) -> Bool { reporter.send(to: &ring) }
+
+    /// Removes waiting feedback, oldest first, for a core in the shard's thread. The closure must not call the shard.
+    package func drainFeedback(_ take: (ShardFeedback) -> Void) { reporter.drain(take) }
 
     /// Removes and returns the feedback that is left when the ring is no longer emptied.
     package func takeFeedback() -> [ShardFeedback] { reporter.takeAll() }
@@ -167,8 +168,7 @@ package final class Shard: DeliverySource {
         defer { dispatcher.claimStarts(at: moment) }
         switch command {
         case .publish(let publication): publisher.publish(publication, at: moment)
-        case .publishResumed(let new):
-            publisher.resume(new, at: moment)
+        case .publishResumed(let new): publisher.resume(new, at: moment)
         case .load: follows.beginLoading()
         case .endLoading: follows.endLoading(at: moment)
         case .followed(let before, let sent): reporter.completions.advance(to: before, sent: sent)
