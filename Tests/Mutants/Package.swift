@@ -111,13 +111,8 @@ let package = Package(
             path: "Tests/Unit/FanfareDecisionsTests",
             swiftSettings: swiftOfTests),
         .testTarget(
-            name: "FanfareFanOutTests", dependencies: stages("FanfareTestSupport"),
+            name: "FanfareFanOutTests", dependencies: stages("FanfareLineup", "FanfareTestSupport"),
             path: "Tests/Unit/FanfareFanOutTests",
-            swiftSettings: swiftOfTests),
-        .testTarget(
-            name: "FanfareLineupTests",
-            dependencies: ["FanfareLineup", "FanfareModel", "FanfareFanOut", "FanfareTestSupport"],
-            path: "Tests/Unit/FanfareLineupTests",
             swiftSettings: swiftOfTests),
         .target(
             name: "Simulation", dependencies: stages("FanfareLineup", "FanfareAPNs"), path: "Tests/Simulation",
