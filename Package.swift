@@ -61,7 +61,8 @@ var targets: [Target] = [
         name: "CFanfareGTFS", exclude: ["gtfs-realtime.proto"], linkerSettings: [.linkedLibrary("protobuf-c")]),
     .target(name: "FanfareJSON", dependencies: ["FanfareModel", "CFanfareSimdjson"], swiftSettings: swift),
     .target(
-        name: "FanfareFeeds", dependencies: ["FanfareModel", "FanfareQueues", "FanfareJSON", "CFanfareGTFS"],
+        name: "FanfareFeeds",
+        dependencies: ["FanfareModel", "FanfareQueues", "FanfareJSON", "FanfareLoop", "CFanfareGTFS"],
         swiftSettings: swift),
     .target(
         name: "FanfareDecisions", dependencies: ["FanfareModel", "FanfareQueues"], swiftSettings: swift,
@@ -70,7 +71,8 @@ var targets: [Target] = [
     .target(name: "CFanfareTOML"),
     .target(name: "FanfareTOML", dependencies: ["FanfareModel", "CFanfareTOML"], swiftSettings: swift),
     .target(
-        name: "FanfareRules", dependencies: ["FanfareModel", "FanfareDecisions", "FanfareTOML"], swiftSettings: swift),
+        name: "FanfareRules", dependencies: ["FanfareModel", "FanfareDecisions", "FanfareTOML", "FanfareLoop"],
+        swiftSettings: swift),
     .target(
         name: "FanfareFanOut", dependencies: ["FanfareModel", "FanfareQueues"], swiftSettings: swift,
         linkerSettings: [.linkedLibrary("m")]),

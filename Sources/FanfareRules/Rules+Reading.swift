@@ -1,4 +1,5 @@
 @_exported public import FanfareDecisions
+import FanfareLoop
 import FanfareModel
 @_exported public import FanfareTOML
 
@@ -20,8 +21,29 @@ extension Rules {
     /// is an error. More than 1,048,576 bytes are a fault, and the call reads no further.
     ///
     /// - Throws: `TOMLError` with every fault, each with line and column; nothing of the file then applies.
+    @available(*, noasync, message: "await Rules.read(file:) instead: this one blocks a thread of the pool")
     public init(file path: String) throws(TOMLError) {
         try self.init(toml: try TOMLValue.contents(ofFile: path), name: path)
+    }
+
+    /// Reads a rules file as `init(file:)` does, on a thread for it, while the task suspends. A cancelled task still waits.
+    ///
+    /// - Throws: `TOMLError` with every fault, or with the reason why the file cannot be read.
+    public static func read(file path: String) async throws(TOMLError) -> Rules {
+        let result: Result<Rules, TOMLError> = await withCheckedContinuation { continuation in
+            do throws(LoopError) {
+                try DetachedThread.run(name: "rules file") {
+                    do throws(TOMLError) {
+                        continuation.resume(returning: .success(try Rules(file: path)))
+                    } catch {
+                        continuation.resume(returning: .failure(error))
+                    }
+                }
+            } catch {
+                continuation.resume(returning: .failure(TOMLError(unreadable: path, error.reason)))
+            }
+        }
+        return try result.get()
     }
 
     /// Reads the bytes of a rules file, at most 1,048,576, for example from a database or a request. Any bytes may be passed, from any thread: a

@@ -64,10 +64,11 @@ let package = Package(
         .target(
             name: "CFanfareGTFS", exclude: ["gtfs-realtime.proto"], linkerSettings: [.linkedLibrary("protobuf-c")]),
         .target(
-            name: "FanfareFeeds", dependencies: ["FanfareModel", "FanfareQueues", "FanfareJSON", "CFanfareGTFS"],
+            name: "FanfareFeeds",
+            dependencies: ["FanfareModel", "FanfareQueues", "FanfareJSON", "FanfareLoop", "CFanfareGTFS"],
             swiftSettings: swift),
         .target(
-            name: "FanfareRules", dependencies: ["FanfareModel", "FanfareDecisions", "FanfareTOML"],
+            name: "FanfareRules", dependencies: ["FanfareModel", "FanfareDecisions", "FanfareTOML", "FanfareLoop"],
             swiftSettings: swift),
         .target(
             name: "Fanfare",
