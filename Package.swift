@@ -126,14 +126,12 @@ var targets: [Target] = [
     .testTarget(
         name: "FanfareQueuesTests", dependencies: ["FanfareModel", "FanfareQueues"],
         path: "Tests/Unit/FanfareQueuesTests", swiftSettings: swiftOfTests),
-    // In `Decided` a shard gets what a decision core has said.
+    // In `Decided` a shard gets what a decision core has said, and in `Lineups` an app reads what a shard sends.
     .testTarget(
-        name: "FanfareFanOutTests", dependencies: stages("FanfareTestSupport"), path: "Tests/Unit/FanfareFanOutTests",
-        swiftSettings: swiftOfTests),
+        name: "FanfareFanOutTests", dependencies: stages("FanfareLineup", "FanfareTestSupport"),
+        path: "Tests/Unit/FanfareFanOutTests", swiftSettings: swiftOfTests),
     .testTarget(
-        name: "FanfareLineupTests",
-        dependencies: ["FanfareLineup", "FanfareModel", "FanfareFanOut", "FanfareTestSupport"],
-        path: "Tests/Unit/FanfareLineupTests",
+        name: "FanfareLineupTests", dependencies: ["FanfareLineup"], path: "Tests/Unit/FanfareLineupTests",
         swiftSettings: swiftOfTests),
     // What a server has of keys and certificates: for tests, and for the simulator of APNs.
     .target(

@@ -18,7 +18,6 @@ final class Fleet {
     private var version: UInt32 = 0
     private var batch = DeliveryBatch()
     private var completions: [Completion] = []
-    private let feedback: FeedbackReader
     /// Current moment. A second passes with each publication, so that its stamp is due; sweeps are timed by the caller.
     private var moment = Moment(wallMilliseconds: 1_800_000_000_000, monotonicNanoseconds: 1_000_000_000)
 
@@ -37,7 +36,6 @@ final class Fleet {
         if alerts { limits.immediate = TokenBucket.Size(burst: 240, refill: .seconds(1)) }
         shard = Shard(limits: limits)
         if claims { shard.keepClaims() }
-        feedback = FeedbackReader(of: shard)
         shard.reserve(activities: activities)
         for number in 0..<activities { follow(UInt64(number)) }
         publish()
@@ -127,7 +125,7 @@ final class Fleet {
     ///
     /// - Returns: `true` if there were claims.
     @discardableResult private func takeFeedback() -> Bool {
-        guard let ticket = feedback.takeTicket() else { return false }
+        guard let ticket = shard.takeTicket() else { return false }
         shard.apply(.claimed(ticket), at: moment)
         return true
     }

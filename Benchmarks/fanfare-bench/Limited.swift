@@ -18,7 +18,6 @@ private final class LimitedShard {
     /// Completions due in this tick and in the following ones.
     private var flying: [[Completion]]
     private var ticks = 0
-    private let feedback: FeedbackReader
 
     static let ticksPerSecond = 10_000
     private static let answerTicks = 10
@@ -26,7 +25,6 @@ private final class LimitedShard {
     init(perSecond: Int) {
         self.perSecond = perSecond
         flying = Array(repeating: [], count: LimitedShard.answerTicks)
-        feedback = FeedbackReader(of: shard)
     }
 
     private var moment: Moment {
@@ -58,7 +56,7 @@ private final class LimitedShard {
                 Completion(slot: delivery.slot, generation: delivery.generation, outcome: .accepted))
         }
         batch.removeAll()
-        feedback.drain { _ in }
+        shard.drainFeedback { _ in }
     }
 }
 

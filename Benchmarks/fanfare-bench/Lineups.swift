@@ -134,7 +134,6 @@ private struct LineupFleet: ~Copyable {
     /// Seconds.
     private(set) var longestPull = 0.0
     private(set) var longestPublish = 0.0
-    private let feedback: FeedbackReader
 
     /// - Parameter claims: whether alerts wait for claims.
     init(lineups: Int, topics: Int, size: Int, claims: Bool = false) {
@@ -143,7 +142,6 @@ private struct LineupFleet: ~Copyable {
         limits.immediate = TokenBucket.Size(burst: 240, refill: .seconds(1))
         shard = Shard(limits: limits)
         if claims { shard.keepClaims() }
-        feedback = FeedbackReader(of: shard)
         shard.reserve(activities: lineups)
         for topic in 0..<topics {
             serial += 1
@@ -176,7 +174,6 @@ private struct LineupFleet: ~Copyable {
 
     init(followers: Int) {
         shard = Shard()
-        feedback = FeedbackReader(of: shard)
         shard.reserve(activities: followers)
         serial = 1
         shard.apply(.publish(LineupFleet.publication(topic: 0, score: 0, serial: serial)), at: moment)
@@ -283,7 +280,7 @@ private struct LineupFleet: ~Copyable {
     ///
     /// - Returns: whether there were any.
     private func confirm() -> Bool {
-        guard let ticket = feedback.takeTicket() else { return false }
+        guard let ticket = shard.takeTicket() else { return false }
         shard.apply(.claimed(ticket), at: moment)
         return true
     }

@@ -3,7 +3,6 @@ import FanfareAPNs
 import FanfareFanOut
 import FanfareLoop
 import FanfareModel
-import FanfareQueues
 
 /// One shard and its connection pool on one loop, as in the engine: publishes, waits until every activity has the version, publishes again.
 final class Pusher {
@@ -73,8 +72,6 @@ final class Pusher {
     /// Time of the goal that is on its way.
     private var besidePublishedAt: MonotonicTime?
     private var besideSeconds: [Double] = []
-    private var feedbackIn: RingProducer<ShardFeedback>
-    private var feedbackOut: RingConsumer<ShardFeedback>
 
     static func run(_ options: Options) throws -> Result {
         let loop = try Loop()
@@ -90,9 +87,6 @@ final class Pusher {
         rounds = options.pushes / options.activities
         pause = options.pause
         shard = workload.shard(at: .now())
-        let ring = OneToOneRing<ShardFeedback>(capacity: 1024)
-        feedbackIn = ring.takeProducer()
-        feedbackOut = ring.takeConsumer()
         let credentials = try ProviderToken(
             keyFile: options.keyFile, keyID: Workload.keyID, teamID: Workload.teamID)
         let configuration = PoolConfiguration(
@@ -141,10 +135,8 @@ final class Pusher {
     }
 
     private func endTurn() {
-        // Does the core's part: drains the feedback.
-        while shard.sendFeedback(to: &feedbackIn) {
-            _ = feedbackOut.drain(limit: 1024) { if case .completed(let serial, let at) = $0 { completed(serial, at) } }
-        }
+        // Does the core's part.
+        shard.drainFeedback { if case .completed(let serial, let at) = $0 { completed(serial, at) } }
         defer { armTimer() }
         guard pool.isReady, shard.isQuiet, !isDone, !isPausing else { return }
         if round > 0 {

@@ -1,10 +1,11 @@
 import FanfareFeeds
+import FanfareLoop
 import FanfareModel
 
 /// Loads a subscriber file into the engine and reports the progress on standard error.
 struct SubscriberLoad {
     let file: SubscriberFile
-    private let began = ContinuousClock.now
+    private let began = MonotonicTime(nanoseconds: Clock.monotonicNanoseconds())
 
     init(_ path: String) throws(UsageError) {
         let isTerminal = Console.columns != nil
@@ -25,7 +26,7 @@ struct SubscriberLoad {
 
     /// Reports the result of the finished load.
     func reportResult() {
-        let seconds = (ContinuousClock.now - began) / .seconds(1)
+        let seconds = (MonotonicTime(nanoseconds: Clock.monotonicNanoseconds()) - began) / .seconds(1)
         let broken = file.brokenLines > 0 ? ", \(file.brokenLines.counted("broken line"))" : ""
         let line = "\(file.path): \(file.subscribers.counted("subscriber")) in \(seconds.fixed(1)) s\(broken)"
         // The replay is about to run: from here on, no output waits for its reader.

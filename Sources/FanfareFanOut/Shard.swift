@@ -29,8 +29,7 @@ package final class Shard: DeliverySource {
 
     /// - Parameters:
     ///   - feedbackMax: number of facts waiting for the core from which on the shard `isFeedbackFull`.
-    ///   - trackedMax: maximum of publications per audience, at least 1, whose completion is tracked at a time. A match has some 70 versions,
-    ///     so 64 cover the better part of an hour without the service.
+    ///   - trackedMax: maximum of publications per audience, at least 1, whose completion is tracked at a time; a match has some 70.
     ///   - lifetime: lifetime of an activity; a value other than the system's is for simulations.
     ///   - limits: limits of each activity.
     ///   - lanes: shares of the lanes; others than these are for simulations.
@@ -158,9 +157,10 @@ package final class Shard: DeliverySource {
     /// Moves waiting feedback into the core's ring, oldest first, as far as there is room. The rest stays.
     ///
     /// - Returns: whether any feedback was moved.
-    package func sendFeedback(to ring: inout RingProducer<ShardFeedback>) -> Bool {
-        reporter.send(to: &ring)
-    }
+    package func sendFeedback(to ring: inout RingProducer<ShardFeedback>) -> Bool { reporter.send(to: &ring) }
+
+    /// Removes waiting feedback, oldest first, for a core in the shard's thread. The closure must not call the shard.
+    package func drainFeedback(_ take: (ShardFeedback) -> Void) { reporter.drain(take) }
 
     /// Removes and returns the feedback that is left when the ring is no longer emptied.
     package func takeFeedback() -> [ShardFeedback] { reporter.takeAll() }

@@ -14,7 +14,7 @@ import FanfareQueues
 /// taken.
 ///
 /// A feed is read once, in one thread at a time: a second loop continues where the first one stopped. A file that can no longer be read gives a
-/// rejection, and the other files continue.
+/// rejection, and the other files continue. Tasks read a `FeedSequence` instead.
 public final class Feed: Sequence, IteratorProtocol {
     /// A piece of the feed, and the log time at which it arrives when the feed is replayed.
     public typealias Element = (now: FeedTime, item: FeedItem)
@@ -93,6 +93,7 @@ public final class Feed: Sequence, IteratorProtocol {
     ///   - options: format, kick-off and sizes.
     /// - Throws: `FeedError` for a path that is not a feed, a folder without a feed, a file that cannot be opened, or a kick-off outside 1970 to
     ///   2100.
+    @available(*, noasync, message: "await FeedSequence(paths:options:) instead: this one blocks a thread of the pool")
     public init(paths: [String], options: FeedOptions = FeedOptions()) throws(FeedError) {
         if let kickoff = options.kickoff, !kickoff.isPlausible {
             throw FeedError(
@@ -115,6 +116,7 @@ public final class Feed: Sequence, IteratorProtocol {
 
     /// Returns the next item in log order with the log time of its arrival, a running maximum that never goes back. A rejection has the log time of
     /// its position. The call blocks while it reads, and takes time logarithmic in the number of files.
+    @available(*, noasync, message: "loop over a FeedSequence instead: this call blocks a thread of the pool")
     public func next() -> (now: FeedTime, item: FeedItem)? {
         guard let first = heads.first?.position else { return nil }
         guard heads.count > 1 else { return nextOfLast(first) }

@@ -1,7 +1,6 @@
 import FanfareFanOut
 import FanfareJSON
 package import FanfareModel
-import FanfareQueues
 
 /// One activity that follows a lineup, and its phone's display: a shard of its own, in log time, in front of a transport that accepts everything at
 /// once. Lets people see the effects of a rotation.
@@ -66,18 +65,12 @@ package final class LineupPreview {
     private var unseen = 0
     /// Is `true` when commands were applied since the last pull.
     private var hasNewCommands = false
-    // The shard's feedback is not used here, but must be drained.
-    private var feedback: RingProducer<ShardFeedback>
-    private var feedbackOut: RingConsumer<ShardFeedback>
 
     /// - Parameter favourite: one of the topics; it has the spotlight while nothing happens in the others.
     package init(of topics: [TopicID], favourite: TopicID? = nil, rules: LineupRules = LineupRules()) {
         self.topics = topics
         shard = Shard(lineups: rules)
         follow = .follow(ActivityID(1), .lineup(topics, favourite: favourite), token: [1])
-        let ring = OneToOneRing<ShardFeedback>(capacity: 64)
-        feedback = ring.takeProducer()
-        feedbackOut = ring.takeConsumer()
     }
 
     /// Applies the decisions of a decision core, in order. The phone sees the decisions of one moment together, as soon as time has passed.
@@ -143,7 +136,8 @@ package final class LineupPreview {
             show(card)
         }
         batch.removeAll()
-        while shard.sendFeedback(to: &feedback) { while feedbackOut.pop() != nil {} }
+        // A shard pulls nothing while too much of its feedback waits.
+        shard.drainFeedback { _ in }
         // No push is pending, so records that were not shown by now will not be.
         if shard.isQuiet {
             unseen += news.count

@@ -1,3 +1,4 @@
+import Dispatch
 @_exported public import FanfareDecisions
 import FanfareModel
 @_exported public import FanfareTOML
@@ -20,8 +21,25 @@ extension Rules {
     /// is an error. More than 1,048,576 bytes are a fault, and the call reads no further.
     ///
     /// - Throws: `TOMLError` with every fault, each with line and column; nothing of the file then applies.
+    @available(*, noasync, message: "await Rules.read(file:) instead: this one blocks a thread of the pool")
     public init(file path: String) throws(TOMLError) {
         try self.init(toml: try TOMLValue.contents(ofFile: path), name: path)
+    }
+
+    /// Reads a rules file as `init(file:)` does, on a dispatch queue for it, while the task suspends. A cancelled task still waits.
+    ///
+    /// - Throws: `TOMLError` with every fault, or with the reason why the file cannot be read.
+    public static func read(file path: String) async throws(TOMLError) -> Rules {
+        let result: Result<Rules, TOMLError> = await withCheckedContinuation { continuation in
+            DispatchQueue(label: "fanfare rules file").async {
+                do throws(TOMLError) {
+                    continuation.resume(returning: .success(try Rules(file: path)))
+                } catch {
+                    continuation.resume(returning: .failure(error))
+                }
+            }
+        }
+        return try result.get()
     }
 
     /// Reads the bytes of a rules file, at most 1,048,576, for example from a database or a request. Any bytes may be passed, from any thread: a

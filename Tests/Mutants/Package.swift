@@ -64,10 +64,11 @@ let package = Package(
         .target(
             name: "CFanfareGTFS", exclude: ["gtfs-realtime.proto"], linkerSettings: [.linkedLibrary("protobuf-c")]),
         .target(
-            name: "FanfareFeeds", dependencies: ["FanfareModel", "FanfareQueues", "FanfareJSON", "CFanfareGTFS"],
+            name: "FanfareFeeds",
+            dependencies: ["FanfareModel", "FanfareQueues", "FanfareJSON", "FanfareLoop", "CFanfareGTFS"],
             swiftSettings: swift),
         .target(
-            name: "FanfareRules", dependencies: ["FanfareModel", "FanfareDecisions", "FanfareTOML"],
+            name: "FanfareRules", dependencies: ["FanfareModel", "FanfareDecisions", "FanfareTOML", "FanfareLoop"],
             swiftSettings: swift),
         .target(
             name: "Fanfare",
@@ -111,13 +112,8 @@ let package = Package(
             path: "Tests/Unit/FanfareDecisionsTests",
             swiftSettings: swiftOfTests),
         .testTarget(
-            name: "FanfareFanOutTests", dependencies: stages("FanfareTestSupport"),
+            name: "FanfareFanOutTests", dependencies: stages("FanfareLineup", "FanfareTestSupport"),
             path: "Tests/Unit/FanfareFanOutTests",
-            swiftSettings: swiftOfTests),
-        .testTarget(
-            name: "FanfareLineupTests",
-            dependencies: ["FanfareLineup", "FanfareModel", "FanfareFanOut", "FanfareTestSupport"],
-            path: "Tests/Unit/FanfareLineupTests",
             swiftSettings: swiftOfTests),
         .target(
             name: "Simulation", dependencies: stages("FanfareLineup", "FanfareAPNs"), path: "Tests/Simulation",

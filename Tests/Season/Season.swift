@@ -48,7 +48,6 @@ final class Season {
     private var core: DecisionCore
     private var decisions: [Decision] = []
     private let shard: Shard
-    private let feedback: FeedbackReader
     private var batch = DeliveryBatch()
     private var completions: [Completion] = []
     /// Publications whose completion the shard has not reported.
@@ -76,7 +75,6 @@ final class Season {
         rules.other.lifetime.renews = true
         core = DecisionCore(rules: rules, isLive: false)
         shard = Shard(lineups: rules.lineups)
-        feedback = FeedbackReader(of: shard)
         clock = WallEstimate(
             wallMilliseconds: now.unixMilliseconds, monotonicNanoseconds: now.milliseconds * 1_000_000)
         moment = clock.read(
@@ -335,7 +333,7 @@ final class Season {
             completions.removeAll(keepingCapacity: true)
             if service != .well { break }
         }
-        feedback.drain(take)
+        shard.drainFeedback(take)
         fail(phones.violation)
     }
 

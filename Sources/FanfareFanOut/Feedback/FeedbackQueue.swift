@@ -22,6 +22,12 @@ struct FeedbackQueue {
         return sent > 0
     }
 
+    /// Removes all facts, and calls the closure with each, the oldest first. The closure must not append any.
+    mutating func drain(_ take: (ShardFeedback) -> Void) {
+        for fact in facts { take(fact) }
+        facts.removeAll(keepingCapacity: true)
+    }
+
     mutating func takeAll() -> [ShardFeedback] {
         defer { facts = [] }
         return facts

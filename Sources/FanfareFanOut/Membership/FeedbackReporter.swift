@@ -21,6 +21,8 @@ final class FeedbackReporter {
 
     func send(to ring: inout RingProducer<ShardFeedback>) -> Bool { feedback.drain(into: &ring) }
 
+    func drain(_ take: (ShardFeedback) -> Void) { feedback.drain(take) }
+
     func takeAll() -> [ShardFeedback] {
         reportCompletions(completions.takeAll())
         return feedback.takeAll()

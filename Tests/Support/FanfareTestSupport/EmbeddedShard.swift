@@ -19,14 +19,12 @@ package final class EmbeddedShard {
     package private(set) var flying: [Push] = []
     private var batch = DeliveryBatch()
     private var serial: UInt64 = 0
-    private let reader: FeedbackReader
 
     package static let start = Moment(wallMilliseconds: 1_790_000_000_000, monotonicNanoseconds: 1_000_000_000)
 
     package init(_ shard: Shard = Shard(), at moment: Moment = EmbeddedShard.start) {
         self.shard = shard
         self.moment = moment
-        reader = FeedbackReader(of: shard)
     }
 
     /// A push that has left.
@@ -117,5 +115,9 @@ package final class EmbeddedShard {
     // MARK: Feedback
 
     /// Returns what the shard has reported since the last call, the oldest first.
-    package func feedback() -> [ShardFeedback] { reader.readAll() }
+    package func feedback() -> [ShardFeedback] {
+        var facts: [ShardFeedback] = []
+        shard.drainFeedback { facts.append($0) }
+        return facts
+    }
 }

@@ -40,7 +40,8 @@ import Testing
     }
 
     private final class Stage {
-        let shard: Shard
+        private let embedded: EmbeddedShard
+        var shard: Shard { embedded.shard }
         /// Seconds by which the shard's clock is ahead of the phones'.
         var error: Int64 = 0 { didSet { read() } }
         /// The estimate that a shard's thread makes of its clock; `nil` if the shard believes its clock.
@@ -57,7 +58,7 @@ import Testing
         private(set) var starts = 0
 
         init(_ limits: ActivityLimits = ActivityLimits()) {
-            shard = Shard(lineups: LineupRules(gather: .zero), limits: limits)
+            embedded = EmbeddedShard(Shard(lineups: LineupRules(gather: .zero), limits: limits))
         }
 
         /// Creates a stage that estimates its clock as a shard's thread does.
@@ -127,22 +128,11 @@ import Testing
         /// Sends and accepts all pushes that are due; phones show those that they do not drop.
         @discardableResult
         func settle() -> [Payload] {
-            var all: [Payload] = []
-            while true {
-                var batch = DeliveryBatch()
-                shard.pull(limit: 100, at: moment, into: &batch)
-                guard !batch.deliveries.isEmpty else { return all }
-                for delivery in batch.deliveries {
-                    let payload = batch.payload(of: delivery)
-                    all.append(payload)
-                    arrive(payload, at: batch.tokens[delivery.token.lowerBound])
-                }
-                shard.complete(
-                    batch.deliveries.map {
-                        Completion(slot: $0.slot, generation: $0.generation, outcome: .accepted)
-                    }, at: moment)
-                #expect(shard.violatedInvariant() == nil)
-            }
+            embedded.moment = moment
+            let pushes = embedded.settle()
+            for push in pushes { arrive(push.payload, at: push.token[0]) }
+            #expect(shard.violatedInvariant() == nil)
+            return pushes.map(\.payload)
         }
 
         private func arrive(_ payload: Payload, at token: UInt8) {

@@ -18,7 +18,6 @@ import Testing
         #expect(stage.flying.isEmpty && stage.shard.isQuiet)
     }
 
-    /// A ring has room for a part of the feedback only.
     @Test func allFeedbackIsReadInItsOrder() {
         let stage = EmbeddedShard()
         for question in UInt64(0)..<3000 {

@@ -40,6 +40,18 @@ import Testing
         #expect(queue.takeAll().isEmpty)
     }
 
+    @Test func factsAreDrainedOnceInTheirOrder() {
+        var queue = FeedbackQueue(limit: 2)
+        for serial in UInt64(1)...3 { queue.append(.overtaken(serial: serial)) }
+        var received: [ShardFeedback] = []
+        queue.drain { received.append($0) }
+        #expect(serials(received) == [1, 2, 3])
+        #expect(!queue.isFull)
+        queue.append(.overtaken(serial: 4))
+        queue.drain { received.append($0) }
+        #expect(serials(received) == [1, 2, 3, 4])
+    }
+
     @Test func queueIsFullFromItsLimitOnAndTakesMoreAllTheSame() {
         var queue = FeedbackQueue(limit: 2)
         queue.append(.ready)

@@ -135,6 +135,37 @@ import Testing
         #expect(places == ["order/1", folder.path + "/day.ndjson:2", "order/1"])
     }
 
+    @Test func aTaskTakesTheSameItemsAsAThread() async throws {
+        let folder = try Folder()
+        for file in 1...3 {
+            let lines = (0..<400).map { #"{"topic":"order/\#(file)","at":\#(1_781_359_200 + $0),"set":{"a":\#($0)}}"# }
+            try folder.write("\(file).ndjson", lines.joined(separator: "\n") + "\nno event\n")
+        }
+        try folder.write("README.md", "# Words\n")
+        let feed = try Self.feed(folder.path)
+        let sequence = try await FeedSequence(paths: [folder.path])
+        #expect(sequence.skippedFiles == feed.skipped && feed.skipped.count == 1)
+        var items: [FeedItem] = []
+        var times: [FeedTime] = []
+        for await (now, item) in sequence {
+            items.append(item)
+            times.append(now)
+        }
+        #expect(items.count == 1203 && items == feed.items && times == feed.times)
+        for await _ in sequence { Issue.record("a second loop begins again") }
+    }
+
+    private static func feed(_ path: String) throws -> (items: [FeedItem], times: [FeedTime], skipped: [String]) {
+        let feed = try Feed(paths: [path])
+        let all = Array(feed)
+        return (all.map(\.item), all.map(\.now), feed.skippedFiles)
+    }
+
+    @Test func aPathWithoutAFeedIsTheSameErrorForATask() async {
+        let error = await #expect(throws: FeedError.self) { try await FeedSequence(paths: ["/nowhere"]) }
+        #expect(error?.path == "/nowhere" && error?.reason == "there is no such file or folder")
+    }
+
     @Test func aPathWithoutAFeedIsAnErrorWithPathAndReason() {
         let error = #expect(throws: FeedError.self) { try Feed(paths: ["/nowhere"]) }
         #expect(error?.path == "/nowhere" && error?.reason == "there is no such file or folder")

@@ -23,6 +23,11 @@ import Testing
         #expect(rules[kind].pace.staleAfter == builtIn[kind].pace.staleAfter)
     }
 
+    @Test func aTaskReadsTheRulesOfAFile() async throws {
+        let rules = try await Rules.read(file: Self.folder + "football.toml")
+        #expect(rules[.football].toml(kind: .football) == Rules.builtIn[.football].toml(kind: .football))
+    }
+
     @Test func theShippedFileOfLineupsIsBuiltIn() throws {
         let rules = try Rules(file: Self.folder + "lineups.toml")
         #expect(rules.lineups == LineupRules())

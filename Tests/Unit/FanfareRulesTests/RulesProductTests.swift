@@ -32,6 +32,12 @@ import Testing
         #expect(error?.description == "/nowhere/rules.toml: cannot be read: No such file or directory")
     }
 
+    @Test func aTaskIsToldThatAFileCannotBeRead() async {
+        let error = await #expect(throws: TOMLError.self) { try await Rules.read(file: "/nowhere/rules.toml") }
+        #expect(error?.isUnreadable == true)
+        #expect(error?.description == "/nowhere/rules.toml: cannot be read: No such file or directory")
+    }
+
     @Test func errorsAreEqualIfNamesAndFaultsAre() {
         let errors = ["today", "today", "yesterday"].map { name in
             #expect(throws: TOMLError.self) { try read("[parcel]\nprioritee = 5\n", name: name) }

@@ -11,48 +11,32 @@ import Testing
 @Suite struct EngineLoadingTests {
     private static let match = TopicID("match/1")
 
-    /// People in memory whose reader stops before a slice until it is let on, or finds there that nothing can be read.
-    ///
-    /// `Sendable` is unchecked because `PeopleStore` confines it to one thread at a time; what the test changes meanwhile is locked.
-    private final class SlowPeople: PeopleStore, @unchecked Sendable {
-        let people = MemoryPeopleStore()
-        /// The slice before which the reader stops.
-        let gate: Int
+    /// Stops a store's reader before a slice until the test opens it, or lets the slice fail there.
+    private final class Gate: Sendable {
+        let slice: Int
         private let opened = DispatchSemaphore(value: 0)
-        /// Times that the slice cannot be read.
-        let failures: Locked<Int>
+        /// Times that the slice still fails.
+        private let failures: Locked<Int>
 
-        init(gate: Int, failures: Int = 0) { (self.gate, self.failures) = (gate, Locked(failures)) }
+        init(before slice: Int, failures: Int) { (self.slice, self.failures) = (slice, Locked(failures)) }
 
         func open() { opened.signal() }
 
-        var position: LogPosition { people.position }
-        var nextSerial: UInt64 { people.nextSerial }
-        func apply(_ changes: [PeopleChange], upTo position: LogPosition) throws(LogError) {
-            try people.apply(changes, upTo: position)
-        }
-        func card(_ key: CardKey) -> Card? { people.card(key) }
-        func count(slice: Int) -> Int { people.count(slice: slice) }
-        func read(
-            slice: Int, from serial: UInt64,
-            _ body: (CardKey, Result<Card, SerialError>) throws(LogError) -> Bool
-        ) throws(LogError) {
-            if slice == gate {
-                opened.wait()
-                opened.signal()
-                if failures.withLock({ failures in
-                    failures -= 1
-                    return failures >= 0
-                }) {
-                    throw LogError("slice \(slice) cannot be read", .damaged)
-                }
+        func pass(to next: Int) throws(LogError) {
+            guard next == slice else { return }
+            opened.wait()
+            opened.signal()
+            let fails = failures.withLock { failures in
+                failures -= 1
+                return failures >= 0
             }
-            try people.read(slice: slice, from: serial, body)
+            if fails { throw LogError("slice \(slice) cannot be read", .damaged) }
         }
     }
 
     private final class Place: Sendable {
-        let people: SlowPeople
+        let gate: Gate
+        let people = TroubledPeople()
         let log = MemoryLog()
         let claims = MemoryClaims()
         let pushes = Locked<[(token: [UInt8], alert: String?)]>([])
@@ -60,8 +44,10 @@ import Testing
         let lines = Locked<[String]>([])
 
         /// - Parameter count: number of cards; those of the gate's slice, or behind, are `late`.
-        init(gate: Int = Card.slices / 2, failures: Int = 0, count: Int = 100) throws {
-            people = SlowPeople(gate: gate, failures: failures)
+        init(before slice: Int = Card.slices / 2, failures: Int = 0, count: Int = 100) throws {
+            let gate = Gate(before: slice, failures: failures)
+            self.gate = gate
+            people.beforeSlice = { (next) throws(LogError) in try gate.pass(to: next) }
             for number in 0..<count {
                 try people.apply([.insert(Self.card(number))])
             }
@@ -75,7 +61,7 @@ import Testing
         }
 
         func isLate(_ number: Int) -> Bool {
-            Card.slice(ofSubscriber: "person \(number)", token: [UInt8(number)]) >= people.gate
+            Card.slice(ofSubscriber: "person \(number)", token: [UInt8(number)]) >= gate.slice
         }
 
         func engine() throws -> Engine {
@@ -132,7 +118,7 @@ import Testing
         while place.told("goal 2").count < early.count { await Task.yield() }
         async let followed = engine.follow(
             .topic(Self.match), activity: "new", subscriber: "person new", token: [200])
-        place.people.open()
+        place.gate.open()
         #expect(try await followed.durability == .durable)
         #expect(await engine.settle(within: .seconds(300)))
         #expect(place.told("goal 2") == Array(0..<100), "everybody once")
@@ -140,7 +126,7 @@ import Testing
         #expect(place.pushes.withLock { $0.contains { $0.token == [200] && $0.alert == nil } })
         #expect(try await engine.counts().activities == 101)
         #expect(await engine.shutdown().isDrained)
-        #expect(try place.people.people.count() == 101)
+        #expect(try place.people.count() == 101)
     }
 
     /// Whoever has not been loaded is served by the next engine.
@@ -152,7 +138,7 @@ import Testing
         while place.told("goal 1").count < early.count { await Task.yield() }
         _ = await engine.shutdown(within: .seconds(300))
         #expect(place.told("goal 1") == early)
-        place.people.open()
+        place.gate.open()
         let next = try place.engine()
         #expect(await next.settle(within: .seconds(300)))
         #expect(place.told("goal 1") == Array(0..<100), "everybody once")
@@ -164,7 +150,7 @@ import Testing
         failures: Int, least: Int
     ) async throws {
         let place = try Place(failures: failures)
-        place.people.open()
+        place.gate.open()
         let engine = try place.engine()
         #expect(await engine.settle(within: .seconds(300)))
         let count = try await engine.counts().activities
@@ -181,7 +167,7 @@ import Testing
     /// Whoever was left out lacks what came meanwhile: a topic is complete for nobody, and the next engine, which can read them, sends it.
     @Test(.timeLimit(.minutes(10))) func whoeverWasLeftOutIsServedByTheNextEngine() async throws {
         let place = try Place(failures: 3)
-        place.people.open()
+        place.gate.open()
         var engine = try place.engine()
         #expect(await engine.settle(within: .seconds(300)))
         _ = try await engine.ingest(Self.goal(1))
@@ -197,7 +183,7 @@ import Testing
     /// A backend that starts a card anew because it is told that it was given up is not taken for one that could not know.
     @Test(.timeLimit(.minutes(10))) func aStartAfterTheNewsIsCarriedOut() async throws {
         let place = try Place(count: 0)
-        place.people.open()
+        place.gate.open()
         var engine = try place.engine()
         _ = try await engine.ingest(Self.goal(1))
         func start() -> StartRequest {
@@ -244,7 +230,7 @@ import Testing
         var event = Self.goal(2)
         event.topic = other
         _ = try await engine.ingest(event)
-        place.people.open()
+        place.gate.open()
         #expect(await engine.settle(within: .seconds(300)))
         #expect(place.fates.withLock { $0 } == [ActivityEvent(activity: "card", fate: .notStarted(.over))])
         #expect(place.pushes.withLock(\.count) == 1)

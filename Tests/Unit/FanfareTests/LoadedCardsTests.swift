@@ -9,33 +9,6 @@ import Testing
 @Suite struct LoadedCardsTests {
     private static let now = FeedTime(seconds: 1_790_000_000)
 
-    /// A store of which a slice or a row cannot be read. `Sendable` is unchecked because `PeopleStore` confines it to one
-    /// thread at a time.
-    private final class DamagedPeople: PeopleStore, @unchecked Sendable {
-        let people = MemoryPeopleStore()
-        var unreadableSlice: Int?
-        /// Serial of the row that cannot be read. The first card has serial 1.
-        var damagedSerial: UInt64?
-
-        var position: LogPosition { people.position }
-        var nextSerial: UInt64 { people.nextSerial }
-        func apply(_ changes: [PeopleChange], upTo position: LogPosition) throws(LogError) {
-            try people.apply(changes, upTo: position)
-        }
-        func card(_ key: CardKey) -> Card? { people.card(key) }
-        func count(slice: Int) -> Int { people.count(slice: slice) }
-        func read(
-            slice: Int, from serial: UInt64,
-            _ body: (CardKey, Result<Card, SerialError>) throws(LogError) -> Bool
-        ) throws(LogError) {
-            if slice == unreadableSlice { throw LogError("the disk is broken", .damaged) }
-            try people.read(slice: slice, from: serial) { (key, card) throws(LogError) in
-                if key.serial == damagedSerial { return try body(key, .failure(.checksum)) }
-                return try body(key, card)
-            }
-        }
-    }
-
     private static func card(
         _ name: String, of subscriber: String = "anna", _ phase: Card.Phase = .starting, token: UInt8 = 1
     ) -> Card {
@@ -45,15 +18,15 @@ import Testing
         return card
     }
 
-    private static func store(_ cards: [Card]) throws -> DamagedPeople {
-        let store = DamagedPeople()
+    private static func store(_ cards: [Card]) throws -> TroubledPeople {
+        let store = TroubledPeople()
         try store.apply(cards.map { PeopleChange.insert($0) })
         return store
     }
 
     /// Reads all cards of a store for one shard.
     private static func read(
-        _ store: DamagedPeople, retry: (LogError) -> Bool = { _ in true }
+        _ store: TroubledPeople, retry: (LogError) -> Bool = { _ in true }
     ) throws -> StoredCards {
         let cards = try StoredCards(PeopleRegister(store), beside: nil)
         let earlier = try EarlierProcess(MemoryLog()) { _ in }
@@ -92,7 +65,7 @@ import Testing
         let subscriber = try #require(elsewhere)
         let kept = Self.card("kept", of: subscriber)
         let store = try Self.store([lost, kept])
-        store.unreadableSlice = slice
+        store.damage(slice: slice)
         var retries = 0
         let reading = try Self.read(store) { _ in
             retries += 1
@@ -119,7 +92,7 @@ import Testing
     @Test func aReaderThatGivesUpHasFoundNothing() throws {
         let cards = (0..<100).map { Self.card("\($0)", of: "\($0)") }
         let store = try Self.store(cards)
-        store.unreadableSlice = Card.slices - 1
+        store.damage(slice: Card.slices - 1)
         let reading = try Self.read(store) { _ in false }
         let found = reading.takeFound()
         #expect(Self.hasNothing(found))
@@ -127,10 +100,18 @@ import Testing
 
     @Test func findingsAreTakenOnce() throws {
         let store = try Self.store([Self.card("starting")])
-        store.unreadableSlice = Card.slices - 1
+        store.damage(slice: Card.slices - 1)
         let cards = try Self.read(store)
         let (first, second) = (cards.takeFound(), cards.takeFound())
         #expect(first.lacksSlices && first.lines.count == 1)
         #expect(Self.hasNothing(second))
+    }
+}
+
+extension TroubledPeople {
+    fileprivate func damage(slice: Int) {
+        beforeSlice = { (next) throws(LogError) in
+            if next == slice { throw LogError("the disk is broken", .damaged) }
+        }
     }
 }

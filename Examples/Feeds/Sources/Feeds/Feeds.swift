@@ -11,7 +11,7 @@ import Foundation
         let arguments = Array(CommandLine.arguments.dropFirst())
         guard arguments.count > 1 else { fail("usage: Feeds RULES FEED…") }
         var options = Engine.Options(transport: .discard)
-        options.rules = rules(at: arguments[0])
+        options.rules = await rules(at: arguments[0])
         let engine = try await Engine.launch(options)
         // The buffer holds every record of a small feed, so none is lost while the task below waits for a processor.
         let decisions = engine.decisions(buffering: 100_000)
@@ -24,9 +24,9 @@ import Foundation
         print("all delivered: \(report.isDrained)")
     }
 
-    private static func rules(at path: String) -> Rules {
+    private static func rules(at path: String) async -> Rules {
         do {
-            return try Rules(file: path)
+            return try await Rules.read(file: path)
         } catch {
             // An editor shows these places beside the file.
             for fault in error.faults { print("line \(fault.line), column \(fault.column): \(fault.text)") }
@@ -35,9 +35,9 @@ import Foundation
     }
 
     private static func play(_ paths: [String], on engine: Engine) async throws {
-        let feed: Feed
-        do { feed = try Feed(paths: paths) } catch { fail("\(error)") }
-        for (_, item) in feed {
+        let feed: FeedSequence
+        do { feed = try await FeedSequence(paths: paths) } catch { fail("\(error)") }
+        for await (_, item) in feed {
             switch item {
             // A recording is taken as fast as the engine decides it. A feed of today comes line by line to a `NativeLineDecoder`.
             case .event(let event): _ = try await engine.ingest(event)

@@ -6,8 +6,8 @@ import Testing
 @Suite struct LineupTests {
     private let three = ["a", "b", "c"]
 
-    private func stage(_ topics: [String], favourite: String? = nil) -> Stage {
-        let stage = Stage()
+    private func stage(_ topics: [String], favourite: String? = nil) -> LineupStage {
+        let stage = LineupStage()
         stage.follow(topics, favourite: favourite)
         for topic in topics { stage.publish(topic) }
         _ = stage.pass(seconds: 60)
@@ -29,7 +29,7 @@ import Testing
     @Test func M1_eightMatchesAreNotEightPushesInTwoSeconds() {
         let topics = (0..<8).map { "match/\($0)" }
         let stage = stage(topics)
-        var pushes: [Stage.Push] = []
+        var pushes: [LineupStage.Push] = []
         for topic in topics {
             stage.point(topic)
             pushes += stage.pass(seconds: 0.25)
@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test func nothingRotatesWhileNothingIsLive() {
-        let stage = Stage()
+        let stage = LineupStage()
         stage.follow(three)
         for topic in three { stage.publish(topic, hasBegun: false) }
         _ = stage.pass(seconds: 60)
@@ -91,7 +91,7 @@ import Testing
 
     /// Neither state fits beside the rows, so which of them has the spotlight is not to be seen.
     @Test func invisibleRoundOfTheSpotlightIsNoPush() {
-        let stage = Stage(lineups: LineupRules(round: .seconds(10)))
+        let stage = LineupStage(lineups: LineupRules(round: .seconds(10)))
         stage.follow(["a", "b"])
         for topic in ["a", "b"] { stage.publish(topic, fill: 3000) }
         #expect(stage.pass(seconds: 5).allSatisfy { $0.content?.spotlight == nil && $0.shown.count > 0 })
@@ -149,7 +149,7 @@ import Testing
 
     /// The match is resumed when the end of its lineup has been put off, and what it shows is not urgent.
     @Test func aLineupThatBeginsAgainIsNotEnded() {
-        let stage = Stage()
+        let stage = LineupStage()
         stage.follow(["a"])
         stage.publish("a")
         _ = stage.pass(seconds: 10)

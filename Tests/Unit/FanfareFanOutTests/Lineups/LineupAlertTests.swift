@@ -8,8 +8,8 @@ import Testing
 @Suite struct LineupAlertTests {
     private let three = ["a", "b", "c"]
 
-    private func stage(_ topics: [String], _ rules: LineupRules = LineupRules(gather: .zero)) -> Stage {
-        let stage = Stage(lineups: rules)
+    private func stage(_ topics: [String], _ rules: LineupRules = LineupRules(gather: .zero)) -> LineupStage {
+        let stage = LineupStage(lineups: rules)
         stage.follow(topics)
         for topic in topics { stage.publish(topic) }
         _ = stage.pass(seconds: 60)
@@ -134,7 +134,7 @@ import Testing
     /// A rotation is due while a push is in flight, and a goal comes: it waits in the lane of alerts when the answer comes, not in that of the
     /// rotations.
     @Test func aGoalDoesNotStandBehindRotations() {
-        let stage = Stage(lineups: LineupRules(gather: .zero))
+        let stage = LineupStage(lineups: LineupRules(gather: .zero))
         stage.follow(three)
         stage.follow(["c", "a"], activity: 2)
         stage.follow(["a", "c"], activity: 3)
@@ -211,7 +211,7 @@ import Testing
     @Test func M1_eightGoalsAreNotEightPushesInTwoSeconds() {
         let topics = (0..<8).map { "match/\($0)" }
         let stage = stage(topics, LineupRules())
-        var pushes: [Stage.Push] = []
+        var pushes: [LineupStage.Push] = []
         for topic in topics {
             stage.goal(topic)
             pushes += stage.pass(seconds: 0.25)
@@ -310,7 +310,7 @@ import Testing
 
     /// Who wants no alert waits like all others for the state that it is of, and has it as fast.
     @Test func aGatheredGoalLeavesAtPriority10WithOtherNews() {
-        let stage = Stage(lineups: LineupRules())
+        let stage = LineupStage(lineups: LineupRules())
         stage.follow(three, Preferences(alerts: .none))
         for topic in three { stage.publish(topic) }
         _ = stage.pass(seconds: 60)
@@ -322,7 +322,7 @@ import Testing
 
     @Test(arguments: [false, true])
     func alertIsNotGatheredWhileNoOtherTopicIsLive(isOver: Bool) {
-        let stage = Stage(lineups: LineupRules())
+        let stage = LineupStage(lineups: LineupRules())
         stage.follow(three)
         for topic in three { stage.publish(topic, hasBegun: isOver || topic == "b") }
         if isOver { for topic in ["a", "c"] { stage.end(topic, dismissAfter: .seconds(3600)) } }

@@ -4,8 +4,8 @@ import Testing
 
 /// A push to a lineup of one member is joined when it is read; one to several members is made once for all of them.
 @Suite struct PayloadReuseTests {
-    private func stage(members: Int = 1) -> Stage {
-        let stage = Stage()
+    private func stage(members: Int = 1) -> LineupStage {
+        let stage = LineupStage()
         for member in 1...members { stage.follow(["a", "b"], activity: UInt64(member)) }
         stage.publish("a")
         stage.publish("b")

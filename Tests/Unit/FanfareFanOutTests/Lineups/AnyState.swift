@@ -1,5 +1,8 @@
 import FanfareLineup
 
+/// A lineup of topics with any states.
+typealias AnyLineup = LineupContentState<AnyState>
+
 /// Any content state, as JSON says it.
 indirect enum AnyState: TopicContentState {
     case null

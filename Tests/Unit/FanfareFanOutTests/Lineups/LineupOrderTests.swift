@@ -6,14 +6,14 @@ import Testing
 
 /// The order of a lineup's rows is a rule: the person's own, or the schedule's.
 @Suite struct LineupOrderTests {
-    private func stage(_ order: LineupRules.Order = .schedule, round: Duration? = nil) -> Stage {
-        Stage(lineups: LineupRules(round: round, gather: .zero, order: order))
+    private func stage(_ order: LineupRules.Order = .schedule, round: Duration? = nil) -> LineupStage {
+        LineupStage(lineups: LineupRules(round: round, gather: .zero, order: order))
     }
 
     private func minute(_ minute: Int64) -> FeedTime { FeedTime(seconds: 1_790_000_000 + 60 * minute) }
 
     /// The rows of a lineup as the rules say it: by time, those without one last, and by the bytes of the ids.
-    private func rows(_ topics: Set<String>, _ stage: Stage) -> [String] {
+    private func rows(_ topics: Set<String>, _ stage: LineupStage) -> [String] {
         topics.sorted { a, b in
             let (x, y) = (stage.schedule[a]?.milliseconds ?? .max, stage.schedule[b]?.milliseconds ?? .max)
             return x == y ? Array(a.utf8).lexicographicallyPrecedes(Array(b.utf8)) : x < y
@@ -28,7 +28,7 @@ import Testing
         let stage = stage()
         var picks: [UInt64: Set<String>] = [:]
         var shown: [UInt64: [String]] = [:]
-        func isRight(_ pushes: [Stage.Push]) -> Bool {
+        func isRight(_ pushes: [LineupStage.Push]) -> Bool {
             for push in pushes { shown[push.activity] = push.shown }
             return pushes.allSatisfy { $0.shown == rows(picks[$0.activity] ?? [], stage) }
         }

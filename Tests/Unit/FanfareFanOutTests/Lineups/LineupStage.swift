@@ -5,7 +5,7 @@ import FanfareTestSupport
 import Foundation
 
 /// One shard with an activity or two, time that is told to pass, and a network that takes everything at once.
-final class Stage {
+final class LineupStage {
     private let embedded: EmbeddedShard
     var shard: Shard { embedded.shard }
     var moment: Moment { embedded.moment }
@@ -19,7 +19,7 @@ final class Stage {
 
     struct Push {
         let payload: Payload
-        let content: Content?
+        let content: AnyLineup?
         /// Who gets it.
         let activity: UInt64
         /// Monotonic nanoseconds.
@@ -117,7 +117,7 @@ final class Stage {
         embedded.pull(limit: limit).map {
             Push(
                 payload: $0.payload,
-                content: try? JSONDecoder().decode(Content.self, from: Data($0.payload.state)),
+                content: try? JSONDecoder().decode(AnyLineup.self, from: Data($0.payload.state)),
                 activity: UInt64($0.token[0]), time: time)
         }
     }

@@ -9,8 +9,8 @@ import Testing
 @Suite struct LineupChangeTests {
     private let old = ["a", "b", "c"]
 
-    private func stage() -> Stage {
-        let stage = Stage()
+    private func stage() -> LineupStage {
+        let stage = LineupStage()
         stage.follow(old)
         for topic in old + ["d"] { stage.publish(topic) }
         _ = stage.pass(seconds: 60)

@@ -8,15 +8,15 @@ import Testing
 @Suite struct LineupCursorTests {
     private let three = ["a", "b", "c"]
 
-    private func stage(lineups count: Int = 1, _ rules: LineupRules = LineupRules(gather: .zero)) -> Stage {
-        let stage = Stage(lineups: rules)
+    private func stage(lineups count: Int = 1, _ rules: LineupRules = LineupRules(gather: .zero)) -> LineupStage {
+        let stage = LineupStage(lineups: rules)
         for number in 0..<count { stage.follow(three + ["own \(number)"], activity: UInt64(number) + 1) }
         for topic in three { stage.publish(topic) }
         _ = stage.pass(seconds: 60)
         return stage
     }
 
-    private func resting(_ stage: Stage) -> Int {
+    private func resting(_ stage: LineupStage) -> Int {
         stage.shard.membership.lineups.all.count { stage.shard.membership.lineups.isResting($0) }
     }
 
@@ -104,7 +104,7 @@ import Testing
     /// The lineup was made with its content, and a topic is dismissed at the moment at which somebody joins: nobody can be sent the content that
     /// the first member has.
     @Test func whatAJoinerCausesIsPaidByTheRotation() {
-        let stage = Stage(
+        let stage = LineupStage(
             lineups: LineupRules(gather: .zero, rotationPushes: TokenBucket.Size(burst: 1, refill: .seconds(3600))))
         for topic in three { stage.publish(topic) }
         stage.follow(three)
@@ -175,7 +175,7 @@ import Testing
         #expect(back[0].time - late[0].time == .seconds(15), "twenty seconds after it happened")
     }
 
-    private func stage(_ rules: LineupRules) -> Stage { stage(lineups: 1, rules) }
+    private func stage(_ rules: LineupRules) -> LineupStage { stage(lineups: 1, rules) }
 
     /// What no cursor has brought yet is owed, too: who stops the engine now leaves five people without the goal.
     @Test func newsThatTheCursorHasNotBroughtAreOwed() {
@@ -213,7 +213,7 @@ import Testing
     /// The budget of the rotation is spent when a match is dismissed: the card loses it when there is budget again.
     @Test(arguments: [1, 2] as [UInt64]) func aDismissalThatTheBudgetDefersIsShownLater(members: UInt64) {
         let rules = LineupRules(gather: .zero, rotationPushes: TokenBucket.Size(burst: 1, refill: .seconds(60)))
-        let stage = Stage(lineups: rules)
+        let stage = LineupStage(lineups: rules)
         for activity in 1...members { stage.follow(three, activity: activity) }
         for topic in three { stage.publish(topic) }
         _ = stage.pass(seconds: 60)
