@@ -1,4 +1,3 @@
-import FanfareFanOut
 import FanfareLog
 import FanfareModel
 
@@ -10,41 +9,10 @@ extension Engine {
         return .person(entry, request, nil)
     }
 
-    func entry(_ subscription: Subscription, _ subscriber: SubscriberID) -> PeopleEntry? {
-        guard let activity = subscription.activity.text else { return nil }
-        var card = card(
-            of: subscriber, activity, subscription.audience, token: subscription.token,
-            startedAt: subscription.startedAt)
-        card.preferences = subscription.preferences
-        return .follow(card)
-    }
-
-    func entry(_ command: ShardCommand, _ subscriber: SubscriberID) -> PeopleEntry? {
-        switch command {
-        case .start(let request, let audience):
-            var card = card(of: subscriber, request.activity, audience, token: request.token, startedAt: nil)
-            (card.phase, card.request) = (.starting, request)
-            return .start(card)
-        case .move(let id, let audience): return .move(id, audience)
-        case .replaceToken(let id, let token):
-            return .replaceToken(id, token, shownAt: FeedTime(milliseconds: core.clock.wallMilliseconds()))
-        case .prefer(let id, let preferences): return .prefer(id, preferences)
-        case .unfollow(let id): return .unfollow(id)
-        default: return nil
-        }
-    }
-
-    private func card(
-        of subscriber: SubscriberID, _ activity: String, _ audience: AudienceKey, token: [UInt8],
-        startedAt: FeedTime?
-    ) -> Card {
-        let now = FeedTime(milliseconds: core.clock.wallMilliseconds())
-        // An impossible time counts as now, as it does in the core.
-        let began = startedAt.flatMap { StartDate.isPossible($0, now: now) ? $0 : nil } ?? now
-        var card = Card(
-            subscriber: subscriber.rawValue, activity: activity, token: token, audience: audience, startedAt: began)
-        // Another engine on this store may have its apps in another order.
-        card.app = subscriber.app ?? core.apps.first
-        return card
+    /// Returns the call of a subscriber at this moment.
+    func call(of subscriber: SubscriberID) -> PeopleCall {
+        PeopleCall(
+            subscriber: subscriber, firstApp: core.apps.first,
+            now: FeedTime(milliseconds: core.clock.wallMilliseconds()))
     }
 }

@@ -231,10 +231,10 @@ public final class Engine: Sendable {
             case .event(let event): .success(.event(event))
             case .happening(let make): .success(.eventNow(make))
             case .follow(let subscription, let subscriber):
-                .success(kept(.follow(subscription, app: app), as: entry(subscription, subscriber)))
+                .success(kept(.follow(subscription, app: app), as: call(of: subscriber).entry(subscription)))
             case .card(let card, let subscriber):
                 .success(
-                    kept(.command(card, subscriber: subscriber.key, app: app), as: entry(card, subscriber)))
+                    kept(.command(card, subscriber: subscriber.key, app: app), as: call(of: subscriber).entry(card)))
             case .trustDeadAnswers: .success(.trustDeadAnswers)
             case .refused(let refusal): .failure(.refused(refusal))
             }
