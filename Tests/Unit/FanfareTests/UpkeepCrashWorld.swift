@@ -6,8 +6,8 @@ import FanfareTestSupport
 @testable import Fanfare
 
 /// An engine of two apps in one thread that dies again and again. Between two of its lives hours pass, an operator works on the store, and the apps
-/// come in another order, or one of them is left out. Each card gets the pushes of its app alone, no acknowledged card is lost and none is kept twice,
-/// each card leaves the Lock Screen at the date of the rules by the wall clock, and a quiet night leaves nothing behind.
+/// come in another order, or one of them is left out. Each card gets the pushes of its app alone, no acknowledged card is lost and none is kept
+/// twice, each card leaves the Lock Screen at the date of the rules by the wall clock, and a quiet night leaves nothing behind.
 final class UpkeepCrashWorld {
     private struct Phone {
         let id: ActivityID
@@ -62,7 +62,8 @@ final class UpkeepCrashWorld {
         var named = 0, reordered = 0
         /// How often a phone was found to show what its topic does.
         var shown = 0
-        /// Ends with a date; those of them that left while log time was an hour late; and those whose date was neither the present nor the latest one.
+        /// Ends with a date; those of them that left while log time was an hour late; and those whose date was neither the present nor the latest
+        /// one.
         var ends = 0, lagging = 0, atDate = 0
         /// Followers at rest in the evening.
         var resting = 0
@@ -260,8 +261,8 @@ final class UpkeepCrashWorld {
         if !push.state.isEmpty { judgeDate(push.dismissalDate, on: index) }
     }
 
-    /// Checks that the card leaves at the date of the rules, but neither before its end nor more than four hours after it. The payload of an end may be
-    /// some seconds older than its last push.
+    /// Checks that the card leaves at the date of the rules, but neither before its end nor more than four hours after it. The payload of an end may
+    /// be some seconds older than its last push.
     private func judgeDate(_ found: Int64?, on index: Int) {
         let now = wall.milliseconds / 1000
         let expected = min(max(date.milliseconds / 1000, now), now + 4 * 3600)
