@@ -14,9 +14,6 @@ struct PeopleCommand {
     private let before: FeedTime?
     private let activities: [String]
 
-    /// Time after which no phone shows a card: eight hours of updates, and four more on the Lock Screen (rule L1).
-    private static let lifetime = Duration.seconds(12 * 3600)
-
     init(_ words: [String]) throws(UsageError) {
         var arguments = Arguments(words)
         var operands: [String] = []
@@ -183,32 +180,22 @@ struct PeopleCommand {
 
     private func prune() throws -> ExitStatus {
         var batch = CardBatch(try openForChange())
-        let now = FeedTime(milliseconds: Clock.wallMilliseconds())
-        let before = before ?? now + (.zero - Self.lifetime)
-        // A start may wait for days until its topic has something to show, and its card has the time of its request.
-        let askedBefore = min(before, now + (.zero - StartRequest.patience))
+        let pruning = Pruning(before: before, now: FeedTime(milliseconds: Clock.wallMilliseconds()))
         var (over, repeated) = (0, 0)
         var faults = RowFaults()
         do throws(LogError) {
             for slice in 0..<Card.slices {
-                // A slice of ten million cards has 160,000 names.
-                var newest = NewestCards()
-                try batch.store.read(slice: slice, from: 0) { (key, found) throws(LogError) in
-                    if case .success(let card) = found { newest.note(card.name, key.serial) }
-                    return true
-                }
-                try batch.store.read(slice: slice, from: 0) { (key, found) throws(LogError) in
+                try pruning.judge(slice: slice, of: batch.store) { (key, found) throws(LogError) in
                     switch found {
                     case .failure(let error): faults.note(error, key)
-                    case .success(let card) where newest.isReplaced(card.name, key.serial):
+                    case .success(.isReplaced?):
                         repeated += 1
                         try batch.add(.remove(key))
-                    case .success(let card) where card.startedAt < (card.phase == .starting ? askedBefore : before):
+                    case .success(.isOver?):
                         over += 1
                         try batch.add(.remove(key))
-                    case .success: break
+                    case .success(.none): break
                     }
-                    return true
                 }
                 try batch.write()
             }
@@ -216,7 +203,7 @@ struct PeopleCommand {
             return complain(error, "\nremoved so far: \(batch.written.counted("card"))")
         }
         try Console.print(
-            "removed \(batch.written.counted("card")): \(over.grouped) that began before \(before), \(repeated.grouped) that a "
+            "removed \(batch.written.counted("card")): \(over.grouped) that began before \(pruning.before), \(repeated.grouped) that a "
                 + "later one replaces\n")
         return faults.count == 0 ? .done : .incomplete
     }

@@ -28,6 +28,8 @@ package final class LMDBLog: Log, @unchecked Sendable {
     /// Number of entries that are set aside without an operator: more would be discarded for a fault of this release.
     private static let skippedMax = 3
     private var appends = 0
+    /// Size of the rows after which a transaction ends; tests make it small.
+    var batchSize = RowBatch.sizeMax
     /// Number of appends between two searches for dead readers.
     private static let readerCheckInterval = 1000
 
@@ -87,7 +89,7 @@ package final class LMDBLog: Log, @unchecked Sendable {
             }
             rows.append(row)
             size += .bytes(row.count)
-            if size >= RowBatch.sizeMax {
+            if size >= batchSize {
                 try append(rows)
                 rows.removeAll(keepingCapacity: true)
                 size = .zero
@@ -194,7 +196,7 @@ package final class LMDBLog: Log, @unchecked Sendable {
 
     /// Returns the rows from that position on, until the batch is full or the log ends.
     func batch(from position: LogPosition, most: Int = RowBatch.rowsMax) throws(LogError) -> RowBatch {
-        var batch = RowBatch(most: most)
+        var batch = RowBatch(most: most, sizeMax: batchSize)
         do throws(LMDBEnvironment.Failure) {
             try unsafe reopened().scan(from: position) { found, row in
                 unsafe batch.append(Array(row), at: found)

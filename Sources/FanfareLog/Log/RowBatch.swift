@@ -13,14 +13,19 @@ struct RowBatch {
     /// Size of the rows: less than `sizeMax` without the last one.
     private(set) var size = ByteCount.zero
     private let most: Int
+    private let sizeMax: ByteCount
 
     /// Makes an empty batch.
     ///
-    /// - Parameter most: greatest number of rows, from 1.
-    init(most: Int = RowBatch.rowsMax) { self.most = most }
+    /// - Parameters:
+    ///   - most: greatest number of rows, from 1.
+    ///   - sizeMax: size after which no row follows.
+    init(most: Int = RowBatch.rowsMax, sizeMax: ByteCount = RowBatch.sizeMax) {
+        (self.most, self.sizeMax) = (most, sizeMax)
+    }
 
     /// Is `true` if more rows may follow in the log; a batch that is not full has the log's last row.
-    var isFull: Bool { rows.count >= most || size >= RowBatch.sizeMax }
+    var isFull: Bool { rows.count >= most || size >= sizeMax }
 
     /// Adds a row, however large it is: an empty batch is never full.
     mutating func append(_ row: [UInt8], at position: LogPosition) {

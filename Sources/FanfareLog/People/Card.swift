@@ -76,10 +76,10 @@ extension Card {
 package struct CardName: Hashable, Sendable {
     let id: [UInt8]
     let isToken: Bool
-    package let app: AppID?
+    let app: AppID?
 
     /// This name, whatever the app.
-    package var inAnyApp: CardName { CardName(id: id, isToken: isToken, app: nil) }
+    var inAnyApp: CardName { CardName(id: id, isToken: isToken, app: nil) }
 }
 
 /// Place of a card in a store. A serial is never reused.

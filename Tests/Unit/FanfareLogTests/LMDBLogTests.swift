@@ -196,6 +196,32 @@ import Testing
         }
     }
 
+    /// Transactions of few bytes meet in each way the entries of which one alone is as large.
+    @Test(arguments: [UInt64(1), 2, 3]) func whateverTheSizesOfEntriesAReaderGetsAllAndHoldsFew(seed: UInt64) throws {
+        var random = SplitMix64(seed: seed)
+        let folder = TemporaryFolder()
+        let log = try LMDBLog(folder: folder.path)
+        log.batchSize = .bytes(500)
+        var written: [LogEntry] = []
+        for _ in 0..<40 {
+            let batch = (0..<Int.random(in: 1...6, using: &random)).map { _ in
+                let text = String(repeating: "x", count: Int.random(in: 0...700, using: &random))
+                return LogEntry(now: FeedTime(milliseconds: Int64(written.count)), .rules(text, decisionVersion: 1))
+            }
+            try log.append(batch)
+            written += batch
+            let position = LogPosition.random(in: 1...log.end, using: &random)
+            let found = try read(log, from: position)
+            #expect(found == Array(written[(Int(position) - 1)...]))
+            let first = try log.batch(from: position)
+            #expect(first.size.bytes - (first.rows.last?.bytes.count ?? 0) < 500 && !first.rows.isEmpty)
+        }
+        log.close()
+        let reopened = try LMDBLog(folder: folder.path)
+        let found = try read(reopened)
+        #expect(found == written)
+    }
+
     @Test(arguments: ["/proc/no-such", "/dev/null/x"]) func aFolderThatCannotBeMadeIsNamed(path: String) {
         let error = #expect(throws: LogError.self) { try LMDBLog(folder: path) }
         #expect(error?.description.hasPrefix(path) == true)

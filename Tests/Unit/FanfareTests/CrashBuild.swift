@@ -5,14 +5,18 @@ import FanfareRules
 
 @testable import Fanfare
 
-/// The program that runs: what its reducer shows beside the feed's number, and the decision version that it counts.
+/// The program that runs: the apps to which it pushes, the edition that its reducer shows beside the feed's number, and the decision version that it
+/// counts.
 struct CrashBuild {
+    var apps = [AppID(bundleID: "one")]
     var edition = 0
     var decisionVersion: UInt32 = 0
     var minimumInterval: Duration = .zero
     /// Silence after which a topic ends, if it is not the default.
     var endsAfterSilence: Duration?
     var reopens = Reopening.never
+    /// Dismissal of ended cards, if it is not the default.
+    var dismissal: Dismissal?
 
     var rules: Rules {
         var kind = TopicRules(
@@ -22,6 +26,7 @@ struct CrashBuild {
         kind.pace.minimumInterval = minimumInterval
         kind.lifetime.reopens = reopens
         if let endsAfterSilence { kind.lifetime.endsAfterSilence = endsAfterSilence }
+        if let dismissal { kind.lifetime.dismissal = dismissal }
         return Rules(kinds: [:], other: kind)
     }
     var logged: LogRules { LogRules(rules, program: decisionVersion) }

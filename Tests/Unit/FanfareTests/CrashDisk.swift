@@ -22,13 +22,15 @@ final class CrashDisk: CheckpointSink {
     var onClaimed: (UInt64, Int) -> Void = { _, _ in }
 
     /// Begins a life: what was not synced is lost.
-    func restart(at clock: ManualClock) throws {
+    ///
+    /// - Parameter firstApp: the first app of the life's engine.
+    func restart(at clock: ManualClock, firstApp: AppID?) throws {
         stampMark = nil
         let wall = clock.source.wall
         stamps = StampMark(try claims.reserveStamps(at: wall), at: clock.now)
         (entries, peopleEntries, requests, isFinishing) = ([], [], [], false)
         completions = CompletionChanges()
-        register = PeopleRegister(people)
+        register = PeopleRegister(people, firstApp: firstApp)
         abandon()
         intake = Intake(
             isLoading: true, commit: { [unowned self] in entries = $0 }, write: { [unowned self] in peopleEntries = $0 }

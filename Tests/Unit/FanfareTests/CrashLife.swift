@@ -31,22 +31,25 @@ final class CrashLife: EngineCoreDelegate {
     var onGivenUp: ((Card) -> Void)?
     var onFate: ((ActivityFate, ActivityID) -> Void)?
 
-    /// - Parameter commands: room on the way to a shard. With little of it, pushes leave between the publications of a restart.
+    /// - Parameters:
+    ///   - shards: shards of each app.
+    ///   - commands: room on the way to a shard. With little of it, pushes leave between the publications of a restart.
     init(_ disk: CrashDisk, _ clock: ManualClock, _ build: CrashBuild, shards: Int, streams: Int, commands: Int) throws
     {
         let (rules, logged) = (build.rules, build.logged)
         self.disk = disk
-        try disk.restart(at: clock)
+        let apps = build.apps
+        try disk.restart(at: clock, firstApp: apps.first)
         let told = EngineWorld.Wakeup()
         self.told = told
         let room = EngineWorld.Room(mailbox: 64, commands: commands, feedback: 16, facts: 16, streams: streams)
-        let apps = [AppID(bundleID: "one")]
-        queues = (0..<shards).map { _ in LoadingQueue(batchesMax: 1000) }
-        unread = (0..<shards).map { _ in LoadingQueue(batchesMax: 1000) }
+        let queues = (0..<apps.count * shards).map { _ in LoadingQueue(batchesMax: 1000) }
+        let unread = queues.map { _ in LoadingQueue(batchesMax: 1000) }
+        (self.queues, self.unread) = (queues, unread)
         hasRead = queues.map { _ in false }
-        let nodes = queues.map { queue in
+        let nodes = queues.enumerated().map { index, queue in
             EngineWorld.Node(
-                app: 0, clock, room, pace: .zero, lineups: rules.lineups, keepsClaims: true,
+                app: index / shards, clock, room, pace: .zero, lineups: rules.lineups, keepsClaims: true,
                 besideOthers: shards > 1, stamps: disk.stamps, loading: queue
             ) { told.isSet = true }
         }
@@ -57,7 +60,8 @@ final class CrashLife: EngineCoreDelegate {
         cards = try StoredCards(disk.register, beside: nil)
         serials = disk.people.nextSerial
         let distribution = LoadingDistribution(
-            to: [unread], apps: apps, limits: Rules.Limits(), now: clock.truth, batchMax: 1)
+            to: apps.indices.map { Array(unread[$0 * shards..<($0 + 1) * shards]) }, apps: apps, limits: Rules.Limits(),
+            now: clock.truth, batchMax: 1)
         cards.load(distribution, after: earlier) { _ in false }
         inbox = Inbox(capacity: 64, topicIDSizeMax: .bytes(256), hasStore: true)
         core = EngineCore(rules: rules, shards: nodes.map(\.link), perApp: shards, apps: apps, isLive: true)
@@ -204,6 +208,6 @@ final class CrashLife: EngineCoreDelegate {
     func coreDidReach(stamp: Int64) { disk.reserve(stampsThrough: stamp) }
     func coreWillShowAgain() { if !loading.areStartsUnknown { disk.change { $0.void() } } }
     func coreDidForget(_ topic: DecisionCore.TopicView) {
-        disk.change { $0.forget(CompletionKey(birth: topic.birth, app: 0)) }
+        for app in core.apps.indices { disk.change { $0.forget(CompletionKey(birth: topic.birth, app: app)) } }
     }
 }

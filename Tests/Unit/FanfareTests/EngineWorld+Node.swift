@@ -137,6 +137,8 @@ extension EngineWorld {
             /// Lines of the alerts beside the first one.
             let body: String?
             let stamp: Int64
+            /// Unix seconds at which the card leaves the Lock Screen; `nil` unless the push is an end.
+            let dismissalDate: Int64?
         }
 
         private unowned let source: any DeliverySource
@@ -182,7 +184,8 @@ extension EngineWorld {
                     let flight = Flight(
                         completion: (delivery.slot, delivery.generation), token: Array(batch.tokens[delivery.token]),
                         event: payload.event, state: payload.state, alert: payload.alert?.title.description,
-                        body: payload.alert?.body.description, stamp: payload.stamp)
+                        body: payload.alert?.body.description, stamp: payload.stamp,
+                        dismissalDate: payload.dismissalDate)
                     onPush?(flight)
                     flights.append(flight)
                 }

@@ -111,6 +111,37 @@ import Testing
         #expect(nextDay == .new)
     }
 
+    /// Few places for calls, whose entries are decided and whose repeated calls are answered in the order in which they came.
+    @Test(arguments: [UInt64(1), 2, 3, 4, 5]) func howeverManyCallsAreDroppedNoCallIsAwaitedForEver(seed: UInt64) throws
+    {
+        enum Turn { case decide(CallKey), answer(KnownKeys.Call) }
+        var random = SplitMix64(seed: seed)
+        var keys = KnownKeys(callsMax: 3)
+        var turns: [Turn] = []
+        var position: UInt64 = 0
+        func takeTurn() {
+            switch turns.removeFirst() {
+            case .decide(let key): keys.noteDecided(key, at: Self.start, entry: position)
+            case .answer(let call): _ = keys.endWait(for: call)
+            }
+        }
+        for _ in 0..<2000 {
+            position += 1
+            let key = try Self.key(Int.random(in: 0..<6, using: &random))
+            switch keys.take(key, at: Self.start, position: position, isDecided: false) {
+            case .new: turns.append(.decide(key))
+            case .repeated(let call): turns.append(.answer(call))
+            case .differs: Issue.record("seed \(seed): the same content differs")
+            }
+            while !turns.isEmpty, random.chance(0.6) { takeTurn() }
+            #expect(keys.violation() == nil, "seed \(seed), call \(position)")
+        }
+        while !turns.isEmpty { takeTurn() }
+        let nextDay = keys.take(try Self.key(7), at: Self.start + Self.day, position: position + 1, isDecided: true)
+        #expect(nextDay == .new && keys.count == 1 && keys.violation() == nil, "seed \(seed)")
+        #expect(keys.dropped > 100)
+    }
+
     /// Beside an array, at random, across the chunks' borders.
     @Test(arguments: [UInt64(1), 2, 3]) func theKeysAreThoseOfTheLast24Hours(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)

@@ -16,6 +16,7 @@ final class StartCrashWorld {
         var tokens: [[UInt8]]
         /// Is `true` once the start is durable; changed by the caller's acknowledgement.
         let isAcknowledged = Flag()
+        let askedAt: FeedTime
         /// Life in which its start was handed in last.
         var bornIn: Int?
         /// Lives in which its start has left.
@@ -34,8 +35,8 @@ final class StartCrashWorld {
         /// Is `true` once a shard has said that it does not start it.
         var hasFailed = false
 
-        init(_ number: Int, _ topic: TopicID, _ token: [UInt8]) {
-            (self.number, topics, tokens) = (number, [topic], [token])
+        init(_ number: Int, _ topic: TopicID, _ token: [UInt8], at now: FeedTime) {
+            (self.number, topics, tokens, askedAt) = (number, [topic], [token], now)
         }
 
         var id: ActivityID { ActivityID("card \(number)") }
@@ -67,6 +68,9 @@ final class StartCrashWorld {
         var givenUp = 0, lost = 0
         /// Starts that were given up because claims were lost.
         var unknown = 0
+        /// Starts that had waited for half a day when an operator pruned the store.
+        var waited = 0
+        var upkeep = StoreUpkeep.Met()
 
         static func += (sum: inout Met, more: Met) {
             sum.left += more.left
@@ -74,6 +78,8 @@ final class StartCrashWorld {
             sum.givenUp += more.givenUp
             sum.lost += more.lost
             sum.unknown += more.unknown
+            sum.waited += more.waited
+            sum.upkeep += more.upkeep
         }
     }
 
@@ -83,7 +89,14 @@ final class StartCrashWorld {
     private static let topics = (0..<4).map { TopicID("topic/\($0)") }
     private static let subscriber = SubscriberID("anna")
 
-    init(seed: UInt64) { random = SplitMix64(seed: seed) }
+    /// Work of an operator between two lives; `nil` without an operator.
+    private var upkeep: StoreUpkeep?
+
+    /// - Parameter isKeptUp: `true` if hours pass between two lives, in which an operator prunes the store and trims its log.
+    init(seed: UInt64, isKeptUp: Bool = false) {
+        random = SplitMix64(seed: seed)
+        if isKeptUp { upkeep = StoreUpkeep(seed: seed) }
+    }
 
     /// - Returns: what is wrong.
     func play(lives count: Int) -> String? {
@@ -100,6 +113,7 @@ final class StartCrashWorld {
             for topic in Self.topics { happen(in: topic) }
             if violation == nil { calm() }
         } catch { complain("a restart fails: \(error)") }
+        met.upkeep = upkeep?.met ?? met.upkeep
         met.left = cards.count { !$0.left.isEmpty }
         met.givenUp = cards.count { !$0.givenUp.isEmpty }
         met.lost = cards.count { !$0.givenUp.isEmpty && $0.left.isEmpty }
@@ -113,6 +127,7 @@ final class StartCrashWorld {
     private func begin() throws {
         lives += 1
         if random.chance(0.3) { disk.loseClaims() }
+        if lives > 1 { try keepUp() }
         clock.pass(.milliseconds(Int.random(in: 1...5000, using: &random)))
         var build = CrashBuild()
         // No night ends a topic.
@@ -146,6 +161,30 @@ final class StartCrashWorld {
                 guard let card = cards.first(where: { $0.tokens.contains(push.token) }) else { return }
                 _ = card.left.popLast()
                 card.sent -= 1
+            }
+        }
+    }
+
+    /// Lets an operator work on the store. Each acknowledged start that may still leave keeps its row for seven days.
+    private func keepUp() throws {
+        guard let outage = upkeep?.outage(hours: 13...20) else { return }
+        clock.pass(outage)
+        try upkeep?.trim(disk.log)
+        guard try upkeep?.prune(disk.people, at: clock.truth) == true else { return }
+        tell("a pruning")
+        var kept: Set<String> = []
+        try disk.people.read { (_, found) throws(LogError) in
+            if case .success(let row) = found, let activity = row.activity { kept.insert(activity) }
+            return true
+        }
+        for card in cards
+        where card.isAcknowledged.isSet && card.left.isEmpty && card.givenUp.isEmpty && !card.isOver && !card.hasFailed
+        {
+            let waited = clock.truth - card.askedAt
+            guard waited < StartRequest.patience else { continue }
+            if waited > .seconds(12 * 3600) { met.waited += 1 }
+            if !kept.contains("card \(card.number)") {
+                complain("the row of card \(card.number) is gone, whose start waits")
             }
         }
     }
@@ -223,7 +262,7 @@ final class StartCrashWorld {
         let number = isRepeat ? Int.random(in: 0..<cards.count, using: &random) : cards.count
         let token = [UInt8(number & 255), UInt8(number >> 8), UInt8(random.next() % 3)]
         let topic = Self.topics.randomElement(using: &random)!
-        let card = isRepeat ? cards[number] : Card(number, topic, token)
+        let card = isRepeat ? cards[number] : Card(number, topic, token, at: clock.truth)
         // A backend does not start a card again that has gone.
         guard !card.isOver, !card.hasFailed, card.givenUp.isEmpty else { return }
         let start = request(card, token: token)

@@ -1,5 +1,3 @@
-import FanfareLog
-
 /// Serials of the newest cards by their names. A card without an app is that of any app: an imported file need not name the only one.
 struct NewestCards {
     /// Serials by name. A name without an app has only the serials of cards without an app.

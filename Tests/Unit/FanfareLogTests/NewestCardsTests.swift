@@ -1,8 +1,7 @@
-import FanfareLog
 import FanfareModel
 import Testing
 
-@testable import FanfareCLI
+@testable import FanfareLog
 
 @Suite struct NewestCardsTests {
     private static func name(_ activity: String, _ app: String? = nil) -> CardName {
