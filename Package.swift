@@ -156,7 +156,8 @@ var targets: [Target] = [
     .testTarget(
         name: "FanfareAPNsTests",
         dependencies: [
-            "FanfareAPNs", "FanfareModel", "FanfareFanOut", "FanfareLoop", "CryptoTestSupport", "FanfareTestSupport",
+            "FanfareAPNs", "FanfareModel", "FanfareFanOut", "FanfareHTTP2", "FanfareLoop", "CryptoTestSupport",
+            "FanfareTestSupport",
         ],
         path: "Tests/Unit/FanfareAPNsTests",
         swiftSettings: swiftOfTests),

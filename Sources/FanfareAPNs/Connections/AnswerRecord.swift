@@ -61,4 +61,10 @@ struct AnswerRecord {
             errorsInARow = max(errorsInARow, AnswerRecord.errorsInARowMax)
         }
     }
+
+    /// Describes a time of success without an answer, or a contradiction in the final answers; `nil` if there is none. For tests.
+    func violation() -> String? {
+        guard lastSuccess == .always || hasSucceeded else { return "a success at \(lastSuccess), and no answer" }
+        return finalAnswers.violation()
+    }
 }

@@ -28,21 +28,24 @@ struct AnswerTimes {
 
     mutating func noteSent() { sentTogether += 1 }
 
+    /// `true` if one push has been sent since the connection last had none in flight.
+    var wasSentAlone: Bool { sentTogether == 1 }
+
     /// Notes a push that was accepted.
-    mutating func noteAccepted(after nanoseconds: Int64, at now: MonotonicTime) {
-        if sentTogether == 1 { service.note(nanoseconds, at: now) }
+    mutating func noteAccepted(after time: Duration, at now: MonotonicTime) {
+        if wasSentAlone { service.note(time, at: now) }
     }
 
     /// Notes the quickest of the answers to pushes that were read together.
-    mutating func noteAnswers(after nanoseconds: Int64, at now: MonotonicTime) { pace.note(nanoseconds, at: now) }
+    mutating func noteAnswers(after time: Duration, at now: MonotonicTime) { pace.note(time, at: now) }
 
     /// Compares the answers with those of the other connections.
     ///
     /// - Parameter median: answer time of the connection in the middle; `nil` if too few are known.
-    mutating func compare(to median: Int64?, at now: MonotonicTime) { slowness.compare(pace, to: median, at: now) }
+    mutating func compare(to median: Duration?, at now: MonotonicTime) { slowness.compare(pace, to: median, at: now) }
 
     /// - Parameter limit: time above which answers are slow; `nil` if too few connections are known.
-    mutating func judge(limit: Int64?, at now: MonotonicTime) { slowness.judge(pace, limit: limit, at: now) }
+    mutating func judge(limit: Duration?, at now: MonotonicTime) { slowness.judge(pace, limit: limit, at: now) }
 
     /// - Parameter isClear: `true` if no more requests were in flight than TCP sends at once, and no bytes waited.
     mutating func notePing(isClear: Bool, at now: MonotonicTime) {
@@ -58,7 +61,13 @@ struct AnswerTimes {
     mutating func notePong(isUndelayed: Bool, at now: MonotonicTime) -> Bool {
         guard awaitsPong, let lastPing else { return false }
         awaitsPong = false
-        if isUndelayed, pingWasClear { roundTrip.note(now.nanoseconds(since: lastPing), at: now) }
+        if isUndelayed, pingWasClear { roundTrip.note(now - lastPing, at: now) }
         return true
+    }
+
+    /// Describes a PONG that is awaited without a PING, or a contradiction in the measurements; `nil` if there is none. For tests.
+    func violation() -> String? {
+        guard lastPing != nil || !awaitsPong && roundTrip.least == nil else { return "no PING, and a PONG" }
+        return roundTrip.violation() ?? pace.violation() ?? service.violation() ?? slowness.violation()
     }
 }

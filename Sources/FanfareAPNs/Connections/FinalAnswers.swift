@@ -37,4 +37,7 @@ struct FinalAnswers {
         guard others.answers >= FinalAnswers.othersMin else { return false }
         return (final - grace) * others.answers > 2 * others.final * answers
     }
+
+    /// Describes final answers that are none of the answers; `nil` if there are none. For tests.
+    func violation() -> String? { final <= answers ? nil : "\(final) final of \(answers) answers" }
 }

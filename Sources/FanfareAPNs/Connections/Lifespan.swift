@@ -31,4 +31,14 @@ struct Lifespan {
         since = 0
         streamsMost = max(1, usual / Lifespan.share)
     }
+
+    /// Describes a limit of the pushes in flight that no cut-off has set, or that is below the share of what was carried; `nil` if there is none. For
+    /// tests.
+    func violation() -> String? {
+        guard let usual else {
+            return streamsMost == .max ? nil : "at most \(streamsMost) in flight, without a cut-off"
+        }
+        let least = max(1, usual / Lifespan.share)
+        return streamsMost >= least ? nil : "at most \(streamsMost) in flight, of \(usual) carried"
+    }
 }

@@ -1,5 +1,11 @@
 import FanfareModel
 
+/// Member of at most one `Candidates` list in its life.
+protocol Candidate: AnyObject {
+    /// `true` while the list contains the member. Set by `Candidates` only.
+    var isCandidate: Bool { get set }
+}
+
 /// A connection as the set sees it that keeps a slot for it (`ConnectionSet`).
 protocol PooledConnection: Candidate {
     /// Number of the connection, unique for the life of its set.

@@ -4,29 +4,36 @@ import FanfareModel
 struct RoundTrip {
     /// Period of the minimum: a newer measurement displaces all that are more than two periods old.
     let memory: Duration
-    // Both are nanoseconds.
-    private var current = Int64.max
-    private var former = Int64.max
+    private var current: Duration?
+    private var former: Duration?
     private var turnsAt = MonotonicTime.always
     /// Time of the newest measurement.
     private(set) var notedAt: MonotonicTime?
 
     init(memory: Duration) { self.memory = memory }
 
-    /// Minimum of recent measurements, in nanoseconds; `nil` before the first.
-    var least: Int64? {
-        let least = min(current, former)
-        return least == .max ? nil : least
+    /// Minimum of recent measurements; `nil` before the first.
+    var least: Duration? {
+        guard let current, let former else { return current ?? former }
+        return min(current, former)
     }
 
-    mutating func note(_ nanoseconds: Int64, at now: MonotonicTime) {
+    mutating func note(_ time: Duration, at now: MonotonicTime) {
         if now >= turnsAt {
             // Measurements from before a long silence are too old.
-            former = now - turnsAt >= memory ? .max : current
-            current = .max
+            former = now - turnsAt >= memory ? nil : current
+            current = nil
             turnsAt = now + memory
         }
-        current = min(current, max(0, nanoseconds))
+        let time = max(.zero, time)
+        current = min(current ?? time, time)
         notedAt = now
+    }
+
+    /// Describes a measurement without its time, or one that is older than the current period; `nil` if there is none. For tests.
+    func violation() -> String? {
+        guard let notedAt else { return least == nil ? nil : "a round trip that was never measured" }
+        guard current != nil else { return "the newest measurement is lost" }
+        return notedAt < turnsAt ? nil : "the newest measurement is not of the current period"
     }
 }

@@ -3,9 +3,9 @@ import FanfareModel
 /// Silence of a connection's peer, after which the peer is asked for a sign of life, and later counts as gone.
 struct Silence {
     /// Silence after which the peer may be gone. The three spans are nanoseconds, because each turn adds them to each connection's times.
-    let mostWhileBusy: Int64
+    private let mostWhileBusy: Int64
     /// Silence after which an idle peer is asked for a sign of life.
-    let mostWhileIdle: Int64
+    private let mostWhileIdle: Int64
     /// Time for which the answer to a PING is awaited.
     private let pongMax: Int64
 
@@ -46,7 +46,17 @@ struct Silence {
     }
 
     /// Returns `true` if the peer, or a router on the way, may have forgotten the connection. All that is sent would then be lost.
-    func isLong(at now: MonotonicTime) -> Bool { now.nanoseconds(since: lastReceived) >= mostWhileBusy }
+    func isLong(at now: MonotonicTime) -> Bool { isLong(since: lastReceived, at: now) }
+
+    /// Returns `true` if as much time has passed as a busy peer may be silent.
+    func isLong(since time: MonotonicTime, at now: MonotonicTime) -> Bool {
+        now.nanoseconds(since: time) >= mostWhileBusy
+    }
+
+    /// Returns `true` if as much time has passed as an idle peer may be silent.
+    func isLongWhileIdle(since time: MonotonicTime, at now: MonotonicTime) -> Bool {
+        now.nanoseconds(since: time) >= mostWhileIdle
+    }
 
     /// Returns the time at which the peer is to be asked for a sign of life, or counts as gone if it has been asked.
     func ends(isBusy: Bool) -> MonotonicTime {
@@ -54,5 +64,11 @@ struct Silence {
         return isBusy
             ? max(lastReceived, busySince).advanced(byNanoseconds: mostWhileBusy)
             : lastReceived.advanced(byNanoseconds: mostWhileIdle)
+    }
+
+    /// Describes a request for a sign of life from before the last bytes, which were the sign; `nil` if there is none. For tests.
+    func violation() -> String? {
+        guard let askedAt, askedAt < lastReceived else { return nil }
+        return "asked at \(askedAt), and heard at \(lastReceived)"
     }
 }

@@ -20,39 +20,40 @@ struct Slowness {
     private var since = MonotonicTime.always
     private var judgedAt = MonotonicTime.always
 
-    /// Nanoseconds below which differences between answers are chance.
-    private static let significantTime: Int64 = 20_000_000
+    /// Time below which differences between answers are chance.
+    private static let significantTime = Duration.milliseconds(20)
     /// Factor by which a slow connection's answers take longer than those of the others.
-    private static let slowFactor: Int64 = 4
-    /// Minimum difference between a slow connection's answers and those of the others, in nanoseconds.
-    private static let slowMargin: Int64 = 20_000_000
+    private static let slowFactor = 4
+    /// Minimum difference between a slow connection's answers and those of the others.
+    private static let slowMargin = Duration.milliseconds(20)
 
-    /// Returns the median of the connections' paces, in nanoseconds; `nil` if there are too few to tell. The quicker one of two
+    /// Returns the median of the connections' paces; `nil` if there are too few to tell. The quicker one of two
     /// connections shows what the other could be.
-    static func middle(of paces: [Int64]) -> Int64? {
+    static func middle(of paces: [Duration]) -> Duration? {
         paces.count > 1 ? paces.sorted()[(paces.count - 1) / 2] : nil
     }
 
-    /// Returns the nanoseconds above which an answer is slow.
-    static func limit(beside middle: Int64) -> Int64 { max(middle * slowFactor, middle + slowMargin) }
+    /// Returns the time above which an answer is slow.
+    static func limit(beside middle: Duration) -> Duration { max(middle * slowFactor, middle + slowMargin) }
 
     /// Updates `lag`.
     ///
-    /// - Parameter middle: median of the connections' paces, in nanoseconds; `nil` if there are too few to tell.
-    mutating func compare(_ pace: RoundTrip, to middle: Int64?, at now: MonotonicTime) {
+    /// - Parameter middle: median of the connections' paces; `nil` if there are too few to tell.
+    mutating func compare(_ pace: RoundTrip, to middle: Duration?, at now: MonotonicTime) {
         guard let middle, let least = pace.least, let noted = pace.notedAt, now - noted < Slowness.memory else {
             return
         }
-        let ratio = max(least, Slowness.significantTime) / max(middle, Slowness.significantTime)
-        lag = max(1, min(Slowness.lagMax, Int(ratio)))
+        let (time, usual) = (max(least, Slowness.significantTime), max(middle, Slowness.significantTime))
+        // The quotient of whole numbers is exact, and that of durations may be rounded below one.
+        lag = max(1, min(Slowness.lagMax, Int(time.nanoseconds / usual.nanoseconds)))
     }
 
     /// Updates `isSlow`.
     ///
     /// - Parameters:
     ///   - pace: times of the connection's last answers.
-    ///   - limit: nanoseconds above which an answer is slow; `nil` if there are too few other connections to tell.
-    mutating func judge(_ pace: RoundTrip, limit: Int64?, at now: MonotonicTime) {
+    ///   - limit: time above which an answer is slow; `nil` if there are too few other connections to tell.
+    mutating func judge(_ pace: RoundTrip, limit: Duration?, at now: MonotonicTime) {
         guard let limit, let least = pace.least, let noted = pace.notedAt, now - noted < Slowness.memory else {
             return isSlow = false
         }
@@ -66,4 +67,10 @@ struct Slowness {
 
     /// Returns `true` if the connection stays slow, so that another one may do better.
     func stays(at now: MonotonicTime) -> Bool { slowInARow >= Slowness.slowInARowMax && now - since >= Slowness.time }
+
+    /// Describes a lag out of its bounds, or slow comparisons that began after the last one; `nil` if there are none. For tests.
+    func violation() -> String? {
+        guard (1...Slowness.lagMax).contains(lag) else { return "a lag of \(lag)" }
+        return since <= judgedAt ? nil : "slow since \(since), and compared last at \(judgedAt)"
+    }
 }

@@ -40,4 +40,7 @@ struct StreamAllowance {
     func isReduced(at now: MonotonicTime) -> Bool { most > 1 && present < most && isCut(at: now) }
 
     private func isCut(at now: MonotonicTime) -> Bool { cutAt.map { now - $0 < StreamAllowance.cutTime } ?? false }
+
+    /// Describes a present number above the largest one; `nil` if there is none. For tests.
+    func violation() -> String? { present <= most ? nil : "\(present) requests allowed, \(most) at most" }
 }

@@ -39,4 +39,10 @@ struct AddressDoubts {
     func isInDoubt(_ address: SocketAddress, at now: MonotonicTime) -> Bool {
         doubts[address].map { $0.isCertain && now < $0.ends } ?? false
     }
+
+    /// Describes more addresses than a host has, or a doubt that ended before it began; `nil` if there is none. For tests.
+    func violation() -> String? {
+        guard doubts.count <= AddressDoubts.most else { return "\(doubts.count) addresses" }
+        return doubts.values.allSatisfy { $0.failedAt < $0.ends } ? nil : "a doubt ended before it began"
+    }
 }

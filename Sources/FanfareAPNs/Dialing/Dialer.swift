@@ -23,12 +23,13 @@ final class Dialer {
         fileprivate init(to address: SocketAddress, for pool: any DialingPool, at now: MonotonicTime) throws(LoopError)
         {
             let endpoint = pool.configuration.endpoint
+            var random = SystemRandomNumberGenerator()
             let tcp = try TCPStream(loop: pool.loop)
             tcp.connect(to: address, name: endpoint.host)
             do {
                 stream = try TLSStream(
                     over: tcp, context: pool.knownEndpoint.context, host: endpoint.serverName ?? endpoint.host,
-                    wallSeconds: pool.certificateTime())
+                    wallSeconds: pool.knownEndpoint.certificateTime(at: pool.now(), using: &random))
             } catch {
                 tcp.close()
                 throw error
@@ -162,8 +163,9 @@ final class Dialer {
     /// Appends the new addresses to those not yet tried.
     private func race(_ addresses: [SocketAddress], at now: MonotonicTime) {
         let known = pool.knownEndpoint
+        var random = SystemRandomNumberGenerator()
         untried += Dialer.order(
-            addresses.filter { !tried.contains($0) && !untried.contains($0) }, using: &pool.random,
+            addresses.filter { !tried.contains($0) && !untried.contains($0) }, using: &random,
             isInDoubt: { known.isInDoubt($0, at: now) })
         raceOn(at: now)
     }

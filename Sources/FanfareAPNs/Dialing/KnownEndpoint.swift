@@ -1,8 +1,8 @@
 import FanfareLoop
 import FanfareModel
 
-/// Knowledge of a pool's connections about its endpoint, for the next connections.
-struct KnownEndpoint {
+/// Knowledge of a pool's connections about its endpoint, for the next connections. Confined to the pool's thread.
+final class KnownEndpoint {
     let context: TLSContext
     /// Addresses of the endpoint's host when a connection to one of them last opened; for times when no name server answers.
     private(set) var goodAddresses: [SocketAddress] = []
@@ -13,9 +13,9 @@ struct KnownEndpoint {
     init(_ context: TLSContext) { self.context = context }
 
     /// Notes that a connection has opened.
-    mutating func noteOpened() { certificateIsInDoubt = false }
+    func noteOpened() { certificateIsInDoubt = false }
 
-    mutating func doubtCertificate() { certificateIsInDoubt = true }
+    func doubtCertificate() { certificateIsInDoubt = true }
 
     /// Returns the time at which a server's certificate must be valid. A machine that was suspended for days may use a time that
     /// nothing can refute without a connection; so half of the handshakes use the system's clock once a certificate has been refused.
@@ -26,15 +26,18 @@ struct KnownEndpoint {
     }
 
     /// Notes the addresses of the host, of which one has proven good.
-    mutating func noteGood(_ addresses: [SocketAddress]) { goodAddresses = addresses }
+    func noteGood(_ addresses: [SocketAddress]) { goodAddresses = addresses }
 
     /// Notes that a connection had to be replaced, or fell silent with requests in flight.
-    mutating func doubt(_ opening: ConnectionOpening, at now: MonotonicTime) {
+    func doubt(_ opening: ConnectionOpening, at now: MonotonicTime) {
         doubts.note(opening.address, openedAt: opening.at, at: now)
     }
 
     /// Clears an address after a connection to it has carried pushes well.
-    mutating func trust(_ address: SocketAddress) { doubts.forget(address) }
+    func trust(_ address: SocketAddress) { doubts.forget(address) }
 
     func isInDoubt(_ address: SocketAddress, at now: MonotonicTime) -> Bool { doubts.isInDoubt(address, at: now) }
+
+    /// Describes a contradiction in the doubts about addresses; `nil` if there is none. For tests.
+    func violation() -> String? { doubts.violation() }
 }

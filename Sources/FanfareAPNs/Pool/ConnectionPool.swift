@@ -1,4 +1,5 @@
 package import FanfareFanOut
+import FanfareHTTP2
 package import FanfareLoop
 package import FanfareModel
 
@@ -9,23 +10,21 @@ package import FanfareModel
 /// growing waits, and `PullGate` stops the pulls while APNs is in trouble or we are misconfigured. The pool sends nothing
 /// twice: the source decides what follows an unknown outcome.
 ///
-/// The pool connects parts that know nothing of each other, and calls its connections, which call it back.
+/// The pool connects parts that know nothing of each other in layers, and calls its connections, which call it back.
 ///
 /// Confined to its loop's thread. The source must outlive the pool, or the pool must be closed before the source goes.
 package final class ConnectionPool: Transport {
     let loop: Loop
     let configuration: PoolConfiguration
     private let clock: () -> Moment
-    private let reports: OperatorReports
-    let exchange: DeliveryExchange
-    let tokens: TokenUse
-    let connections: ConnectionSet<Connection>
-    let sizing: PoolSizing
-    // Unchecked for the reason given in `Connection`.
-    @safe @exclusivity(unchecked) var service = ServiceRecord()
-    var knownEndpoint: KnownEndpoint
-    var random = SystemRandomNumberGenerator()
+    private let exchange: DeliveryExchange
+    private let tokens: TokenUse
+    private let reporter: ServiceReporter
+    private let upkeep: ConnectionUpkeep
+    private let answers: PoolAnswers
+    private var random = SystemRandomNumberGenerator()
     private var isTurning = false
+    // Unchecked for the reason given in `Connection`.
     @safe @exclusivity(unchecked) private var closing = PoolClosing()
     /// `nil` while the pool is being made, and once it has closed.
     private var timer: DeadlineTimer?
@@ -50,15 +49,11 @@ package final class ConnectionPool: Transport {
         self.loop = loop
         self.configuration = configuration
         self.clock = clock
-        reports = OperatorReports(onReport)
+        reporter = ServiceReporter(onReport)
         exchange = DeliveryExchange(with: source, endpoint: configuration.endpoint, bundleID: bundleID)
         tokens = TokenUse(of: credentials, proof)
-        knownEndpoint = KnownEndpoint(try TLSContext.client(caFile: configuration.endpoint.caFile))
-        let share = configuration.quota.join()
-        sizing = PoolSizing(configuration.sizeLimits(share), share)
-        connections = ConnectionSet(
-            count: sizing.count, least: sizing.least, choosesSize: configuration.connections == nil,
-            pools: share.pools)
+        upkeep = try ConnectionUpkeep(configuration, reporter)
+        answers = PoolAnswers(configuration, exchange, tokens, upkeep, reporter)
         timer = DeadlineTimer(loop: loop) { [unowned self] in
             armTimer(at: now().monotonic)
         } onFire: { [unowned self] in
@@ -74,7 +69,7 @@ package final class ConnectionPool: Transport {
     private func closeHandles() {
         // A pool that has closed has no part of the quota to leave.
         guard timer != nil else { return }
-        sizing.leave()
+        upkeep.sizing.leave()
         timer?.close()
         timer = nil
     }
@@ -83,34 +78,29 @@ package final class ConnectionPool: Transport {
         Moment(wallMilliseconds: Clock.wallMilliseconds(), monotonicNanoseconds: Clock.monotonicNanoseconds())
     }
 
-    func now() -> Moment { clock() }
-
-    /// `true` if the configuration does not fix the number of connections.
-    var choosesSize: Bool { configuration.connections == nil }
-
     var isClosing: Bool { closing.hasBegun }
 
     /// Number of open connections that take requests.
-    package var connectionsOpen: Int { connections.openCount }
+    package var connectionsOpen: Int { upkeep.connections.openCount }
 
     /// Current trouble; `nil` while pushes are accepted, and before the first failure.
-    package var trouble: PoolTrouble? { service.health.trouble }
+    package var trouble: PoolTrouble? { reporter.service.health.trouble }
 
     // MARK: Transport
 
     package var statistics: TransportStatistics {
         var statistics = exchange.statistics
-        statistics.connectionsOpened = connections.opened
-        statistics.connectionsLost = connections.lost
-        statistics.connectFailures = connections.failed
+        statistics.connectionsOpened = upkeep.connections.opened
+        statistics.connectionsLost = upkeep.connections.lost
+        statistics.connectFailures = upkeep.connections.failed
         return statistics
     }
 
     package var figures: TransportFigures {
-        var figures = sizing.figures
+        var figures = upkeep.sizing.figures
         figures.connections = connectionsOpen
-        figures.connectionsWanted = connections.count
-        figures.connectionsOpened = Int(connections.opened)
+        figures.connectionsWanted = upkeep.connections.count
+        figures.connectionsOpened = Int(upkeep.connections.opened)
         figures.inFlight = exchange.inFlight
         if exchange.inFlight == 0, trouble == nil { figures.limit = .nothing }
         return figures
@@ -119,15 +109,17 @@ package final class ConnectionPool: Transport {
     /// `true` once as many connections are open as wanted; the minimum number is enough after ten seconds, so that nothing
     /// waits for the last of many.
     package var isReady: Bool {
-        if connectionsOpen == connections.count, isLargeEnough { return true }
-        return choosesSize && connectionsOpen >= sizing.least && sizing.isReady(at: clock().monotonic)
+        if connectionsOpen == upkeep.connections.count, isLargeEnough { return true }
+        return configuration.choosesSize && connectionsOpen >= upkeep.sizing.least
+            && upkeep.sizing.isReady(at: clock().monotonic)
     }
 
     /// `true` if there are as many connections as wanted, as far as is known now.
     private var isLargeEnough: Bool {
-        if !choosesSize || exchange.demand == 0 { return true }
+        if !configuration.choosesSize || exchange.demand == 0 { return true }
         let now = clock().monotonic
-        return sizing.plannedPath != nil && !sizing.isGrowing(at: now, mayGrow: mayGrow(at: now))
+        return upkeep.sizing.plannedPath != nil
+            && !upkeep.sizing.isGrowing(at: now, mayGrow: upkeep.mayGrow(at: now))
     }
 
     package func workAvailable() {
@@ -140,7 +132,7 @@ package final class ConnectionPool: Transport {
         guard !isClosing else { return }
         let moment = clock()
         closing.begin(by: moment.monotonic + configuration.drainTimeout, closed)
-        for connection in connections.members { connection.drain(at: moment) }
+        for connection in upkeep.connections.members { connection.drain(at: moment) }
         turn(at: moment)
     }
 
@@ -152,21 +144,29 @@ package final class ConnectionPool: Transport {
         // `source` may call back during the turn.
         guard !isTurning else { return }
         isTurning = true
-        service.pass(to: moment.monotonic)
-        if sizing.beginsReview(at: moment.monotonic), !isClosing { review(at: moment) }
-        if !isClosing { openSlots(at: moment) }
+        reporter.service.pass(to: moment.monotonic)
+        if upkeep.sizing.beginsReview(at: moment.monotonic), !isClosing { review(at: moment) }
+        if !isClosing { upkeep.openSlots(for: self, at: moment) }
         exchange.beginTurn()
         repeat {
             exchange.complete(at: moment)
         } while exchange.mayPull(in: loop.turns, at: clock().monotonic) && pull(at: moment)
         exchange.complete(at: moment)
         // A pool with nothing in flight is not full; its connections wait for a sign of life.
-        let isIdle = exchange.inFlight == 0 && mayGrow(at: moment.monotonic)
-        if !exchange.mayHaveWork || isClosing || isIdle { sizing.noteRoom() }
-        if connections.hasChanged { sizing.noteTaken(connections.taken()) }
+        let isIdle = exchange.inFlight == 0 && upkeep.mayGrow(at: moment.monotonic)
+        if !exchange.mayHaveWork || isClosing || isIdle { upkeep.sizing.noteRoom() }
+        upkeep.noteTaken()
         isTurning = false
         finishClosing()
         deadlinesChanged()
+    }
+
+    private func review(at moment: Moment) {
+        let statistics = exchange.statistics
+        let work = PoolSizing.Work(
+            idle: .nanoseconds(loop.idleNanoseconds), answered: statistics.answered,
+            taken: statistics.accepted + statistics.dead)
+        upkeep.review(work, demand: exchange.demand, bodySize: exchange.bodySize.usual, at: moment)
     }
 
     /// Pulls deliveries for one connection and sends them.
@@ -179,10 +179,10 @@ package final class ConnectionPool: Transport {
             exchange.cutShort()
             return false
         }
-        if service.gate.closedUntil != nil { noticeRepair(at: moment) }
-        let gateRoom = service.room(at: now)
+        if reporter.service.gate.closedUntil != nil { noticeRepair(at: moment) }
+        let gateRoom = reporter.service.room(at: now)
         guard gateRoom > 0 else { return false }
-        guard connections.hasCandidates, let issue = issue(at: moment) else { return false }
+        guard upkeep.connections.hasCandidates, let issue = issue(at: moment) else { return false }
         let agreed = issue.agreeing(with: moment)
         // The source is asked before a connection is chosen: the cost of that choice grows with the number of connections with room.
         guard exchange.mayHavePushes(at: agreed), let (connection, room) = nextConnection(at: now) else { return false }
@@ -190,7 +190,7 @@ package final class ConnectionPool: Transport {
         let authorization = exchange.authorization(issue)
 
         // Pulls are in the source's order while the service is known to work, and by lot otherwise.
-        if service.gate.isOpen, service.gate.hasWorked {
+        if reporter.service.gate.isOpen, reporter.service.gate.hasWorked {
             exchange.pull(limit: limit, at: agreed)
         } else {
             exchange.pullByLot(limit: limit, at: agreed) { random.next() }
@@ -205,28 +205,28 @@ package final class ConnectionPool: Transport {
                 continue
             }
             // Windows that were too small for a body may hold a far smaller one.
-            if form.body.count < exchange.bodySize.last.bytes / 2 { connections.allMayHaveRoom() }
+            if form.body.count < exchange.bodySize.last.bytes / 2 { upkeep.connections.allMayHaveRoom() }
             let sent = connection.send(run, of: exchange.batch, as: form, at: now)
             exchange.noteSent(sent, each: .bytes(form.body.count), at: now)
-            service.noteSent(sent)
+            reporter.service.noteSent(sent)
             // The connection has just run out of stream IDs, and the peer has not seen the remaining pushes.
             exchange.finishUnsent(run.dropFirst(sent), .notProcessed)
             allSent = allSent && sent == run.count
         }
         // The output is flushed while it is still in the processor's cache, because a turn may bring more requests than the cache holds.
         connection.flush()
-        if next > 0 { connections.noteUse(of: connection) }
+        if next > 0 { upkeep.connections.noteUse(of: connection) }
         return allSent
     }
 
     /// Returns the connection to use next, by the rules of `NextConnection`; of equals, the least recently used one. Each
     /// error counts if one push is to be tried or nothing is in flight; otherwise only a doubt about the connection counts.
     private func nextConnection(at now: MonotonicTime) -> (Connection, room: Int)? {
-        let isSpreading = exchange.isSpreading(at: now) && connections.contains { $0.awaitsSignOfLife }
-        if isSpreading { sizing.noteRoom() }
+        let isSpreading = exchange.isSpreading(at: now) && upkeep.connections.contains { $0.awaitsSignOfLife }
+        if isSpreading { upkeep.sizing.noteRoom() }
         // Another connection is as fast while nothing is in flight, and an activity that fails again has then failed on two.
-        let countsEachError = service.gate.isTrying || exchange.inFlight == 0
-        return connections.next { connection, index, next in
+        let countsEachError = reporter.service.gate.isTrying || exchange.inFlight == 0
+        return upkeep.connections.next { connection, index, next in
             var room = connection.room(bodySize: exchange.bodySize.last, at: now)
             guard room > 0 else { return false }
             if isSpreading {
@@ -246,17 +246,6 @@ package final class ConnectionPool: Transport {
         }
     }
 
-    /// Time in which a sign of life may come later than its distance says, in nanoseconds.
-    private static let signsMargin: Int64 = 10_000_000
-
-    /// Spreads the next pushes over all connections, of which one has just been asked for a sign of life: the first to answer would take them all,
-    /// and need many more round trips than all of them together. After a long silence TCP sends no more than `widthAtFirst` in the first round trip
-    /// anyway, so nothing is lost if the others answer a round trip later; no pull waits longer for a connection that does not answer.
-    func awaitSigns(at now: MonotonicTime) {
-        let roundTrip = sizing.plannedPath?.roundTrip ?? 0
-        exchange.spread(until: now.advanced(byNanoseconds: 2 * roundTrip + ConnectionPool.signsMargin))
-    }
-
     /// Returns the request of a delivery, and of those after it that carry the same payload; `nil` if that cannot be encoded.
     private func form(
         of delivery: Delivery, _ authorization: RequestFields.Authorization, at now: MonotonicTime
@@ -264,7 +253,7 @@ package final class ConnectionPool: Transport {
         do throws(PayloadFault) {
             return try exchange.form(of: delivery, authorization)
         } catch {
-            report("\(error)", at: now)
+            reporter.report("\(error)", at: now)
             return nil
         }
     }
@@ -272,18 +261,18 @@ package final class ConnectionPool: Transport {
     private func issue(at moment: Moment) -> ProviderToken.Issue? {
         do {
             let issue = try tokens.current(at: moment)
-            if let complaint = issue.complaint { report(complaint, at: moment.monotonic) }
+            if let complaint = issue.complaint { reporter.report(complaint, at: moment.monotonic) }
             switch tokens.advance(to: issue) {
             case .same: break
-            case .another: if replaceThoseThatSawExpiredJWT(at: moment) { return nil }
+            case .another: if upkeep.replaceThoseThatSawExpiredJWT(at: moment) { return nil }
             case .anotherKey:
-                changeKey(to: issue.keySerial, at: moment)
+                answers.changeKey(to: issue.keySerial, at: moment)
                 return nil
             }
             tokens.noteSent(issue)
             return issue
         } catch {
-            couldNotSign(error, at: moment.monotonic)
+            reporter.couldNotSign(error, at: moment.monotonic)
             return nil
         }
     }
@@ -291,19 +280,15 @@ package final class ConnectionPool: Transport {
     /// Tries a push at once if the key or the machine's clock has been repaired.
     private func noticeRepair(at moment: Moment) {
         guard let repair = tokens.repair(at: moment) else { return }
-        if case .key(let serial) = repair { changeKey(to: serial, at: moment) }
-        service.tryNow(at: moment.monotonic)
+        if case .key(let serial) = repair { answers.changeKey(to: serial, at: moment) }
+        reporter.service.tryNow(at: moment.monotonic)
     }
 
     private func finishClosing() {
-        guard isClosing, connections.isEmpty, let closed = closing.end() else { return }
+        guard isClosing, upkeep.connections.isEmpty, let closed = closing.end() else { return }
         closeHandles()
         closed()
     }
-
-    // MARK: Reports to operators
-
-    func report(_ text: String, at now: MonotonicTime) { reports.report(text, at: now) }
 
     // MARK: Time
 
@@ -313,7 +298,7 @@ package final class ConnectionPool: Transport {
     private func timerFired() {
         let moment = clock()
         guard timer?.fires(at: moment.monotonic, inTurn: loop.turns) == true else { return }
-        for connection in connections.everyMember {
+        for connection in upkeep.connections.everyMember {
             if moment.monotonic >= closing.deadline {
                 connection.abort(at: moment)
             } else {
@@ -330,14 +315,102 @@ package final class ConnectionPool: Transport {
     private func armTimer(at now: MonotonicTime) {
         guard timer != nil else { return }
         var due = exchange.pullTurn.isCutShort ? now + PullTurn.pause : closing.deadline
-        due = min(due, connections.nextDeadline(dials: !isClosing))
+        due = min(due, upkeep.connections.nextDeadline(dials: !isClosing))
         // A gate that may open needs no timer: the next event that finds work opens it.
-        if let closedUntil = service.gate.closedUntil, closedUntil > now, !isClosing {
+        if let closedUntil = reporter.service.gate.closedUntil, closedUntil > now, !isClosing {
             due = min(due, closedUntil, now + ConnectionPool.noticeInterval)
         }
-        if let review = sizing.nextReview(at: now, mayGrow: mayGrow(at: now)), !isClosing { due = min(due, review) }
-        if let opens = service.gate.opensWhollyAt, opens > now, !isClosing { due = min(due, opens) }
+        let sizing = upkeep.sizing
+        if let review = sizing.nextReview(at: now, mayGrow: upkeep.mayGrow(at: now)), !isClosing {
+            due = min(due, review)
+        }
+        if let opens = reporter.service.gate.opensWhollyAt, opens > now, !isClosing { due = min(due, opens) }
         if exchange.mayHaveWork, exchange.isSpreading(at: now) { due = min(due, exchange.pullTurn.spreadsUntil) }
         timer?.arm(at: due, now: now)
+    }
+
+    // MARK: For tests
+
+    /// Describes a contradiction in a part, or requests in flight that are on no connection; `nil` if there is none. Holds between turns.
+    package func violation() -> String? {
+        let onConnections = upkeep.connections.everyMember.reduce(0) { $0 + $1.inFlight }
+        guard onConnections == exchange.inFlight else {
+            return "\(exchange.inFlight) requests in flight, and \(onConnections) on connections"
+        }
+        if let violation = closing.violation() ?? timer?.violation() { return violation }
+        return exchange.violation() ?? tokens.violation() ?? reporter.service.violation() ?? upkeep.violation()
+    }
+}
+
+/// What the pool's connections and their dialers call.
+extension ConnectionPool: ConnectionOwner {
+    var knownEndpoint: KnownEndpoint { upkeep.knownEndpoint }
+    var hadRoom: Bool { upkeep.sizing.hadRoom }
+    var measuresDistance: Bool { upkeep.sizing.measuresDistance }
+    var widthAtFirst: Int { exchange.widthAtFirst }
+
+    func now() -> Moment { clock() }
+
+    func report(_ text: String, at now: MonotonicTime) { reporter.report(text, at: now) }
+
+    // MARK: Room
+
+    func opened(_ connection: Connection) { upkeep.opened(connection) }
+
+    func mayHaveRoom(_ connection: Connection) { upkeep.connections.mayHaveRoom(connection) }
+
+    func drained(_ connection: Connection) {
+        upkeep.connections.mayHaveRoom(connection)
+        guard exchange.mayHaveWork, !isClosing else { return }
+        turn(at: now())
+    }
+
+    /// Time in which a sign of life may come later than its distance says.
+    private static let signsMargin = Duration.milliseconds(10)
+
+    /// Spreads the next pushes over all connections, of which one has just been asked for a sign of life: the first to answer would take them all,
+    /// and need many more round trips than all of them together. After a long silence TCP sends no more than `widthAtFirst` in the first round trip
+    /// anyway, so nothing is lost if the others answer a round trip later; no pull waits longer for a connection that does not answer.
+    func awaitSigns(at now: MonotonicTime) {
+        let roundTrip = upkeep.sizing.plannedPath?.roundTrip ?? .zero
+        exchange.spread(until: now + (roundTrip * 2 + ConnectionPool.signsMargin))
+    }
+
+    // MARK: Ends of requests
+
+    func accepted(_ request: SentRequest, at moment: Moment) { answers.accepted(request, at: moment) }
+
+    func refused(_ request: SentRequest, status: Int, body: ErrorBody, on connection: Connection, at moment: Moment) {
+        answers.refused(request, status: status, body: body, on: connection, at: moment)
+    }
+
+    func reset(_ request: SentRequest, _ code: ErrorCode, on connection: Connection, at moment: Moment) {
+        answers.reset(request, code, on: connection, at: moment)
+    }
+
+    func notProcessed(_ request: SentRequest) { answers.notProcessed(request) }
+
+    func lost(_ request: SentRequest) { answers.lost(request) }
+
+    // MARK: Connections
+
+    func regainedTrust(_ connection: Connection) { upkeep.connections.trust(connection) }
+
+    func succeeded(_ connection: Connection) { upkeep.succeeded(connection) }
+
+    func answeredPing(stays: Bool) { upkeep.answeredPing(stays: stays) }
+
+    func exhausted(_ connection: Connection, at moment: Moment) { upkeep.replace(connection, at: moment) }
+
+    func receivedGoAway(_ connection: Connection, _ code: ErrorCode, reason: String?, at moment: Moment) {
+        upkeep.receivedGoAway(connection, code, reason: reason, at: moment)
+    }
+
+    func allowsNothing(_ connection: Connection, at moment: Moment) { upkeep.allowsNothing(connection, at: moment) }
+
+    func fellSilent(_ connection: Connection, at now: MonotonicTime) { upkeep.doubtAddress(of: connection, at: now) }
+
+    func ended(_ connection: Connection, _ ending: ConnectionEnding, lingers: Bool, at moment: Moment) {
+        upkeep.ended(connection, ending, lingers: lingers, isClosing: isClosing, at: moment)
     }
 }

@@ -18,7 +18,6 @@ final class ConnectionSet<Member: PooledConnection> {
     // Unchecked for the reason given in `Connection`.
     @safe @exclusivity(unchecked) private var candidates = Candidates<Member>()
     private var replacements = Replacements()
-    @safe @exclusivity(unchecked) var lifespan = Lifespan()
     /// Serial of the newest connection; `Suspects` identifies connections by their serials.
     private var newestSerial: UInt64 = 0
     /// `true` after an event that may have changed the number of connections that the peer has taken.
@@ -34,8 +33,8 @@ final class ConnectionSet<Member: PooledConnection> {
 
     /// Maximum number of slots that dial while no connection is open.
     private static var dialsAlone: Int { 2 }
-    /// Maximum pause before the next additional connection is opened, in nanoseconds.
-    private static var growthPause: Int64 { 20_000_000 }
+    /// Maximum pause before the next additional connection is opened.
+    private static var growthPause: Duration { .milliseconds(20) }
     /// Refusals in a row, over at least `refusalTime`, after which a peer that is heard on another connection is assumed to want no more.
     private static var refusalsMax: Int { 3 }
     /// Minimum time of refusals in a row: longer than a dead connection passes for a live one while a PING is pending.
@@ -302,16 +301,16 @@ final class ConnectionSet<Member: PooledConnection> {
     }
 
     private func spreadWait(_ index: Int, using random: inout some RandomNumberGenerator) -> Duration {
-        .nanoseconds(Int64.random(in: 0...spread(of: index), using: &random))
+        .nanoseconds(Int64.random(in: 0...spread(of: index).nanoseconds, using: &random))
     }
 
-    /// Returns the nanoseconds over which replacements of ended connections spread: twenty per second if there are many,
+    /// Returns the time over which replacements of ended connections spread: twenty per second if there are many,
     /// including the app's other pools, which lose theirs as well. The first connections come sooner, because pushes wait
     /// for them if none is left: those of all pools open within a third of a second.
-    private func spread(of index: Int) -> Int64 {
-        guard choosesSize else { return max(250_000_000, 50_000_000 * Int64(slots.count)) }
-        if index < least { return max(250_000_000, 10_000_000 * Int64(least * pools)) }
-        return max(250_000_000, 50_000_000 * Int64(slots.count * pools))
+    private func spread(of index: Int) -> Duration {
+        guard choosesSize else { return max(.milliseconds(250), Duration.milliseconds(50) * slots.count) }
+        if index < least { return max(.milliseconds(250), Duration.milliseconds(10) * (least * pools)) }
+        return max(.milliseconds(250), Duration.milliseconds(50) * (slots.count * pools))
     }
 
     /// Returns the time at which a replacement may open.
@@ -353,7 +352,7 @@ final class ConnectionSet<Member: PooledConnection> {
         for _ in 0..<number {
             var slot = ConnectionSlot<Member>()
             slot.isUntried = true
-            opens = opens.advanced(byNanoseconds: Int64.random(in: 0...Self.growthPause, using: &random))
+            opens += .nanoseconds(Int64.random(in: 0...Self.growthPause.nanoseconds, using: &random))
             slot.opensAt = opens
             slots.append(slot)
         }
@@ -453,8 +452,8 @@ final class ConnectionSet<Member: PooledConnection> {
         return connection.record.finalAnswers.areTooMany(beside: others)
     }
 
-    /// Nanoseconds of the quickest answer to a push that was alone on its connection; the peer's work may take longer than the way to it and back.
-    var quickestService: Int64? {
+    /// Time of the quickest answer to a push that was alone on its connection; the peer's work may take longer than the way to it and back.
+    var quickestService: Duration? {
         let open = openMembers
         let times = open.compactMap { $0.times.service.least }
         guard times.count >= min(Self.witnessesMin, max(2, open.count)) else { return nil }
@@ -474,5 +473,22 @@ final class ConnectionSet<Member: PooledConnection> {
             connection.times.judge(limit: limit, at: now)
         }
         return open.filter { $0.times.slowness.stays(at: now) }
+    }
+
+    // MARK: For tests
+
+    /// Describes a connection with two places, a candidate without one, or a slot whose doubts or refusals contradict each other; `nil` if there is
+    /// none.
+    func violation() -> String? {
+        let everyMember = everyMember
+        let serials = Set(everyMember.map { $0.serial })
+        guard serials.count == everyMember.count else { return "a connection has two places" }
+        guard serials.allSatisfy({ $0 <= newestSerial }) else { return "a connection is newer than the newest" }
+        guard candidates.members.allSatisfy({ serials.contains($0.serial) }) else { return "a candidate has gone" }
+        guard slots.allSatisfy({ !$0.isInDoubt || $0.connection != nil }) else { return "an empty slot is in doubt" }
+        guard slots.allSatisfy({ ($0.refusals == 0) == ($0.refusedSince == nil) }) else {
+            return "refusals without the time of the first"
+        }
+        return candidates.violation()
     }
 }

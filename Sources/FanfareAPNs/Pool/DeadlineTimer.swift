@@ -8,8 +8,8 @@ struct DeadlineTimer {
     /// Turn of the loop in which the timer fired late. It fires again in another turn, after the bytes that arrived meanwhile were read.
     private var lateIn: UInt64?
 
-    /// Nanoseconds after which the timer is late.
-    private static let lateness: Int64 = 50_000_000
+    /// Time after which the timer is late.
+    private static let lateness = Duration.milliseconds(50)
 
     /// - Parameters:
     ///   - onTurnEnd: called at the end of the turn after `callAtTurnEnd`.
@@ -28,8 +28,7 @@ struct DeadlineTimer {
     ///
     /// - Returns: `true` if the deadlines are to be looked at now.
     mutating func fires(at now: MonotonicTime, inTurn turn: UInt64) -> Bool {
-        let latest = due.advanced(byNanoseconds: DeadlineTimer.lateness)
-        if lateIn == turn || lateIn == nil && now > latest {
+        if lateIn == turn || lateIn == nil && now - due > DeadlineTimer.lateness {
             lateIn = turn
             // No other code arms the timer until it has fired again.
             due = .always
@@ -47,10 +46,15 @@ struct DeadlineTimer {
     @discardableResult
     mutating func arm(at first: MonotonicTime, now: MonotonicTime) -> Bool {
         // A timer that is long overdue and has not fired shows that the machine was suspended, and libuv's clock with it.
-        let hasSlept = lateIn == nil && due < now.advanced(byNanoseconds: -DeadlineTimer.lateness)
+        let hasSlept = lateIn == nil && now - due > DeadlineTimer.lateness
         guard first < due || hasSlept else { return false }
         due = first
         timer.start(after: max(.zero, first - now))
         return true
+    }
+
+    /// Describes a late timer that could be armed before it has fired again; `nil` if there is none. For tests.
+    func violation() -> String? {
+        lateIn == nil || due == .always ? nil : "the timer was late in turn \(lateIn ?? 0), and is due at \(due)"
     }
 }

@@ -1,5 +1,4 @@
 import FanfareFanOut
-import FanfareHTTP2
 import FanfareModel
 
 /// Exchange of a pool with its source: deliveries that are pulled, the requests made of them, and the completions that go back.
@@ -10,8 +9,6 @@ final class DeliveryExchange {
     // Unchecked for the reason given in `Connection`.
     @safe @exclusivity(unchecked) private var requestFields: RequestFields
     @safe @exclusivity(unchecked) private(set) var batch = DeliveryBatch()
-    /// Output memory for the connection that writes; holds that connection's own memory meanwhile.
-    @safe @exclusivity(unchecked) var requestMemory = OutputBuffer(capacity: 4096)
     @safe @exclusivity(unchecked) private var completions: [Completion] = []
     private var completionsSpare: [Completion] = []
     /// `false` after a pull that brought less than its limit, until the source announces work or completions may have made more due.
@@ -165,5 +162,15 @@ final class DeliveryExchange {
         completionsSpare.removeAll(keepingCapacity: true)
         // An activity that is free again may be due at once.
         mayHaveWork = true
+    }
+
+    /// Describes requests in flight that the counts of pushes contradict, or completions that have been handed over and kept; `nil` if there are
+    /// none. For tests.
+    func violation() -> String? {
+        let (sent, answered) = (statistics.sent, statistics.answered)
+        guard answered <= sent, sent - answered == UInt64(inFlight) else {
+            return "\(inFlight) requests in flight, \(sent) sent and \(answered) answered"
+        }
+        return completionsSpare.isEmpty ? nil : "\(completionsSpare.count) completions handed over and kept"
     }
 }

@@ -19,4 +19,7 @@ struct PoolClosing {
         defer { onClosed = nil }
         return onClosed
     }
+
+    /// Describes a call that waits for an end which has not begun; `nil` if there is none. For tests.
+    func violation() -> String? { onClosed == nil || hasBegun ? nil : "a call waits, and the end has not begun" }
 }

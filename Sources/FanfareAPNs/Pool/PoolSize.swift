@@ -19,40 +19,6 @@ struct PoolSize {
         var leastHad: Int { max(1, min(least, most)) }
     }
 
-    /// Measurements of the connections.
-    struct Path: Equatable {
-        /// Nanoseconds from a request to its answer without a queue: the distance, and the peer's own work.
-        var roundTrip: Int64
-        /// Requests that a connection may have in flight.
-        var width: Int
-        /// Requests that a connection could have in flight if its window were large enough.
-        var streams: Int
-        /// Size of a request, including header and frames.
-        var requestSize: ByteCount
-
-        /// Returns `true` if distance and size of a request differ by less than this ratio.
-        fileprivate func isComparable(to other: Path, within ratio: Double) -> Bool {
-            func isClose(_ one: some BinaryInteger, _ other: some BinaryInteger) -> Bool {
-                let (one, other) = (Double(max(1, one)), Double(max(1, other)))
-                return max(one, other) < ratio * min(one, other)
-            }
-            return isClose(roundTrip, other.roundTrip) && isClose(requestSize.bytes, other.requestSize.bytes)
-        }
-
-        /// The connections' common path: the median of what each of them has measured. Of two, the quicker and the wider one shows what the way
-        /// allows; the other may have been late once.
-        ///
-        /// - Returns: `nil` without connections.
-        static func median(of paths: [Path]) -> Path? {
-            guard var path = paths.first else { return nil }
-            let (lower, upper) = ((paths.count - 1) / 2, paths.count / 2)
-            path.roundTrip = paths.map(\.roundTrip).sorted()[lower]
-            path.width = paths.map(\.width).sorted()[upper]
-            path.streams = paths.map(\.streams).sorted()[upper]
-            return path
-        }
-    }
-
     /// Divisor of `reach` for the planned time. The rest is for a goal's delays elsewhere, and for a path that is worse than measured.
     private static let plannedShare = 4
     /// Maximum number of pushes that a shard's thread sends per second; fewer if a machine runs several such threads.
@@ -85,7 +51,7 @@ struct PoolSize {
     private var seen = (count: 0, rates: 0.0, spans: 0)
     /// Earlier observation with all connections full, which later ones are compared with, however old it is: goals are far apart, and
     /// connections that are never compared would become more with each of them.
-    private var reference: (count: Int, rate: Double, path: Path)?
+    private var reference: (count: Int, rate: Double, path: ConnectionPath)?
     /// Time at which the rates over another path began, which do not compare with those before.
     private var pathChangedAt: MonotonicTime?
     /// Time for which a path is the same before connections are tried over it.
@@ -113,7 +79,7 @@ struct PoolSize {
     /// Updates the number of connections needed.
     ///
     /// - Parameter path: path without a queue; `nil` while no connection has measured it.
-    mutating func review(_ path: Path?, at now: MonotonicTime) {
+    mutating func review(_ path: ConnectionPath?, at now: MonotonicTime) {
         guard let path else { return shrinksAt = nil }
         needed = PoolSize.needed(for: demand.value, over: path, limits)
         guard Double(needed) <= Double(count) * PoolSize.shrinkShare,
@@ -174,7 +140,7 @@ struct PoolSize {
     ///   - path: path without a queue. Connections carry less of larger bodies and over a longer way, which is not their fault.
     /// - Returns: the number of connections that brought nothing and are to be closed.
     mutating func fill(
-        rate: Double, over path: Path, at now: MonotonicTime, using random: inout some RandomNumberGenerator
+        rate: Double, over path: ConnectionPath, at now: MonotonicTime, using random: inout some RandomNumberGenerator
     ) -> Int {
         noteFull(at: now)
         guard !isStopped(at: now) else { return 0 }
@@ -207,19 +173,25 @@ struct PoolSize {
         return 0
     }
 
+    /// Describes a number of connections out of its limits; `nil` if there is none. For tests.
+    func violation() -> String? {
+        let most = max(limits.most, limits.leastHad)
+        guard (limits.leastHad...most).contains(count) else { return "\(count) connections, of \(limits)" }
+        return max(needed, tried) <= most ? nil : "\(needed) needed and \(tried) tried, of \(limits)"
+    }
+
     /// Returns the number of requests that TCP sends in the first round trip.
     static func firstRound(requestSize: ByteCount) -> Int { initialWindow / max(1, requestSize.bytes) }
 
     /// Returns the number of connections that bring this many pushes to their peer, and the answers back, in the planned time.
-    static func needed(for demand: Int, over path: Path, _ limits: Limits) -> Int {
+    static func needed(for demand: Int, over path: ConnectionPath, _ limits: Limits) -> Int {
         let least = limits.leastHad
         guard demand > 0, limits.most > least else { return least }
-        let planned = max(
-            limits.reach.nanoseconds / Int64(plannedShare),
-            Int64(demand) * (1_000_000_000 / Int64(pushesPerSecondMax)))
+        let planned = max(limits.reach / plannedShare, Duration.seconds(1) / pushesPerSecondMax * demand)
         // Parts of a round trip count as such: a number that jumps would change with each millisecond of the distance. One round trip is left
         // for the last answer.
-        var rounds = max(1, Double(planned) / Double(max(1, path.roundTrip)) - 1)
+        let roundTrip = max(.nanoseconds(1), path.roundTrip)
+        var rounds = max(1, planned / roundTrip - 1)
         let width = Double(max(1, path.width))
         var (carried, window) = (0.0, Double(max(1, firstRound(requestSize: path.requestSize))))
         while rounds > 0, window < width {

@@ -7,9 +7,9 @@ final class PoolSizing {
     /// Measurements that a review uses.
     struct Observation {
         /// Median of the open connections' measurements; `nil` if none of them has measured.
-        let path: PoolSize.Path?
-        /// Nanoseconds of the quickest answer to a push that was alone; `nil` if there are too few.
-        let service: Int64?
+        let path: ConnectionPath?
+        /// Time of the quickest answer to a push that was alone; `nil` if there are too few.
+        let service: Duration?
         /// Pushes that are due at once, or will be.
         let demand: Int
         let work: Work
@@ -21,8 +21,8 @@ final class PoolSizing {
 
     /// Totals since the pool was made.
     struct Work {
-        /// Nanoseconds for which the loop has slept.
-        var idle: Int64 = 0
+        /// Time for which the loop has slept.
+        var idle = Duration.zero
         /// Pushes with an outcome.
         var answered: UInt64 = 0
         /// Pushes that the peer has accepted, or whose tokens it has judged.
@@ -58,7 +58,7 @@ final class PoolSizing {
     /// Time before which a pool that may still grow is not ready; set by the first review.
     private var readyBy: MonotonicTime?
     /// Path to the peer without a queue.
-    private(set) var plannedPath: PoolSize.Path?
+    private(set) var plannedPath: ConnectionPath?
 
     init(_ limits: PoolSize.Limits, _ share: QuotaShare) {
         self.share = share
@@ -128,15 +128,15 @@ final class PoolSizing {
     private func judgeLoad(
         _ seen: Observation, at now: MonotonicTime, using random: inout some RandomNumberGenerator
     ) -> Int {
-        load.figures.roundTrip = plannedPath?.roundTrip ?? load.figures.roundTrip
-        guard now - load.since >= PoolSizing.interval else { return 0 }
-        let span = now.nanoseconds(since: load.since)
+        load.figures.roundTrip = plannedPath?.roundTrip.nanoseconds ?? load.figures.roundTrip
+        let span = now - load.since
+        guard span >= PoolSizing.interval else { return 0 }
         var figures = load.figures
         figures.limit = limit(seen, in: span, at: now)
         if figures.limit != .nothing, let place = TransportFigures.Limit.allCases.firstIndex(of: figures.limit) {
-            figures.held[place] += span
+            figures.held[place] += span.nanoseconds
         }
-        let rate = Double(seen.work.taken - load.before.taken) / (Double(span) / 1e9)
+        let rate = Double(seen.work.taken - load.before.taken) / (span / Duration.seconds(1))
         load = Load(since: now, before: seen.work, hadRoom: false, figures: figures)
         // The rate says nothing while connections still widen.
         guard isFull(figures.limit, at: now), let path = plannedPath, seen.areWide else { return 0 }
@@ -156,10 +156,10 @@ final class PoolSizing {
     /// Returns `true` while growth pauses, because tried connections were refused or brought nothing.
     private func isStopped(at now: MonotonicTime) -> Bool { size.isStopped(at: now) || share.isStopped(at: now) }
 
-    /// - Parameter span: nanoseconds of the period.
-    private func limit(_ seen: Observation, in span: Int64, at now: MonotonicTime) -> TransportFigures.Limit {
+    /// - Parameter span: length of the period.
+    private func limit(_ seen: Observation, in span: Duration, at now: MonotonicTime) -> TransportFigures.Limit {
         if load.hadRoom { return .nothing }
-        if Double(seen.work.idle - load.before.idle) < Double(span) * PoolSizing.idleShare { return .processor }
+        if (seen.work.idle - load.before.idle) / span < PoolSizing.idleShare { return .processor }
         let answered = Double(seen.work.answered - load.before.answered)
         if !seen.mayGrow || isStopped(at: now)
             || Double(seen.work.taken - load.before.taken) < answered * PoolSizing.takenShare
@@ -221,4 +221,7 @@ final class PoolSizing {
         size.restrain()
         share.refuse(at: now, using: &random)
     }
+
+    /// Describes a contradiction in the size; `nil` if there is none. For tests.
+    func violation() -> String? { size.violation() }
 }

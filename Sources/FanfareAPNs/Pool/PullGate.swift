@@ -220,4 +220,22 @@ struct PullGate {
         state = .closed(until: now + wait)
         return wait
     }
+
+    /// Describes pushes that ended without having been sent, faults that no connection had, or a gate that trouble should have closed; `nil` if there
+    /// is none. For tests.
+    func violation() -> String? {
+        guard inFlight >= 0 else { return "\(inFlight) pushes in flight" }
+        let connections = faultyConnections.count
+        guard connections <= faultsInARow, (connections == 0) == (faultsInARow == 0) else {
+            return "\(faultsInARow) faults on \(connections) connections"
+        }
+        guard troubleBalance >= -Self.creditMax else { return "a credit of \(-troubleBalance)" }
+        switch state {
+        case .open: break
+        case .opening(let limit):
+            guard (2...Self.openingMax).contains(limit) else { return "opening by \(limit) pushes" }
+        case .trying, .closed: return nil
+        }
+        return troubleBalance < Self.troubleMax ? nil : "a trouble of \(troubleBalance) has not closed the gate"
+    }
 }

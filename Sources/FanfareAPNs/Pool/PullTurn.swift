@@ -3,8 +3,8 @@ import FanfareModel
 /// Bounds the pulls in one turn of the loop, which many turns of the pool share: one for each connection that is read. Commands of other
 /// threads, and the answers of other connections, wait for the end of the loop's turn.
 struct PullTurn {
-    /// Time for pulls, in nanoseconds.
-    private static let timeMax: Int64 = 4_000_000
+    /// Time for pulls.
+    private static let timeMax = Duration.milliseconds(4)
     /// Maximum number of pulls in one turn of the pool. Room alone does not bound a turn, because payloads that cannot be encoded need none.
     private static let pullsMax = 256
     /// Pause after a turn that was cut short. The loop runs a timer without a delay again and again before it polls its sockets.
@@ -29,7 +29,7 @@ struct PullTurn {
     mutating func mayPull(in turn: UInt64, at now: MonotonicTime) -> Bool {
         if turn != loopTurn { (loopTurn, began) = (turn, now) }
         pulls += 1
-        isCutShort = pulls > PullTurn.pullsMax || now.nanoseconds(since: began) > PullTurn.timeMax
+        isCutShort = pulls > PullTurn.pullsMax || now - began > PullTurn.timeMax
         return !isCutShort
     }
 

@@ -8,7 +8,7 @@ struct Replacements {
     static let interval = Duration.milliseconds(100)
     static let freePerSlot = 2
     /// Maximum wait between connections that opened and were of little use.
-    static let waitMax = Duration.seconds(60)
+    static let waitMax = ConnectionOpening.lastingTime
 
     /// Time at which the next replacement is due; before the present while there were few.
     private var due = MonotonicTime.always

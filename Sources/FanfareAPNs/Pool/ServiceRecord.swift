@@ -128,4 +128,9 @@ struct ServiceRecord {
         gate.fault(
             isEvidence: isEvidence, on: connection, of: connections, sentAt: request.sentAt, at: now, using: &random)
     }
+
+    // MARK: For tests
+
+    /// Describes a contradiction in the gate; `nil` if there is none.
+    func violation() -> String? { gate.violation() }
 }

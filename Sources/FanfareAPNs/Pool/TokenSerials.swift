@@ -29,4 +29,12 @@ struct TokenSerials {
     mutating func noteRefusal() { accepted = 0 }
 
     mutating func changeKey(to key: UInt64) { (self.key, newestOfFormerKey) = (key, newest) }
+
+    /// Describes a JWT that is newer than the newest, or that no key has signed; `nil` if there is none. For tests.
+    func violation() -> String? {
+        guard max(accepted, newestOfFormerKey) <= newest else {
+            return "\(accepted) accepted, \(newestOfFormerKey) the former key's, \(newest) the newest"
+        }
+        return key == 0 && max(sent, newest) > 0 ? "a JWT was sent and no key is known" : nil
+    }
 }

@@ -106,4 +106,9 @@ final class TokenUse {
             return .anotherTime
         }
     }
+
+    // MARK: For tests
+
+    /// Describes a contradiction in the serials; `nil` if there is none.
+    func violation() -> String? { serials.violation() }
 }

@@ -47,6 +47,8 @@ final class PoolHarness {
         loop.run()
         loop.onTurn = before
         deadline.close()
+        let violation = pool.violation()
+        #expect(violation == nil, "\(what)")
     }
 
     /// - Returns: a timer that advances the time by this leap, and makes the pool, whose own timer does not know of leaps, check its work.

@@ -41,6 +41,7 @@ import Testing
             doubts.note(
                 try #require(SocketAddress(ip: "192.0.2.2", port: port)), openedAt: .after(.zero),
                 at: .after(.seconds(1)))
+            #expect(doubts.violation() == nil, "port \(port)")
         }
         doubts.note(address, openedAt: .after(.zero), at: .after(.seconds(1)))
         doubts.note(address, openedAt: .after(.seconds(2)), at: .after(.seconds(3)))
@@ -48,6 +49,6 @@ import Testing
         let later = MonotonicTime.after(.seconds(1) + AddressDoubts.duration)
         doubts.note(address, openedAt: later, at: later)
         doubts.note(address, openedAt: later + .seconds(1), at: later + .seconds(2))
-        #expect(doubts.isInDoubt(address, at: later + .seconds(2)))
+        #expect(doubts.isInDoubt(address, at: later + .seconds(2)) && doubts.violation() == nil)
     }
 }

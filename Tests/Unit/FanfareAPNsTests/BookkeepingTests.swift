@@ -5,8 +5,6 @@ import Testing
 @testable import FanfareAPNs
 
 @Suite struct BookkeepingTests {
-    static let second: Int64 = 1_000_000_000
-
     @Test func equalReportsComeOnceAMinuteWithTheirCount() {
         var log = ReportLog()
         #expect(said(&log, "refused", .zero) == "refused")
@@ -21,8 +19,8 @@ import Testing
     /// three times that.
     @Test func anAnswerIsWaitedForThreeTimesTheUsualTimeAtMost() {
         for (least, seconds) in [(0, 10), (2, 10), (3, 12), (7, 28), (8, 30), (1000, 30)] as [(Int64, Int64)] {
-            let patience = AnswerDeadline.patience(usual: 10 * Self.second, least: least * Self.second)
-            #expect(patience == seconds * Self.second, "\(least)")
+            let patience = AnswerDeadline.patience(usual: .seconds(10), least: .seconds(least))
+            #expect(patience == .seconds(seconds), "\(least)")
         }
     }
 

@@ -1,3 +1,4 @@
+import FanfareModel
 import Testing
 
 @testable import FanfareAPNs
@@ -84,5 +85,23 @@ import Testing
         candidates.remove(members[1])
         #expect(next(&candidates) === members[3])
         #expect(candidates.members.count == 1 && members.map(\.isCandidate) == [false, false, false, true])
+    }
+
+    @Test func aCandidateKnowsThatItIsOneWhateverHappens() {
+        var random = SplitMix64(seed: 5)
+        let members = (0..<6).map { Member("\($0)", room: 1) }
+        var candidates = Candidates<Member>()
+        for step in 0..<2000 {
+            let member = members[Int.random(in: 0..<members.count, using: &random)]
+            switch Int.random(in: 0..<5, using: &random) {
+            case 0: candidates.add(member)
+            case 1: candidates.remove(member)
+            case 2: candidates.moveToEnd(member)
+            case 3: member.room = 1 - member.room
+            default: _ = next(&candidates)
+            }
+            #expect(candidates.violation() == nil, "step \(step)")
+            #expect(candidates.members.count == members.count { $0.isCandidate }, "step \(step)")
+        }
     }
 }

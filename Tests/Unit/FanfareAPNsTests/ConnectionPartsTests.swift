@@ -33,6 +33,20 @@ import Testing
         let again = silence.ask(at: .after(.seconds(169)))
         #expect(again)
     }
+
+    @Test mutating func aRequestForASignOfLifeIsNewerThanTheLastBytes() {
+        var random = SplitMix64(seed: 4)
+        silence.opened(at: .after(.seconds(100)))
+        for step in 0..<1000 {
+            let now = MonotonicTime.after(.seconds(100 + step))
+            switch Int.random(in: 0..<3, using: &random) {
+            case 0: silence.received(at: now)
+            case 1: silence.becameBusy(at: now)
+            default: _ = silence.ask(at: now)
+            }
+            #expect(silence.violation() == nil, "step \(step)")
+        }
+    }
 }
 
 @Suite struct AnswerDeadlineTests {
@@ -41,7 +55,7 @@ import Testing
     /// Returns the pace of answers that took that long, the last one at that time.
     private func pace(_ duration: Duration, at now: MonotonicTime) -> RoundTrip {
         var pace = RoundTrip(memory: .seconds(1))
-        pace.note(duration.nanoseconds, at: now)
+        pace.note(duration, at: now)
         return pace
     }
 
@@ -61,12 +75,36 @@ import Testing
     @Test mutating func requestsInAPeersQueueHaveMoreTimeWhileAnswersCome() {
         let now = MonotonicTime.after(.seconds(100))
         let pace = pace(.seconds(4), at: now)
-        #expect(deadline.patience(pace, at: now + .seconds(4)) == Duration.seconds(16).nanoseconds)
-        #expect(deadline.patience(pace, at: now + .seconds(5)) == Duration.seconds(10).nanoseconds)
+        #expect(deadline.patience(pace, at: now + .seconds(4)) == .seconds(16))
+        #expect(deadline.patience(pace, at: now + .seconds(5)) == .seconds(10))
         deadline.renew(oldest: now - .seconds(2), pace, at: now + .seconds(1))
         #expect(deadline.next == now + .seconds(5), "the look that finds the answers gone")
         deadline.renew(oldest: now - .seconds(12), pace, at: now + .seconds(1))
         #expect(deadline.next == now + .seconds(4))
+    }
+}
+
+@Suite struct PeerPatienceTests {
+    private let start = MonotonicTime.after(.seconds(100))
+    private var patience = PeerPatience(
+        silence: Silence(busy: .seconds(4), idle: .seconds(45), pong: .seconds(5)),
+        answers: AnswerDeadline(usual: .seconds(10)))
+
+    @Test mutating func patienceEndsWithTheFirstOfItsDeadlines() {
+        patience.silence.opened(at: start)
+        #expect(patience.ends(takesRequests: true, isBusy: false) == start + .seconds(45))
+        patience.becameBusy(at: start + .seconds(1))
+        #expect(patience.ends(takesRequests: true, isBusy: true) == start + .seconds(5), "the peer is silent")
+        patience.silence.received(at: start + .seconds(10))
+        #expect(patience.ends(takesRequests: true, isBusy: true) == start + .seconds(11), "no answer has come")
+        #expect(patience.violation() == nil)
+    }
+
+    @Test mutating func aPeerThatAllowsNoRequestsMattersWhileSomeAreToBeSent() {
+        patience.silence.opened(at: start)
+        patience.allowance.note(allowsAny: false, patience: .seconds(30), at: start)
+        #expect(patience.ends(takesRequests: true, isBusy: false) == start + .seconds(30))
+        #expect(patience.ends(takesRequests: false, isBusy: false) == start + .seconds(45))
     }
 }
 
@@ -110,5 +148,22 @@ import Testing
             if record.carriedTraffic { counts.traffic += 1 }
         }
         #expect(counts == (1, 101), "succeeded at the 16th answer, traffic from the 100th on")
+    }
+
+    @Test mutating func successesAreAnswersWhateverHappens() {
+        var random = SplitMix64(seed: 6)
+        for step in 0..<1000 {
+            let now = MonotonicTime.after(.seconds(step))
+            switch Int.random(in: 0..<5, using: &random) {
+            case 0:
+                _ = record.noteSuccess()
+                record.noteSuccesses(at: now)
+            case 1: record.noteError(.connection)
+            case 2: record.noteOverdue(sentAt: now - .seconds(3), .connection)
+            case 3: record.noteUnconfirmed()
+            default: record.finalAnswers.note(isFinal: Bool.random(using: &random))
+            }
+            #expect(record.violation() == nil, "step \(step)")
+        }
     }
 }

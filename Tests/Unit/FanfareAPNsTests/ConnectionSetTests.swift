@@ -197,10 +197,50 @@ private final class StagedConnection: PooledConnection {
     @Test func fewAnswersAloneSayNothingOfTheService() {
         let set = openSet(of: 2)
         set.members[0].times.noteSent()
-        set.members[0].times.noteAccepted(after: 7, at: now)
+        set.members[0].times.noteAccepted(after: .nanoseconds(7), at: now)
         #expect(set.quickestService == nil)
         set.members[1].times.noteSent()
-        set.members[1].times.noteAccepted(after: 9, at: now)
-        #expect(set.quickestService == 7)
+        set.members[1].times.noteAccepted(after: .nanoseconds(9), at: now)
+        #expect(set.quickestService == .nanoseconds(7))
+    }
+
+    /// Random events in the order in which a pool has them.
+    @Test(arguments: 0..<10) func aConnectionHasOnePlaceWhateverHappens(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        let set = emptySet(of: 4)
+        var now = now
+        for step in 0..<1000 {
+            now += .milliseconds(Int.random(in: 0...2000, using: &random))
+            for index in 0..<set.count where set.opens(index, at: now) {
+                _ = set.clear(index, at: now)
+                _ = set.fill(index) { StagedConnection($0) }
+            }
+            if let connection = set.everyMember.randomElement(using: &random) {
+                event(of: connection, in: set, at: now, using: &random)
+            }
+            #expect(set.violation() == nil, "step \(step)")
+        }
+    }
+
+    private func event(
+        of connection: StagedConnection, in set: ConnectionSet<StagedConnection>, at now: MonotonicTime,
+        using random: inout SplitMix64
+    ) {
+        switch Int.random(in: 0..<9, using: &random) {
+        case 0 where connection.isDialing: open(connection, in: set)
+        case 1: _ = set.replace(connection, at: now, using: &random)
+        case 2: _ = set.replaceLater(connection, at: now, using: &random)
+        case 3: set.trust(connection)
+        case 4: set.noteSuccess(of: connection)
+        case 5: _ = set.noteRefusal(of: connection, at: now)
+        case 6:
+            (connection.isDialing, connection.isOpen) = (false, false)
+            set.noteEnd(of: connection, .lost(""), lingers: Bool.random(using: &random))
+            set.vacateSlot(of: connection, for: .seconds(1), at: now)
+        case 7:
+            _ = set.removeLeastUseful()
+            set.add(1, at: now, using: &random)
+        default: set.mayHaveRoom(connection)
+        }
     }
 }

@@ -80,7 +80,7 @@ private final class StagedSource: DeliverySource {
         source.whenCompleted = nil
         exchange.complete(at: start)
         exchange.complete(at: start)
-        #expect(source.outcomes == [.refused, .notProcessed])
+        #expect(source.outcomes == [.refused, .notProcessed] && exchange.violation() == nil)
     }
 
     @Test func eachPushHasOneOutcome() {
@@ -96,6 +96,7 @@ private final class StagedSource: DeliverySource {
             let request = SentRequest(
                 slot: ActivitySlot(UInt32(index)), generation: 1, tokenSerial: 1, sentAt: start.monotonic)
             exchange.finish(request, outcome)
+            #expect(exchange.violation() == nil, "\(outcome)")
         }
         let statistics = exchange.statistics
         #expect(exchange.inFlight == 0 && statistics.answered == statistics.sent && statistics.notProcessed == 2)

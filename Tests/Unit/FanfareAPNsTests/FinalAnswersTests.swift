@@ -47,4 +47,12 @@ import Testing
         #expect(!answers(1000, finalEvery: 1).areTooMany(beside: answers(99, finalEvery: nil)))
         #expect(answers(1000, finalEvery: 1).areTooMany(beside: answers(100, finalEvery: nil)))
     }
+
+    @Test(arguments: [1, 2, 100]) func finalAnswersAreSomeOfTheAnswersHoweverManyThereWere(every: Int) {
+        var answers = FinalAnswers()
+        for number in 0..<20_000 {
+            answers.note(isFinal: number % every == 0)
+            #expect(answers.violation() == nil, "answer \(number)")
+        }
+    }
 }

@@ -89,6 +89,7 @@ import Testing
                 lifespan.cutOff(after: carried[index])
                 (carried[index], widths[index]) = (0, 1)
             }
+            #expect(lifespan.violation() == nil)
         }
         #expect(lost * 7 <= told + lost, "\(lost) of \(told + lost)")
     }

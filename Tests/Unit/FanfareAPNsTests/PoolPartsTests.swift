@@ -85,6 +85,25 @@ import Testing
         serials.changeKey(to: 2)
         #expect(serials.newestOfFormerKey == 2 && serials.key == 2)
     }
+
+    @Test mutating func noTokenIsNewerThanTheNewestWhateverHappens() {
+        var random = SplitMix64(seed: 9)
+        var (key, newest): (UInt64, UInt64) = (1, 1)
+        for step in 0..<1000 {
+            switch Int.random(in: 0..<5, using: &random) {
+            case 0: newest += 1
+            case 1:
+                _ = serials.send(newest, of: key)
+                serials.noteSent(newest)
+            case 2 where serials.key != 0: serials.noteAccepted(max(1, serials.newestOfFormerKey))
+            case 3 where serials.key != 0:
+                key += 1
+                serials.changeKey(to: key)
+            default: serials.noteRefusal()
+            }
+            #expect(serials.violation() == nil, "step \(step)")
+        }
+    }
 }
 
 @Suite struct PoolClosingTests {
@@ -95,7 +114,7 @@ import Testing
         var timesTold = 0
         let deadline = MonotonicTime.after(.seconds(10))
         closing.begin(by: deadline) { timesTold += 1 }
-        #expect(closing.hasBegun && closing.deadline == deadline && timesTold == 0)
+        #expect(closing.hasBegun && closing.deadline == deadline && timesTold == 0 && closing.violation() == nil)
         closing.end()?()
         closing.end()?()
         #expect(closing.hasBegun && timesTold == 1)
@@ -162,9 +181,10 @@ import Testing
         let later = start + .seconds(30)
         let first = timer.fires(at: later, inTurn: 7)
         timer.arm(at: start + .seconds(1), now: later)
+        #expect(timer.violation() == nil)
         let sameTurn = timer.fires(at: later, inTurn: 7)
         let nextTurn = timer.fires(at: later + .seconds(30), inTurn: 8)
-        #expect([first, sameTurn, nextTurn] == [false, false, true])
+        #expect([first, sameTurn, nextTurn] == [false, false, true] && timer.violation() == nil)
         timer.close()
     }
 }

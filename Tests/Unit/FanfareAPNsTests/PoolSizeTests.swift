@@ -7,17 +7,15 @@ import Testing
 
 /// Size of a pool of connections: by audience, distance and time.
 @Suite struct PoolSizeTests {
-    private static let millisecond: Int64 = 1_000_000
-    private static let second: Int64 = 1_000_000_000
     private var random = SplitMix64(seed: 1)
 
-    static func path(_ milliseconds: Int64, width: Int = 1000) -> PoolSize.Path {
-        PoolSize.Path(roundTrip: milliseconds * millisecond, width: width, streams: 1000, requestSize: .bytes(430))
+    static func path(_ milliseconds: Int64, width: Int = 1000) -> ConnectionPath {
+        ConnectionPath(roundTrip: .milliseconds(milliseconds), width: width, streams: 1000, requestSize: .bytes(430))
     }
 
     /// Opens all connections that the pool wants.
     private mutating func grow(
-        _ size: inout PoolSize, to demand: Int, over path: PoolSize.Path, at now: MonotonicTime
+        _ size: inout PoolSize, to demand: Int, over path: ConnectionPath, at now: MonotonicTime
     ) {
         size.note(demand: demand, at: now)
         size.review(path, at: now)
@@ -36,7 +34,7 @@ import Testing
     }
 
     /// Returns the requests carried in rounds, as TCP and the peer admit them; of a part of a round, its share.
-    private static func carried(by connections: Int, over path: PoolSize.Path, rounds: Double) -> Double {
+    private static func carried(by connections: Int, over path: ConnectionPath, rounds: Double) -> Double {
         (0..<Int(rounds.rounded(.up))).reduce(0) { sum, round in
             let window = min(
                 Double(path.width), Double(max(1, 14_600 / path.requestSize.bytes)) * pow(2, Double(round)))
@@ -47,15 +45,15 @@ import Testing
     @Test(arguments: 0..<20) func neededConnectionsCarryTheDemandAndOneLessDoesNot(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         for _ in 0..<200 {
-            let path = PoolSize.Path(
-                roundTrip: Int64.random(in: 1...400, using: &random) * Self.millisecond,
+            let path = ConnectionPath(
+                roundTrip: .milliseconds(Int64.random(in: 1...400, using: &random)),
                 width: Int.random(in: 1...1000, using: &random), streams: 1000,
                 requestSize: .bytes(Int.random(in: 100...5000, using: &random)))
             let demand = Int.random(in: 1...200_000, using: &random)
             let limits = PoolSize.Limits(least: 1, most: 256)
             let needed = PoolSize.needed(for: demand, over: path, limits)
             // A quarter of two seconds, less the round trip of the last answer.
-            let rounds = max(1, 500 * Double(Self.millisecond) / Double(path.roundTrip) - 1)
+            let rounds = max(1, Duration.milliseconds(500) / path.roundTrip - 1)
             // Sums of the same parts in another order differ in their last digits.
             let (least, most) = (Double(demand) * (1 - 1e-9), Double(demand) * (1 + 1e-9))
             #expect(needed == 256 || Self.carried(by: needed, over: path, rounds: rounds) >= least, "\(path) \(demand)")
@@ -82,7 +80,8 @@ import Testing
         for demand in [Int.min / 2, -1, 0, 1, 1 << 40] {
             for roundTrip in [Int64.min / 2, 0, 1, Int64.max] {
                 for width in [0, 1, Int.max / 4] {
-                    let path = PoolSize.Path(roundTrip: roundTrip, width: width, streams: 0, requestSize: .zero)
+                    let path = ConnectionPath(
+                        roundTrip: .nanoseconds(roundTrip), width: width, streams: 0, requestSize: .zero)
                     #expect((2...64).contains(PoolSize.needed(for: demand, over: path, PoolSize.Limits())))
                 }
             }
@@ -220,7 +219,7 @@ import Testing
         for step in 1..<240 {
             let now = MonotonicTime.after(.milliseconds(250) * step)
             if step == 80 {
-                if isLonger { path.roundTrip *= 10 } else { path.requestSize = path.requestSize * 10 }
+                if isLonger { path.roundTrip = path.roundTrip * 10 } else { path.requestSize = path.requestSize * 10 }
             }
             size.review(path, at: now)
             let rate = (step < 80 ? 10_000 : 1000) * Double(size.count) * Double.random(in: 0.9...1.1, using: &random)
@@ -253,16 +252,6 @@ import Testing
         }
     }
 
-    @Test func ofTwoConnectionsTheBetterOneShowsThePath() {
-        let (near, far) = (Self.path(5, width: 1000), Self.path(40, width: 200))
-        #expect(PoolSize.Path.median(of: [near, far]) == near && PoolSize.Path.median(of: [far, near]) == near)
-        #expect(PoolSize.Path.median(of: [far]) == far && PoolSize.Path.median(of: []) == nil)
-        let three = PoolSize.Path.median(of: [
-            Self.path(1, width: 30), Self.path(3, width: 10), Self.path(2, width: 20),
-        ])
-        #expect(three == Self.path(2, width: 20))
-    }
-
     /// Connections that brought nothing under load say nothing about an audience that has grown since.
     @Test mutating func connectionsInVainHoldBackNoPlannedOnes() {
         var size = PoolSize(PoolSize.Limits())
@@ -293,26 +282,36 @@ import Testing
 }
 
 @Suite struct RoundTripTests {
-    private static let second: Int64 = 1_000_000_000
     private var roundTrip = RoundTrip(memory: .seconds(10))
 
     @Test mutating func roundTripIsTheLeastOfLately() {
-        for (time, now) in [(50, 0), (40, 1), (90, 2)] { roundTrip.note(Int64(time), at: .after(.seconds(now))) }
-        #expect(roundTrip.least == 40)
+        for (time, now) in [(50, 0), (40, 1), (90, 2)] { roundTrip.note(.nanoseconds(time), at: .after(.seconds(now))) }
+        #expect(roundTrip.least == .nanoseconds(40))
     }
 
     /// A longer round trip is noticed after twenty seconds.
     @Test mutating func roundTripsOfLongAgoCountNoMore() {
-        roundTrip.note(40, at: .after(.zero))
-        for now in 1...25 { roundTrip.note(90, at: .after(.seconds(now))) }
-        #expect(roundTrip.least == 90)
+        roundTrip.note(.nanoseconds(40), at: .after(.zero))
+        for now in 1...25 { roundTrip.note(.nanoseconds(90), at: .after(.seconds(now))) }
+        #expect(roundTrip.least == .nanoseconds(90))
     }
 
     @Test mutating func roundTripStaysTheLastKnownDuringASilence() {
-        roundTrip.note(40, at: .after(.zero))
-        #expect(roundTrip.least == 40)
-        roundTrip.note(70, at: .after(.seconds(3600)))
-        #expect(roundTrip.least == 70)
+        roundTrip.note(.nanoseconds(40), at: .after(.zero))
+        #expect(roundTrip.least == .nanoseconds(40))
+        roundTrip.note(.nanoseconds(70), at: .after(.seconds(3600)))
+        #expect(roundTrip.least == .nanoseconds(70))
+    }
+
+    @Test mutating func aRoundTripIsOfThePresentPeriodOrTheOneBefore() {
+        var random = SplitMix64(seed: 3)
+        var now = MonotonicTime.after(.zero)
+        #expect(roundTrip.violation() == nil)
+        for step in 0..<1000 {
+            now += .milliseconds(Int.random(in: 0...5000, using: &random))
+            roundTrip.note(.milliseconds(Int.random(in: -1...500, using: &random)), at: now)
+            #expect(roundTrip.violation() == nil && roundTrip.notedAt == now, "step \(step)")
+        }
     }
 }
 
@@ -360,6 +359,7 @@ import Testing
                 isRising.toggle()
             }
             before = size.count
+            if let violation = size.violation() { Issue.record("step \(step), seed \(seed): \(violation)") }
         }
         #expect(turns == 1, "up, and down once: seed \(seed)")
         #expect(opened <= 62)

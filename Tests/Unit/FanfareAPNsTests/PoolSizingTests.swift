@@ -6,12 +6,11 @@ import Testing
 
 /// What a pool's reviews find.
 @Suite struct PoolSizingTests {
-    private static let millisecond: Int64 = 1_000_000
     private let start = MonotonicTime.after(.seconds(100))
     private var random = SplitMix64(seed: 1)
 
-    private static func path(_ milliseconds: Int64, width: Int = 1000) -> PoolSize.Path {
-        PoolSize.Path(roundTrip: milliseconds * millisecond, width: width, streams: 1000, requestSize: .bytes(430))
+    private static func path(_ milliseconds: Int64, width: Int = 1000) -> ConnectionPath {
+        ConnectionPath(roundTrip: .milliseconds(milliseconds), width: width, streams: 1000, requestSize: .bytes(430))
     }
 
     private static func sizing(most: Int = 64) -> PoolSizing {
@@ -19,7 +18,7 @@ import Testing
     }
 
     private static func seen(
-        _ path: PoolSize.Path?, service: Int64? = nil, demand: Int = 0, work: PoolSizing.Work = PoolSizing.Work(),
+        _ path: ConnectionPath?, service: Duration? = nil, demand: Int = 0, work: PoolSizing.Work = PoolSizing.Work(),
         mayGrow: Bool = true
     ) -> PoolSizing.Observation {
         PoolSizing.Observation(
@@ -59,10 +58,10 @@ import Testing
 
     @Test mutating func aServiceThatAnswersLateIsPlannedWith() {
         let sizing = Self.sizing()
-        let late = Self.seen(Self.path(20), service: 50 * Self.millisecond)
+        let late = Self.seen(Self.path(20), service: .milliseconds(50))
         _ = sizing.review(late, at: start, using: &random)
-        #expect(sizing.plannedPath?.roundTrip == 50 * Self.millisecond)
-        #expect(sizing.figures.roundTrip == 50 * Self.millisecond)
+        #expect(sizing.plannedPath?.roundTrip == .milliseconds(50))
+        #expect(sizing.figures.roundTrip == 50_000_000)
     }
 
     @Test(
@@ -77,11 +76,11 @@ import Testing
         let path = Self.path(20, width: width)
         _ = sizing.review(Self.seen(path), at: start, using: &random)
         #expect(sizing.figures.limit == .nothing)
-        let work = PoolSizing.Work(idle: idle * Self.millisecond, answered: 100, taken: taken)
+        let work = PoolSizing.Work(idle: .milliseconds(idle), answered: 100, taken: taken)
         _ = sizing.review(
             Self.seen(path, work: work, mayGrow: mayGrow), at: start + .milliseconds(250), using: &random)
         #expect(sizing.figures.limit == limit)
-        #expect(sizing.figures.held.reduce(0, +) == 250 * Self.millisecond)
+        #expect(sizing.figures.held.reduce(0, +) == 250_000_000)
     }
 
     @Test mutating func aPoolGrowsToItsPartOfTheQuota() {
@@ -92,7 +91,7 @@ import Testing
         let grown = [sizing.grow(upTo: 1, at: start), sizing.grow(upTo: 4, at: start)]
         #expect(grown == [1, 1] && sizing.count == 4 && !sizing.isGrowing(at: start, mayGrow: true))
         sizing.takeBack(2)
-        #expect(sizing.count == 2)
+        #expect(sizing.count == 2 && sizing.violation() == nil)
     }
 
     @Test mutating func aRefusalPausesGrowth() {

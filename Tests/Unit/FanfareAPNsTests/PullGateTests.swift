@@ -342,4 +342,43 @@ import Testing
         }
         try #require(gate.closedUntil != nil)
     }
+
+    /// Pushes leave as the gate has room, and end in any order and way.
+    @Test(arguments: 0..<10) mutating func theGateCountsWhatWasSentSinceItsTryWhateverHappens(seed: UInt64) {
+        var draws = SplitMix64(seed: seed)
+        var sent: [MonotonicTime] = []
+        for step in 0..<2000 {
+            now += .milliseconds(Int.random(in: 1...500, using: &draws))
+            let room = gate.room(at: now)
+            let count = min(room, Int.random(in: 0...20, using: &draws))
+            gate.sent(count)
+            sent += [MonotonicTime](repeating: now, count: count)
+            switch Int.random(in: 0..<200, using: &draws) {
+            case 0: gate.shut(at: now)
+            case 1: gate.tryNow(at: now + .nanoseconds(1))
+            case 2: gate.changeKey()
+            default: break
+            }
+            let isIll = step / 200 % 2 == 0
+            for _ in 0..<min(sent.count, Int.random(in: 0...20, using: &draws)) {
+                let sentAt = sent.remove(at: Int.random(in: 0..<sent.count, using: &draws))
+                gate.ended(sentAt: sentAt)
+                endPush(sentAt, isIll: isIll, using: &draws)
+            }
+            #expect(gate.violation() == nil, "step \(step)")
+        }
+    }
+
+    private mutating func endPush(_ sentAt: MonotonicTime, isIll: Bool, using draws: inout SplitMix64) {
+        let isEvidence = Bool.random(using: &draws)
+        switch Int.random(in: 0..<10, using: &draws) {
+        case 0: break
+        case 1..<(isIll ? 6 : 2): _ = gate.trouble(isEvidence: isEvidence, sentAt: sentAt, at: now, using: &random)
+        case 6 where isIll:
+            let connection = UInt64.random(in: 1...3, using: &draws)
+            _ = gate.fault(
+                isEvidence: isEvidence, on: connection, of: 3, sentAt: sentAt, at: now, using: &random)
+        default: gate.answered(sentAt: sentAt)
+        }
+    }
 }

@@ -52,7 +52,7 @@ import Testing
         }
         #expect(told == [Bool](repeating: false, count: PullGate.troubleMax - 1) + [true])
         let room = service.room(at: now)
-        #expect(service.gate.closedUntil != nil && !service.isWell && room == 0)
+        #expect(service.gate.closedUntil != nil && !service.isWell && room == 0 && service.violation() == nil)
     }
 
     @Test mutating func aTroubleThatOperatorsKnowKeepsThePoolFromGrowing() {

@@ -50,4 +50,15 @@ import Testing
         allowance.note(0, at: .after(.seconds(10)))
         #expect(allowance.normal(at: .after(.seconds(10) + later * 2)) == 1000)
     }
+
+    @Test func theLargestNumberIsNeverBelowThePresentOne() {
+        var random = SplitMix64(seed: 2)
+        var allowance = StreamAllowance()
+        var now = MonotonicTime.after(.zero)
+        for step in 0..<1000 {
+            now += .seconds(Int.random(in: 0...100, using: &random))
+            allowance.note(Int.random(in: 0...1000, using: &random), at: now)
+            #expect(allowance.violation() == nil, "step \(step)")
+        }
+    }
 }

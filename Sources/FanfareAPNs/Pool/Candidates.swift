@@ -1,9 +1,3 @@
-/// Member of at most one `Candidates` list in its life.
-protocol Candidate: AnyObject {
-    /// `true` while the list contains the member. Set by `Candidates` only.
-    var isCandidate: Bool { get set }
-}
-
 /// Connections that may have room.
 ///
 /// All other connections had none when they were last checked. An answer, a window, a sign of life or a written byte makes room
@@ -53,5 +47,11 @@ struct Candidates<Member: Candidate> {
         }
         members.removeLast(members.count - kept)
         return next.index.map { (members[$0], next.room) }
+    }
+
+    /// Describes a candidate that does not know it is one, or that is listed twice; `nil` if there is none. For tests.
+    func violation() -> String? {
+        guard members.allSatisfy({ $0.isCandidate }) else { return "a candidate does not know that it is one" }
+        return Set(members.map { ObjectIdentifier($0) }).count == members.count ? nil : "a candidate is listed twice"
     }
 }

@@ -39,9 +39,6 @@ package struct PoolConfiguration: Sendable {
         self.connections = connections
     }
 
-    func sizeLimits(_ share: QuotaShare) -> PoolSize.Limits {
-        // One connection per pool is enough if there are several pools; all of them are served if the peer takes as many.
-        connections.map { .exactly($0) }
-            ?? PoolSize.Limits(reach: reach, least: share.pools > 1 ? 1 : 2, most: share.most)
-    }
+    /// `true` if the number of connections follows the need.
+    var choosesSize: Bool { connections == nil }
 }

@@ -2,10 +2,29 @@ import FanfareFanOut
 import FanfareHTTP2
 import FanfareModel
 
-/// Outcomes of requests, and reports to operators.
-extension ConnectionPool {
+/// Layer that handles the ends of requests: decides what an answer means for the push, its connection, the key and the service.
+final class PoolAnswers {
+    private let configuration: PoolConfiguration
+    private let reporter: ServiceReporter
+    private let upkeep: ConnectionUpkeep
+    private let exchange: DeliveryExchange
+    private let tokens: TokenUse
+    private var random = SystemRandomNumberGenerator()
+
+    init(
+        _ configuration: PoolConfiguration, _ exchange: DeliveryExchange, _ tokens: TokenUse,
+        _ upkeep: ConnectionUpkeep,
+        _ reporter: ServiceReporter
+    ) {
+        self.configuration = configuration
+        self.exchange = exchange
+        self.tokens = tokens
+        self.upkeep = upkeep
+        self.reporter = reporter
+    }
+
     private func finish(_ request: SentRequest, _ outcome: DeliveryOutcome) {
-        service.ended(request)
+        reporter.service.ended(request)
         exchange.finish(request, outcome)
     }
 
@@ -20,7 +39,7 @@ extension ConnectionPool {
     @discardableResult
     private func answered(_ request: SentRequest) -> Suspects.Failure? {
         tokens.noteAccepted(request.tokenSerial)
-        return service.answered(request)
+        return reporter.service.answered(request)
     }
 
     func notProcessed(_ request: SentRequest) { finish(request, .notProcessed) }
@@ -32,7 +51,7 @@ extension ConnectionPool {
     func reset(_ request: SentRequest, _ code: ErrorCode, on connection: Connection, at moment: Moment) {
         let now = moment.monotonic
         let isOverdue = now - request.sentAt >= configuration.requestTimeout
-        let evidence = service.failReset(request, on: connection.serial, isOverdue: isOverdue, at: now)
+        let evidence = reporter.service.failReset(request, on: connection.serial, isOverdue: isOverdue, at: now)
         connection.record.noteError(evidence)
         if code == .refusedStream {
             finish(request, evidence == .service ? .notProcessed : .serviceError)
@@ -51,8 +70,8 @@ extension ConnectionPool {
     private func noteTrouble(
         _ evidence: FailureEvidence, _ text: String, of request: SentRequest, at now: MonotonicTime
     ) {
-        guard service.noteTrouble(evidence, of: request, at: now, using: &random) else { return }
-        trouble(.service, "\(text); pushes wait and go on when it recovers", at: now)
+        guard reporter.service.noteTrouble(evidence, of: request, at: now, using: &random) else { return }
+        reporter.trouble(.service, "\(text); pushes wait and go on when it recovers", at: now)
     }
 
     func refused(
@@ -66,39 +85,41 @@ extension ConnectionPool {
         case .accepted: accepted(request, at: moment)  // 200 does not reach this method
         case .deadToken, .requestFault:
             connection.record.finalAnswers.note(isFinal: true)
-            if connections.isAlone(connection), !service.isConfirmed(request, on: connection.serial) {
+            if upkeep.connections.isAlone(connection), !reporter.service.isConfirmed(request, on: connection.serial) {
                 // The connection is broken only if another one accepts the push: all tokens of one topic may really be dead.
                 connection.record.noteUnconfirmed()
                 finish(request, .serviceError)
             } else {
                 end(request, rule, on: connection)
-                if isFirst, rule.class == .requestFault { report("\(answer): such pushes are given up", at: now) }
+                if isFirst, rule.class == .requestFault {
+                    reporter.report("\(answer): such pushes are given up", at: now)
+                }
             }
         case .throttled:
-            connection.didSucceed(in: self)
+            connection.didSucceed()
             answered(request)
-            if service.noteThrottled(answered: exchange.statistics.answered, at: now) {
-                report(
+            if reporter.service.noteThrottled(answered: exchange.statistics.answered, at: now) {
+                reporter.report(
                     "\(answer) to most pushes; they go again later. A longer minimumInterval in the rules sends fewer",
                     at: now)
             }
             finish(request, .throttled)
         case .retryLater:
             finish(request, .serviceError)
-            let evidence = service.fail(request, on: connection.serial)
+            let evidence = reporter.service.fail(request, on: connection.serial)
             connection.record.noteError(evidence)
             noteTrouble(evidence, answer, of: request, at: now)
             doubt(connection, "answers every request \(status) \(rule.reason)", at: now)
         case .reconnect:
             notProcessed(request)
-            if isFirst { report("\(answer); the connection is replaced", at: now) }
-            replaceInVain(connection, answer, status == 403 ? .configuration : .service, at: moment)
+            if isFirst { reporter.report("\(answer); the connection is replaced", at: now) }
+            upkeep.replaceInVain(connection, answer, status == 403 ? .configuration : .service, at: moment)
         case .refreshToken:
             notProcessed(request)
             if replaceToken(of: request, as: .expired, on: connection, answer, at: moment) { return }
-            connection.refused(service.fail(request, on: connection.serial))
+            connection.refused(reporter.service.fail(request, on: connection.serial))
             if fault(of: request, isEvidence: true, on: connection, at: now) {
-                stopped("\(answer) to a JWT minted just now: check this machine's clock", at: now)
+                reporter.stopped("\(answer) to a JWT minted just now: check this machine's clock", at: now)
             }
         case .configurationFault where tokens.isOfFormerKey(request.tokenSerial):
             // The request was sent before the key changed; its fault says nothing about the current key.
@@ -118,7 +139,7 @@ extension ConnectionPool {
         at now: MonotonicTime
     ) {
         // Nothing was processed. The returned activities are behind again, and the gate keeps their pushes from leaving at once.
-        let failure = service.failAlike(request, on: connection.serial, at: now)
+        let failure = reporter.service.failAlike(request, on: connection.serial, at: now)
         if rule.class == .stranger, failure.evidence == .activity, !failure.isEverybodys {
             finish(request, .refused)
         } else {
@@ -133,20 +154,21 @@ extension ConnectionPool {
         }
         let text = rule.advice.map { "\(answer): \($0)" } ?? answer
         let hasStopped = fault(of: request, isEvidence: failure.isEvidence, on: connection, at: now)
-        if rule.class == .stranger || hasStopped || service.gate.isEverybodys(of: connectionsOpen) {
-            report(text, at: now)
+        if rule.class == .stranger || hasStopped || reporter.service.gate.isEverybodys(of: upkeep.connections.openCount)
+        {
+            reporter.report(text, at: now)
         }
-        if hasStopped { stopped(text, at: now) }
+        if hasStopped { reporter.stopped(text, at: now) }
     }
 
     /// Ends a request whose answer is final and concerns the request alone.
     private func end(_ request: SentRequest, _ rule: ResponseRule, on connection: Connection) {
-        connection.didSucceed(in: self)
+        connection.didSucceed()
         if rule.class == .deadToken {
             answered(request)
             finish(request, .deadToken)
         } else {
-            service.clear(request)
+            reporter.service.clear(request)
             finish(request, .refused)
         }
     }
@@ -155,8 +177,9 @@ extension ConnectionPool {
     private func fault(
         of request: SentRequest, isEvidence: Bool, on connection: Connection, at now: MonotonicTime
     ) -> Bool {
-        service.fault(
-            of: request, isEvidence: isEvidence, on: connection.serial, of: connectionsOpen, at: now, using: &random)
+        reporter.service.fault(
+            of: request, isEvidence: isEvidence, on: connection.serial, of: upkeep.connections.openCount, at: now,
+            using: &random)
     }
 
     /// Handles a refusal of the request's JWT.
@@ -176,13 +199,13 @@ extension ConnectionPool {
             case .newIssue: break
             case .anotherTime:
                 let text = "\(answer): pushes go by another time than before; check this machine's clock"
-                report(text, at: moment.monotonic)
+                reporter.report(text, at: moment.monotonic)
             }
             // Some of APNs' servers keep refusing on a connection that has seen an expired JWT (spec §7), and none accepts
             // several JWTs in a short time.
-            replace(connection, at: moment)
+            upkeep.replace(connection, at: moment)
         } catch {
-            couldNotSign(error, at: moment.monotonic)
+            reporter.couldNotSign(error, at: moment.monotonic)
         }
         return true
     }
@@ -192,32 +215,26 @@ extension ConnectionPool {
     /// Replaces a connection that brings nothing but errors, because another one may reach a healthier server. It stays
     /// until the other one may open: a push may still be tried on it.
     private func doubt(_ connection: Connection, _ what: String, at now: MonotonicTime) {
-        guard connection.record.isInDoubt, replaceLater(connection, at: now) else { return }
-        report("\(configuration.endpoint) \(what) on a connection; it is replaced", at: now)
+        guard connection.record.isInDoubt, upkeep.replaceLater(connection, at: now) else { return }
+        reporter.report("\(configuration.endpoint) \(what) on a connection; it is replaced", at: now)
     }
 
     /// Handles a push that failed on one connection and was accepted on another.
     private func refute(_ failure: Suspects.Failure, at now: MonotonicTime) {
-        guard let connection = connections.member(failure.connection) else { return }
+        guard let connection = upkeep.connections.member(failure.connection) else { return }
         if failure.isDisbelief { connection.record.noteError(.connection) }
-        guard connection.record.isInDoubt, replaceLater(connection, at: now) else { return }
-        report("\(configuration.endpoint) refuses on a connection what it accepts on others; it is replaced", at: now)
+        guard connection.record.isInDoubt, upkeep.replaceLater(connection, at: now) else { return }
+        reporter.report(
+            "\(configuration.endpoint) refuses on a connection what it accepts on others; it is replaced", at: now)
     }
 
-    // MARK: Reports to operators
+    // MARK: Another key
 
-    func couldNotSign(_ error: any Error, at now: MonotonicTime) {
-        service.shut(at: now)
-        stopped("no JWT could be signed: \(error)", at: now)
-    }
-
-    /// Reports that every push would fail alike until an operator acts.
-    private func stopped(_ text: String, at now: MonotonicTime) {
-        trouble(.configuration, "\(text); pushing has stopped, one is tried each minute", at: now)
-    }
-
-    func trouble(_ kind: PoolTrouble.Kind, _ text: String, at now: MonotonicTime) {
-        service.health.note(kind, text, at: now)
-        report(text, at: now)
+    /// Replaces all connections, because a connection belongs to the key that was first used on it (spec §9.2, documented).
+    func changeKey(to serial: UInt64, at moment: Moment) {
+        tokens.changeKey(to: serial)
+        reporter.service.changeKey()
+        reporter.report("the provider key has changed; connections are replaced", at: moment.monotonic)
+        upkeep.replaceAll(at: moment)
     }
 }
