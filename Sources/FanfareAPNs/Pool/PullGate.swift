@@ -104,9 +104,10 @@ struct PullGate {
     /// Records pushes that leave.
     mutating func sent(_ count: Int) { inFlight += count }
 
-    /// Records that a push is in flight no more, whatever came of it.
+    /// Records that a push is in flight no more, whatever came of it. A push that was sent at the clock's reading of the latest try, and before it, looks
+    /// like one of the try's, and may be more than there are.
     mutating func ended(sentAt: MonotonicTime) {
-        if sentAt >= triedAt { inFlight -= 1 }
+        if sentAt >= triedAt { inFlight = max(0, inFlight - 1) }
     }
 
     /// Records a push that was accepted, or whose token was judged: the service works and accepts our JWT.

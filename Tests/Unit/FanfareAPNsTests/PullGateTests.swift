@@ -13,6 +13,17 @@ import Testing
         #expect(room == .max)
     }
 
+    /// A key file may change in the turn whose pushes a fault has shut out: at one reading of the clock.
+    @Test mutating func pushesOfTheTrysOwnReadingDoNotKeepTheGateFromTrying() {
+        gate.sent(3)
+        gate.shut(at: now)
+        gate.tryNow(at: now)
+        for _ in 0..<3 { gate.ended(sentAt: now) }
+        let room = gate.room(at: now)
+        #expect(room == 1)
+        #expect(gate.violation() == nil)
+    }
+
     /// Each 503 costs its own push, which is sent again; a pause would cost the others, too. The order of the answers is random.
     @Test(arguments: [0.05, 0.2, 0.25]) mutating func aShareOf503sDoesNotCloseTheGate(_ share: Double) {
         let seed = UInt64.random(in: .min ... .max)
