@@ -208,7 +208,7 @@ package final class ConnectionPool: Transport {
             if form.body.count < exchange.bodySize.last.bytes / 2 { upkeep.connections.allMayHaveRoom() }
             let sent = connection.send(run, of: exchange.batch, as: form, at: now)
             exchange.noteSent(sent, each: .bytes(form.body.count), at: now)
-            reporter.service.noteSent(sent)
+            reporter.service.noteSent(sent, at: now)
             // The connection has just run out of stream IDs, and the peer has not seen the remaining pushes.
             exchange.finishUnsent(run.dropFirst(sent), .notProcessed)
             allSent = allSent && sent == run.count
@@ -305,7 +305,8 @@ package final class ConnectionPool: Transport {
                 connection.tick(at: moment)
             }
         }
-        turn(at: moment)
+        // A connection that ends has read the clock again, so the reading from above may be behind it.
+        turn(at: clock())
     }
 
     /// Sets the timer to the first deadline at the end of the loop's turn. A turn reads many connections, and each of them has a deadline.
@@ -337,6 +338,8 @@ package final class ConnectionPool: Transport {
         guard onConnections == exchange.inFlight else {
             return "\(exchange.inFlight) requests in flight, and \(onConnections) on connections"
         }
+        let tries = reporter.service.gate.inFlight
+        guard tries <= exchange.inFlight else { return "the gate waits for \(tries) of \(exchange.inFlight) requests" }
         if let violation = closing.violation() ?? timer?.violation() { return violation }
         return exchange.violation() ?? tokens.violation() ?? reporter.service.violation() ?? upkeep.violation()
     }

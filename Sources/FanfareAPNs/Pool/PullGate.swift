@@ -41,10 +41,10 @@ struct PullGate {
     }
 
     private var state = State.open
-    /// Time of the latest try; pushes that were sent earlier do not count.
+    /// Time of the latest try, or of its first push if that is earlier; pushes that were sent earlier do not count.
     private var triedAt = MonotonicTime.always
     /// Pushes in flight that were sent since the latest try.
-    private var inFlight = 0
+    private(set) var inFlight = 0
     /// End of `opening`; `nil` until time has passed in that state.
     private var openBy: MonotonicTime?
     private var troubleBalance = 0
@@ -101,8 +101,12 @@ struct PullGate {
         inFlight = 0
     }
 
-    /// Records pushes that leave.
-    mutating func sent(_ count: Int) { inFlight += count }
+    /// Records pushes that leave. A turn may go on with an earlier reading of the clock than the one by which a try began within it; the pushes are the
+    /// try's, whose time is then theirs.
+    mutating func sent(_ count: Int, at now: MonotonicTime) {
+        if count > 0 { triedAt = min(triedAt, now) }
+        inFlight += count
+    }
 
     /// Records that a push is in flight no more, whatever came of it. A push that was sent at the clock's reading of the latest try, and before it, looks
     /// like one of the try's, and may be more than there are.

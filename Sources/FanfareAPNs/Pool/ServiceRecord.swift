@@ -27,7 +27,7 @@ struct ServiceRecord {
     /// Returns the number of further pushes that may be sent now.
     mutating func room(at now: MonotonicTime) -> Int { gate.room(at: now) }
 
-    mutating func noteSent(_ count: Int) { gate.sent(count) }
+    mutating func noteSent(_ count: Int, at now: MonotonicTime) { gate.sent(count, at: now) }
 
     /// Records that a push is in flight no more, whatever came of it.
     mutating func ended(_ request: SentRequest) { gate.ended(sentAt: request.sentAt) }

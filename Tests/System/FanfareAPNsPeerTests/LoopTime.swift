@@ -24,8 +24,10 @@ final class LoopTime {
         self.start = start
     }
 
+    /// Time of this reading, which is later than the one before: code that reads the clock twice in a turn has two times.
     var now: Moment {
-        Moment(
+        passed += .nanoseconds(1)
+        return Moment(
             wallMilliseconds: start.wallMilliseconds + passed.milliseconds,
             monotonicNanoseconds: (start.monotonic + passed).nanoseconds)
     }
