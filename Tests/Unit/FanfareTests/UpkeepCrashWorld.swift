@@ -180,7 +180,7 @@ final class UpkeepCrashWorld {
             phones[index].isOver = true
         }
         for node in life.nodes {
-            node.network.onPush = { [unowned self] in judge($0, of: build.apps[node.app]) }
+            node.network.onPush = { [unowned self, app = apps[node.app]] in judge($0, of: app) }
             node.network.onAnswer = { [unowned self] in note($1, to: $0) }
         }
     }
