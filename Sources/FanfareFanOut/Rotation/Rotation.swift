@@ -29,16 +29,16 @@ package struct Rotation: Sendable {
         fileprivate var dwellEnds: MonotonicTime
         /// The time at which a round moves on; `always` means none.
         fileprivate var turnEnds: MonotonicTime
-        fileprivate var credit: Int64
-        fileprivate var creditAt: FeedTime
+        fileprivate var debt: Int64
+        fileprivate var debtAt: FeedTime
     }
 
     var resting: Resting {
-        let level = budget.level
+        let level = budget.debtLevel
         return Resting(
             position: position.map(UInt8.init) ?? .max, weight: dwell.map { UInt8(clamping: $0.weight) } ?? .max,
-            dwellEnds: dwell?.until ?? .always, turnEnds: turnEnds ?? .always, credit: level.creditMilliseconds,
-            creditAt: level.updatedAt)
+            dwellEnds: dwell?.until ?? .always, turnEnds: turnEnds ?? .always, debt: level.debtMilliseconds,
+            debtAt: level.updatedAt)
     }
 
     init(_ resting: Resting, _ rules: LineupRules, pinned: Int?) {
@@ -46,7 +46,7 @@ package struct Rotation: Sendable {
         position = resting.position == .max ? nil : Int(resting.position)
         dwell = resting.weight == .max ? nil : (Int(resting.weight), resting.dwellEnds)
         turnEnds = resting.turnEnds > .always ? resting.turnEnds : nil
-        budget = TokenBucket(rules.rotationPushes, (resting.credit, resting.creditAt))
+        budget = TokenBucket(rules.rotationPushes, debt: (resting.debt, resting.debtAt))
     }
 
     /// Gives the spotlight to a topic that has news, at once, unless weightier news of another topic still has its dwell time.

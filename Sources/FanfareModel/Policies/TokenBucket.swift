@@ -30,7 +30,17 @@ public struct TokenBucket: Sendable, Hashable {
         updatedAt = now
     }
 
-    /// Level of the bucket, which with its size is all that there is to know of it: for tables of very many buckets.
+    /// Debt of the bucket, which with its size is all that there is to know of it: for tables of very many buckets. The level would cost
+    /// a division.
+    package var debtLevel: (debtMilliseconds: Int64, updatedAt: FeedTime) { (debt, updatedAt) }
+
+    /// Creates a bucket with that debt.
+    package init(_ size: Size, debt: (debtMilliseconds: Int64, updatedAt: FeedTime)) {
+        self.size = size
+        (self.debt, updatedAt) = debt
+    }
+
+    /// Level of the bucket, for its serial form.
     package var level: (creditMilliseconds: Int64, updatedAt: FeedTime) { (size.limit.capacity - debt, updatedAt) }
 
     /// Creates a bucket with that level.

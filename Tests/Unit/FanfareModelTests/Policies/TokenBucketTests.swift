@@ -120,7 +120,8 @@ import Testing
                 bucket.wait(at: now) == leveled.wait(at: now) && bucket.tokens(at: now) == leveled.tokens(at: now)
             let taken = random.chance(0.5) ? (bucket.take(at: now), leveled.take(at: now)) : (true, true)
             let isStoredAlike = bucket.size == leveled.size && bucket.level == leveled.level
-            guard isSame, taken.0 == taken.1, isStoredAlike else {
+            let isCopiedAlike = TokenBucket(bucket.size, debt: bucket.debtLevel) == bucket
+            guard isSame, taken.0 == taken.1, isStoredAlike, isCopiedAlike else {
                 Issue.record("seed \(seed), step \(step): \(bucket.level), expected \(leveled.level)")
                 return
             }
