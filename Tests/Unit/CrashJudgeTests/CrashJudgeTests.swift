@@ -70,6 +70,16 @@ import Testing
         #expect(findings.pushes == 3 && findings.alerts == 1 && findings.checkedAtSettlements == 1)
     }
 
+    /// Numbers are left out for an app that is away, and an engine without the app restarts none of its cards.
+    @Test func cardsAndRestartsThatNeverWereAreNotCounted() {
+        var lives = Lives()
+        lives.history.cards.append(History.Card())
+        lives.record.pushes.append([])
+        #expect(lives.findings().checkedCards == 1 && lives.findings().restartsOfCards == 1)
+        lives.history.lives[1].apps = []
+        #expect(lives.findings().restartsOfCards == 0)
+    }
+
     @Test func aRestartMaySendAStateAgainOnce() {
         let again = Lives.push(2, at: 10_050, stamp: 109)
         var lives = Lives()

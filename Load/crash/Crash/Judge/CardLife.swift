@@ -43,10 +43,10 @@ struct CardLife {
         noteRestarts()
     }
 
-    /// Counts the restarts that found the card alive.
+    /// Counts the restarts that found the card alive, of engines that serve its app.
     private mutating func noteRestarts() {
         guard let first = pushes.first?.life, let last = pushes.last?.life else { return }
-        counts.restartsOfCards += last - first
+        counts.restartsOfCards += (first..<last).count { history.serves(index, in: $0 + 1) }
     }
 
     private mutating func judgeApp(_ push: Record.Push) {

@@ -171,7 +171,8 @@ package struct CrashJudge {
         let last = history.lives.count - 1
         let pushes = record.pushes[index].filter { $0.event != .start }
         let hasEnded = pushes.contains { $0.event == .end }
-        findings.checkedCards += 1
+        // A card of an app that is away may be left out of the numbers.
+        if !card.shows.isEmpty { findings.checkedCards += 1 }
         if card.isUnfollowAcknowledged {
             // A card that had ended by itself needs no other end, and one that never showed anything has none to get.
             return hasEnded ? [] : [("an unfollow was acknowledged, and no end has come", last)]

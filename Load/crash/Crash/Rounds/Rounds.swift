@@ -295,6 +295,8 @@ package final class Rounds {
     }
 
     private func crash(aim: Aim) throws {
+        // What comes after the kill lets no alert leave, however long it takes.
+        let mayRepeatAlerts = disks.kill(at: Clock.monotonicNanoseconds())
         child?.crash()
         _ = child?.reap()
         let phases = marks.current
@@ -304,7 +306,7 @@ package final class Rounds {
         child = nil
         for service in services.values { try service.drain() }
         takeAppeared()
-        load.killed(in: phases, mayRepeatAlerts: disks.kill(at: Clock.monotonicNanoseconds()))
+        load.killed(in: phases, mayRepeatAlerts: mayRepeatAlerts)
     }
 
     // MARK: The end
