@@ -65,10 +65,10 @@ let package = Package(
             name: "CFanfareGTFS", exclude: ["gtfs-realtime.proto"], linkerSettings: [.linkedLibrary("protobuf-c")]),
         .target(
             name: "FanfareFeeds",
-            dependencies: ["FanfareModel", "FanfareQueues", "FanfareJSON", "FanfareLoop", "CFanfareGTFS"],
+            dependencies: ["FanfareModel", "FanfareQueues", "FanfareJSON", "CFanfareGTFS"],
             swiftSettings: swift),
         .target(
-            name: "FanfareRules", dependencies: ["FanfareModel", "FanfareDecisions", "FanfareTOML", "FanfareLoop"],
+            name: "FanfareRules", dependencies: ["FanfareModel", "FanfareDecisions", "FanfareTOML"],
             swiftSettings: swift),
         .target(
             name: "Fanfare",

@@ -78,6 +78,12 @@ struct KnownKeys {
         return .repeated(self[number])
     }
 
+    /// Returns `true` while the entry of a first call, as `take` has found it, is on its way through the store.
+    func isOnItsWay(_ call: Call) -> Bool {
+        guard !call.isDecided, let number = numbers[call.key.key] else { return false }
+        return self[number].position == call.position && !self[number].isDecided
+    }
+
     /// Ends the wait of a repeated call.
     ///
     /// - Parameter call: first call, as `take` has found it.

@@ -272,6 +272,10 @@ final class CoreTurn {
             case .kept(let request, _, _):
                 inbox.noteChanged()
                 carryOut(request, now, moment)
+            case .request(.repeated(let call, let answer, let isChange)) where keyed.isOnItsWay(call):
+                // The intake holds the entry with the key of a card's change once the card's row is durable, which is after calls that repeat the
+                // key. It has done so by now: the repeated call waits once more, for that entry.
+                intake.hold(.repeated(call, answer, isChange: isChange))
             case .request(let request): carryOut(request, now, moment)
             }
         }

@@ -58,7 +58,8 @@ final class EntryMaker {
     ) {
         switch keyed.find(key, answer, at: now, position: inbox.requests.popped, isDecided: false) {
         case .new: hold(request, asFirstOf: key, answer, now, wall)
-        // The repeated call waits after the entry of the first call, so its answer comes once that entry is durable.
+        // The repeated call waits after the entry of the first call, so its answer comes once that entry is durable. An entry that is not held yet
+        // makes it wait once more (`CoreTurn`).
         case .repeated(let call):
             intake.hold(.repeated(call, answer, isChange: request.changesCard))
         case .differs: if request.changesCard { inbox.noteChanged() }

@@ -33,6 +33,9 @@ struct KeyedCalls {
         return finding
     }
 
+    /// Returns `true` while the entry of the first call is on its way through the store.
+    func isOnItsWay(_ call: KnownKeys.Call) -> Bool { core.keys.isOnItsWay(call) }
+
     /// Answers a repeated call, after the entry of the first call.
     func answer(repeated call: KnownKeys.Call, _ answer: KeyedAcknowledgement?) {
         let first = core.keys.endWait(for: call)

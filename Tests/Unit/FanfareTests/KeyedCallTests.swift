@@ -91,6 +91,36 @@ import Testing
         #expect(disk.durable.count == 2)
     }
 
+    /// The entry with the key of a card's change is held when the card's row is durable, so a repeated call may come before it.
+    @Test func aRepeatedChangeOfACardWaitsForTheEntryOfTheFirst() throws {
+        func change(_ name: String) -> CoreRequest {
+            let card = Card(
+                subscriber: name, activity: name, token: [1, 2, 3], audience: .topic(OneThread.match),
+                startedAt: ManualClock.start)
+            return .person(.follow(card), .follow(card.subscription(), app: 0), nil)
+        }
+        func call(_ answers: Answers) throws -> CoreRequest {
+            .keyed(CallKey(try IdempotencyKey("k"), content: 1), change("anna"), answers.take)
+        }
+        let disk = ManualDisk()
+        let engine = OneThread(disk: disk)
+        let answers = Answers()
+        disk.isStuck = true
+        for _ in 0..<2 { _ = engine.ask(try call(answers)) }
+        // Its row is written with the first one's, and its way leads past the repeated call.
+        _ = engine.ask(change("ben"))
+        engine.settle()
+        _ = engine.ask(try call(answers))
+        engine.settle()
+        #expect(answers.kinds.isEmpty)
+        disk.isStuck = false
+        engine.settle()
+        #expect(answers.kinds == "trr")
+        #expect(answers.entries == [1, 1, 1])
+        #expect(disk.durable.count == 1)
+        #expect(engine.core.keys.violation() == nil)
+    }
+
     /// A stop without the store: whether the first one was taken is not known.
     @Test func aRepeatedCallEndsWithAStopThatGivesTheFirstUp() throws {
         let disk = ManualDisk()
