@@ -8,6 +8,9 @@ public import FanfareModel
 ///
 /// A sequence is read once: a second loop continues where the first one stopped, and loops over copies share the items. The files are closed when
 /// the last copy is gone, or after the last item.
+///
+/// A file system that hangs, or a pipe that nobody writes, keeps a worker of Dispatch, of which a process has some hundreds. A task that is cancelled
+/// while it waits gets the item that comes. Where no thread can be created, the sequence waits until one can.
 public struct FeedSequence: AsyncSequence, Sendable {
     /// A piece of the feed, and the log time at which it arrives when the feed is replayed.
     public typealias Element = (now: FeedTime, item: FeedItem)
