@@ -11,7 +11,7 @@ struct TopicTable: Sendable {
     /// Birth number of the next topic; counts up over all topics there have been.
     private(set) var nextBirth: UInt64 = 1
     /// Checkpoint that is being written; `nil` while there is none. Every change of a topic passes `_modify` or `remove`, which write it before.
-    private(set) var checkpoint: CheckpointRound?
+    private(set) var checkpoint: CheckpointPass?
 
     /// Living topics.
     var count: Int { index.count }
@@ -69,7 +69,7 @@ struct TopicTable: Sendable {
     ///
     /// - Parameter first: row that precedes those of the topics.
     mutating func beginCheckpoint(_ first: [UInt8]) {
-        checkpoint = CheckpointRound(end: nextBirth, places: places.count, first: first)
+        checkpoint = CheckpointPass(end: nextBirth, places: places.count, first: first)
     }
 
     /// Gives up the checkpoint before all topics change at once, each of which would be written before.
@@ -77,7 +77,7 @@ struct TopicTable: Sendable {
 
     /// Writes topics of the checkpoint until its rows that were not taken have this size.
     mutating func continueCheckpoint(upTo size: ByteCount) {
-        // A copy of the round would make each change copy its rows.
+        // A copy of the pass would make each change copy its rows.
         while checkpoint.map({ $0.size < size && $0.unwritable == nil && !$0.isGivenUp }) == true,
             let place = checkpoint?.next()
         {

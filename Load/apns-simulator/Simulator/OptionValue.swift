@@ -64,7 +64,7 @@ struct OptionValue {
         }
         if halves.count == 2 {
             guard let last = schedule.steps.last else { throw wrong("something to repeat before the /") }
-            schedule.round = try number(last.at + 1...86_400_000, halves[1])
+            schedule.period = try number(last.at + 1...86_400_000, halves[1])
         }
         return schedule
     }

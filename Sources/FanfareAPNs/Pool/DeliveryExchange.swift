@@ -29,7 +29,7 @@ final class DeliveryExchange {
     var requestSize: ByteCount { bodySize.usual + RequestSize.besideBody }
 
     /// Requests that a connection may have in flight after its first answer: as many as TCP sends by then.
-    var widthAtFirst: Int { max(2, PoolSize.firstRound(requestSize: requestSize)) }
+    var widthAtFirst: Int { max(2, PoolSize.requestsAtFirst(requestSize: requestSize)) }
 
     /// Upper bound on concurrent pushes (`DeliverySource.demand`).
     var demand: Int { source.demand }

@@ -181,7 +181,7 @@ struct PoolSize {
     }
 
     /// Returns the number of requests that TCP sends in the first round trip.
-    static func firstRound(requestSize: ByteCount) -> Int { initialWindow / max(1, requestSize.bytes) }
+    static func requestsAtFirst(requestSize: ByteCount) -> Int { initialWindow / max(1, requestSize.bytes) }
 
     /// Returns the number of connections that bring this many pushes to their peer, and the answers back, in the planned time.
     static func needed(for demand: Int, over path: ConnectionPath, _ limits: Limits) -> Int {
@@ -191,15 +191,15 @@ struct PoolSize {
         // Parts of a round trip count as such: a number that jumps would change with each millisecond of the distance. One round trip is left
         // for the last answer.
         let roundTrip = max(.nanoseconds(1), path.roundTrip)
-        var rounds = max(1, planned / roundTrip - 1)
+        var roundTrips = max(1, planned / roundTrip - 1)
         let width = Double(max(1, path.width))
-        var (carried, window) = (0.0, Double(max(1, firstRound(requestSize: path.requestSize))))
-        while rounds > 0, window < width {
-            carried += window * min(1, rounds)
+        var (carried, window) = (0.0, Double(max(1, requestsAtFirst(requestSize: path.requestSize))))
+        while roundTrips > 0, window < width {
+            carried += window * min(1, roundTrips)
             window *= 2
-            rounds -= 1
+            roundTrips -= 1
         }
-        carried += width * max(0, rounds)
+        carried += width * max(0, roundTrips)
         // Compared before it is converted: the quotient may be larger than any integer.
         let count = (Double(demand) / carried).rounded(.up)
         return count < Double(limits.most) ? max(least, Int(count)) : limits.most

@@ -4,7 +4,7 @@ import FanfareQueues
 /// Activities that are kept although APNs answered that their tokens are dead, because too many such answers came. The guard decides
 /// when they are held; they wait until it opens, or for their turn as probes. All share one timer.
 struct DeadTokenQuarantine {
-    /// Wait between two rounds of probes while the guard is shut.
+    /// Wait between two batches of probes while the guard is shut.
     private static let probeInterval = Duration.seconds(10)
     /// Entries that one release may take from the queue, whether or not their activities still wait.
     private static let releasesMax = 4096
@@ -16,7 +16,7 @@ struct DeadTokenQuarantine {
     }
 
     private var tokenGuard: DeadTokenGuard
-    /// Activities that one round tries again while the guard is shut: enough to notice a corrected setting, and negligible beside
+    /// Activities that one batch of probes tries again while the guard is shut: enough to notice a corrected setting, and negligible beside
     /// the rate at which the service answers.
     private let probes: Int
     private var queue = Queue<(slot: ActivitySlot, generation: UInt32)>()

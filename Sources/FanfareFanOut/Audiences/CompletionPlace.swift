@@ -17,8 +17,8 @@ struct CompletionPlace {
 
 /// Place of an audience in `JoinedAudiences`, which alone changes it.
 struct JoinedPlace {
-    /// Round of the last joiner.
-    var round: UInt32 = 0
+    /// Batch of the last joiner.
+    var batch: UInt32 = 0
     /// Is `true` while the audience is among those that got their newest version during loading.
     var isLoaded = false
 }

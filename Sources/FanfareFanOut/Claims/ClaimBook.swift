@@ -41,9 +41,9 @@ struct ClaimBook {
     private var forgetting = 0
     /// Number of requests after which a ticket is old. An activity that still lacks its alert, in a backoff for example, is claimed again.
     private static let ticketAgeMax: UInt16 = 1 << 13
-    /// Number of requests that together examine all tickets. Three such rounds, which may pass while the activities multiply, and `ticketAgeMax` are
+    /// Number of requests that together examine all tickets. Three such passes, during which the activities may multiply, and `ticketAgeMax` are
     /// less than the number of a ticket's values.
-    private static let forgettingRound = 1 << 14
+    private static let forgettingPass = 1 << 14
     /// Requests without an answer: their tickets, the times at which patience with them ends, and their names.
     private var requests: [(ticket: UInt64, patienceEnds: MonotonicTime, named: Int)] = []
     /// Names in `requests`.
@@ -247,7 +247,7 @@ struct ClaimBook {
     /// Examines some tickets with each request, so that no request examines all tickets.
     private mutating func forgetOldTickets() {
         if forgetting >= tickets.count { forgetting = 0 }
-        let end = min(tickets.count, forgetting + tickets.count / ClaimBook.forgettingRound + 1)
+        let end = min(tickets.count, forgetting + tickets.count / ClaimBook.forgettingPass + 1)
         let next = UInt16(truncatingIfNeeded: next)
         for index in forgetting..<end where tickets[index] != 0 && next &- tickets[index] >= ClaimBook.ticketAgeMax {
             tickets[index] = 0

@@ -6,12 +6,12 @@ import FanfareQueues
 struct JoinedAudiences {
     /// Audiences joined since the last `advance`.
     private var joined: [AudienceIndex] = []
-    /// Audiences joined between two calls of `advance`, with the log time after which no activity of the round has joined: a note covers all of the
-    /// round once log time has passed that.
-    private var rounds = Queue<(sent: FeedTime, audiences: [AudienceIndex])>()
-    /// Number of audiences of the rounds, and number of the present round.
-    private var roundsCount = 0
-    private var round: UInt32 = 1
+    /// Audiences joined between two calls of `advance`, with the log time after which no activity of the batch has joined: a note covers all of the
+    /// batch once log time has passed that.
+    private var batches = Queue<(sent: FeedTime, audiences: [AudienceIndex])>()
+    /// Number of audiences of the batches, and number of the present batch.
+    private var batchesCount = 0
+    private var batch: UInt32 = 1
     /// Audiences whose notes may cover their joiners now.
     var caughtUp: [AudienceIndex] = []
     /// Is `true` while the store's cards are loaded.
@@ -27,21 +27,21 @@ struct JoinedAudiences {
     /// - Parameter sent: log time after which no applied call was taken.
     mutating func advance(to before: FeedTime, sent: FeedTime) {
         if !joined.isEmpty {
-            roundsCount += joined.count
-            rounds.append((sent, joined))
+            batchesCount += joined.count
+            batches.append((sent, joined))
             joined = []
-            round &+= 1
+            batch &+= 1
         }
-        while let first = rounds.first, before > first.sent {
-            rounds.removeFirst()
-            roundsCount -= first.audiences.count
+        while let first = batches.first, before > first.sent {
+            batches.removeFirst()
+            batchesCount -= first.audiences.count
             if caughtUp.isEmpty { caughtUp = first.audiences } else { caughtUp += first.audiences }
         }
     }
 
     mutating func note(_ index: AudienceIndex, _ place: inout JoinedPlace) {
-        guard place.round != round, joined.count + roundsCount < JoinedAudiences.countMax else { return }
-        place.round = round
+        guard place.batch != batch, joined.count + batchesCount < JoinedAudiences.countMax else { return }
+        place.batch = batch
         joined.append(index)
     }
 
@@ -59,10 +59,10 @@ struct JoinedAudiences {
 
     /// Describes a wrong count of audiences, or too many; `nil` if there is none.
     func violation() -> String? {
-        let waiting = rounds.elements.reduce(0) { $0 + $1.audiences.count }
-        guard waiting == roundsCount else { return "\(roundsCount) joined audiences are counted, \(waiting) wait" }
-        guard joined.count + roundsCount <= JoinedAudiences.countMax, loaded.count <= JoinedAudiences.countMax else {
-            return "\(joined.count + roundsCount) joined audiences wait, and \(loaded.count) loaded ones"
+        let waiting = batches.elements.reduce(0) { $0 + $1.audiences.count }
+        guard waiting == batchesCount else { return "\(batchesCount) joined audiences are counted, \(waiting) wait" }
+        guard joined.count + batchesCount <= JoinedAudiences.countMax, loaded.count <= JoinedAudiences.countMax else {
+            return "\(joined.count + batchesCount) joined audiences wait, and \(loaded.count) loaded ones"
         }
         return nil
     }

@@ -185,7 +185,7 @@ final class LineupTable {
             let topic = links.topics[link]
             guard let lineups = self[topic] else { continue }
             lineups.order.leave(at: Int(links.places[link]), positions: &links.places)
-            // If this lineup was the last one before the cursor, the first of its two rounds is over.
+            // If this lineup was the last one before the cursor, the first of its two passes is over.
             if lineups.order.count == 0 { removeTopic(topic) } else { lineups.visited(0) }
         }
         links.free[Int(rows[row].count)].append(rows[row].start)

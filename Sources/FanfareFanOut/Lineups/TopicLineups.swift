@@ -43,7 +43,7 @@ final class TopicLineups: LaneMember {
     @safe @exclusivity(unchecked) private(set) var alerts: [IssuedAlert] = []
     /// Number of the topic's last news, looked at or not.
     @safe @exclusivity(unchecked) private(set) var newest: NewsNumber
-    /// The cursor's present round. Urgent news go first to the lineups that have this topic in their spotlight: their cards are most out of
+    /// The cursor's present pass. Urgent news go first to the lineups that have this topic in their spotlight: their cards are most out of
     /// date.
     @safe @exclusivity(unchecked) private var pass = Pass.all
     /// Visits after which the cursor has brought the last news of each lane to all lineups, by lane.
@@ -68,9 +68,9 @@ final class TopicLineups: LaneMember {
     ) -> News? {
         var dropped: News?
         if news.isEmpty { rest() }
-        // The second round is still to come, and brings this publication, too. A first round that restarted with each publication would starve the
+        // The second pass is still to come, and brings this publication, too. A first pass that restarted with each publication would starve the
         // lineups of the second.
-        let isInFirstRound = pass == .inSpotlight && hasWork
+        let isInFirstPass = pass == .inSpotlight && hasWork
         if news.count == TopicLineups.newsMax {
             let place = news.lastIndex { $0.alert == nil } ?? 0
             dropped = news.remove(at: place)
@@ -85,10 +85,10 @@ final class TopicLineups: LaneMember {
                 priority: alert != nil ? .immediate : publication.priority,
                 isUrgent: alert != nil || publication.isUrgent, hasAlert: alert != nil))
         if let alert { keep(alert, forget) }
-        if !isInFirstRound {
+        if !isInFirstPass {
             if alert != nil || publication.isUrgent {
                 pass = .inSpotlight
-                // The lineups that lack earlier news of a lane get them after this first round.
+                // The lineups that lack earlier news of a lane get them after this first pass.
                 unreached.replace(with: unreached &+ order.count, where: unreached .> 0)
             }
             order.restart()

@@ -11,7 +11,7 @@ package struct Rotation: Sendable {
     /// Position of the favourite, to which the spotlight returns while that topic is live.
     package let pinned: Int?
     private var dwell: (weight: Int, until: MonotonicTime)?
-    /// The time at which a round moves on to its next topic; `nil` without rounds.
+    /// The time at which a cycle moves on to its next topic; `nil` without cycles.
     private var turnEnds: MonotonicTime?
     private var budget: TokenBucket
 
@@ -27,7 +27,7 @@ package struct Rotation: Sendable {
         /// Weight of the news that hold the spotlight; 255 means that it is not held.
         fileprivate var weight: UInt8
         fileprivate var dwellEnds: MonotonicTime
-        /// The time at which a round moves on; `always` means none.
+        /// The time at which a cycle moves on; `always` means none.
         fileprivate var turnEnds: MonotonicTime
         fileprivate var debt: Int64
         fileprivate var debtAt: FeedTime
@@ -120,7 +120,7 @@ package struct Rotation: Sendable {
         guard live > 0 else { return nil }
         let free = dwell.map { max($0.until, now) } ?? now
         if wanted(topics, now: free) != position { return free > now ? free : now + budget.wait(at: now.inBuckets) }
-        // A round needs several live topics, and stops while the favourite is live.
+        // A cycle needs several live topics, and stops while the favourite is live.
         guard live > 1, pinned.map({ topics[$0].life != .live }) ?? true else { return nil }
         return turnEnds.map { max($0, free) }
     }

@@ -103,7 +103,7 @@ struct WyscoutDocument {
         return nil
     }
 
-    /// Decodes the literal `\u00fc` text by which names spell non-ASCII letters: a second round of JSON's escapes. Other text stays
+    /// Decodes the literal `\u00fc` text by which names spell non-ASCII letters: JSON's escapes a second time. Other text stays
     /// unchanged.
     static func unescaped(_ text: String) -> String {
         guard text.contains("\\u") else { return text }

@@ -211,11 +211,11 @@ import Testing
 @Suite struct TroubleTests {
     typealias Schedule = SimulatorOptions.Schedule
 
-    /// Every millisecond of a few rounds is compared with the meaning of the syntax.
-    @Test(arguments: [nil, 12] as [Int?]) func schedulesChangeWhenTheySay(round: Int?) {
-        let schedule = Schedule(5, [.init(at: 3, value: 1), .init(at: 7, value: 9)], round: round)
+    /// Every millisecond of a few periods is compared with the meaning of the syntax.
+    @Test(arguments: [nil, 12] as [Int?]) func schedulesChangeWhenTheySay(period: Int?) {
+        let schedule = Schedule(5, [.init(at: 3, value: 1), .init(at: 7, value: 9)], period: period)
         func meant(_ now: Int) -> Int {
-            let now = round.map { now % $0 } ?? now
+            let now = period.map { now % $0 } ?? now
             return now < 3 ? 5 : now < 7 ? 1 : 9
         }
         for now in 0..<40 {
@@ -335,7 +335,7 @@ import Testing
         #expect(options.silentAfterRequests == 7 && options.readBytesPerSecond == 9000)
         #expect(options.latency == .skewed(median: 20, p99: 300))
         #expect(
-            options.streams == .init(1000, [.init(at: 2000, value: 1), .init(at: 2500, value: 500)], round: 5000))
+            options.streams == .init(1000, [.init(at: 2000, value: 1), .init(at: 2500, value: 500)], period: 5000))
         #expect(options.windows == .init(65_535, [.init(at: 50, value: 10)]))
     }
 

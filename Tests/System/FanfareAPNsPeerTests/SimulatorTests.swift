@@ -203,8 +203,8 @@ import Testing
     /// The limit changes between one and a thousand repeatedly: requests refused meanwhile were not processed, and none is lost.
     @Test func streamLimitsThatShrinkAndGrowLoseNoPush() throws {
         let world = try World(activities: 20_000) {
-            $0.streams = .init(1000, [.init(at: 20, value: 1), .init(at: 40, value: 1000)], round: 60)
-            $0.windows = .init(65_535, [.init(at: 30, value: 300)], round: 50)
+            $0.streams = .init(1000, [.init(at: 20, value: 1), .init(at: 40, value: 1000)], period: 60)
+            $0.windows = .init(65_535, [.init(at: 30, value: 300)], period: 50)
         }
         world.runUntilSettled()
         world.close()

@@ -33,12 +33,12 @@ import Testing
         #expect(needed == connections)
     }
 
-    /// Returns the requests carried in rounds, as TCP and the peer admit them; of a part of a round, its share.
-    private static func carried(by connections: Int, over path: ConnectionPath, rounds: Double) -> Double {
-        (0..<Int(rounds.rounded(.up))).reduce(0) { sum, round in
+    /// Returns the requests carried in round trips, as TCP and the peer admit them; of a part of a round trip, its share.
+    private static func carried(by connections: Int, over path: ConnectionPath, roundTrips: Double) -> Double {
+        (0..<Int(roundTrips.rounded(.up))).reduce(0) { sum, round in
             let window = min(
                 Double(path.width), Double(max(1, 14_600 / path.requestSize.bytes)) * pow(2, Double(round)))
-            return sum + Double(connections) * window * min(1, rounds - Double(round))
+            return sum + Double(connections) * window * min(1, roundTrips - Double(round))
         }
     }
 
@@ -53,11 +53,15 @@ import Testing
             let limits = PoolSize.Limits(least: 1, most: 256)
             let needed = PoolSize.needed(for: demand, over: path, limits)
             // A quarter of two seconds, less the round trip of the last answer.
-            let rounds = max(1, Duration.milliseconds(500) / path.roundTrip - 1)
+            let roundTrips = max(1, Duration.milliseconds(500) / path.roundTrip - 1)
             // Sums of the same parts in another order differ in their last digits.
             let (least, most) = (Double(demand) * (1 - 1e-9), Double(demand) * (1 + 1e-9))
-            #expect(needed == 256 || Self.carried(by: needed, over: path, rounds: rounds) >= least, "\(path) \(demand)")
-            #expect(needed == 1 || Self.carried(by: needed - 1, over: path, rounds: rounds) < most, "\(path) \(demand)")
+            #expect(
+                needed == 256 || Self.carried(by: needed, over: path, roundTrips: roundTrips) >= least,
+                "\(path) \(demand)")
+            #expect(
+                needed == 1 || Self.carried(by: needed - 1, over: path, roundTrips: roundTrips) < most,
+                "\(path) \(demand)")
         }
     }
 
@@ -71,7 +75,7 @@ import Testing
         for milliseconds in Int64(5)..<400 {
             let (near, far) = (needed(milliseconds), needed(milliseconds + 1))
             #expect(far >= near, "\(milliseconds) ms: \(near), then \(far)")
-            // In the first rounds the connection is narrow, so a part of a round is worth most there.
+            // In the first round trips the connection is narrow, so a part of a round trip is worth most there.
             #expect(Double(far) <= Double(near) * 1.1 + 1, "\(milliseconds) ms: \(near), then \(far)")
         }
     }

@@ -5,11 +5,11 @@ import Testing
 
 @Suite struct JoinedAudiencesTests {
     /// Activities join audiences, and the core tells a log time now and then.
-    @Test(arguments: 0..<20 as Range<UInt64>) func anAudienceCatchesUpOnceLogTimeHasPassedItsRound(seed: UInt64) {
+    @Test(arguments: 0..<20 as Range<UInt64>) func anAudienceCatchesUpOnceLogTimeHasPassedItsBatch(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var joined = JoinedAudiences()
         var places = Array(repeating: JoinedPlace(), count: 10)
-        /// Audiences that are to be noted anew; the time is `nil` in the present round.
+        /// Audiences that are to be noted anew; the time is `nil` in the present batch.
         var pending: [(audience: AudienceIndex, sent: FeedTime?)] = []
         var caughtUp: [AudienceIndex] = []
         var (before, sent): (Int64, Int64) = (0, 0)
@@ -57,7 +57,7 @@ import Testing
             var (place, other) = (JoinedPlace(), JoinedPlace())
             joined.note(AudienceIndex(index), &place)
             loaded.noteLoaded(AudienceIndex(index), &other)
-            // Some of them are in a round of their own.
+            // Some of them are in a batch of their own.
             if index == 1000 { joined.advance(to: FeedTime(milliseconds: 0), sent: FeedTime(milliseconds: 1)) }
         }
         joined.advance(to: FeedTime(milliseconds: 0), sent: FeedTime(milliseconds: 2))

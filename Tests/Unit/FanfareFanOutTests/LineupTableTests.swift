@@ -112,8 +112,8 @@ import Testing
         #expect(table.taken.contains { $0.news.alert?.alert.cause == "goal" })
     }
 
-    /// The cursor's first round is for lineups with the topic in the spotlight; the last one before the cursor leaves.
-    @Test func secondRoundBeginsWhenTheLastLineupOfTheFirstLeaves() throws {
+    /// The cursor's first pass is for lineups with the topic in the spotlight; the last one before the cursor leaves.
+    @Test func secondPassBeginsWhenTheLastLineupOfTheFirstLeaves() throws {
         let table = LineupTable()
         let rows = (0..<3).map { Self.insertChoice($0, into: table) }
         publish(1, of: 1, in: table, cause: "goal")
@@ -132,7 +132,7 @@ import Testing
         #expect(table.violation() == nil)
     }
 
-    @Test func publicationsDoNotKeepTheCursorInItsFirstRound() throws {
+    @Test func publicationsDoNotKeepTheCursorInItsFirstPass() throws {
         let table = LineupTable()
         for number in 0..<3 { _ = Self.insertChoice(number, into: table) }
         publish(1, of: 1, in: table, cause: "goal")

@@ -215,7 +215,7 @@ import Testing
         #expect(stage.answers.map(\.isComplete) == [true], "all have something newer")
     }
 
-    /// A question behind another one begins its round when that is answered: it may wait for a little more than it asked, but not for ever.
+    /// A question behind another one begins its survey when that is answered: it may wait for a little more than it asked, but not for ever.
     @Test func aQuestionBehindAnotherOneIsAnsweredTooAlthoughTheShardIsNeverAtRest() {
         let stage = Self.stage()
         for activity in UInt64(1)...3 { stage.follow(activity) }

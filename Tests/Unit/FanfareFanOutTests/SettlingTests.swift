@@ -107,7 +107,7 @@ import Testing
         #expect(answers == [nil, nil, nil, 1])
     }
 
-    @Test func questionsDuringARoundAreAnsweredByTheNextOneWithItsNewest() {
+    @Test func questionsDuringASurveyAreAnsweredByTheNextOneWithItsNewest() {
         var stage = Stage(audiences: 2)
         Self.publish(to: stage.audiences[0])
         stage.settling.ask(1)
@@ -122,7 +122,7 @@ import Testing
         #expect(early == nil && first == [1, nil] && second?.question == 3 && stage.settling.isIdle)
     }
 
-    @Test func oneAnswerStandsForTwoRoundsThatEndTogether() {
+    @Test func oneAnswerStandsForTwoSurveysThatEndTogether() {
         var stage = Stage(audiences: 1)
         Self.publish(to: stage.audiences[0])
         stage.settling.ask(1)
@@ -215,7 +215,7 @@ import Testing
         #expect(early == nil && later == nil && answer?.question == 1 && answer?.isComplete == true)
     }
 
-    @Test func audiencesAndActivitiesThatComeDuringARoundAreNotAwaited() {
+    @Test func audiencesAndActivitiesThatComeDuringASurveyAreNotAwaited() {
         var stage = Stage(audiences: 1, activities: 1)
         Self.publish(to: stage.audiences[0])
         stage.settling.ask(1)
@@ -250,13 +250,13 @@ import Testing
         #expect(early == nil && topic.news.count == 1 && answer?.question == 1)
     }
 
-    @Test func whereNothingIsPendingTheNewestQuestionIsAnsweredAndTheRoundEnds() {
+    @Test func whereNothingIsPendingTheNewestQuestionIsAnsweredAndTheSurveyEnds() {
         var stage = Stage(audiences: 1)
         Self.publish(to: stage.audiences[0])
         stage.settling.ask(1)
         let early = stage.answer()
-        let ofRound = stage.settling.takeAll(isComplete: true)
-        #expect(early == nil && ofRound?.question == 1 && ofRound?.isComplete == true && stage.settling.isIdle)
+        let ofSurvey = stage.settling.takeAll(isComplete: true)
+        #expect(early == nil && ofSurvey?.question == 1 && ofSurvey?.isComplete == true && stage.settling.isIdle)
         stage.settling.ask(2)
         let again = stage.answer()
         stage.settling.ask(3)

@@ -46,7 +46,7 @@ import Testing
         #expect(service.shard.isQuiet)
     }
 
-    /// A goal has come to a quarter when a silent version begins a new round; those without the goal stay the next ones.
+    /// A goal has come to a quarter when a silent version begins a new sweep; those without the goal stay the next ones.
     @Test func aDrawTakesNobodyBeforeThoseWhoLackTheAlert() {
         let service = service(sick: [])
         service.publish()

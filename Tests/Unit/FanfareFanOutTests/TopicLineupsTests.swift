@@ -120,13 +120,13 @@ import Testing
         }
     }
 
-    /// Versions come during the rounds of the last ones, with and without alerts.
+    /// Versions come during the passes of the last ones, with and without alerts.
     @Test(arguments: 0..<20 as Range<UInt64>) func theCursorBringsEachVersionToAllLineupsAndAlertsKeepTheFirstLane(
         seed: UInt64
     ) {
         var random = SplitMix64(seed: seed)
         var stage = Stage(lineups: 7)
-        /// Lineups that no round over all has visited since the last version, and since the last alert.
+        /// Lineups that no pass over all has visited since the last version, and since the last alert.
         var (lacking, unalerted): (Set<LineupLink>, Set<LineupLink>) = ([], [])
         let all = Set((0..<7).map { LineupLink(rawValue: $0) })
         for step in 0..<3000 {
@@ -151,7 +151,7 @@ import Testing
 
     /// Their cards are most out of date.
     @Test func urgentNewsGoFirstToLineupsWithTheTopicInTheirSpotlight() {
-        for (priority, alert, rounds) in [
+        for (priority, alert, passes) in [
             (.immediate, nil, [true, true, true, false, false, false]),
             (.conserving, Self.alert("goal"), [true, true, true, false, false, false]),
             (.conserving, nil, [false, false, false]),
@@ -160,22 +160,22 @@ import Testing
             stage.publish(priority, alert: alert)
             var visits: [(link: LineupLink, spotlightOnly: Bool)] = []
             while stage.topic.hasWork, let visit = stage.visit() { visits.append(visit) }
-            #expect(visits.map(\.spotlightOnly) == rounds)
+            #expect(visits.map(\.spotlightOnly) == passes)
             #expect(Set(visits.suffix(3).map(\.link)).count == 3)
         }
     }
 
-    /// A first round that began anew with each version would starve the lineups of the second.
-    @Test func versionsDuringTheFirstRoundDoNotMakeItBeginAnew() {
+    /// A first pass that began anew with each version would starve the lineups of the second.
+    @Test func versionsDuringTheFirstPassDoNotMakeItBeginAnew() {
         var stage = Stage(lineups: 3)
         stage.publish(.immediate)
-        var rounds: [Bool?] = []
+        var passes: [Bool?] = []
         for _ in 0..<3 {
-            rounds.append(stage.visit()?.spotlightOnly)
+            passes.append(stage.visit()?.spotlightOnly)
             stage.publish(.immediate)
         }
-        #expect(rounds == [true, true, true])
-        #expect(stage.topic.next(limit: 5).spotlightOnly && stage.topic.order.remaining == 3, "the round was over")
+        #expect(passes == [true, true, true])
+        #expect(stage.topic.next(limit: 5).spotlightOnly && stage.topic.order.remaining == 3, "the pass was over")
     }
 
     @Test func theLaneIsThatOfTheMostUrgentNewsThatSomebodyLacks() {

@@ -43,7 +43,7 @@ package final class Rounds {
     /// In a round in four the disk is full for a while, and in half of these until the kill.
     private static let fullDiskInterval = 4
     /// Rounds after which each of these has happened.
-    private static let cycle = 12
+    private static let period = 12
     /// Share of the rounds that an operator follows.
     private static let inspectionShare = 0.3
     /// Times for which a disk is full: too short for alerts to leave without their claims.
@@ -108,7 +108,7 @@ package final class Rounds {
 
     /// What a run has met, beside the judge's counts; empty if it was too short to meet all of it.
     package var met: [(String, Int)] {
-        guard acknowledgements.count >= Rounds.cycle else { return [] }
+        guard acknowledgements.count >= Rounds.period else { return [] }
         return [
             ("full disk that holds requests back", disks.held), ("kill under a full disk", disks.kills),
             ("inspection by an operator", inspections),
@@ -120,7 +120,7 @@ package final class Rounds {
     private func play(_ round: Int) throws {
         let (early, late) = Aim.drawn(&random)
         // The seed decides which rounds these are.
-        let place = round + Int(options.seed % UInt64(Rounds.cycle))
+        let place = round + Int(options.seed % UInt64(Rounds.period))
         let apps: Set<CardApp> = place.isMultiple(of: Rounds.absenceInterval) ? [.first] : Set(CardApp.allCases)
         if let early {
             try start(round, apps)

@@ -115,7 +115,7 @@ import Testing
         #expect(stage.shard.statistics.lineups.distinct == 2 && stage.shard.violatedInvariant() == nil)
     }
 
-    /// Of equals the first row has the spotlight, and a round goes down the rows.
+    /// Of equals the first row has the spotlight, and a cycle goes down the rows.
     @Test func theSpotlightFollowsTheRows() {
         let stage = stage(round: .seconds(30))
         (stage.schedule["a"], stage.schedule["b"], stage.schedule["c"]) = (minute(3), minute(1), minute(2))

@@ -90,7 +90,7 @@ import Testing
     }
 
     /// Neither state fits beside the rows, so which of them has the spotlight is not to be seen.
-    @Test func invisibleRoundOfTheSpotlightIsNoPush() {
+    @Test func invisibleCycleOfTheSpotlightIsNoPush() {
         let stage = LineupStage(lineups: LineupRules(round: .seconds(10)))
         stage.follow(["a", "b"])
         for topic in ["a", "b"] { stage.publish(topic, fill: 3000) }

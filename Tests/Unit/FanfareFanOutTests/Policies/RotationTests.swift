@@ -46,12 +46,12 @@ import Testing
         lighter[2].importance = 49
         lighter[3].importance = 49
         #expect(Rotation(rules(), at: start).wanted(lighter, now: start) == 1, "importance comes first")
-        let rounds = rules { $0.round = .seconds(30) }
-        var rotation = Rotation(rounds, at: start)
+        let cycle = rules { $0.round = .seconds(30) }
+        var rotation = Rotation(cycle, at: start)
         var seen: [Int?] = []
         for turn in 0..<5 {
             let wanted = rotation.wanted(topics(.live, times), now: after(Int64(turn) * 30))
-            rotation.move(to: wanted, rounds, now: after(Int64(turn) * 30))
+            rotation.move(to: wanted, cycle, now: after(Int64(turn) * 30))
             seen.append(wanted)
         }
         #expect(seen == [2, 3, 1, 0, 2])
@@ -115,7 +115,7 @@ import Testing
         #expect(rotation.wanted([.init(.live), .init(.live, importance: 5), .init(.upcoming)], now: after(20)) == 1)
     }
 
-    @Test func aRoundGivesEachLiveTopicItsTurn() {
+    @Test func aCycleGivesEachLiveTopicItsTurn() {
         let rules = rules { $0.round = .seconds(10) }
         var rotation = Rotation(rules, at: start)
         let topics: [SpotlightCandidate] = [.init(.live), .init(.ended), .init(.live), .init(.live, importance: 9)]
@@ -133,7 +133,7 @@ import Testing
         #expect(now == after(20 + 40))
     }
 
-    @Test func aRoundNeedsSeveralLiveTopicsAndNoLiveFavourite() {
+    @Test func aCycleNeedsSeveralLiveTopicsAndNoLiveFavourite() {
         let rules = rules { $0.round = .seconds(10) }
         var alone = Rotation(rules, at: start)
         alone.move(to: 0, rules, now: start)

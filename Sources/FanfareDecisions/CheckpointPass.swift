@@ -2,9 +2,9 @@ import FanfareModel
 
 /// Checkpoint of a core that is being written while it goes on deciding: the core's memory as of one moment, in rows.
 ///
-/// A topic is written when its turn comes, or before it changes for the first time. So all rows are of the moment at which the round began, no
+/// A topic is written when its turn comes, or before it changes for the first time. So all rows are of the moment at which the pass began, no
 /// call waits for all topics, and rows beyond those asked for are of topics that have changed.
-struct CheckpointRound: Sendable {
+struct CheckpointPass: Sendable {
     /// Birth number of the first topic that is not in the checkpoint.
     private let end: UInt64
     /// A bit for each place whose topic is written.
@@ -54,9 +54,9 @@ struct CheckpointRound: Sendable {
     /// - Parameter row: `nil` if the topic has no serial form.
     mutating func write(_ row: [UInt8]?, of topic: TopicID, at place: Int) {
         written[place >> 6] |= 1 << UInt64(place & 63)
-        guard let row, row.count < CheckpointRound.sizeMax.bytes else { return unwritable = topic }
+        guard let row, row.count < CheckpointPass.sizeMax.bytes else { return unwritable = topic }
         append(row)
-        if size > CheckpointRound.sizeMax { giveUp() }
+        if size > CheckpointPass.sizeMax { giveUp() }
     }
 
     private mutating func append(_ row: [UInt8]) {
