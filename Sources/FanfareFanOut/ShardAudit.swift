@@ -118,9 +118,9 @@ struct ShardAudit {
 
     private func violation(of audience: Audience, at index: AudienceIndex, _ census: Census) -> String? {
         if let violation = audience.violation() { return violation }
-        guard audience.ledger.matches(members: census.members, inFlight: census.inFlight) else {
+        guard audience.versions.matches(members: census.members, inFlight: census.inFlight) else {
             return
-                "audience \(index) has versions \(census.members), in flight \(census.inFlight): its ledger says something else"
+                "audience \(index) has versions \(census.members), in flight \(census.inFlight): its counts says something else"
         }
         guard census.owed == audience.owed else {
             return "audience \(index) membership.counts \(audience.owed) owed, has \(census.owed)"

@@ -13,7 +13,7 @@ struct Behaviour {
 
     private enum Salt: UInt64 { case dead = 1, kindOfDeath, throttle, error, mix }
 
-    /// - Parameter id: the token's id in the ledger.
+    /// - Parameter id: the token's id among the accepted pushes.
     func isDead(_ id: UInt64, _ token: ArraySlice<UInt8>) -> Bool {
         draw(id, .dead) < deadShare || mix(id, token, request: 0, among: { $0.isOfDeadToken }) != nil
     }

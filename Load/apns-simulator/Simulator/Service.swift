@@ -45,7 +45,7 @@ final class Service {
 
     private enum Body {
         case good(RecordedPayload)
-        /// A good body whose state or alert did not fit into the ledger.
+        /// A good body whose state or alert did not fit among the accepted pushes.
         case unrecordable(event: PayloadFacts.Event, stamp: Int64)
         case bad(PayloadCheck.Fault)
     }
@@ -54,7 +54,7 @@ final class Service {
     /// Called with each push that is accepted.
     var onAccepted: ((AcceptedPush) -> Void)?
     let expected: Expected
-    let ledger: Ledger
+    let accepted: AcceptedPushes
     private var providerToken: ProviderTokenCheck
     /// Parsed bodies: many tokens share one body, which is parsed once.
     private var knownBodies: [Fingerprint: Body] = [:]
@@ -63,12 +63,12 @@ final class Service {
     private(set) var statistics = Statistics()
 
     init(
-        bundleID: String, behaviour: Behaviour, ledger: Ledger, providerToken: ProviderTokenCheck,
+        bundleID: String, behaviour: Behaviour, accepted: AcceptedPushes, providerToken: ProviderTokenCheck,
         stampAgeMaxSeconds: Int = SimulatorOptions.stampAgeMaxSeconds
     ) {
         self.behaviour = behaviour
         self.stampAgeMaxSeconds = Int64(stampAgeMaxSeconds)
-        self.ledger = ledger
+        self.accepted = accepted
         self.providerToken = providerToken
         expected = Expected(bundleID: bundleID)
     }
@@ -83,7 +83,7 @@ final class Service {
     /// Replaces the key that verifies provider tokens.
     func trust(_ publicKey: ES256PublicKey) { providerToken.trust { publicKey.verify($1, of: $0) } }
 
-    /// Returns the answer and, for an accepted push, its ledger entry.
+    /// Returns the answer and, for an accepted push, its entry.
     func answer(_ head: RequestHead, body: [UInt8], at now: Instant) -> (Answer, EntryIndex?) {
         let (answer, entry) = decide(head, body: body, at: now)
         statistics.count(answer, second: now.sinceStartMilliseconds / 1000)
@@ -106,11 +106,11 @@ final class Service {
         case .good(let payload): if let fault = fault(payload.event, payload.stamp, at: now) { return refuse(fault) }
         case .unrecordable(let event, let stamp): if let fault = fault(event, stamp, at: now) { return refuse(fault) }
         }
-        guard let index = ledger.token(head.token) else {
-            ledger.countUnrecorded()
+        guard let index = accepted.token(head.token) else {
+            accepted.countUnrecorded()
             return (.accepted, nil)
         }
-        let token = ledger[index]
+        let token = accepted[index]
         if !behaviour.mixes.isEmpty,
             let answer = behaviour.mix(token.id, head.token, request: token.requests)
         {
@@ -118,16 +118,16 @@ final class Service {
         }
         if token.isDead { return (behaviour.deadTokenAnswer(token.id), nil) }
         if behaviour.fails(token.id, request: token.requests) { return (.serviceUnavailable, nil) }
-        if token.isThrottled, let last = ledger.lastArrival(index),
+        if token.isThrottled, let last = accepted.lastArrival(index),
             Int64(now.sinceStartMilliseconds) - Int64(last) < behaviour.throttleMilliseconds
         {
             return (.tooManyRequests, nil)
         }
         guard case .good(let payload) = body else {
-            ledger.countUnrecorded()
+            accepted.countUnrecorded()
             return (.accepted, nil)
         }
-        let entry = ledger.accept(
+        let entry = accepted.accept(
             index, payload: payload, isImmediate: head.priority == 10, arrival: now.sinceStartMilliseconds)
         onAccepted?(
             AcceptedPush(
@@ -165,8 +165,8 @@ final class Service {
     private func read(_ body: [UInt8]) -> Body {
         let facts: PayloadFacts
         do { facts = try PayloadCheck.read(body) } catch { return .bad(error) }
-        let state = facts.state.flatMap(ledger.intern(state:))
-        let alert = facts.alert.flatMap(ledger.intern(alert:))
+        let state = facts.state.flatMap(accepted.intern(state:))
+        let alert = facts.alert.flatMap(accepted.intern(alert:))
         guard (facts.state == nil) == (state == nil), (facts.alert == nil) == (alert == nil) else {
             return .unrecordable(event: facts.event, stamp: facts.stamp)
         }

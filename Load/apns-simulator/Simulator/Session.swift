@@ -106,7 +106,7 @@ final class Session {
     private var isStopped = false
     private var isThrottledToOneStream: Bool
     private var answersGiven: UInt64 = 0
-    /// Ledger entries of answers that were taken as output and may not have left yet.
+    /// Entries of answers that were taken as output and may not have left yet.
     private var leaving: [EntryIndex?] = []
     private var identifier: [UInt8]
 

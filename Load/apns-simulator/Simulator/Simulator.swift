@@ -73,7 +73,7 @@ package final class Simulator: APNsStandIn {
             mixes: options.mixes)
         service = Service(
             bundleID: options.bundleID, behaviour: behaviour,
-            ledger: Ledger(behaviour: behaviour, digest: firstDigestWord),
+            accepted: AcceptedPushes(behaviour: behaviour, digest: firstDigestWord),
             providerToken: ProviderTokenCheck(keyID: options.keyID, teamID: options.teamID) {
                 publicKey.verify($1, of: $0)
             }, stampAgeMaxSeconds: options.stampAgeMaxSeconds)
@@ -111,7 +111,7 @@ package final class Simulator: APNsStandIn {
     package var statistics: Statistics { service.statistics }
     package func summary(cpuSeconds: Double) -> String { statistics.summary(cpuSeconds: cpuSeconds) }
     /// Number of tokens seen, including dead ones.
-    package var tokenCount: Int { service.ledger.tokens.count }
+    package var tokenCount: Int { service.accepted.tokens.count }
 
     private static func publicKey(_ file: String) throws(LoopError) -> ES256PublicKey {
         try ES256PublicKey(pem: String(decoding: readFile(file, max: 65_536), as: UTF8.self), place: file)
@@ -134,7 +134,7 @@ package final class Simulator: APNsStandIn {
     }
 
     package func writeDump(to path: String) throws {
-        try service.ledger.dump(
+        try service.accepted.dump(
             to: path, statistics: service.statistics, seed: options.seed, startedNanoseconds: clock.startedNanoseconds)
     }
 
@@ -203,7 +203,7 @@ package final class Simulator: APNsStandIn {
 
     func answerLost(_ entry: EntryIndex?) {
         service.countUnanswered()
-        if let entry { service.ledger.markUnanswered(entry) }
+        if let entry { service.accepted.markUnanswered(entry) }
     }
 
     func hasOutput(_ connection: Connection) { withOutput.append(connection) }

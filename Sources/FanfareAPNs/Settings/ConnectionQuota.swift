@@ -1,23 +1,23 @@
 import FanfareLoop
 import FanfareModel
 
-/// Connections that an app's pools on this host may have together; `ConnectionLedger` decides.
+/// Connections that an app's pools on this host may have together; `ConnectionCounts` decides.
 ///
 /// Each pool runs on a thread of its own. A call takes a lock, and comes with events of connections, never with pushes.
 package final class ConnectionQuota: Sendable {
-    fileprivate let ledger: Locked<ConnectionLedger>
+    fileprivate let counts: Locked<ConnectionCounts>
 
     /// - Parameters:
     ///   - most: maximum number of connections of all pools; each has one at least.
     ///   - pools: number of pools, one per shard.
     package init(most: Int = 64, pools: Int = 1) {
-        ledger = Locked(ConnectionLedger(most: most, pools: pools))
+        counts = Locked(ConnectionCounts(most: most, pools: pools))
     }
 
     func join() -> QuotaShare {
-        ledger.withLock { ledger in
-            let index = ledger.join()
-            return QuotaShare(quota: self, index: index, most: ledger.share(of: index), pools: ledger.count)
+        counts.withLock { counts in
+            let index = counts.join()
+            return QuotaShare(quota: self, index: index, most: counts.share(of: index), pools: counts.count)
         }
     }
 }
@@ -36,15 +36,15 @@ final class QuotaShare {
     }
 
     /// Ends the pool's part; another pool may take its place.
-    func leave() { quota.ledger.withLock { $0.leave(index) } }
+    func leave() { quota.counts.withLock { $0.leave(index) } }
 
-    func note(taken: Int) { quota.ledger.withLock { $0.note(taken: taken, by: index) } }
+    func note(taken: Int) { quota.counts.withLock { $0.note(taken: taken, by: index) } }
 
-    func isStopped(at now: MonotonicTime) -> Bool { quota.ledger.withLock { $0.isStopped(at: now) } }
+    func isStopped(at now: MonotonicTime) -> Bool { quota.counts.withLock { $0.isStopped(at: now) } }
 
-    func grow(at now: MonotonicTime) -> Bool { quota.ledger.withLock { $0.grow(index, at: now) } }
+    func grow(at now: MonotonicTime) -> Bool { quota.counts.withLock { $0.grow(index, at: now) } }
 
     func refuse(at now: MonotonicTime, using random: inout some RandomNumberGenerator) {
-        quota.ledger.withLock { $0.refuse(at: now, using: &random) }
+        quota.counts.withLock { $0.refuse(at: now, using: &random) }
     }
 }

@@ -12,7 +12,7 @@ final class Audience: LaneMember {
     // Unchecked for the reason given in `Shard`.
     @safe @exclusivity(unchecked) var order = SweepOrder<ActivitySlot>()
     @safe @exclusivity(unchecked) private(set) var newest: NewestVersion
-    @safe @exclusivity(unchecked) var ledger = VersionLedger()
+    @safe @exclusivity(unchecked) var versions = VersionCounts()
     @safe @exclusivity(unchecked) private(set) var publications: TrackedPublications
     @safe @exclusivity(unchecked) private(set) var times = PublicationTimes()
     @safe @exclusivity(unchecked) private(set) var alerts = AlertHistory()
@@ -47,7 +47,7 @@ final class Audience: LaneMember {
     var isResting: Bool {
         order.count == 1 && order.remaining == 0 && owed == 0 && refused == 0 && externalReferences == 0
             && event == .update
-            && ledger.isResting && publications.count == 0 && revisits.isEmpty && starts.count == 0
+            && versions.isResting && publications.count == 0 && revisits.isEmpty && starts.count == 0
             && lane.parked == nil
     }
 
@@ -63,7 +63,7 @@ final class Audience: LaneMember {
     ) {
         order.rest(member)
         newest = NewestVersion(number, version, priority: priority)
-        ledger.rest(number, displayHash: version?.displayHash ?? 0)
+        versions.rest(number, displayHash: version?.displayHash ?? 0)
         times = PublicationTimes()
         alerts = AlertHistory(resting: alertCounts)
         payloads = StampedPayloads()
@@ -78,7 +78,7 @@ final class Audience: LaneMember {
     func canRest(showing latest: Publication?, stamp: UInt32) -> Bool {
         isResting && lane.isIdle && !times.isDue && payloads.stamp <= Int64(stamp) && newest.publication === latest
             && (latest == nil
-                || target > 0 && priority == latest?.priority && ledger.newestDisplayHash == latest?.displayHash)
+                || target > 0 && priority == latest?.priority && versions.newestDisplayHash == latest?.displayHash)
     }
 
     /// Takes over the state of a topic's only follower that was at rest.
@@ -87,7 +87,7 @@ final class Audience: LaneMember {
         topics[0] = row.topic
         order.rest(row.member)
         newest = NewestVersion(row.number, latest)
-        ledger.rest(row.number, displayHash: latest?.displayHash ?? 0)
+        versions.rest(row.number, displayHash: latest?.displayHash ?? 0)
         times = PublicationTimes(freshness: Int(row.freshness))
         alerts = row.alerts?.history ?? AlertHistory()
         payloads = StampedPayloads()
@@ -103,9 +103,9 @@ final class Audience: LaneMember {
         _ displayHash: UInt64, since delivered: UInt32, displayHashBefore: UInt64, missed: [IssuedAlert],
         freshness: Int, at published: MonotonicTime
     ) {
-        ledger.rest(delivered, displayHash: displayHashBefore)
-        if delivered != target { ledger.add(target, displayHash: displayHash) }
-        ledger.noteSent(1)
+        versions.rest(delivered, displayHash: displayHashBefore)
+        if delivered != target { versions.add(target, displayHash: displayHash) }
+        versions.noteSent(1)
         times.note(published, freshness: freshness, hasMembers: false)
         for (index, alert) in missed.enumerated() {
             let version = UInt32(max(Int(delivered) + 1, Int(target) + 1 - missed.count + index))
@@ -114,7 +114,7 @@ final class Audience: LaneMember {
     }
 
     /// Restores the alerts that the audience had before it rested.
-    func restoreAlerts(_ older: [IssuedAlert]) { alerts.restore(older, in: ledger.oldest) }
+    func restoreAlerts(_ older: [IssuedAlert]) { alerts.restore(older, in: versions.oldest) }
 
     // MARK: Publishing
 
@@ -131,7 +131,7 @@ final class Audience: LaneMember {
         refused = 0
         order.restart()
         if let alert {
-            alerts.append(alert, in: target, for: order.count, having: ledger.oldest)
+            alerts.append(alert, in: target, for: order.count, having: versions.oldest)
         }
     }
 
@@ -141,14 +141,15 @@ final class Audience: LaneMember {
     /// Adds a version for an alert that loaded members have missed.
     func add(_ alert: IssuedAlert, in version: AudienceVersion) {
         take(version)
-        alerts.append(alert, in: target, for: order.count, having: ledger.oldest)
+        alerts.append(alert, in: target, for: order.count, having: versions.oldest)
     }
 
     /// Returns the newest version as a version of its own, which members get although they were sent the same content before.
     func versionAgain() -> AudienceVersion? {
         guard let latest = newest.publication, event == .update else { return nil }
         newest.showAgain()
-        return AudienceVersion(event: event, priority: priority, latest: latest, displayHash: ledger.newestDisplayHash)
+        return AudienceVersion(
+            event: event, priority: priority, latest: latest, displayHash: versions.newestDisplayHash)
     }
 
     /// Place of the note about the completion of the newest version.
@@ -167,7 +168,7 @@ final class Audience: LaneMember {
 
     private func take(_ version: AudienceVersion) {
         newest.advance(to: version)
-        ledger.add(target, displayHash: version.displayHash)
+        versions.add(target, displayHash: version.displayHash)
     }
 
     /// Notes that the last unvisited member lacks the newest alert, for which the others have been visited: all unvisited members go first.
@@ -179,7 +180,7 @@ final class Audience: LaneMember {
     }
 
     /// Removes and returns the oldest publication whose version, or a newer one, each member has; `nil` if there is none.
-    func takeCompleted() -> UInt64? { publications.takeCompleted(oldest: ledger.oldest) }
+    func takeCompleted() -> UInt64? { publications.takeCompleted(oldest: versions.oldest) }
 
     /// Takes the time since which a push of this audience has been due, for the first push after it; `nil` for later pushes.
     func takeDueSince() -> MonotonicTime? { times.takeDueSince() }

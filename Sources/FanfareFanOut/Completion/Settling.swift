@@ -96,7 +96,7 @@ extension Settling {
                     version = audience.target
                 }
                 // A version that was refused for good is not sent again.
-                return !awaitsVersion && (audience.ledger.oldest >= version || audience.owed == 0)
+                return !awaitsVersion && (audience.versions.oldest >= version || audience.owed == 0)
             }
         }
 

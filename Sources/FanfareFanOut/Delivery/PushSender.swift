@@ -126,7 +126,7 @@ final class PushSender {
             minute: minute)
         let count = send(push, to: isFarAhead ? slots.prefix(1) : slots, into: &batch)
         if decision.priority < pushRequest.priority { downgraded += count }
-        audience.ledger.noteSent(count)
+        audience.versions.noteSent(count)
         noteSent(count, having: activity.delivered, of: audience, at: moment)
         return count
     }
@@ -148,7 +148,7 @@ final class PushSender {
     private func isShown(_ audience: Audience, to activity: Activity) -> Bool {
         audience.event == .update && !activity.flags.contains(.needsPush) && activity.sendingAlert != .refused
             && activity.delivered >= audience.newest.shownAgainFrom
-            && audience.ledger.showsTheNewest(activity.delivered)
+            && audience.versions.showsTheNewest(activity.delivered)
     }
 
     /// Returns the stamp for a push to one activity alone; `nil` if the push has to wait for the clock's next second.

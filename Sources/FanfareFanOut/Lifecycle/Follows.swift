@@ -132,7 +132,7 @@ final class Follows {
             hadNewest && missed == nil
             && membership.topics[topic].latest.map { membership.topics.resumed.isShown($0, topic) } == true
         return PendingStart.Shown(
-            version: audience.target, displayHash: isCurrent ? audience.ledger.newestDisplayHash : nil,
+            version: audience.target, displayHash: isCurrent ? audience.versions.newestDisplayHash : nil,
             alerted: missed.map { $0.version - 1 } ?? audience.target)
     }
 

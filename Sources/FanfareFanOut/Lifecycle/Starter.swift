@@ -161,7 +161,8 @@ final class Starter {
             return 0
         }
         lifecycle.starts.send(
-            slot, showing: PendingStart.Shown(version: audience.target, displayHash: audience.ledger.newestDisplayHash))
+            slot,
+            showing: PendingStart.Shown(version: audience.target, displayHash: audience.versions.newestDisplayHash))
         membership.store[slot].startedAt = CardStart(monotonic: moment.monotonicSeconds)
         let payload = sender.makePayload(
             PayloadRequest(

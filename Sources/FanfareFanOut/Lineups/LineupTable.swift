@@ -250,7 +250,7 @@ final class LineupTable {
 
     /// Moves the state of a lineup at rest into its row, and keeps its audience's object for another lineup.
     func rest(_ row: Int, _ audience: Audience, _ lineup: Lineup) {
-        let displayHash = audience.ledger.newestDisplayHash
+        let displayHash = audience.versions.newestDisplayHash
         lone[row] = Lone(
             member: audience.order.members[0], number: audience.target, displayHash: displayHash,
             displayHashBefore: displayHash, publishedAt: lineup.publishedAt, rotation: lineup.rotation.resting,

@@ -22,10 +22,10 @@ final class Enrolment {
         membership.store.alertMemory.forget(slot)
         if let shown, let displayHash = shown.displayHash {
             membership.store[slot].delivered = shown.version
-            audience.ledger.join(having: shown.version, displayHash: displayHash)
+            audience.versions.join(having: shown.version, displayHash: displayHash)
         } else {
             membership.store[slot].delivered = audience.target
-            audience.ledger.join()
+            audience.versions.join()
             if audience.target > 0 { membership.store[slot].flags.insert(.needsPush) }
         }
         let missesAlert = membership.store[slot].alerted < audience.alerts.newest
@@ -56,8 +56,8 @@ final class Enrolment {
         if audience.lineup != nil { membership.count(inLineups: -1) }
         audience.order.leave(
             at: Int(membership.store.positions[Int(slot.rawValue)]), positions: &membership.store.positions)
-        if activity.flags.contains(.inFlight), activity.sending != 0 { audience.ledger.conclude(1, activity.sending) }
-        audience.ledger.remove(activity.delivered)
+        if activity.flags.contains(.inFlight), activity.sending != 0 { audience.versions.conclude(1, activity.sending) }
+        audience.versions.remove(activity.delivered)
         membership.store[slot].audience = AudienceIndex.none
         if activity.flags.contains(.queued) {
             audience.abandonVisit {

@@ -61,7 +61,7 @@ final class Membership {
     func deliver(
         _ count: Int, having delivered: UInt32, with version: UInt32, of audience: Audience, at moment: Moment
     ) {
-        if version != delivered { audience.ledger.advance(count, from: delivered, to: version) }
+        if version != delivered { audience.versions.advance(count, from: delivered, to: version) }
         if version == audience.target { self.count(owed: -count, in: audience) }
         reportCompleted(audience, at: moment)
     }

@@ -108,7 +108,7 @@ final class LineupPublisher {
         // has served.
         let hasWaited =
             lineupGather > 0 && audience.alerts.unreached > 0 && audience.alerts.unreached == audience.order.count
-            && !audience.ledger.hasReached(audience.alerts.newest)
+            && !audience.versions.hasReached(audience.alerts.newest)
         moveSpotlight(lineup, hasWaited: hasWaited)
         // News that arrived while alerts were gathered leave with these alerts.
         let mayPass =
@@ -141,7 +141,7 @@ final class LineupPublisher {
         if lineup.publishedAt > .always { then.monotonic = min(lineup.publishedAt, then.monotonic) }
         render(audience, spotlight: spotlight, into: &lineup.display, at: then)
         return lineup.display.spotlight < lineup.display.topics.count
-            && lineup.display.hash == audience.ledger.newestDisplayHash
+            && lineup.display.hash == audience.versions.newestDisplayHash
     }
 
     private func publishAnew(_ lineup: Lineup, of audience: Audience, at moment: Moment) {
@@ -197,7 +197,7 @@ final class LineupPublisher {
             }
         } else if audience.event == .update, let wanted = lineup.rotation.wanted(topicStates, now: moment.monotonic) {
             render(audience, spotlight: wanted, into: &draft, at: moment)
-            if draft.hash == audience.ledger.newestDisplayHash {
+            if draft.hash == audience.versions.newestDisplayHash {
                 // The move is not visible, so it needs no push.
                 lineup.rotation.move(to: wanted, membership.lineupRules, now: moment.monotonic)
             } else if lineup.rotation.mayPush(topicStates, now: moment.monotonic) {
@@ -230,7 +230,7 @@ final class LineupPublisher {
         }
         let isOver = isOver(audience)
         let hash = lineup.display.hash
-        let isNew = hash != audience.ledger.newestDisplayHash
+        let isNew = hash != audience.versions.newestDisplayHash
         if lineup.publishedSpotlight != wanted {
             lineup.publishedSpotlight = wanted
             membership.lineups.setSpotlight(wanted, of: lineup.row)

@@ -97,11 +97,11 @@ import Testing
     }
 }
 
-@Suite struct LedgerTests {
+@Suite struct AcceptedPushesTests {
     private let calm = Behaviour(seed: 1, deadShare: 0, throttleShare: 0, errorShare: 0, throttleMilliseconds: 1)
 
-    private func ledger() -> Ledger {
-        Ledger(behaviour: calm) { bytes in bytes.withUnsafeBytes { Fingerprint($0).high } }
+    private func accepted() -> AcceptedPushes {
+        AcceptedPushes(behaviour: calm) { bytes in bytes.withUnsafeBytes { Fingerprint($0).high } }
     }
 
     /// A dictionary is the model; the table grows several times.
@@ -112,52 +112,52 @@ import Testing
             random = mixed(random)
             return Int(random % UInt64(bound))
         }
-        let ledger = ledger()
+        let accepted = accepted()
         var model: [[UInt8]: [UInt32]] = [:]
-        let state = try #require(ledger.intern(state: Array("{}".utf8)))
+        let state = try #require(accepted.intern(state: Array("{}".utf8)))
         for arrival in 0..<UInt32(20_000) {
             let number = draw(3000)
             let bytes =
                 [UInt8](repeating: UInt8(number % 251), count: 1 + number % 100) + [
                     UInt8(number >> 8), UInt8(number & 255),
                 ]
-            let token = try #require(ledger.token(bytes[...]))
+            let token = try #require(accepted.token(bytes[...]))
             let payload = RecordedPayload(event: .update, stamp: Int64(arrival), state: state, alert: nil)
-            _ = ledger.accept(token, payload: payload, isImmediate: false, arrival: arrival)
+            _ = accepted.accept(token, payload: payload, isImmediate: false, arrival: arrival)
             model[bytes, default: []].append(arrival)
         }
-        #expect(ledger.tokens.count == model.count, "seed \(seed)")
-        var entries: [Ledger.Entry] = []
+        #expect(accepted.tokens.count == model.count, "seed \(seed)")
+        var entries: [AcceptedPushes.Entry] = []
         for (bytes, arrivals) in model {
-            let token = ledger[try #require(ledger.token(bytes[...]))]
-            ledger.entries(of: token, into: &entries)
+            let token = accepted[try #require(accepted.token(bytes[...]))]
+            accepted.entries(of: token, into: &entries)
             #expect(entries.map(\.arrival) == arrivals, "seed \(seed)")
         }
     }
 
     @Test func recordsAreAsSmallAsTheySay() {
-        #expect(MemoryLayout<Ledger.Entry>.stride == 20)
-        #expect(MemoryLayout<Ledger.Token>.stride == 32)
+        #expect(MemoryLayout<AcceptedPushes.Entry>.stride == 20)
+        #expect(MemoryLayout<AcceptedPushes.Token>.stride == 32)
     }
 
     @Test func theDumpHoldsEverythingThatWasRecorded() throws {
-        let ledger = ledger()
-        let states = ["{\"a\":1}", "{\"a\":2}"].compactMap { ledger.intern(state: Array($0.utf8)) }
-        let alert = try #require(ledger.intern(alert: Array("{\"body\":\"Smith\",\"title\":\"1-0\"}".utf8)))
-        let token = try #require(ledger.token([1, 2, 3]))
-        _ = ledger.token([4])
+        let accepted = accepted()
+        let states = ["{\"a\":1}", "{\"a\":2}"].compactMap { accepted.intern(state: Array($0.utf8)) }
+        let alert = try #require(accepted.intern(alert: Array("{\"body\":\"Smith\",\"title\":\"1-0\"}".utf8)))
+        let token = try #require(accepted.token([1, 2, 3]))
+        _ = accepted.token([4])
         let pushes: [(RecordedPayload, Bool)] = [
             (RecordedPayload(event: .start, stamp: 10, state: states[0], alert: nil), false),
             (RecordedPayload(event: .update, stamp: 11, state: states[1], alert: alert), true),
             (RecordedPayload(event: .end, stamp: 12, state: nil, alert: nil), true),
         ]
         for (index, push) in pushes.enumerated() {
-            let entry = ledger.accept(token, payload: push.0, isImmediate: push.1, arrival: UInt32(index))
-            if index == 1, let entry { ledger.markUnanswered(entry) }
+            let entry = accepted.accept(token, payload: push.0, isImmediate: push.1, arrival: UInt32(index))
+            if index == 1, let entry { accepted.markUnanswered(entry) }
         }
-        let path = "/tmp/fanfare-ledger-\(UInt64.random(in: 0...UInt64.max)).ndjson"
+        let path = "/tmp/fanfare-pushes-\(UInt64.random(in: 0...UInt64.max)).ndjson"
         defer { try? FileManager.default.removeItem(atPath: path) }
-        try ledger.dump(to: path, statistics: Statistics(), seed: 9)
+        try accepted.dump(to: path, statistics: Statistics(), seed: 9)
         var reader = try JSONLineReader(path: path)
         var lines: [JSON] = []
         while let line = try reader.next() { lines.append(line) }
@@ -167,11 +167,11 @@ import Testing
         #expect(lines[0]["state"] == ["a": 1])
         #expect(lines[1]["state"] == ["a": 2])
         #expect(lines[2]["title"] == "1-0" && lines[2]["body"] == "Smith")
-        let accepted: JSON = [
+        let expected: JSON = [
             [0, names[0], 10, "s", 5, nil], [1, names[1], 11, "u", 10, names[2], "unanswered"],
             [2, nil, 12, "e", 10, nil],
         ]
-        #expect(lines[3]["accepted"] == accepted)
+        #expect(lines[3]["accepted"] == expected)
         #expect(lines[4]["accepted"] == [] && lines[4]["dead"] == false && lines[4]["token"] != lines[3]["token"])
         #expect(lines[5]["accepted"] == 3 && lines[5]["unrecorded"] == 0 && lines[5]["seed"] == "9")
     }
@@ -249,7 +249,7 @@ import Testing
         #expect(!covers("1", [0x0f]) && !covers("0ab", [0x0a]) && !covers("0b", [0x0a]))
     }
 
-    /// An answer that a mix draws for a token is permanent and in the ledger; an answer for a request is drawn each time.
+    /// An answer that a mix draws for a token is permanent and among the accepted pushes; an answer for a request is drawn each time.
     @Test func aMixIsAboutTokensOrAboutRequests() throws {
         let behaviour = Behaviour(
             seed: 5, deadShare: 0, throttleShare: 0, errorShare: 0, throttleMilliseconds: 1,
@@ -275,7 +275,7 @@ import Testing
                 }
             }
         }
-        #expect(abs(dead - 200) < 60 && service.ledger.tokens.count { $0.isDead } == dead)
+        #expect(abs(dead - 200) < 60 && service.accepted.tokens.count { $0.isDead } == dead)
         #expect(abs(failed - 1600) < 150)
     }
 }

@@ -30,13 +30,13 @@ import Testing
 
     static func service(
         _ behaviour: Behaviour = .init(seed: 1, deadShare: 0, throttleShare: 0, errorShare: 0, throttleMilliseconds: 1),
-        limits: Ledger.Limits = .init()
+        limits: AcceptedPushes.Limits = .init()
     ) -> Service {
-        let ledger = Ledger(behaviour: behaviour, limits: limits) { bytes in
+        let accepted = AcceptedPushes(behaviour: behaviour, limits: limits) { bytes in
             bytes.withUnsafeBytes { Fingerprint($0).high }
         }
         let check = ProviderTokenCheck(keyID: nil, teamID: nil) { _, _ in false }
-        return Service(bundleID: Bench.bundleID, behaviour: behaviour, ledger: ledger, providerToken: check)
+        return Service(bundleID: Bench.bundleID, behaviour: behaviour, accepted: accepted, providerToken: check)
     }
 
     static func answer(_ sketch: Sketch, by service: Service, at now: Instant = now) -> (Answer, EntryIndex?) {
@@ -58,7 +58,7 @@ import Testing
         let service = ServiceTests.service()
         let (answer, entry) = ServiceTests.answer(Sketch(), by: service)
         #expect(answer == .accepted)
-        let record = entry.map { service.ledger[$0] }
+        let record = entry.map { service.accepted[$0] }
         #expect(record?.stamp == 1_790_000_000 && record?.event == .update && record?.arrival == 5)
         #expect(record?.flags == [.immediate, .hasState])
         #expect(service.statistics.requests == 1 && service.statistics[.accepted] == 1)
@@ -208,7 +208,7 @@ import Testing
         #expect(try #require(service.statistics.payloadFaults.keys.first).contains(fault))
         // The remembered answer is the same.
         #expect(ServiceTests.answer(Sketch(aps: aps), by: service).0 == .badRequestPayload)
-        #expect(service.statistics.payloadFaults.values.first == 2 && service.ledger.entryCount == 0)
+        #expect(service.statistics.payloadFaults.values.first == 2 && service.accepted.entryCount == 0)
     }
 
     @Test(arguments: [
@@ -241,7 +241,7 @@ import Testing
             sketch.aps += ",\"alert\":{\"title\":\"1-0\",\"body\":\"Smith\",\"sound\":\"\(sound)\"}"
             #expect(ServiceTests.answer(sketch, by: service).0 == .accepted)
         }
-        #expect(service.ledger.alerts.count == 1 && service.ledger.entryCount == 2)
+        #expect(service.accepted.alerts.count == 1 && service.accepted.entryCount == 2)
     }
 
     @Test func tokensMisbehaveAsDrawn() throws {
@@ -266,23 +266,23 @@ import Testing
         #expect(abs((counts[.unregistered] ?? 0) - dead / 4) < 200, "seed \(seed)")
         #expect(abs((counts[.serviceUnavailable] ?? 0) - 840) < 120, "seed \(seed)")
         #expect(abs((counts[.tooManyRequests] ?? 0) - 453) < 100, "seed \(seed)")
-        #expect(service.ledger.tokens.count { $0.isDead } == dead / 3)
-        #expect(service.ledger.entryCount == counts[.accepted])
+        #expect(service.accepted.tokens.count { $0.isDead } == dead / 3)
+        #expect(service.accepted.entryCount == counts[.accepted])
     }
 
-    @Test func pushBeyondTheLedgersRoomIsCountedAndAccepted() {
-        var limits = Ledger.Limits()
+    @Test func pushBeyondTheAcceptedPushesRoomIsCountedAndAccepted() {
+        var limits = AcceptedPushes.Limits()
         limits.tokensMax = 1
         limits.entriesMax = 2
         limits.stateBytesMax = 12
         let service = ServiceTests.service(limits: limits)
         var sketch = Sketch()
         for _ in 0..<3 { #expect(ServiceTests.answer(sketch, by: service).0 == .accepted) }
-        #expect(service.ledger.unrecorded == 1)
+        #expect(service.accepted.unrecorded == 1)
         sketch.aps = sketch.aps.replacing("\"score\":1", with: "\"score\":2")
         #expect(ServiceTests.answer(sketch, by: service).0 == .accepted)
         sketch.path = "/3/device/1111"
         #expect(ServiceTests.answer(sketch, by: service).0 == .accepted)
-        #expect(service.ledger.unrecorded == 3)
+        #expect(service.accepted.unrecorded == 3)
     }
 }

@@ -152,18 +152,18 @@ final class StoryStage {
 
     /// Returns the pushes to the one token that the simulator has accepted beyond `count`.
     private func accepted(after count: Int, _ step: Step) -> [Frame] {
-        let ledger = simulator.service.ledger
-        guard let token = ledger.tokens.first else { return [] }
+        let accepted = simulator.service.accepted
+        guard let token = accepted.tokens.first else { return [] }
         var publication: Publication?
         if case .publish(let new) = step.command { publication = new }
-        var entries: [Ledger.Entry] = []
-        ledger.entries(of: token, into: &entries)
+        var entries: [AcceptedPushes.Entry] = []
+        accepted.entries(of: token, into: &entries)
         return entries.dropFirst(count).map { entry in
             Frame(
                 now: step.now,
-                state: entry.stateIndex.flatMap { JSONObject(parsing: ledger.states[Int($0.rawValue)]) } ?? [:],
+                state: entry.stateIndex.flatMap { JSONObject(parsing: accepted.states[Int($0.rawValue)]) } ?? [:],
                 short: publication.flatMap { JSONObject(parsing: LineupTopic($0).row.bytes) } ?? [:],
-                alert: entry.alert.flatMap { JSONObject(parsing: ledger.alerts[Int($0.rawValue)]) },
+                alert: entry.alert.flatMap { JSONObject(parsing: accepted.alerts[Int($0.rawValue)]) },
                 dismissAfter: entry.event == .end ? publication?.dismissal?.duration(from: step.now) : nil)
         }
     }

@@ -38,37 +38,37 @@ import Testing
         #expect(shard.violatedInvariant() == nil)
     }
 
-    /// Versions are published while a push of an old one is in flight, and that is answered late: the ledger holds the versions that members
+    /// Versions are published while a push of an old one is in flight, and that is answered late: the versions holds the versions that members
     /// have or that are in flight, and the newest.
     @Test func ledgerHoldsOnlyVersionsOfMembers() {
-        var ledger = VersionLedger()
-        ledger.add(1, displayHash: 1)
-        ledger.join()
-        ledger.join()
-        ledger.add(2, displayHash: 2)
-        ledger.noteSent(1)
-        for version in UInt32(3)...10_000 { ledger.add(version, displayHash: UInt64(version)) }
-        #expect(ledger.matches(members: [1: 2], inFlight: [2: 1]))
-        ledger.advance(1, from: 1, to: 2)
-        ledger.conclude(1, 2)
-        #expect(ledger.matches(members: [1: 1, 2: 1], inFlight: [:]))
-        #expect(ledger.oldest == 1)
-        ledger.remove(1)
-        #expect(ledger.oldest == 2)
-        ledger.remove(2)
-        #expect(ledger.oldest == 10_000)
+        var versions = VersionCounts()
+        versions.add(1, displayHash: 1)
+        versions.join()
+        versions.join()
+        versions.add(2, displayHash: 2)
+        versions.noteSent(1)
+        for version in UInt32(3)...10_000 { versions.add(version, displayHash: UInt64(version)) }
+        #expect(versions.matches(members: [1: 2], inFlight: [2: 1]))
+        versions.advance(1, from: 1, to: 2)
+        versions.conclude(1, 2)
+        #expect(versions.matches(members: [1: 1, 2: 1], inFlight: [:]))
+        #expect(versions.oldest == 1)
+        versions.remove(1)
+        #expect(versions.oldest == 2)
+        versions.remove(2)
+        #expect(versions.oldest == 10_000)
     }
 
     @Test func ledgerTellsWhetherAVersionHasReachedAnybody() {
-        var ledger = VersionLedger()
-        ledger.join()
-        ledger.add(1, displayHash: 1)
-        #expect(ledger.hasReached(0) && !ledger.hasReached(1))
-        ledger.noteSent(1)
-        ledger.add(2, displayHash: 2)
-        #expect(ledger.hasReached(1) && !ledger.hasReached(2), "a push in flight carries it")
-        ledger.advance(1, from: 0, to: 1)
-        ledger.conclude(1, 1)
-        #expect(ledger.hasReached(1) && !ledger.hasReached(2))
+        var versions = VersionCounts()
+        versions.join()
+        versions.add(1, displayHash: 1)
+        #expect(versions.hasReached(0) && !versions.hasReached(1))
+        versions.noteSent(1)
+        versions.add(2, displayHash: 2)
+        #expect(versions.hasReached(1) && !versions.hasReached(2), "a push in flight carries it")
+        versions.advance(1, from: 0, to: 1)
+        versions.conclude(1, 1)
+        #expect(versions.hasReached(1) && !versions.hasReached(2))
     }
 }

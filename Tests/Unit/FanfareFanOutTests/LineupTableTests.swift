@@ -206,7 +206,7 @@ import Testing
         #expect(table.loneRow(ofAudience: 0) == nil)
         let its = try #require(woken.lineup)
         #expect(!table.isLone(row) && woken.isResting && woken.newest.publication === latest)
-        #expect(woken.topics == [7, 8, 9] && woken.target == 12 && woken.ledger.newestDisplayHash == 99)
+        #expect(woken.topics == [7, 8, 9] && woken.target == 12 && woken.versions.newestDisplayHash == 99)
         #expect(woken.priority == .immediate && woken.alerts.resting == SIMD2(3, 4))
         #expect(
             its.publishedAt == 77 && its.publishedSpotlight == 2 && its.rotation.pinned == 1

@@ -31,7 +31,7 @@ import Testing
     private static func audience(_ lineup: Lineup? = nil) -> Audience {
         let audience = Audience(topics: [0], lineup: lineup, trackedMax: 1)
         audience.order.rest(ActivitySlot(0))
-        audience.ledger.join()
+        audience.versions.join()
         return audience
     }
 
@@ -41,16 +41,16 @@ import Testing
 
     /// Notes that the member has a version whose push was in flight.
     private static func accept(_ version: UInt32, by audience: Audience) {
-        let old = audience.ledger.oldest
-        audience.ledger.advance(1, from: old, to: version)
-        audience.ledger.conclude(1, version)
+        let old = audience.versions.oldest
+        audience.versions.advance(1, from: old, to: version)
+        audience.versions.conclude(1, version)
         if version == audience.target { audience.owed = 0 }
     }
 
     /// Sends the newest version, which the member gets.
     private static func deliver(to audience: Audience) {
         guard audience.owed > 0 else { return }
-        audience.ledger.noteSent(1)
+        audience.versions.noteSent(1)
         accept(audience.target, by: audience)
     }
 
@@ -75,7 +75,7 @@ import Testing
         Self.publish(to: audience)
         stage.settling.ask(1)
         let early = stage.answer()
-        audience.ledger.noteSent(1)
+        audience.versions.noteSent(1)
         Self.publish(to: audience)
         let late = stage.answer()
         #expect(early == nil && late == nil)
@@ -298,7 +298,7 @@ import Testing
             default:
                 guard let answer = stage.answer() else { continue }
                 let question = Int(answer.question)
-                let areThere = zip(stage.audiences, targets[question]).allSatisfy { $0.ledger.oldest >= $1 }
+                let areThere = zip(stage.audiences, targets[question]).allSatisfy { $0.versions.oldest >= $1 }
                 let isNext = question > answered.last ?? -1
                 #expect(areThere && isNext && answer.isComplete, "seed \(seed), step \(step)")
                 answered.append(question)

@@ -3,7 +3,7 @@ import FanfareModel
 /// Number of connections of each of an app's pools, and the number that the peer takes from all of them.
 ///
 /// A peer that limits its clients counts the connections of all pools, so a refusal to one of them ends the growth of all for a while.
-struct ConnectionLedger {
+struct ConnectionCounts {
     let most: Int
     private let expected: Int
     /// Connections of the pools that the peer has taken, or has not refused yet, by index; `nil` for a pool that has left.

@@ -1,7 +1,7 @@
 internal import LoadJSON
 
-extension Ledger {
-    /// Writes the ledger as NDJSON in the format described in `Load/apns-simulator/README.md`.
+extension AcceptedPushes {
+    /// Writes the pushes as NDJSON in the format described in `Load/apns-simulator/README.md`.
     func dump(
         to path: String, statistics: Statistics, seed: UInt64, startedNanoseconds: Int64 = 0
     ) throws(FileError) {
@@ -31,11 +31,11 @@ extension Ledger {
             self.entries(of: token, into: &entries)
             try file.line { line in
                 line.append(contentsOf: "{\"type\":\"token\",\"token\":".utf8)
-                line.append(contentsOf: Ledger.quotedHex(token.id))
+                line.append(contentsOf: AcceptedPushes.quotedHex(token.id))
                 line.append(contentsOf: ",\"dead\":\(token.isDead),\"accepted\":[".utf8)
                 for (index, entry) in entries.enumerated() {
                     if index > 0 { line.append(UInt8(ascii: ",")) }
-                    Ledger.write(entry, stateNames, alertNames, to: &line)
+                    AcceptedPushes.write(entry, stateNames, alertNames, to: &line)
                 }
                 line.append(contentsOf: "]}".utf8)
             }
@@ -70,7 +70,7 @@ extension Ledger {
     }
 
     /// Returns the name of a state or an alert in this dump: sixteen quoted hex digits of SHA-256.
-    private func name(of bytes: [UInt8]) -> [UInt8] { Ledger.quotedHex(digest(bytes)) }
+    private func name(of bytes: [UInt8]) -> [UInt8] { AcceptedPushes.quotedHex(digest(bytes)) }
 
     private static func quotedHex(_ value: UInt64) -> [UInt8] {
         var text = [UInt8(ascii: "\"")]

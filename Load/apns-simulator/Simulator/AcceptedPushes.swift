@@ -1,17 +1,17 @@
-/// Position of a token in the ledger.
+/// Position of a token among the accepted pushes.
 struct TokenIndex: Hashable { let rawValue: UInt32 }
-/// Position of a distinct content state in the ledger.
+/// Position of a distinct content state among the accepted pushes.
 struct StateIndex: Hashable { let rawValue: UInt32 }
-/// Position of a distinct alert (title and body) in the ledger.
+/// Position of a distinct alert (title and body) among the accepted pushes.
 struct AlertIndex: Hashable { let rawValue: UInt32 }
-/// Position of an accepted push in the ledger.
+/// Position of a push among the accepted pushes.
 struct EntryIndex: Hashable { let rawValue: UInt32 }
 
 /// All pushes that the simulator accepted, per token and in order, for a judge to read.
 ///
 /// One million tokens with 15 pushes each take 1 M × (32 + 8 in the table) + 15 M × 20 bytes = 340 MB. Only hashes of tokens are kept.
 /// Everything has a limit; pushes beyond it are counted as `unrecorded`, and the judge refuses such a dump.
-final class Ledger {
+final class AcceptedPushes {
     struct Limits {
         var tokensMax = 1 << 24
         /// Most entries; 20 bytes each make 2.5 GB.
@@ -91,7 +91,7 @@ final class Ledger {
         tokens.reserveCapacity(min(table.count / 2, limits.tokensMax))
     }
 
-    /// Returns the index of the token with these bytes and adds a new token; `nil` if the token is new and the ledger is full.
+    /// Returns the index of the token with these bytes and adds a new token; `nil` if the token is new and there is no room.
     func token(_ bytes: ArraySlice<UInt8>) -> TokenIndex? {
         let key = bytes.withUnsafeBytes { Fingerprint($0).low }
         var slot = Int(truncatingIfNeeded: key) & (table.count - 1)
@@ -116,7 +116,7 @@ final class Ledger {
 
     subscript(token: TokenIndex) -> Token { tokens[Int(token.rawValue)] }
     subscript(entry: EntryIndex) -> Entry {
-        chunks[Int(entry.rawValue) / Ledger.chunkEntries][Int(entry.rawValue) % Ledger.chunkEntries]
+        chunks[Int(entry.rawValue) / AcceptedPushes.chunkEntries][Int(entry.rawValue) % AcceptedPushes.chunkEntries]
     }
 
     /// Returns the index of a content state; `nil` if it is new and there is no room.
@@ -152,9 +152,9 @@ final class Ledger {
             previous: tokens[Int(token.rawValue)].newest, arrival: arrival, state: payload.state?.rawValue ?? 0,
             stamp: UInt32(payload.stamp),
             packed: (payload.alert?.rawValue ?? 0) << 8 | UInt32(payload.event.rawValue) << 4 | flags.rawValue)
-        if entryCount % Ledger.chunkEntries == 0 {
+        if entryCount % AcceptedPushes.chunkEntries == 0 {
             chunks.append([])
-            chunks[chunks.count - 1].reserveCapacity(Ledger.chunkEntries)
+            chunks[chunks.count - 1].reserveCapacity(AcceptedPushes.chunkEntries)
         }
         chunks[chunks.count - 1].append(entry)
         entryCount += 1
@@ -165,7 +165,8 @@ final class Ledger {
     func countUnrecorded() { unrecorded += 1 }
 
     func markUnanswered(_ entry: EntryIndex) {
-        chunks[Int(entry.rawValue) / Ledger.chunkEntries][Int(entry.rawValue) % Ledger.chunkEntries].packed |=
+        chunks[Int(entry.rawValue) / AcceptedPushes.chunkEntries][Int(entry.rawValue) % AcceptedPushes.chunkEntries]
+            .packed |=
             Entry.Flags.unanswered.rawValue
     }
 
@@ -198,7 +199,7 @@ final class Ledger {
     }
 }
 
-/// A good body with its indexes in the ledger.
+/// A good body with its indexes among the accepted pushes.
 struct RecordedPayload {
     let event: PayloadFacts.Event
     let stamp: Int64

@@ -3,7 +3,7 @@ import Testing
 
 @testable import FanfareFanOut
 
-@Suite struct VersionLedgerTests {
+@Suite struct VersionCountsTests {
     /// A member has a version, and a push of another may be in flight to it.
     private struct Member {
         var version: UInt32
@@ -27,68 +27,68 @@ import Testing
     }
 
     /// Versions come while pushes fly, are accepted and are lost; members join, also with what they have been shown, and leave.
-    @Test(arguments: 0..<20 as Range<UInt64>) func theLedgerSaysOfEachVersionWhoHasItAndWhatCarriesIt(seed: UInt64) {
+    @Test(arguments: 0..<20 as Range<UInt64>) func theCountsSayOfEachVersionWhoHasItAndWhatCarriesIt(seed: UInt64) {
         var random = SplitMix64(seed: seed)
-        var (ledger, model) = (VersionLedger(), Model())
+        var (versions, model) = (VersionCounts(), Model())
         for step in 0..<3000 {
             let place = model.members.indices.randomElement(using: &random)
             switch Int.random(in: 0..<8, using: &random) {
             case 0:
                 model.newest += 1
-                ledger.add(model.newest, displayHash: Model.displayHash(model.newest))
+                versions.add(model.newest, displayHash: Model.displayHash(model.newest))
             case 1 where model.members.count < 8:
-                ledger.join()
+                versions.join()
                 model.members.append(Member(version: model.newest))
             case 2 where model.members.count < 8:
                 let version = UInt32.random(in: 0...model.newest, using: &random)
-                ledger.join(having: version, displayHash: Model.displayHash(version))
+                versions.join(having: version, displayHash: Model.displayHash(version))
                 model.members.append(Member(version: version))
             case 3:
                 guard let place, model.members[place].inFlight == nil else { continue }
-                ledger.remove(model.members.remove(at: place).version)
+                versions.remove(model.members.remove(at: place).version)
             case 4..<6:
                 // Also to a member that has it: its card is renewed, or its state is sent again.
                 guard let place, model.members[place].inFlight == nil else { continue }
-                ledger.noteSent(1)
+                versions.noteSent(1)
                 model.members[place].inFlight = model.newest
             default:
                 guard let place, let version = model.members[place].inFlight else { continue }
                 if random.chance(0.7) {
-                    ledger.advance(1, from: model.members[place].version, to: version)
+                    versions.advance(1, from: model.members[place].version, to: version)
                     model.members[place].version = version
                 }
-                ledger.conclude(1, version)
+                versions.conclude(1, version)
                 model.members[place].inFlight = nil
             }
-            if let difference = Self.difference(ledger, model) {
+            if let difference = Self.difference(versions, model) {
                 Issue.record("seed \(seed), step \(step): \(difference)")
                 return
             }
         }
     }
 
-    private static func difference(_ ledger: VersionLedger, _ model: Model) -> String? {
-        guard ledger.matches(members: model.counts, inFlight: model.flights) else { return "counts" }
-        guard ledger.oldest == model.oldest else { return "oldest" }
-        guard ledger.newestDisplayHash == Model.displayHash(model.newest) else { return "display hash" }
+    private static func difference(_ versions: VersionCounts, _ model: Model) -> String? {
+        guard versions.matches(members: model.counts, inFlight: model.flights) else { return "counts" }
+        guard versions.oldest == model.oldest else { return "oldest" }
+        guard versions.newestDisplayHash == Model.displayHash(model.newest) else { return "display hash" }
         for version in Set(model.members.map(\.version))
-        where ledger.showsTheNewest(version) != (Model.displayHash(version) == Model.displayHash(model.newest)) {
+        where versions.showsTheNewest(version) != (Model.displayHash(version) == Model.displayHash(model.newest)) {
             return "what \(version) shows"
         }
-        for version in 0...model.newest where ledger.hasReached(version) != model.hasReached(version) {
+        for version in 0...model.newest where versions.hasReached(version) != model.hasReached(version) {
             return "whether \(version) has reached anybody"
         }
         let isResting = model.members.allSatisfy { $0.version == model.newest && $0.inFlight == nil }
-        return ledger.isResting == isResting ? nil : "rest"
+        return versions.isResting == isResting ? nil : "rest"
     }
 
-    @Test func aLedgerAtRestHasOneMemberWithTheNewestVersion() {
-        var ledger = VersionLedger()
-        ledger.add(1, displayHash: 1)
-        ledger.join()
-        ledger.noteSent(1)
-        ledger.rest(9, displayHash: 5)
-        #expect(ledger.isResting && ledger.oldest == 9 && ledger.newestDisplayHash == 5)
-        #expect(ledger.matches(members: [9: 1], inFlight: [:]) && !ledger.matches(members: [9: 2], inFlight: [:]))
+    @Test func countsAtRestHaveOneMemberWithTheNewestVersion() {
+        var versions = VersionCounts()
+        versions.add(1, displayHash: 1)
+        versions.join()
+        versions.noteSent(1)
+        versions.rest(9, displayHash: 5)
+        #expect(versions.isResting && versions.oldest == 9 && versions.newestDisplayHash == 5)
+        #expect(versions.matches(members: [9: 1], inFlight: [:]) && !versions.matches(members: [9: 2], inFlight: [:]))
     }
 }

@@ -3,7 +3,7 @@
 ///
 /// There is one entry for each version that a member has or that a push in flight carries, and one for the newest. So the entries are at
 /// most twice as many as the members, plus one, however far behind the slowest member is; in a sweep there are two or three.
-struct VersionLedger {
+struct VersionCounts {
     private struct Entry {
         let version: UInt32
         /// Hash of the version's visible content.
@@ -20,7 +20,7 @@ struct VersionLedger {
     /// version or an older one, so the first entry has members or is the newest.
     var oldest: UInt32 { entries[0].version }
 
-    /// Resets the ledger to one member, which has the newest version.
+    /// Resets the counts to one member, which has the newest version.
     mutating func rest(_ version: UInt32, displayHash: UInt64) {
         entries = ShortList(Entry(version: version, displayHash: displayHash, members: 1))
     }
@@ -89,7 +89,7 @@ struct VersionLedger {
         drop(index)
     }
 
-    /// Returns whether the ledger has exactly these counts, and no entry for any other version but the newest; for checks.
+    /// Returns whether these are exactly these counts, and no entry for any other version but the newest; for checks.
     func matches(members: [UInt32: Int], inFlight: [UInt32: Int]) -> Bool {
         Set(entries.all.map(\.version))
             == Set(members.keys).union(inFlight.keys).union([entries[entries.count - 1].version])
