@@ -78,12 +78,12 @@ package final class Shard: DeliverySource {
     /// `besideOthers`, other shards may have followers of the same topics.
     package func reportCompletions(besideOthers: Bool) { reporter.completions.keep(besideOthers: besideOthers) }
 
-    /// Makes the shard report the stamps that it is about to use, for a store that has reserved stamps up to a mark.
-    package func reserveStamps(beyond mark: Int64) { membership.store.stamps.reserve(beyond: mark) }
+    /// Makes the shard report the stamps that it is about to use, for a store that has reserved stamps up to a ceiling.
+    package func reserveStamps(beyond ceiling: Int64) { membership.store.stamps.reserve(beyond: ceiling) }
 
     /// Reports the stamps that the shard is about to use if the store has not reserved them. Called at least every few seconds.
     package func requestStamps(at moment: Moment) {
-        if let mark = membership.store.stamps.takeRequest(at: moment) { reporter.request(stampsThrough: mark) }
+        if let ceiling = membership.store.stamps.takeRequest(at: moment) { reporter.request(stampsThrough: ceiling) }
     }
 
     /// Reserves room for this many activities, so that loading them does not copy the arrays repeatedly.

@@ -23,8 +23,8 @@ final class StoreFolder: Sendable {
         self.descriptor = descriptor
     }
 
-    /// Maps the mark of a restart, which is in the locked file, so that each process finds the mark of the one before.
-    func makeMark() -> RecallMark? { RecallMark(of: descriptor) }
+    /// Maps the progress of a restart, which is in the locked file, so that each process finds that of the one before.
+    func makeProgress() -> RecallProgress? { RecallProgress(of: descriptor) }
 
     /// Makes the names of the files and of their folder durable; LMDB syncs only the content.
     static func syncNames(_ folder: String) throws(LogError) {

@@ -55,7 +55,7 @@ extension World {
             case .quiet(let question, let isComplete):
                 falsehood = falsehood ?? judgeAnswer(to: question, isComplete: isComplete, from: node)
             case .claims(let request): node.send(.claimed(request.ticket))
-            case .stampsReach(let mark): node.clock.stamps.mark = max(node.clock.stamps.mark, mark)
+            case .stampsReach(let ceiling): node.clock.stamps.ceiling = max(node.clock.stamps.ceiling, ceiling)
             case .disposition, .counted, .fresh, .ready, .loaded, .removed, .removalChecked, .topicsCompleted,
                 .showsAgain:
                 break

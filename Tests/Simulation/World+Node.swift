@@ -83,7 +83,7 @@ extension World {
                 shard.keepClaims(
                     ClaimLimits(patience: options.claimPatience, blocks: 1...4, namedMax: options.namedMax))
                 shard.reserveStamps(beyond: 0)
-                clock.stamps.mark = 0
+                clock.stamps.ceiling = 0
             }
             let commandRing = OneToOneRing<ShardCommand>(capacity: options.commandsMax)
             sendCommands = commandRing.takeProducer()

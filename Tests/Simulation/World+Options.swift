@@ -67,7 +67,7 @@ extension World {
         /// be ahead, because a clock that is late by less cannot be detected. After a correction, stamps go on from the wrong time, so this
         /// error and later ones (`NodeClock.set`) together are less than the seven hours that stamps may be ahead.
         package var clockError: (seconds: Int64, lasts: Int64)?
-        /// Is `true` if alerts wait for claims, and stamps ahead of the clock for their mark, which the core confirms at once.
+        /// Is `true` if alerts wait for claims, and stamps ahead of the clock for their ceiling, which the core confirms at once.
         var keepsClaims = false
         /// Names without an answer from which on others wait, and the time after which alerts leave without claims.
         var namedMax = 3

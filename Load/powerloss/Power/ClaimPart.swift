@@ -1,13 +1,13 @@
 internal import FanfareLog
 internal import FanfareModel
 
-/// Claims, completions and the mark of stamps; claims expire after some steps.
+/// Claims, completions and the stamp ceiling; claims expire after some steps.
 final class ClaimPart: Part {
     static let name = "claims"
 
     private struct State: Equatable {
         var start: FeedTime?
-        /// Number of the last claims, and the mark of stamps; 0 without any.
+        /// Number of the last claims, and the stamp ceiling; 0 without any.
         var last: UInt64 = 0
         /// Number of the first claims that have not expired.
         var fresh: UInt64 = 1
@@ -55,7 +55,7 @@ final class ClaimPart: Part {
                     state.head = head
                 }
             }
-            try claims.append([ClaimPart.stored(number)], changes, stampMark: Int64(number))
+            try claims.append([ClaimPart.stored(number)], changes, stampCeiling: Int64(number))
             state.last = number
             state.fresh = max(2, number - min(number, ClaimPart.freshSteps))
         }
@@ -93,20 +93,20 @@ final class ClaimPart: Part {
         let claims = try ClaimFolder(store: store, mapSize: ClaimPart.mapSize)
         defer { claims.close() }
         if let fault = try ClaimPart.compare(claims, with: wanted) { return fault }
-        let next = UInt64(claims.stampMark ?? 0) + 1
-        try claims.append([ClaimPart.stored(next)], CompletionChanges(), stampMark: Int64(next))
+        let next = UInt64(claims.stampCeiling ?? 0) + 1
+        try claims.append([ClaimPart.stored(next)], CompletionChanges(), stampCeiling: Int64(next))
         claims.close()
         let again = try ClaimFolder(store: store, mapSize: ClaimPart.mapSize)
         defer { again.close() }
         var last: StoredClaims?
         try again.read { last = $0 }
-        return last == ClaimPart.stored(next) && again.stampMark == Int64(next) ? nil : "the claims do not go on"
+        return last == ClaimPart.stored(next) && again.stampCeiling == Int64(next) ? nil : "the claims do not go on"
     }
 
     private static func compare(_ claims: ClaimFolder, with wanted: [State]) throws -> String? {
-        let mark = UInt64(claims.stampMark ?? 0)
-        guard let state = wanted.first(where: { $0.last == mark && $0.start == claims.start }) else {
-            return "the mark is \(mark); \(wanted[0].last) was acknowledged, \(wanted[1].last) handed in"
+        let ceiling = UInt64(claims.stampCeiling ?? 0)
+        guard let state = wanted.first(where: { $0.last == ceiling && $0.start == claims.start }) else {
+            return "the mark is \(ceiling); \(wanted[0].last) was acknowledged, \(wanted[1].last) handed in"
         }
         var numbers: [UInt64] = []
         var fault: String?

@@ -448,7 +448,7 @@ package final class EngineCore {
             let app = apps.id(of: index / shards.perApp)
             let claims = StoredClaims(request.claims, starts: request.starts, app: app, now: now)
             delegate?.coreDidClaim(claims, request.ticket, shard: index)
-        case .stampsReach(let mark): delegate?.coreDidReach(stamp: mark)
+        case .stampsReach(let ceiling): delegate?.coreDidReach(stamp: ceiling)
         case .report(let text): delegate?.coreDidReport(text)
         }
     }

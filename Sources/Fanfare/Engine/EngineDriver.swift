@@ -42,7 +42,7 @@ final class EngineDriver: EngineCoreDelegate {
         var clock = options.clock
         if let claims {
             let bounds = EngineDriver.reserveStamps(in: claims, at: wall()) { early.reports.say($0) }
-            clock.stamps = StampMark(bounds, at: clock.monotonic)
+            clock.stamps = StampCeiling(bounds, at: clock.monotonic)
         }
         let stamps = clock.stamps
         core = try EngineCore(
@@ -97,7 +97,7 @@ final class EngineDriver: EngineCoreDelegate {
     private static func reserveStamps(
         in claims: any ClaimStore, at wall: FeedTime, report: (String) -> Void
     ) -> StampBounds {
-        let last = claims.stampMark
+        let last = claims.stampCeiling
         if let last, last - wall.milliseconds / 1000 > 60 {
             report(
                 "the machine's clock is \(last - wall.milliseconds / 1000) s behind the stamps of the process before this one; check the clock"
@@ -105,7 +105,7 @@ final class EngineDriver: EngineCoreDelegate {
         }
         do throws(LogError) { return try claims.reserveStamps(at: wall) } catch {
             report("\(error); until it can be, a card with more than one state a second gets one a second")
-            return StampBounds(floor: StampBounds(after: last, at: wall).floor, mark: 0)
+            return StampBounds(floor: StampBounds(after: last, at: wall).floor, ceiling: 0)
         }
     }
 
@@ -262,7 +262,7 @@ extension EngineDriver {
 
         init(
             _ log: any Log, _ cards: StoredCards, after earlier: EarlierProcess, at wall: FeedTime,
-            _ claimed: any ClaimStore, _ stamps: StampMark, _ core: EngineCore, _ rules: LogRules,
+            _ claimed: any ClaimStore, _ stamps: StampCeiling, _ core: EngineCore, _ rules: LogRules,
             _ options: EngineOptions, waitingMax: Int, loop: Loop
         ) throws {
             serials = cards.register.nextSerial

@@ -30,8 +30,8 @@ enum Stamp {
     static func next(after last: Int64, shared: Int64 = 0, at moment: Moment) -> Int64? {
         let stamp = max(moment.stampSecond, mayBeTaken(shared, at: moment) ? shared : 0, last + 1)
         guard mayBeTaken(stamp, at: moment) else { return nil }
-        // The present second needs no mark: the next process begins with a later one, because its clock does.
-        let reserved = max(moment.stampSecond, moment.stamps.mark)
+        // The present second needs no ceiling: the next process begins with a later one, because its clock does.
+        let reserved = max(moment.stampSecond, moment.stamps.ceiling)
         return stamp <= reserved ? stamp : nil
     }
 }
@@ -49,20 +49,22 @@ extension Moment {
 /// Stamps that a shard has used, for a store that reserves them.
 struct StampUse {
     private var greatest: Int64 = 0
-    /// The mark that was requested last.
+    /// The ceiling that was requested last.
     private var asked: Int64 = .max
 
-    /// Begins to request marks beyond the one that the store has.
-    mutating func reserve(beyond mark: Int64) { asked = mark }
+    /// Begins to request ceilings beyond the one that the store has.
+    mutating func reserve(beyond ceiling: Int64) { asked = ceiling }
 
     mutating func note(_ stamp: Int64) { greatest = max(greatest, stamp) }
 
-    /// Returns the mark that the store is to have before stamps come near the last one; `nil` if that is not soon.
+    /// Returns the ceiling that the store is to have before stamps come near the last one; `nil` if that is not soon.
     mutating func takeRequest(at moment: Moment) -> Int64? {
         guard asked < .max else { return nil }
-        let (time, mark) = (Stamp.second(moment.stampMilliseconds), max(asked, moment.stamps.mark))
-        guard greatest > mark - StampMark.reserve / 2 || time > mark - StampMark.timeReserve / 2 else { return nil }
-        asked = max(greatest + StampMark.reserve, time + StampMark.timeReserve)
+        let (time, ceiling) = (Stamp.second(moment.stampMilliseconds), max(asked, moment.stamps.ceiling))
+        guard greatest > ceiling - StampCeiling.reserve / 2 || time > ceiling - StampCeiling.timeReserve / 2 else {
+            return nil
+        }
+        asked = max(greatest + StampCeiling.reserve, time + StampCeiling.timeReserve)
         return asked
     }
 }

@@ -78,7 +78,7 @@ final class FeedbackReporter {
     }
 
     func request(_ claims: ClaimRequest) { feedback.append(.claims(claims)) }
-    func request(stampsThrough mark: Int64) { feedback.append(.stampsReach(mark)) }
+    func request(stampsThrough ceiling: Int64) { feedback.append(.stampsReach(ceiling)) }
 
     /// Reports the topics whose followers have caught up, once they have been gathered.
     func reportCompletions(at moment: Moment) {

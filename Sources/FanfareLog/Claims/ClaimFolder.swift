@@ -2,7 +2,7 @@ internal import CFanfareLMDB
 package import FanfareModel
 internal import Glibc
 
-/// Store of claims in a folder, by LMDB: a table with the log time at which it begins and the mark of stamps, one each for claims of alerts
+/// Store of claims in a folder, by LMDB: a table with the log time at which it begins and the stamp ceiling, one each for claims of alerts
 /// and of starts, and one of completions. Each `append` is one transaction with one sync.
 ///
 /// One process uses a folder at a time. `Sendable` is unchecked because `ClaimStore` confines it to one thread at a time.
@@ -11,7 +11,7 @@ package final class ClaimFolder: ClaimStore, @unchecked Sendable {
 
     /// Number of the serial form that this release writes.
     private static let form: UInt8 = 1
-    /// Key of the mark of stamps, in the table `head`.
+    /// Key of the stamp ceiling, in the table `head`.
     private static let stampKey: UInt64 = 2
     /// Removals in a commit, more than it appends.
     private static let removalsMax = 64
@@ -23,7 +23,7 @@ package final class ClaimFolder: ClaimStore, @unchecked Sendable {
     private var environment: LMDBEnvironment?
     private var lock: StoreFolder?
     package private(set) var start: FeedTime?
-    package private(set) var stampMark: Int64?
+    package private(set) var stampCeiling: Int64?
     private var alerts = Rows(.claims)
     private var starts = Rows(.starts)
     private var startTime = StartClaimTime()
@@ -76,11 +76,11 @@ package final class ClaimFolder: ClaimStore, @unchecked Sendable {
         self.lock = lock
         isReadOnly = lock == nil
         var head: [UInt8]?
-        var mark: [UInt8]?
+        var ceiling: [UInt8]?
         do throws(LMDBEnvironment.Failure) {
             try unsafe opened().scan(Table.head.rawValue, from: 0) { key, row in
                 if key == 0 { head = unsafe Array(row) }
-                if key == ClaimFolder.stampKey { mark = unsafe Array(row) }
+                if key == ClaimFolder.stampKey { ceiling = unsafe Array(row) }
                 return true
             }
             alerts.next = try opened().lastKey(of: Table.claims.rawValue)
@@ -94,7 +94,7 @@ package final class ClaimFolder: ClaimStore, @unchecked Sendable {
         (alerts.next, starts.next) = (alerts.next + 1, starts.next + 1)
         do throws(SerialError) {
             start = try head.map { (row) throws(SerialError) in try ClaimFolder.start(row) }
-            stampMark = try mark.map { (row) throws(SerialError) in try ClaimFolder.stampMark(row) }
+            stampCeiling = try ceiling.map { (row) throws(SerialError) in try ClaimFolder.stampCeiling(row) }
         } catch {
             throw damaged("head", error)
         }
@@ -125,12 +125,12 @@ package final class ClaimFolder: ClaimStore, @unchecked Sendable {
         return try reader.time()
     }
 
-    private static func stampMark(_ row: [UInt8]) throws(SerialError) -> Int64 {
+    private static func stampCeiling(_ row: [UInt8]) throws(SerialError) -> Int64 {
         var reader = try reader(row, at: stampKey)
-        guard let mark = UInt32(exactly: try reader.unsigned()), reader.isAtEnd else {
+        guard let ceiling = UInt32(exactly: try reader.unsigned()), reader.isAtEnd else {
             throw .malformed("mark of stamps")
         }
-        return Int64(mark)
+        return Int64(ceiling)
     }
 
     private func opened() throws(LMDBEnvironment.Failure) -> LMDBEnvironment {
@@ -175,9 +175,9 @@ package final class ClaimFolder: ClaimStore, @unchecked Sendable {
     }
 
     package func append(
-        _ claims: [StoredClaims], _ completions: CompletionChanges, stampMark mark: Int64?
+        _ claims: [StoredClaims], _ completions: CompletionChanges, stampCeiling ceiling: Int64?
     ) throws(LogError) {
-        guard !claims.isEmpty || !completions.isEmpty || mark != nil else { return }
+        guard !claims.isEmpty || !completions.isEmpty || ceiling != nil else { return }
         let now = claims.last?.now ?? FeedTime(milliseconds: .min)
         let startTime = claims.isEmpty ? now : startTime.advance(to: now)
         let ofAlerts = claims.compactMap(\.ofAlerts)
@@ -185,17 +185,17 @@ package final class ClaimFolder: ClaimStore, @unchecked Sendable {
         let alertRows = alerts.changes(appending: ofAlerts, at: now) { $0.bytes(key: $1) }
         let startRows = starts.changes(appending: ofStarts, at: startTime) { $0.bytes(ofStartsAt: $1) }
         var changes = alertRows.changes + startRows.changes
-        if let mark {
+        if let ceiling {
             var writer = SerialWriter()
             writer.write(byte: ClaimFolder.form)
-            writer.write(UInt64(mark))
+            writer.write(UInt64(ceiling))
             changes.append(
                 .init(
                     table: Table.head.rawValue, key: ClaimFolder.stampKey,
                     row: LogEntry.sealed(writer.bytes[...], at: ClaimFolder.stampKey)))
         }
         try write(changes + ClaimFolder.changes(for: completions))
-        stampMark = mark ?? stampMark
+        stampCeiling = ceiling ?? stampCeiling
         alerts.made(removed: alertRows.removed, added: ofAlerts.map(\.expires))
         starts.made(removed: startRows.removed, added: ofStarts.map(\.startsExpire))
     }

@@ -1,7 +1,7 @@
 package import FanfareLoop
 package import FanfareModel
 
-/// Claims, completions and marks of stamps on their way from a loop to the disk, on a thread of their own: an alert or a start waits for its claim,
+/// Claims, completions and stamp ceilings on their way from a loop to the disk, on a thread of their own: an alert or a start waits for its claim,
 /// and for no other work of the disk. Work that comes during a commit is the next commit. Confined to the loop's thread.
 package final class ClaimQueue {
     private struct Request: Sendable {
@@ -14,7 +14,7 @@ package final class ClaimQueue {
     private struct State {
         var requests: [Request] = []
         var completions = CompletionChanges()
-        var stampMark: Int64?
+        var stampCeiling: Int64?
         var durable: [(Int?, UInt64)] = []
         var lines: [String] = []
         var isClosed = false
@@ -39,8 +39,8 @@ package final class ClaimQueue {
 
     /// - Parameters:
     ///   - store: used by the queue's thread alone from here on.
-    ///   - stamps: raised once a mark is durable.
-    package init(_ store: any ClaimStore, stamps: StampMark, loop: Loop) throws(LoopError) {
+    ///   - stamps: raised once a ceiling is durable.
+    package init(_ store: any ClaimStore, stamps: StampCeiling, loop: Loop) throws(LoopError) {
         var wake: () -> Void = {}
         wakeup = try Wakeup(loop: loop) { wake() }
         let signal = wakeup.signal
@@ -83,8 +83,8 @@ package final class ClaimQueue {
     }
 
     /// Makes durable that stamps up to this one may have been used.
-    package func reserve(stampsThrough mark: Int64) {
-        shared.state.withLock { $0.stampMark = max($0.stampMark ?? mark, mark) }
+    package func reserve(stampsThrough ceiling: Int64) {
+        shared.state.withLock { $0.stampCeiling = max($0.stampCeiling ?? ceiling, ceiling) }
         shared.thread.wake()
     }
 
@@ -112,7 +112,7 @@ package final class ClaimQueue {
         }
     }
 
-    private static func run(_ store: any ClaimStore, _ shared: Shared, _ stamps: StampMark, _ wake: () -> Void) {
+    private static func run(_ store: any ClaimStore, _ shared: Shared, _ stamps: StampCeiling, _ wake: () -> Void) {
         defer { store.close() }
         while true {
             shared.thread.waitForWork()
@@ -123,7 +123,7 @@ package final class ClaimQueue {
                 return take(from: &state, beyond: stamps.reserved)
             }) {
                 guard commit(work, to: store, shared, wake) else { return }
-                if let mark = work.stampMark { stamps.raise(to: mark) }
+                if let ceiling = work.stampCeiling { stamps.raise(to: ceiling) }
             }
             if isClosed { return }
         }
@@ -132,18 +132,18 @@ package final class ClaimQueue {
     private struct Work {
         var requests: [Request]
         var completions: CompletionChanges
-        var stampMark: Int64?
+        var stampCeiling: Int64?
     }
 
-    /// - Parameter durable: the durable mark of stamps. A shard that is behind another one asks for less.
+    /// - Parameter durable: the durable stamp ceiling. A shard that is behind another one asks for less.
     private static func take(from state: inout State, beyond durable: Int64) -> Work? {
         // An unconfirmed claim lets no alert leave.
         if state.isClosed { state.requests = [] }
-        let mark = state.stampMark.take().flatMap { $0 > durable ? $0 : nil }
-        guard !state.requests.isEmpty || !state.completions.isEmpty || mark != nil else { return nil }
+        let ceiling = state.stampCeiling.take().flatMap { $0 > durable ? $0 : nil }
+        guard !state.requests.isEmpty || !state.completions.isEmpty || ceiling != nil else { return nil }
         defer { state.requests = [] }
         return Work(
-            requests: state.requests, completions: state.completions.take(completionsMax), stampMark: mark)
+            requests: state.requests, completions: state.completions.take(completionsMax), stampCeiling: ceiling)
     }
 
     /// - Returns: `false` if the queue was closed while the disk took nothing.
@@ -154,7 +154,7 @@ package final class ClaimQueue {
         var hasFailed = false
         while true {
             do throws(LogError) {
-                try store.append(work.requests.map(\.claims), work.completions, stampMark: work.stampMark)
+                try store.append(work.requests.map(\.claims), work.completions, stampCeiling: work.stampCeiling)
                 break
             } catch {
                 // The log reports the disk, too; a waiting alert is worth a line of its own.

@@ -60,7 +60,7 @@ struct StartClaimTime {
     }
 }
 
-/// Store of claims, completions and a mark of stamps. Its calls block; they are for a thread of its own (`ClaimQueue`), or for the time before
+/// Store of claims, completions and a stamp ceiling. Its calls block; they are for a thread of its own (`ClaimQueue`), or for the time before
 /// anything runs. Confined to one thread at a time.
 package protocol ClaimStore: AnyObject, Sendable {
     /// Log time since when all alerts and starts have left with claims; `nil` for a new store.
@@ -70,11 +70,11 @@ package protocol ClaimStore: AnyObject, Sendable {
     func begin(at start: FeedTime) throws(LogError)
 
     /// The greatest stamp (`aps.timestamp`) that a push may have had; `nil` if none was reserved.
-    var stampMark: Int64? { get }
+    var stampCeiling: Int64? { get }
 
-    /// Appends claims, changes completions and sets the mark of stamps, if there is one, and returns when all are durable. The same call may be
+    /// Appends claims, changes completions and sets the stamp ceiling, if there is one, and returns when all are durable. The same call may be
     /// repeated after an error. Expired claims are removed.
-    func append(_ claims: [StoredClaims], _ changes: CompletionChanges, stampMark: Int64?) throws(LogError)
+    func append(_ claims: [StoredClaims], _ changes: CompletionChanges, stampCeiling: Int64?) throws(LogError)
 
     /// Calls the closure with all claims of alerts, in order, and with all of starts.
     func read(_ body: (StoredClaims) -> Void) throws(LogError)
@@ -91,15 +91,15 @@ package protocol ClaimStore: AnyObject, Sendable {
 extension ClaimStore {
     package func append(
         _ claims: [StoredClaims], _ changes: CompletionChanges = CompletionChanges()
-    ) throws(LogError) { try append(claims, changes, stampMark: nil) }
+    ) throws(LogError) { try append(claims, changes, stampCeiling: nil) }
 
-    /// Makes the mark durable with which a process begins.
+    /// Makes the ceiling durable with which a process begins.
     ///
     /// - Parameter now: wall clock time.
     /// - Returns: bounds on the stamps of the process.
     package func reserveStamps(at now: FeedTime) throws(LogError) -> StampBounds {
-        let bounds = StampBounds(after: stampMark, at: now)
-        try append([], CompletionChanges(), stampMark: bounds.mark)
+        let bounds = StampBounds(after: stampCeiling, at: now)
+        try append([], CompletionChanges(), stampCeiling: bounds.ceiling)
         return bounds
     }
 
@@ -121,15 +121,15 @@ package final class MemoryClaims: ClaimStore, @unchecked Sendable {
 
     package private(set) var completions: [CompletionKey: StoredCompletion] = [:]
     private var head: CompletionHead?
-    package private(set) var stampMark: Int64?
+    package private(set) var stampCeiling: Int64?
 
     package func readCompletions(_ body: (CompletionKey, StoredCompletion) -> Void) -> CompletionHead? {
         for (key, completion) in completions { body(key, completion) }
         return head
     }
 
-    package func append(_ new: [StoredClaims], _ changes: CompletionChanges, stampMark mark: Int64? = nil) {
-        stampMark = mark ?? stampMark
+    package func append(_ new: [StoredClaims], _ changes: CompletionChanges, stampCeiling ceiling: Int64? = nil) {
+        stampCeiling = ceiling ?? stampCeiling
         if changes.isVoid { (completions, head) = ([:], nil) }
         for (key, completion) in changes.sorted { completions[key] = completion }
         head = changes.head ?? head

@@ -21,7 +21,7 @@ package final class LMDBLog: Log, @unchecked Sendable {
     /// Number of entries that are removed with an append at least: under a millisecond.
     private static let removedPerAppend: LogPosition = 2048
     private var skipped: SkippedEntries
-    private var mark: RecallMark?
+    private var progress: RecallProgress?
     package private(set) var notices: [String] = []
     /// Number of processes in a row that end at one entry before it is set aside.
     private static let deathsMax = 2
@@ -62,7 +62,7 @@ package final class LMDBLog: Log, @unchecked Sendable {
         guard let lock else { return }
         try CheckpointFolder(folder: folder).removePartial()
         try StoreFolder.syncNames(folder)
-        mark = lock.makeMark()
+        progress = lock.makeProgress()
         try noteDeath()
     }
 
@@ -71,7 +71,7 @@ package final class LMDBLog: Log, @unchecked Sendable {
     /// Closes LMDB before the lock, because one process must not open an environment twice.
     package func close() {
         environment = nil
-        mark = nil
+        progress = nil
         lock = nil
     }
 
@@ -233,12 +233,12 @@ package final class LMDBLog: Log, @unchecked Sendable {
     }
 
     package func noteDeciding(_ position: LogPosition?) {
-        if let position { mark?.begin(position) } else { mark?.end() }
+        if let position { progress?.begin(position) } else { progress?.end() }
     }
 
     /// Sets aside the entry at which several processes in a row have ended: no restart would get past it.
     private func noteDeath() throws(LogError) {
-        guard let (position, deaths) = mark?.takeDeath(), position <= end else { return }
+        guard let (position, deaths) = progress?.takeDeath(), position <= end else { return }
         guard deaths >= LMDBLog.deathsMax else {
             notices.append(
                 "the process before this one ended while it decided entry \(position) of the store; if this one does, too, the next one "
@@ -285,7 +285,7 @@ package final class LMDBLog: Log, @unchecked Sendable {
         }
         let entry = try log.substitute(for: row.bytes, at: position, after: nil)
         try skipped.insert(row.bytes, at: position, in: folder)
-        owner.makeMark()?.forget()
+        owner.makeProgress()?.forget()
         return entry
     }
 

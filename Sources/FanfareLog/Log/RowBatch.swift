@@ -2,7 +2,7 @@ import FanfareModel
 
 /// Rows of a log that a reader takes in one transaction. Their number is bounded because a transaction that stays open, behind a pager for example,
 /// keeps LMDB from using pages again. Their size is bounded because a restart that needs more memory than there is ends before it notes the entry
-/// that it is about to decide (`RecallMark`), so that no later restart sets an entry aside and all of them end there.
+/// that it is about to decide (`RecallProgress`), so that no later restart sets an entry aside and all of them end there.
 struct RowBatch {
     /// Greatest number of rows.
     static let rowsMax = 1000

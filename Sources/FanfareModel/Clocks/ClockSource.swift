@@ -11,8 +11,8 @@ public struct ClockSource: Sendable {
     package var monotonic: MonotonicTime { MonotonicTime(nanoseconds: monotonicNanoseconds()) }
     /// Evidence from APNs about this wall clock, shared by copies.
     package let proof = WallProof()
-    /// Mark of stamps in the engine's store, shared by copies.
-    package var stamps = StampMark()
+    /// Stamp ceiling in the engine's store, shared by copies.
+    package var stamps = StampCeiling()
 
     /// Creates a source. The engine calls both closures on several threads, sometimes at the same time; they must not block.
     public init(

@@ -10,31 +10,31 @@ import Testing
         EmbeddedShard(at: Moment(wallMilliseconds: 1_790_000_000_000, monotonicNanoseconds: 1))
     }
 
-    @Test func stampsAheadOfTheClockWaitForTheirMark() {
+    @Test func stampsAheadOfTheClockWaitForTheirCeiling() {
         let stage = Self.stage()
         let second = stage.moment.wallSeconds
-        stage.moment.stamps = StampBounds(floor: 0, mark: second + 3)
+        stage.moment.stamps = StampBounds(floor: 0, ceiling: second + 3)
         stage.shard.reserveStamps(beyond: second + 3)
         stage.apply(.follow(ActivityID(1), .topic(stage.topic), token: [1]))
         #expect(stage.stamps(of: 1...8) == Array(second...second + 3))
         // The shard has asked for more, once.
         #expect(stage.stampRequests() == [second + 30])
         #expect(stage.stampRequests() == [])
-        // The newest version leaves once the mark is durable, or the clock has come so far.
+        // The newest version leaves once the ceiling is durable, or the clock has come so far.
         stage.pass(seconds: 1)
         stage.shard.wakeDue(at: stage.moment)
         #expect(stage.stamps() == [])
-        stage.moment.stamps.mark = second + 30
+        stage.moment.stamps.ceiling = second + 30
         stage.pass(seconds: 1)
         stage.shard.wakeDue(at: stage.moment)
         #expect(stage.stamps() == [second + 4])
         #expect(stage.shard.isQuiet)
     }
 
-    /// The time of stamps needs no mark: a disk that takes nothing keeps no push.
+    /// The time of stamps needs no ceiling: a disk that takes nothing keeps no push.
     @Test func stampsThatFollowTheClockWaitForNothing() {
         let stage = Self.stage()
-        stage.moment.stamps = StampBounds(floor: 0, mark: 5)
+        stage.moment.stamps = StampBounds(floor: 0, ceiling: 5)
         stage.shard.reserveStamps(beyond: 5)
         stage.apply(.follow(ActivityID(1), .topic(stage.topic), token: [1]))
         for version in UInt64(1)...20 {
@@ -56,7 +56,7 @@ import Testing
     func stampsBeginBehindThoseOfTheProcessBefore(ahead: Int64) {
         let stage = Self.stage()
         let floor = stage.moment.wallSeconds + ahead
-        stage.moment.stamps = StampBounds(floor: floor, mark: floor + 10)
+        stage.moment.stamps = StampBounds(floor: floor, ceiling: floor + 10)
         stage.shard.reserveStamps(beyond: floor + 10)
         for id in UInt64(1)...2 { stage.apply(.follow(ActivityID(id), .topic(stage.topic), token: [UInt8(id)])) }
         // Devices drop what is more than eight hours ahead: a clock was wrong then.
@@ -70,15 +70,15 @@ import Testing
 
     /// Limits and dates count in stamps, and the clock is to catch up.
     @Test func theLeastStampRisesSlowerThanTheClock() {
-        let mark = StampMark(
+        let ceiling = StampCeiling(
             StampBounds(after: 1_790_003_600, at: FeedTime(seconds: 1_790_000_000)),
             at: MonotonicTime(nanoseconds: 5))
         var moment = Moment(wallMilliseconds: 1_790_000_000_000, monotonicNanoseconds: 5)
         var last: Int64 = 1_790_003_600
         for minute in 0..<1200 as Range<Int64> {
             // Not beyond what is durable.
-            if minute > 0 { mark.raise(to: last + 60) }
-            moment.stamps = mark.bounds(at: moment.monotonic)
+            if minute > 0 { ceiling.raise(to: last + 60) }
+            moment.stamps = ceiling.bounds(at: moment.monotonic)
             #expect(moment.stampSecond > last)
             last = moment.stampSecond
             let lead = max(0, 3601 - minute * 6)
@@ -140,9 +140,9 @@ extension EmbeddedShard {
         return pushes.map(\.payload.stamp)
     }
 
-    /// Returns the marks of stamps that the shard has asked for since the last call.
+    /// Returns the stamp ceilings that the shard has asked for since the last call.
     fileprivate func stampRequests() -> [Int64] {
         shard.requestStamps(at: moment)
-        return feedback().compactMap { if case .stampsReach(let mark) = $0 { mark } else { nil } }
+        return feedback().compactMap { if case .stampsReach(let ceiling) = $0 { ceiling } else { nil } }
     }
 }

@@ -6,52 +6,52 @@ import Testing
 @Suite struct StampUseTests {
     private static let second: Int64 = 1_790_000_000
 
-    private static func moment(after seconds: Int64 = 0, mark: Int64) -> Moment {
+    private static func moment(after seconds: Int64 = 0, ceiling: Int64) -> Moment {
         var moment = Moment(wallMilliseconds: (second + seconds) * 1000, monotonicNanoseconds: 1)
-        moment.stamps = StampBounds(floor: 0, mark: mark)
+        moment.stamps = StampBounds(floor: 0, ceiling: ceiling)
         return moment
     }
 
     @Test func nothingIsAskedForWithoutAStoreThatReservesStamps() {
         var use = StampUse()
         use.note(Self.second + 1_000_000)
-        let asked = use.takeRequest(at: Self.moment(mark: 0))
+        let asked = use.takeRequest(at: Self.moment(ceiling: 0))
         #expect(asked == nil)
     }
 
     /// Cards with a state every moment have stamps ahead of the clock.
-    @Test func aMarkIsAskedForOnceWhenStampsHaveUsedHalfOfTheReserve() {
+    @Test func aCeilingIsAskedForOnceWhenStampsHaveUsedHalfOfTheReserve() {
         var use = StampUse()
-        let mark = Self.second + 10_000
-        use.reserve(beyond: mark)
-        let moment = Self.moment(mark: mark)
-        use.note(mark - StampMark.reserve / 2)
+        let ceiling = Self.second + 10_000
+        use.reserve(beyond: ceiling)
+        let moment = Self.moment(ceiling: ceiling)
+        use.note(ceiling - StampCeiling.reserve / 2)
         let early = use.takeRequest(at: moment)
-        use.note(mark - StampMark.reserve / 2 + 1)
+        use.note(ceiling - StampCeiling.reserve / 2 + 1)
         // An older stamp changes nothing.
         use.note(Self.second)
         let asked = [use.takeRequest(at: moment), use.takeRequest(at: moment)]
-        #expect(early == nil && asked == [mark - StampMark.reserve / 2 + 1 + StampMark.reserve, nil])
+        #expect(early == nil && asked == [ceiling - StampCeiling.reserve / 2 + 1 + StampCeiling.reserve, nil])
     }
 
-    @Test func aMarkIsAskedForWhenTheClockComesNearTheLastOne() {
+    @Test func aCeilingIsAskedForWhenTheClockComesNearTheLastOne() {
         var use = StampUse()
-        let mark = Self.second + 10_000
-        use.reserve(beyond: mark)
-        let near = 10_000 - StampMark.timeReserve / 2
-        let early = use.takeRequest(at: Self.moment(after: near, mark: mark))
-        let asked = use.takeRequest(at: Self.moment(after: near + 1, mark: mark))
-        #expect(early == nil && asked == Self.second + near + 1 + StampMark.timeReserve)
+        let ceiling = Self.second + 10_000
+        use.reserve(beyond: ceiling)
+        let near = 10_000 - StampCeiling.timeReserve / 2
+        let early = use.takeRequest(at: Self.moment(after: near, ceiling: ceiling))
+        let asked = use.takeRequest(at: Self.moment(after: near + 1, ceiling: ceiling))
+        #expect(early == nil && asked == Self.second + near + 1 + StampCeiling.timeReserve)
     }
 
-    /// All shards share the store's mark.
-    @Test func aMarkThatAnotherShardHasAskedForIsNotAskedForAgain() {
+    /// All shards share the store's ceiling.
+    @Test func aCeilingThatAnotherShardHasAskedForIsNotAskedForAgain() {
         var use = StampUse()
-        let mark = Self.second + 10_000
-        use.reserve(beyond: mark)
-        use.note(mark)
-        let marks = [mark + StampMark.reserve, mark]
-        let asked = marks.map { use.takeRequest(at: Self.moment(mark: $0)) }
-        #expect(asked == [nil, mark + StampMark.reserve])
+        let ceiling = Self.second + 10_000
+        use.reserve(beyond: ceiling)
+        use.note(ceiling)
+        let ceilings = [ceiling + StampCeiling.reserve, ceiling]
+        let asked = ceilings.map { use.takeRequest(at: Self.moment(ceiling: $0)) }
+        #expect(asked == [nil, ceiling + StampCeiling.reserve])
     }
 }

@@ -165,24 +165,24 @@ import Testing
         let memory = MemoryClaims()
         func opened() throws -> any ClaimStore { inMemory ? memory : try ClaimFolder(store: folder.path) }
         var store = try opened()
-        #expect(store.stampMark == nil)
-        #expect(try store.reserveStamps(at: Self.time(1000)) == StampBounds(floor: 0, mark: 1030))
-        try store.append([], CompletionChanges(), stampMark: 1500)
+        #expect(store.stampCeiling == nil)
+        #expect(try store.reserveStamps(at: Self.time(1000)) == StampBounds(floor: 0, ceiling: 1030))
+        try store.append([], CompletionChanges(), stampCeiling: 1500)
         try store.append([Self.claims("a", through: 1, [1])])
-        #expect(store.stampMark == 1500)
+        #expect(store.stampCeiling == 1500)
         store.close()
         store = try opened()
-        #expect(store.stampMark == 1500)
-        #expect(try store.readCompletions { _, _ in } == nil, "the mark is no head of completions")
+        #expect(store.stampCeiling == 1500)
+        #expect(try store.readCompletions { _, _ in } == nil, "the ceiling is no head of completions")
         // A process that ends before it has sent anything has used stamps up to its floor at most.
-        #expect(try store.reserveStamps(at: Self.time(900)) == StampBounds(floor: 1501, mark: 1501))
+        #expect(try store.reserveStamps(at: Self.time(900)) == StampBounds(floor: 1501, ceiling: 1501))
         store.close()
         store = try opened()
-        #expect(try store.reserveStamps(at: Self.time(2000)) == StampBounds(floor: 1502, mark: 2030))
+        #expect(try store.reserveStamps(at: Self.time(2000)) == StampBounds(floor: 1502, ceiling: 2030))
         #expect(try Self.read(store).count == 1)
-        // A clock that was years ahead leaves no mark for ever.
-        try store.append([], CompletionChanges(), stampMark: 1_000_000)
-        #expect(try store.reserveStamps(at: Self.time(3000)) == StampBounds(floor: 0, mark: 3030))
+        // A clock that was years ahead leaves no ceiling for ever.
+        try store.append([], CompletionChanges(), stampCeiling: 1_000_000)
+        #expect(try store.reserveStamps(at: Self.time(3000)) == StampBounds(floor: 0, ceiling: 3030))
         store.close()
     }
 
@@ -198,25 +198,25 @@ import Testing
             try #require(bounds.lead(at: now) <= 3600, "life \(life)")
             guard pushes > 0 else { continue }
             used = stamp
-            let mark = max(stamp + StampMark.reserve, now.milliseconds / 1000 + StampMark.timeReserve)
-            store.append([], CompletionChanges(), stampMark: mark)
+            let ceiling = max(stamp + StampCeiling.reserve, now.milliseconds / 1000 + StampCeiling.timeReserve)
+            store.append([], CompletionChanges(), stampCeiling: ceiling)
         }
     }
 
-    /// No clock makes a mark that is not one.
+    /// No clock makes a ceiling that is not one.
     @Test(arguments: [Int64.min, -1, 0, 7_258_118_400_000, .max])
-    func aWrongClockLeavesMarksThatCanBeRead(wall: Int64) throws {
+    func aWrongClockLeavesCeilingsThatCanBeRead(wall: Int64) throws {
         let folder = try TemporaryFolder.made()
         for _ in 0..<3 {
             let store = try ClaimFolder(store: folder.path)
             let bounds = try store.reserveStamps(at: FeedTime(milliseconds: wall))
-            #expect(bounds.mark >= bounds.floor && bounds.mark < UInt32.max)
+            #expect(bounds.ceiling >= bounds.floor && bounds.ceiling < UInt32.max)
             store.close()
         }
     }
 
-    /// Marks as this release writes them. They never change.
-    @Test func theFormOfAMarkStaysReadable() throws {
+    /// Ceilings as this release writes them. They never change.
+    @Test func theFormOfACeilingStaysReadable() throws {
         let folder = try TemporaryFolder.made()
         do {
             let environment = try Self.environment(of: folder)
@@ -224,7 +224,7 @@ import Testing
             let row: [UInt8] = [1, 0x80, 0xf7, 0xc4, 0xd5, 0x06]
             try environment.write([.init(table: 0, key: 2, row: LogEntry.sealed(row[...], at: 2))])
         }
-        #expect(try ClaimFolder(store: folder.path).stampMark == 1_790_000_000)
+        #expect(try ClaimFolder(store: folder.path).stampCeiling == 1_790_000_000)
     }
 
     @Test func aClaimFolderServesOneProcessAtATime() throws {
@@ -347,14 +347,14 @@ import Testing
     private final class FullDisk: ClaimStore {
         let failures: Locked<Int>
         let claims = Locked<[StoredClaims]>([])
-        let mark = Locked<Int64?>(nil)
-        let stamps: StampMark
-        /// Marks that stamps were bound by when each commit began.
+        let ceiling = Locked<Int64?>(nil)
+        let stamps: StampCeiling
+        /// Ceilings that stamps were bound by when each commit began.
         let bounds = Locked<[Int64]>([])
         var start: FeedTime? { nil }
-        var stampMark: Int64? { mark.withLock(\.self) }
+        var stampCeiling: Int64? { ceiling.withLock(\.self) }
 
-        init(failures: Int, stamps: StampMark = StampMark()) {
+        init(failures: Int, stamps: StampCeiling = StampCeiling()) {
             self.failures = Locked(failures)
             self.stamps = stamps
         }
@@ -363,7 +363,7 @@ import Testing
 
         func readCompletions(_ body: (CompletionKey, StoredCompletion) -> Void) -> CompletionHead? { nil }
 
-        func append(_ new: [StoredClaims], _ changes: CompletionChanges, stampMark: Int64?) throws(LogError) {
+        func append(_ new: [StoredClaims], _ changes: CompletionChanges, stampCeiling: Int64?) throws(LogError) {
             bounds.withLock { $0.append(stamps.reserved) }
             let isFull = failures.withLock { left in
                 left -= 1
@@ -371,39 +371,39 @@ import Testing
             }
             if isFull { throw LogError("the disk is full") }
             claims.withLock { $0 += new }
-            if let stampMark { mark.withLock { $0 = stampMark } }
+            if let stampCeiling { ceiling.withLock { $0 = stampCeiling } }
         }
 
         func read(_ body: (StoredClaims) -> Void) {}
     }
 
-    @Test(.timeLimit(.minutes(2))) func stampsAreFreeOnceTheirMarkIsDurable() throws {
+    @Test(.timeLimit(.minutes(2))) func stampsAreFreeOnceTheirCeilingIsDurable() throws {
         let loop = try Loop()
-        let stamps = StampMark(StampBounds(floor: 3, mark: 5), at: MonotonicTime(nanoseconds: 0))
+        let stamps = StampCeiling(StampBounds(floor: 3, ceiling: 5), at: MonotonicTime(nanoseconds: 0))
         let disk = FullDisk(failures: 1, stamps: stamps)
         let queue = try ClaimQueue(disk, stamps: stamps, loop: loop)
         queue.onDurable = { _, _ in
-            // The claim is of the commit of these marks, or of a later one.
-            #expect(disk.stampMark == 20)
+            // The claim is of the commit of these ceilings, or of a later one.
+            #expect(disk.stampCeiling == 20)
             loop.stop()
         }
         queue.reserve(stampsThrough: 20)
         queue.reserve(stampsThrough: 12)
         queue.append(Self.claims("a", through: 1, [1]), 1, shard: 0)
         loop.run()
-        // A shard that is behind another one lowers no mark.
+        // A shard that is behind another one lowers no ceiling.
         queue.reserve(stampsThrough: 15)
         queue.append(Self.claims("a", through: 1, [1]), 2, shard: 0)
         loop.run()
         queue.close()
         #expect(disk.bounds.withLock { $0.prefix(2) } == [5, 5], "raised before the disk has taken it")
-        #expect(stamps.bounds(at: MonotonicTime(nanoseconds: 0)) == StampBounds(floor: 3, mark: 20))
+        #expect(stamps.bounds(at: MonotonicTime(nanoseconds: 0)) == StampBounds(floor: 3, ceiling: 20))
     }
 
     @Test(.timeLimit(.minutes(2))) func theQueueAnswersWhenClaimsAreDurable() throws {
         let loop = try Loop()
         let disk = FullDisk(failures: 1)
-        let queue = try ClaimQueue(disk, stamps: StampMark(), loop: loop)
+        let queue = try ClaimQueue(disk, stamps: StampCeiling(), loop: loop)
         var durable: [Int: UInt64] = [:]
         var lines: [String] = []
         queue.onReport = { lines.append($0) }

@@ -4,7 +4,7 @@ import FanfareTestSupport
 
 @testable import Fanfare
 
-/// A store in memory, of which a crash leaves what was synced: entries, people, and claims with completions and marks of stamps, each apart.
+/// A store in memory, of which a crash leaves what was synced: entries, people, and claims with completions and stamp ceilings, each apart.
 final class CrashDisk: CheckpointSink {
     let log = MemoryLog()
     private(set) var claims = MemoryClaims()
@@ -13,8 +13,8 @@ final class CrashDisk: CheckpointSink {
     private var entries: [LogEntry] = []
     private var peopleEntries: [PeopleEntry] = []
     private var completions = CompletionChanges()
-    private var stampMark: Int64?
-    private(set) var stamps = StampMark()
+    private var stampCeiling: Int64?
+    private(set) var stamps = StampCeiling()
     private var requests: [(claims: StoredClaims, ticket: UInt64, shard: Int)] = []
     private(set) var intake = Intake(commit: { _ in }, write: { _ in })
     private var isFinishing = false
@@ -25,9 +25,9 @@ final class CrashDisk: CheckpointSink {
     ///
     /// - Parameter firstApp: the first app of the life's engine.
     func restart(at clock: ManualClock, firstApp: AppID?) throws {
-        stampMark = nil
+        stampCeiling = nil
         let wall = clock.source.wall
-        stamps = StampMark(try claims.reserveStamps(at: wall), at: clock.now)
+        stamps = StampCeiling(try claims.reserveStamps(at: wall), at: clock.now)
         (entries, peopleEntries, requests, isFinishing) = ([], [], [], false)
         completions = CompletionChanges()
         register = PeopleRegister(people, firstApp: firstApp)
@@ -41,7 +41,7 @@ final class CrashDisk: CheckpointSink {
     func loseClaims() { claims = MemoryClaims() }
 
     func change(_ change: (inout CompletionChanges) -> Void) { change(&completions) }
-    func reserve(stampsThrough mark: Int64) { stampMark = max(stampMark ?? mark, mark) }
+    func reserve(stampsThrough ceiling: Int64) { stampCeiling = max(stampCeiling ?? ceiling, ceiling) }
 
     func claim(_ claims: StoredClaims, _ ticket: UInt64, shard: Int) { requests.append((claims, ticket, shard)) }
 
@@ -52,9 +52,9 @@ final class CrashDisk: CheckpointSink {
     func sync(_ part: Part) -> Bool {
         switch part {
         case .claims:
-            guard !requests.isEmpty || !completions.isEmpty || stampMark != nil else { return false }
-            claims.append(requests.map(\.claims), completions, stampMark: stampMark)
-            if let mark = stampMark.take() { stamps.raise(to: mark) }
+            guard !requests.isEmpty || !completions.isEmpty || stampCeiling != nil else { return false }
+            claims.append(requests.map(\.claims), completions, stampCeiling: stampCeiling)
+            if let ceiling = stampCeiling.take() { stamps.raise(to: ceiling) }
             completions = CompletionChanges()
             let answers = requests
             requests = []

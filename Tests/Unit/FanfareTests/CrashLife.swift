@@ -129,7 +129,7 @@ final class CrashLife: EngineCoreDelegate {
             return !core.isCongested
         case .settled(let uncertain, let unnamed, _):
             disk.intake.endLoading(uncertain: uncertain)
-            disk.claims.append(unnamed, CompletionChanges(), stampMark: nil)
+            disk.claims.append(unnamed, CompletionChanges(), stampCeiling: nil)
             loading.noteNamed()
         case .giveUp(let cards):
             for (card, failure) in cards where failure != .uncertain || turn.noteReport(ofUncertain: card.id.rawValue) {

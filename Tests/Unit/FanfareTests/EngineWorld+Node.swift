@@ -29,7 +29,7 @@ extension EngineWorld {
 
         init(
             app: Int, _ clock: ManualClock, _ room: Room, pace: Duration, lineups: LineupRules, keepsClaims: Bool,
-            besideOthers: Bool = true, stamps: StampMark = StampMark(), loading: LoadingQueue? = nil,
+            besideOthers: Bool = true, stamps: StampCeiling = StampCeiling(), loading: LoadingQueue? = nil,
             wakeCore: @escaping () -> Void
         ) {
             self.app = app

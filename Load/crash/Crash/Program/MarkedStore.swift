@@ -99,10 +99,10 @@ final class MarkedClaims: ClaimStore {
 
     var start: FeedTime? { store.start }
     func begin(at start: FeedTime) throws(LogError) { try store.begin(at: start) }
-    var stampMark: Int64? { store.stampMark }
-    func append(_ claims: [StoredClaims], _ changes: CompletionChanges, stampMark: Int64?) throws(LogError) {
+    var stampCeiling: Int64? { store.stampCeiling }
+    func append(_ claims: [StoredClaims], _ changes: CompletionChanges, stampCeiling: Int64?) throws(LogError) {
         try marks.during(.claims) { () throws(LogError) in
-            try store.append(claims, changes, stampMark: stampMark)
+            try store.append(claims, changes, stampCeiling: stampCeiling)
         }
     }
     func read(_ body: (StoredClaims) -> Void) throws(LogError) { try store.read(body) }

@@ -4,22 +4,22 @@ internal import Glibc
 ///
 /// The file has three numbers: that position, or 0; the position at which earlier processes have ended; and the number of processes in a row that
 /// have ended there. Confined to the thread of its log.
-@safe final class RecallMark {
+@safe final class RecallProgress {
     private static let count = 3
     private let numbers: UnsafeMutablePointer<UInt64>
 
     /// Maps the file; `nil` if the system refuses, as on a full disk: a process that ends then leaves no trace.
     init?(of descriptor: CInt) {
-        let bytes = RecallMark.count * MemoryLayout<UInt64>.stride
+        let bytes = RecallProgress.count * MemoryLayout<UInt64>.stride
         // A mapped page that the disk has no room for would end the process.
         guard posix_fallocate(descriptor, 0, off_t(bytes)) == 0,
             let address = unsafe mmap(nil, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0),
             unsafe address != MAP_FAILED
         else { return nil }
-        unsafe numbers = address.bindMemory(to: UInt64.self, capacity: RecallMark.count)
+        unsafe numbers = address.bindMemory(to: UInt64.self, capacity: RecallProgress.count)
     }
 
-    deinit { unsafe munmap(numbers, RecallMark.count * MemoryLayout<UInt64>.stride) }
+    deinit { unsafe munmap(numbers, RecallProgress.count * MemoryLayout<UInt64>.stride) }
 
     /// Notes that the entry is about to be decided. Processes that have ended at an earlier entry do not count any more.
     func begin(_ position: LogPosition) {
