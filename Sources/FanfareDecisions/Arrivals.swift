@@ -6,8 +6,8 @@ struct Arrivals: Sendable {
     /// Greatest event time so far, each capped at its arrival. An event that is older by more than the rules' tolerance is late.
     @PackedTime private(set) var newestAt: FeedTime?
     private var lag = FeedLag()
-    /// Event time of the start that began the topic's current turn, if the topic's rules reopen it afresh.
-    private(set) var turnBeganAt = FeedTime.plausible.lowerBound
+    /// Event time of the start that began the topic's current tenure, if the topic's rules reopen it afresh.
+    private(set) var tenureBeganAt = FeedTime.plausible.lowerBound
     /// Usual time between two events, in milliseconds: a mean that weights recent gaps more. Not a `Duration`, because every event
     /// updates it and `Duration` arithmetic is 128 bits wide.
     private(set) var gapMilliseconds: Int64?
@@ -45,11 +45,11 @@ struct Arrivals: Sendable {
     ///
     /// - Parameters:
     ///   - isNewest: `true` if no earlier event was newer.
-    ///   - beginsTurn: `true` if a turn of the topic begins with the event.
-    mutating func advance(to at: FeedTime, isNewest: Bool, beginsTurn: Bool, now: FeedTime) {
+    ///   - beginsTenure: `true` if a tenure of the topic begins with the event.
+    mutating func advance(to at: FeedTime, isNewest: Bool, beginsTenure: Bool, now: FeedTime) {
         if isNewest { lag.note(now.milliseconds - at.milliseconds, at: now) }
         newestAt = max(at, newestAt ?? at)
-        if beginsTurn { turnBeganAt = at }
+        if beginsTenure { tenureBeganAt = at }
     }
 
     /// Forgets the feed's ids, times and lag, so that they count from here. Keeps the usual gap.
@@ -57,7 +57,7 @@ struct Arrivals: Sendable {
         recentIDs = RecentIDs(capacity: idsMax)
         newestAt = nil
         lag = FeedLag()
-        turnBeganAt = FeedTime.plausible.lowerBound
+        tenureBeganAt = FeedTime.plausible.lowerBound
     }
 }
 
@@ -66,7 +66,7 @@ extension Arrivals {
         recentIDs.write(to: &writer)
         writer.write(newestAt)
         lag.write(to: &writer)
-        writer.write(turnBeganAt)
+        writer.write(tenureBeganAt)
         writer.write(gapMilliseconds) { $0.write(signed: $1) }
         writer.write(newestNow)
     }
@@ -75,7 +75,7 @@ extension Arrivals {
         recentIDs = try RecentIDs(reading: &reader)
         newestAt = try reader.optionalDecidedTime()
         lag = try FeedLag(reading: &reader)
-        turnBeganAt = try reader.decidedTime()
+        tenureBeganAt = try reader.decidedTime()
         gapMilliseconds = try reader.optional { (reader) throws(SerialError) in try reader.signed() }
         newestNow = try reader.optionalDecidedTime()
         guard gapMilliseconds.map({ 0..<1 << 50 ~= $0 }) ?? true else { throw .malformed("gap") }

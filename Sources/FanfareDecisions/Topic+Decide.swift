@@ -30,14 +30,14 @@ extension Topic {
             if let id = event.id { arrivals.insert(id) }
             return
         }
-        guard isStartOfAnotherTurn(event) else {
+        guard isStartOfAnotherTenure(event) else {
             if let reason = reasonOfBefore(event, now: context.now) { return context.draft.set(.late, reason) }
             return decideNews(event, in: &context, into: &decisions)
         }
         let last = self
         beginAfresh()
         decideNews(event, in: &context, into: &decisions)
-        // A rejected event changes nothing and begins no turn.
+        // A rejected event changes nothing and begins no tenure.
         if context.draft.outcome == .rejected { self = last }
     }
 
@@ -110,7 +110,7 @@ extension Topic {
         guard context.draft.outcome != .duplicate, !event.isCorrection else { return }
         arrivals.advance(
             to: min(event.at, context.latest), isNewest: isNewest,
-            beginsTurn: isFirst && event.lifecycle == .start && rules.lifetime.reopens == .afresh, now: context.now)
+            beginsTenure: isFirst && event.lifecycle == .start && rules.lifetime.reopens == .afresh, now: context.now)
     }
 
     /// Begins the topic, ends it, or shows its news, depending on the event.

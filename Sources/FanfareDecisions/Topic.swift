@@ -14,7 +14,7 @@ struct Topic: Sendable {
     var orders = TopicOrders()
     var governor = AlertGovernor()
     /// Newest publication under the topic's id, without its alert; `nil` before the first. A topic that begins afresh keeps it: people who
-    /// have not got the end of the turn before still get it.
+    /// have not got the end of the tenure before still get it.
     var newest: Publication?
     /// Is `true` if a restart is not to send `newest`, because phones may have a later version that is not known any more.
     var isNewestWithheld = false
@@ -71,7 +71,7 @@ struct Topic: Sendable {
         }
     }
 
-    /// Schedules the newest publication, which a restart sends to the shards, by the shown state and the present rules. The end of an earlier turn
+    /// Schedules the newest publication, which a restart sends to the shards, by the shown state and the present rules. The end of an earlier tenure
     /// has no scheduled time: a checkpoint does not keep its state as an object.
     mutating func scheduleNewest() {
         let time = shown.state.flatMap { rules.schedule(of: $0, shownSince: shown.startedAt) }

@@ -181,8 +181,8 @@ package struct Expiry: Sendable, Hashable {
     private let ranks: Ranks
     package let event: Event
     package let priority: Priority
-    /// Is `true` on an end after which the id belongs to another turn, such as a table's next guests: later publications and
-    /// followers are of that turn.
+    /// Is `true` on an end after which the id belongs to another tenure, such as a table's next guests: later publications and
+    /// followers are of that tenure.
     package let freesID: Bool
     /// Is `true` for an operator's republication, which goes even to activities that have this state.
     @usableFromInline package let isRepublished: Bool

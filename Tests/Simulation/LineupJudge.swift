@@ -22,7 +22,7 @@ struct Match: TopicContentState {
 
     init?(_ publication: Publication, highlighting highlight: String? = nil) {
         guard var match = try? JSONDecoder().decode(Match.self, from: Data(publication.state.bytes)) else { return nil }
-        // A state without a highlight stays so, because the alert may be of another turn.
+        // A state without a highlight stays so, because the alert may be of another tenure.
         if match.highlight != nil { match.highlight = highlight ?? match.highlight }
         self = match
     }

@@ -100,7 +100,7 @@ extension World {
     private func mayBeOver(_ audience: AudienceKey, for phone: Phone, node: Node) -> Bool {
         guard case .lineup(let topics, _) = audience else { return false }
         return topics.allSatisfy { topic in
-            node.newest(topic, for: phone).map { $0.event == .end } ?? (node.turns[topic] != nil)
+            node.newest(topic, for: phone).map { $0.event == .end } ?? (node.tenures[topic] != nil)
         }
     }
 
@@ -243,7 +243,7 @@ extension World {
         else { return nil }
         var phone = Phone(renewing: phones[old], id: ActivityID(hashing: name))
         phone.card = Phone.Card(name, edition: edition, renews: old)
-        phone.joined(served, turn: phones[old].following.turn, isWaited: false, at: moment.monotonic)
+        phone.joined(served, tenure: phones[old].following.tenure, isWaited: false, at: moment.monotonic)
         phones.append(phone)
         return phones.count - 1
     }

@@ -7,7 +7,7 @@ extension Phone {
         /// Audience served before it left. Its card, if there is one, shows that until its end.
         private(set) var left: AudienceKey?
         /// Turn of the topic that it follows; unused for a lineup.
-        private(set) var turn = 0
+        private(set) var tenure = 0
         /// Audience that it was moved to while its end was in flight, and goes to if that does not arrive; `nil` for nowhere.
         var postponed: AudienceKey?
         private(set) var joinedAt = MonotonicTime.always
@@ -16,11 +16,11 @@ extension Phone {
         /// Time since which publications wait for it; a card without a token is not a member.
         var memberSince = MonotonicTime.always
 
-        mutating func join(_ audience: AudienceKey?, turn: Int, at now: MonotonicTime) {
+        mutating func join(_ audience: AudienceKey?, tenure: Int, at now: MonotonicTime) {
             postponed = nil
             if audience == nil { left = served }
             served = audience
-            self.turn = turn
+            self.tenure = tenure
             joinedAt = now
             joins += 1
             memberSince = now

@@ -63,12 +63,12 @@ struct Phone {
     /// Notes that the shard knows the phone's new audience.
     ///
     /// - Parameters:
-    ///   - turn: turn of the topic that it follows.
+    ///   - tenure: tenure of the topic that it follows.
     ///   - isWaited: `true` if nothing is published for the audience yet.
-    mutating func joined(_ audience: AudienceKey?, turn: Int, isWaited: Bool, at now: MonotonicTime) {
+    mutating func joined(_ audience: AudienceKey?, tenure: Int, isWaited: Bool, at now: MonotonicTime) {
         // An activity whose end is in flight does not move yet; but it leaves.
         guard !life.isGone, !life.isEnding || audience == nil, served != audience else { return }
-        following.join(audience, turn: turn, at: now)
+        following.join(audience, tenure: tenure, at: now)
         isOwedWhatItRefused()
         lineup = LineupCard()
         // The person changed something, so one push is allowed even if the content is the same.
@@ -101,7 +101,7 @@ struct Phone {
     ///
     /// - Parameter isThere: `true` if the old card certainly exists and was not let go of.
     mutating func takesOver(from old: Phone, isThere: Bool) {
-        guard served == old.served, following.turn == old.following.turn else { return }
+        guard served == old.served, following.tenure == old.following.tenure else { return }
         alerts.excuse(what: old.alerts)
         // The successor gets the alerts that the old card has not been given.
         guard !old.life.isGone, !old.life.isEnding else { return }

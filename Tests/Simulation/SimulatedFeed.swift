@@ -229,7 +229,7 @@ struct SimulatedFeed {
         return commands()
     }
 
-    /// Delivers the end of the turn before once more.
+    /// Delivers the end of the tenure before once more.
     private mutating func endAgain(_ index: Int) {
         guard disorders, beginsAfresh, let ended = endedAt[topics[index]], random.chance(0.5),
             now - ended > TopicRules.football.pace.lateAfter

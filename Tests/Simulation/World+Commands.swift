@@ -44,22 +44,22 @@ extension World {
         return true
     }
 
-    /// Is `true` if the phone is being ended, or lacks only the end of the former turn under the id that it is to follow.
+    /// Is `true` if the phone is being ended, or lacks only the end of the former tenure under the id that it is to follow.
     func isEnding(_ index: Int, named audience: AudienceKey) -> Bool {
         let phone = phones[index]
         if phone.life.isEnding { return true }
         guard case .topic(let topic) = audience, phone.served == audience else { return false }
-        return phone.following.turn < nodes[phone.node].turn(of: topic)
+        return phone.following.tenure < nodes[phone.node].tenure(of: topic)
     }
 
     /// Notes that the shard knows what the phone shows from now on.
     func join(_ index: Int, _ audience: AudienceKey?) {
         let audience = audience.map(shared)
         let node = nodes[phones[index].node]
-        var turn = 0
-        if case .topic(let topic) = audience { turn = node.turn(of: topic) }
+        var tenure = 0
+        if case .topic(let topic) = audience { tenure = node.tenure(of: topic) }
         phones[index].joined(
-            audience, turn: turn, isWaited: audience.map(node.isWaited) == true, at: moment.monotonic)
+            audience, tenure: tenure, isWaited: audience.map(node.isWaited) == true, at: moment.monotonic)
     }
 
     /// - Returns: `true` if a command was waiting and the shard could take it.

@@ -38,9 +38,9 @@ extension World {
         /// All versions sent to this shard per topic; `endedAt` has the time of the topic's end.
         var told: [TopicID: [Told]] = [:]
         var endedAt: [TopicID: MonotonicTime] = [:]
-        /// Turn of each topic's id that was published last; `lastOfTurn` has the last publication of each turn.
-        var turns: [TopicID: Int] = [:]
-        var lastOfTurn: [Turn: Publication] = [:]
+        /// Tenure of each topic's id that was published last; `lastOfTenure` has the last publication of each tenure.
+        var tenures: [TopicID: Int] = [:]
+        var lastOfTenure: [Tenure: Publication] = [:]
         /// Topics that the core has forgotten and a phone still shows.
         var forgotten: Set<TopicID> = []
         /// Topics of `forgotten` that no phone may have shown for a moment, so that the shard may have forgotten them, too.

@@ -26,7 +26,7 @@ struct EarlierCompletions: Sendable {
     mutating func insert(_ stored: StoredCompletion, at key: CompletionKey) {
         rows.append((key, stored))
         let name = Key(topic: stored.topic, app: stored.app)
-        // The later of two turns of a topic counts.
+        // The later of two tenures of a topic counts.
         if let known = completions[name], known.stored.birth > stored.birth { return }
         completions[name] = Completion(stored: stored, exceptions: Set(stored.exceptions))
     }

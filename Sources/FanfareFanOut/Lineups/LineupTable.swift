@@ -316,7 +316,7 @@ final class LineupTable {
     // MARK: Alerts
 
     /// Returns whether the lineup had an alert with the same cause and text before this one: one fact may be in two topics of a lineup. Facts
-    /// of different topics may share a provider's id, but then their texts differ. A topic that begins again may repeat an alert of its earlier turn.
+    /// of different topics may share a provider's id, but then their texts differ. A topic that begins again may repeat an alert of its earlier tenure.
     @inline(__always)
     func isRepeat(_ alert: IssuedAlert, _ row: Int) -> Bool {
         alert.mayBeRepeated && isRepeatOfAnotherTopic(alert, row)

@@ -182,7 +182,7 @@ final class TopicPublisher {
 }
 
 extension Publication {
-    /// Returns whether another publication under the same id is that of another topic, or of the topic's next turn.
+    /// Returns whether another publication under the same id is that of another topic, or of the topic's next tenure.
     fileprivate func isSucceeded(by other: Publication) -> Bool {
         topic.birth != other.topic.birth || event == .end && freesID && other.event != .end
     }

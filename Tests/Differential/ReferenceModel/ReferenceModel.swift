@@ -45,7 +45,7 @@ package struct ReferenceModel {
         /// Lag behind log time and time of arrival, for each event that was no older than the events before it.
         var lags: [(lag: Int64, at: Int64)] = []
         /// Time of the start, if the start was the first arrival.
-        var turnBeganAt: Int64?
+        var tenureBeganAt: Int64?
         /// Patches that were taken. `doubts` has the refused ones since then whose times were newer nevertheless; `formerAt` is the newest
         /// time of the numbering before the present one.
         var patches: [(seq: UInt64?, at: Int64)] = []
@@ -119,7 +119,7 @@ package struct ReferenceModel {
             if let id = arrival.id, !seenOrders.insert(id).inserted { return }
             return operate(operation, scope, at: arrival.now)
         }
-        // The arrival belongs to a turn before: it has no effect and begins no game.
+        // The arrival belongs to a tenure before: it has no effect and begins no game.
         if life == nil, isOfBefore(arrival, at: arrival.at, Life()) { return }
         var game = life ?? Life()
         life = nil
@@ -142,11 +142,11 @@ package struct ReferenceModel {
             if let id = arrival.id { game.seenEvents.insert(id) }
             return
         }
-        // A start older than the latest arrivals is the former turn's, delivered again.
+        // A start older than the latest arrivals is the former tenure's, delivered again.
         let isLate = game.newestAt != .min && at < game.newestAt - GameFeed.lateAfter
         if game.ended, isStart, reopens == .afresh, !isLate { game = Life() }
         if isOfBefore(arrival, at: at, game) { return }
-        if isStart, reopens == .afresh, game.newestAt == .min, game.shown == nil { game.turnBeganAt = min(at, now) }
+        if isStart, reopens == .afresh, game.newestAt == .min, game.shown == nil { game.tenureBeganAt = min(at, now) }
         let before = game.state
         let age = max(0, game.newestAt == .min ? 0 : game.newestAt - at)
         // For the first arrival and for a backlog, log time alone tells how long ago the event happened.
@@ -248,7 +248,7 @@ package struct ReferenceModel {
         }
     }
 
-    /// Is `true` for an arrival of the turn before: one older than the turn's start, unless its number is newer; and an old end as the
+    /// Is `true` for an arrival of the tenure before: one older than the tenure's start, unless its number is newer; and an old end as the
     /// first arrival, which ends something that was never shown.
     private func isOfBefore(_ arrival: GameFeed.Arrival, at: Int64, _ game: Life) -> Bool {
         if arrival.isCorrection { return false }
@@ -256,7 +256,9 @@ package struct ReferenceModel {
         if case .patch(let seq?, _, _) = arrival.what, let newest = game.patches.last(where: { $0.seq != nil })?.seq {
             isNewByNumber = seq > newest
         }
-        if let turnBeganAt = game.turnBeganAt, at < turnBeganAt - GameFeed.lateAfter, !isNewByNumber { return true }
+        if let tenureBeganAt = game.tenureBeganAt, at < tenureBeganAt - GameFeed.lateAfter, !isNewByNumber {
+            return true
+        }
         guard case .end = arrival.what, reopens == .afresh else { return false }
         return game.newestAt == .min && game.shown == nil && arrival.now - at > GameFeed.behindMax
     }
@@ -320,7 +322,7 @@ package struct ReferenceModel {
         case .reset:
             game.seenEvents = []
             game.newestAt = .min
-            game.turnBeganAt = nil
+            game.tenureBeganAt = nil
             game.lags = []
             game.patches = []
             game.doubts = []

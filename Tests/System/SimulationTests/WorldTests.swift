@@ -14,7 +14,7 @@ import Testing
     /// Worlds that have once shown a fault of the engine or of its judges: cards that outlived their limit, a version that showed more
     /// or less with an alert, ordinary alerts in the place of an essential one, a dead token that a shut guard held for ever, and an
     /// alert that outlived a weightier one of its topic which others had crowded out. With more trouble these followed: alerts and ends of
-    /// topics that were over while an activity waited for the next turn, a lineup that went on and was ended, fates of the second card of a
+    /// topics that were over while an activity waited for the next tenure, a lineup that went on and was ended, fates of the second card of a
     /// name, a state that was refused after it had been shown, and an unfollow of the next card that was lost while the old one was being
     /// ended. A world that has changed since takes another course, so each of the engine's faults also has a test of its own, and each
     /// world keeps the troubles that it had.

@@ -10,7 +10,7 @@ import Testing
         var arrivals = Arrivals(idsMax: 4)
         for second in seconds {
             let isNewest = arrivals.age(of: feed.event(second)) == nil
-            arrivals.advance(to: at(second), isNewest: isNewest, beginsTurn: false, now: at(second))
+            arrivals.advance(to: at(second), isNewest: isNewest, beginsTenure: false, now: at(second))
         }
         return arrivals
     }
@@ -40,16 +40,16 @@ import Testing
 
     @Test func feedThatHandsOverItsBacklogIsBehind() {
         var arrivals = Arrivals(idsMax: 4)
-        arrivals.advance(to: at(0), isNewest: true, beginsTurn: false, now: at(3600))
+        arrivals.advance(to: at(0), isNewest: true, beginsTenure: false, now: at(3600))
         #expect(arrivals.isBehind(feed.event(1800), now: at(3601)))
         #expect(!arrivals.isBehind(feed.event(1), now: at(3601)))
     }
 
-    @Test func turnBeginsWithItsStart() {
+    @Test func tenureBeginsWithItsStart() {
         var arrivals = Arrivals(idsMax: 4)
-        arrivals.advance(to: at(10), isNewest: true, beginsTurn: true, now: at(10))
-        arrivals.advance(to: at(20), isNewest: true, beginsTurn: false, now: at(20))
-        #expect(arrivals.turnBeganAt == at(10))
+        arrivals.advance(to: at(10), isNewest: true, beginsTenure: true, now: at(10))
+        arrivals.advance(to: at(20), isNewest: true, beginsTenure: false, now: at(20))
+        #expect(arrivals.tenureBeganAt == at(10))
     }
 
     @Test func oldestIDMakesRoom() {
@@ -65,7 +65,7 @@ import Testing
         arrivals.insert("a")
         arrivals.reset(idsMax: 4)
         #expect(arrivals.newestAt == nil && !arrivals.contains("a"))
-        #expect(arrivals.turnBeganAt == FeedTime.plausible.lowerBound)
+        #expect(arrivals.tenureBeganAt == FeedTime.plausible.lowerBound)
         #expect(arrivals.gapMilliseconds == 10_000)
     }
 }

@@ -267,7 +267,7 @@ import Testing
     }
 
     /// The feed delivers at least once, and gives its events no ids.
-    @Test(arguments: [1, nil] as [UInt64?]) func theStartOfATurnThatIsOverBeginsNoOtherTurn(seq: UInt64?) {
+    @Test(arguments: [1, nil] as [UInt64?]) func theStartOfATenureThatIsOverBeginsNoOtherTenure(seq: UInt64?) {
         var story = Scripted()
         let first = start(0, ["position": 2], seq: seq)
         story.apply(first)
@@ -288,7 +288,7 @@ import Testing
     }
 
     /// The feed delivers at least once, or late.
-    @Test(arguments: ["e9", nil] as [String?]) func whatIsOfTheTurnBeforeChangesNothingOfTheNext(id: String?) {
+    @Test(arguments: ["e9", nil] as [String?]) func whatIsOfTheTenureBeforeChangesNothingOfTheNext(id: String?) {
         var story = Scripted()
         story.apply(table.set(0, ["position": 2]))
         let last = end(60, id: id)
@@ -299,11 +299,11 @@ import Testing
         #expect(story.apply(table.set(61, ["name": "Ann"], seq: 3), now: at(83)).outcome == .late)
         #expect(story.publications.map(\.event) == [.update, .end, .update])
         #expect(story.state("table/7", "position") == 12 && story.state("table/7", "name") == nil)
-        // The clock is a little behind, so the end belongs to this turn.
+        // The clock is a little behind, so the end belongs to this tenure.
         #expect(story.apply(end(76), now: at(200)).outcome == .published)
     }
 
-    @Test func aNumberThatHasNotBeenIsOfThisTurnWhateverItsTime() {
+    @Test func aNumberThatHasNotBeenIsOfThisTenureWhateverItsTime() {
         var story = Scripted()
         story.apply(table.set(0, ["position": 2], seq: 1))
         story.apply(end(60, seq: 2))
@@ -312,7 +312,7 @@ import Testing
         #expect(story.topic("table/7")?.state["position"] == 11)
     }
 
-    @Test func afterAResetTimesOfTheTurnCountFromThere() {
+    @Test func afterAResetTimesOfTheTenureCountFromThere() {
         var story = Scripted()
         story.apply(table.set(0, ["position": 2]))
         story.apply(end(60))
@@ -333,7 +333,7 @@ import Testing
                 #expect(story.apply(start(delay + 2, ["position": 4])).outcome == .published)
                 #expect(story.topic("table/7")?.published?["position"] == 4)
                 #expect(story.topic("table/7")?.published?["name"] == nil)
-                #expect(story.apply(end(1), now: at(delay + 10)).outcome == .late, "that turn goes on")
+                #expect(story.apply(end(1), now: at(delay + 10)).outcome == .late, "that tenure goes on")
             }
         }
     }

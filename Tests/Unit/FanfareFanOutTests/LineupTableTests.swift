@@ -159,7 +159,7 @@ import Testing
     }
 
     /// A topic begins again under its id, and its facts' ids with it.
-    @Test func aTopicsNextTurnMaySayTheSame() {
+    @Test func aTopicsNextTenureMaySayTheSame() {
         let table = LineupTable()
         let row = table.insert(.init(topics: [1, 2], pinned: nil), audience: 0)
         publish(1, of: 1, in: table, cause: "next")

@@ -234,9 +234,9 @@ import Testing
         #expect(service.told(of: "goal").count == 100 && service.shard.violatedInvariant() == nil)
     }
 
-    /// A topic begins again under its id while cards are loaded: its former turn's goal is news to nobody any more. One that has not been forgotten
+    /// A topic begins again under its id while cards are loaded: its former tenure's goal is news to nobody any more. One that has not been forgotten
     /// keeps its birth.
-    @Test(arguments: [false, true]) func theAlertOfAFormerTurnIsToldNobody(isForgotten: Bool) {
+    @Test(arguments: [false, true]) func theAlertOfAFormerTenureIsToldNobody(isForgotten: Bool) {
         let service = Self.service()
         service.apply(.publishResumed(Self.resumed(ScriptedService.match, alerting: "goal", at: 10)))
         service.apply(.load)

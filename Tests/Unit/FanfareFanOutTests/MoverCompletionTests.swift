@@ -6,8 +6,8 @@ import Testing
 
 /// With a store, a completion leaves out those whom the store has among a topic's followers, and who cannot follow it yet.
 @Suite struct MoverCompletionTests {
-    /// A restart would take those whose end has not arrived for followers of the next turn, who have its version.
-    @Test(arguments: [1, 2]) func whileAnEndIsOwedTheNextTurnIsNotComplete(birth: UInt64) {
+    /// A restart would take those whose end has not arrived for followers of the next tenure, who have its version.
+    @Test(arguments: [1, 2]) func whileAnEndIsOwedTheNextTenureIsNotComplete(birth: UInt64) {
         for besideOthers in [false, true] {
             let service = CompletionTests.service(members: 3, besideOthers: besideOthers)
             service.apply(.publish(CompletionTests.publication(1)))

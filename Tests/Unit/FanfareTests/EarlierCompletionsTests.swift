@@ -48,7 +48,7 @@ import Testing
     }
 
     /// The next guests at a table have nothing of what the ones before had.
-    @Test func aCompletionIsOfOneTurnOfATopic() {
+    @Test func aCompletionIsOfOneTenureOfATopic() {
         let former = Self.publication(version: 1, goals: 0)
         let next = Self.publication(version: 1, goals: 0, birth: 9)
         #expect(!Self.completions(of: former).isOf(next, app: nil))

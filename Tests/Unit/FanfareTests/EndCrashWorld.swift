@@ -47,7 +47,7 @@ final class EndCrashWorld {
     /// What the lives have met, so that a test can tell that its worlds are worth anything.
     struct Met {
         /// Ends that arrived, and topics that began again.
-        var ends = 0, turns = 0
+        var ends = 0, tenures = 0
         /// Moves and follows of cards whose ends were in flight.
         var beside = 0
         /// How often a phone was found to show what its topic does.
@@ -55,7 +55,7 @@ final class EndCrashWorld {
 
         static func += (sum: inout Met, more: Met) {
             sum.ends += more.ends
-            sum.turns += more.turns
+            sum.tenures += more.tenures
             sum.beside += more.beside
             sum.shown += more.shown
         }
@@ -194,7 +194,7 @@ final class EndCrashWorld {
             topic: topic, topicKind: .generic, at: clock.truth, id: "\(sequence)", kind: "number",
             lifecycle: lifecycle, change: .patch(["number": .int(Int64(sequence))]))
         guard post(.event(event)) else { return }
-        if isOver { met.turns += 1 }
+        if isOver { met.tenures += 1 }
         tell("event \(sequence) of \(topic)\(lifecycle.map { ", its \($0)" } ?? "")")
     }
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import FanfareFanOut
 
-/// A table in a restaurant: by the built-in rules, each guest's turn is a new topic with the same id.
+/// A table in a restaurant: by the built-in rules, each guest's tenure is a new topic with the same id.
 @Suite struct ReusedIDTests {
     private static let table = TopicID("table/7")
     private static let (ann, bob) = (0, 1)
@@ -47,8 +47,8 @@ import Testing
     private let restaurant = Restaurant()
     private var service: ScriptedService { restaurant.service }
 
-    /// Ends Ann's turn, and answers the push about it with this outcome.
-    private func endAnnsTurn(_ outcome: DeliveryOutcome = .accepted) {
+    /// Ends Ann's tenure, and answers the push about it with this outcome.
+    private func endAnnsTenure(_ outcome: DeliveryOutcome = .accepted) {
         restaurant.call(position: 3, starts: true)
         service.follow(ReusedIDTests.ann, .topic(ReusedIDTests.table))
         service.run()
@@ -60,8 +60,8 @@ import Testing
     }
 
     @Test(arguments: [DeliveryOutcome.throttled, .serviceError, .unknown, .notProcessed])
-    func activityThatLacksTheEndGetsNothingOfTheNextTurn(outcome: DeliveryOutcome) {
-        endAnnsTurn(outcome)
+    func activityThatLacksTheEndGetsNothingOfTheNextTenure(outcome: DeliveryOutcome) {
+        endAnnsTenure(outcome)
         let before = service.accepted.count
         restaurant.call(position: 4, starts: true, alert: "Bob is next")
         service.follow(ReusedIDTests.bob, .topic(ReusedIDTests.table))
@@ -74,10 +74,10 @@ import Testing
         #expect(service.shard.violatedInvariant() == nil)
     }
 
-    /// The app follows first, and reports the turn afterwards.
+    /// The app follows first, and reports the tenure afterwards.
     @Test(arguments: [DeliveryOutcome.accepted, .throttled])
-    func followAfterTheEndWaitsForTheNextTurn(outcome: DeliveryOutcome) {
-        endAnnsTurn(outcome)
+    func followAfterTheEndWaitsForTheNextTenure(outcome: DeliveryOutcome) {
+        endAnnsTenure(outcome)
         let before = service.accepted.count
         service.follow(ReusedIDTests.bob, .topic(ReusedIDTests.table))
         service.run()

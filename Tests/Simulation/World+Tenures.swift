@@ -1,9 +1,9 @@
 import FanfareModel
 
-/// An id may come again after its topic is over, because the rules begin it afresh or the core has forgotten it. Each use is a turn. A
-/// phone that follows a turn sees nothing of the next one; a phone that follows after its end waits for the next.
+/// An id may come again after its topic is over, because the rules begin it afresh or the core has forgotten it. Each use is a tenure. A
+/// phone that follows a tenure sees nothing of the next one; a phone that follows after its end waits for the next.
 extension World.Node {
-    struct Turn: Hashable {
+    struct Tenure: Hashable {
         let topic: TopicID
         let number: Int
     }
@@ -12,15 +12,15 @@ extension World.Node {
         latest[topic].map { $0.freesID || forgotten.contains(topic) } ?? false
     }
 
-    /// Returns the turn that a new follower of the topic sees.
-    func turn(of topic: TopicID) -> Int { turns[topic, default: 0] + (isOver(topic) ? 1 : 0) }
+    /// Returns the tenure that a new follower of the topic sees.
+    func tenure(of topic: TopicID) -> Int { tenures[topic, default: 0] + (isOver(topic) ? 1 : 0) }
 
     func note(_ publication: Publication, at now: MonotonicTime) {
         let topic = publication.topicID
-        let turn = turn(of: topic)
-        turns[topic] = turn
+        let tenure = tenure(of: topic)
+        tenures[topic] = tenure
         latest[topic] = publication
-        lastOfTurn[Turn(topic: topic, number: turn)] = publication
+        lastOfTenure[Tenure(topic: topic, number: tenure)] = publication
         told[topic, default: []].append(World.Told(publication: publication, at: now))
         endedAt[topic] = publication.event == .end ? now : nil
         forgotten.remove(topic)
@@ -34,20 +34,21 @@ extension World.Node {
 
     /// Drops a forgotten topic that no phone shows.
     func drop(_ topic: TopicID) {
-        turns[topic] = turn(of: topic)
+        tenures[topic] = tenure(of: topic)
         (latest[topic], told[topic], endedAt[topic]) = (nil, nil, nil)
     }
 
     /// Returns the last publication of the topic, even if it was forgotten.
     func last(of topic: TopicID) -> Publication? {
-        guard let turn = turns[topic] else { return nil }
-        return lastOfTurn[Turn(topic: topic, number: turn)] ?? lastOfTurn[Turn(topic: topic, number: turn - 1)]
+        guard let tenure = tenures[topic] else { return nil }
+        return lastOfTenure[Tenure(topic: topic, number: tenure)]
+            ?? lastOfTenure[Tenure(topic: topic, number: tenure - 1)]
     }
 
     /// Returns the newest publication of a topic that the phone is to see.
     func newest(_ topic: TopicID, for phone: Phone) -> Publication? {
         switch phone.served {
-        case .topic: lastOfTurn[Turn(topic: topic, number: phone.following.turn)]
+        case .topic: lastOfTenure[Tenure(topic: topic, number: phone.following.tenure)]
         case .lineup, nil: latest[topic]
         }
     }
@@ -64,7 +65,7 @@ extension World.Node {
     /// Is `true` if new publications of the topic are meant for the phone.
     func shows(_ topic: TopicID, to phone: Phone) -> Bool {
         switch phone.served {
-        case .topic(topic): phone.following.turn == turns[topic]
+        case .topic(topic): phone.following.tenure == tenures[topic]
         case .lineup(let topics, _): topics.contains(topic)
         default: false
         }
