@@ -196,7 +196,7 @@ private struct LineupFleet: ~Copyable {
         ])
         return Publication.test(
             serial, of: TopicID("match/\(topic)"), version: UInt32(score) + 1, encoded: state, alert: alert,
-            prominence: Prominence(importance: importance, news: 100),
+            prominence: Prominence(importance: importance, occasionWeight: 100),
             short: ShortForms(compactLeading: "HOM \(score)", compactTrailing: "0 AWA", minimal: "\(score)–0"),
             staleAfter: .seconds(3600))
     }

@@ -120,7 +120,7 @@ struct Workload {
         return Publication(
             serial: UInt64(round), topicID: topic, topicKind: .football, version: version,
             event: .update, state: state, priority: .immediate, alert: alert,
-            prominence: Prominence(importance: 50, news: topic == topicID ? 100 : nil),
+            prominence: Prominence(importance: 50, occasionWeight: topic == topicID ? 100 : nil),
             short: ShortForms(compactLeading: "RED 2", compactTrailing: "1 BLU", minimal: "2–1"),
             staleAfter: .seconds(900), dismissal: nil)
     }

@@ -110,7 +110,7 @@ struct Fold: Sendable {
             }
         }
         var folded = Folded.confirmed
-        if !doubted.isEmpty || isNews(event.change) {
+        if !doubted.isEmpty || mayChange(event.change) {
             let before = doubted.isEmpty ? nil : (overlay, hidden, state)
             for patch in doubted { _ = put(patch.change) }
             if let size = put(event.change) {
@@ -144,12 +144,12 @@ struct Fold: Sendable {
         return size
     }
 
-    private func isNews(_ change: FeedEvent.Change) -> Bool {
-        if case .patch(let patch) = change { isNews(patch) } else { true }
+    private func mayChange(_ change: FeedEvent.Change) -> Bool {
+        if case .patch(let patch) = change { mayChange(patch) } else { true }
     }
 
     /// Returns `true` if a patch may change the overlay. Most patches change no quantised value and end here.
-    private func isNews(_ patch: JSONObject) -> Bool { patch.members.contains { changes($0) } }
+    private func mayChange(_ patch: JSONObject) -> Bool { patch.members.contains { changes($0) } }
 
     private func changes(_ member: JSONObject.Member) -> Bool {
         let key = member.key

@@ -9,11 +9,11 @@ extension Topic {
         if event.isCorrection { context.draft.reason = "correction by an operator: " + context.draft.reason }
         if event.asksForAlert, context.draft.alert == nil {
             let outcome = context.draft.outcome
-            let hasNews = outcome == .published || outcome == .conflated
+            let isVisible = outcome == .published || outcome == .conflated
             context.draft.alert = .demoted
             context.draft.alertReason =
                 orders.isPaused
-                ? "paused by an operator" : hasNews ? "late news does not alert" : "no update to ride on"
+                ? "paused by an operator" : isVisible ? "late news does not alert" : "no update to ride on"
         }
         decisions.append(.record(DecisionRecord(of: event, in: id, now: context.now, context.draft)))
     }
@@ -32,17 +32,17 @@ extension Topic {
         }
         guard isStartOfAnotherTenure(event) else {
             if let reason = reasonOfBefore(event, now: context.now) { return context.draft.set(.late, reason) }
-            return decideNews(event, in: &context, into: &decisions)
+            return decideChange(event, in: &context, into: &decisions)
         }
         let last = self
         beginAfresh()
-        decideNews(event, in: &context, into: &decisions)
+        decideChange(event, in: &context, into: &decisions)
         // A rejected event changes nothing and begins no tenure.
         if context.draft.outcome == .rejected { self = last }
     }
 
     /// Decides an event that is neither a duplicate nor an operator's order.
-    private mutating func decideNews(
+    private mutating func decideChange(
         _ event: FeedEvent, in context: inout DecisionContext, into decisions: inout [Decision]
     ) {
         let before = fold.state
@@ -92,10 +92,10 @@ extension Topic {
         // Most events change nothing and return here, before they are copied.
         if case .confirmed = folded, event.lifecycle == nil, shown.state != nil, fold.ending == nil { return }
         guard folded.changesState || event.lifecycle != nil else { return }
-        let news = News(
+        let change = VisibleChange(
             event: event, entry: folded.entry, age: age, lateBy: lateBy, before: before, mustPass: event.isCorrection,
             isBacklog: isBacklog)
-        act(on: news, folded, reopened: reopened, in: &context, into: &decisions)
+        act(on: change, folded, reopened: reopened, in: &context, into: &decisions)
     }
 
     /// Remembers an event that was taken.
@@ -113,16 +113,16 @@ extension Topic {
             beginsTenure: isFirst && event.lifecycle == .start && rules.lifetime.reopens == .afresh, now: context.now)
     }
 
-    /// Begins the topic, ends it, or shows its news, depending on the event.
+    /// Begins the topic, ends it, or shows its change, depending on the event.
     private mutating func act(
-        on news: consuming News, _ folded: Folded, reopened: Bool, in context: inout DecisionContext,
+        on change: consuming VisibleChange, _ folded: Folded, reopened: Bool, in context: inout DecisionContext,
         into decisions: inout [Decision]
     ) {
-        let event = news.event
+        let event = change.event
         if event.lifecycle == .end {
-            news.reason = "end"
-            if case .refused(_, let refusal) = folded { news.reason += "; \(refusal)" }
-            end(news, in: &context, into: &decisions)
+            change.reason = "end"
+            if case .refused(_, let refusal) = folded { change.reason += "; \(refusal)" }
+            end(change, in: &context, into: &decisions)
         } else if shown.state == nil {
             let isStart = event.lifecycle == .start
             guard isStart || (folded.changesState && fold.isPresentable) else {
@@ -135,14 +135,14 @@ extension Topic {
                 if context.draft.outcome == .unchanged { context.draft.reason = "over before it was shown" }
                 return
             }
-            news.reason = reopened ? "begun again" : isStart ? "start" : "first state"
-            news.mustPass = true
-            show(news, in: &context, into: &decisions)
+            change.reason = reopened ? "begun again" : isStart ? "start" : "first state"
+            change.mustPass = true
+            show(change, in: &context, into: &decisions)
         } else if folded.changesState, let ending = fold.ending {
-            news.reason = ending
-            end(news, in: &context, into: &decisions)
-        } else if folded.changesState, !kindRules.looksAlike(fold.state, news.before) {
-            show(news, in: &context, into: &decisions)
+            change.reason = ending
+            end(change, in: &context, into: &decisions)
+        } else if folded.changesState, !kindRules.looksAlike(fold.state, change.before) {
+            show(change, in: &context, into: &decisions)
         } else if event.lifecycle == .start, context.draft.outcome == .unchanged {
             context.draft.reason = "has started already"
         }

@@ -57,7 +57,7 @@ extension SerialWriter {
         write(publication.relevance) { $0.write(signed: Int64($1)) }
         write(publication.prominence.hasBegun)
         write(signed: Int64(publication.prominence.importance))
-        write(publication.prominence.news) { $0.write(signed: Int64($1)) }
+        write(publication.prominence.occasionWeight) { $0.write(signed: Int64($1)) }
         write(signed: Int64(publication.stateSizeMax.bytes))
         write(publication.staleAfter) { $0.write(signed: $1.milliseconds) }
         write(publication.dismissal) { $0.write(signed: $1.number) }
@@ -94,7 +94,7 @@ extension SerialReader {
         let relevance = try optional { (reader) throws(SerialError) in Int(try reader.signed()) }
         let prominence = Prominence(
             hasBegun: try flag("beginning"), importance: Int(try signed()),
-            news: try optional { (reader) throws(SerialError) in Int(try reader.signed()) })
+            occasionWeight: try optional { (reader) throws(SerialError) in Int(try reader.signed()) })
         let stateSizeMax = ByteCount.bytes(Int(try signed()))
         let staleAfter = try optional { (reader) throws(SerialError) in Duration.milliseconds(try reader.signed()) }
         let dismissal = try optional { (reader) throws(SerialError) in DismissalTime(number: try reader.signed()) }

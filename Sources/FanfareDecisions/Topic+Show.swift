@@ -2,78 +2,78 @@ import FanfareModel
 
 extension Topic {
     /// Publishes the state at once, or holds it until the minimum interval has passed.
-    mutating func show(_ news: News, in context: inout DecisionContext, into decisions: inout [Decision]) {
+    mutating func show(_ change: VisibleChange, in context: inout DecisionContext, into decisions: inout [Decision]) {
         if let published = shown.state, kindRules.looksAlike(fold.state, published) {
             return context.draft.set(
-                news.lateBy == nil ? .unchanged : .late, "back to what version \(shown.version) shows")
+                change.lateBy == nil ? .unchanged : .late, "back to what version \(shown.version) shows")
         }
         let presentation = fold.present(fold.state)
         guard presentation.encoded.size <= kindRules.stateSizeMax else {
             // The fact stays folded, and the next state that fits carries it.
-            return postpone(news, .rejected, fold.oversize(presentation.encoded.size), in: &context)
+            return postpone(change, .rejected, fold.oversize(presentation.encoded.size), in: &context)
         }
-        let occasion = occasion(of: news)
+        let occasion = occasion(of: change)
         context.draft.occasion = occasion?.kind
         let rule = occasion.flatMap { rules.occasions[$0.kind] }
-        if let limit = rule?.droppableAfter, let age = news.age, age > limit, !news.mustPass {
+        if let limit = rule?.droppableAfter, let age = change.age, age > limit, !change.mustPass {
             let reason = "late by \(age.inSeconds), too old for an update of its own: the next one carries it"
-            return postpone(news, .late, reason, in: &context)
+            return postpone(change, .late, reason, in: &context)
         }
         guard !orders.isPaused else {
-            return postpone(news, .conflated, "until the topic is resumed: paused by an operator", in: &context)
+            return postpone(change, .conflated, "until the topic is resumed: paused by an operator", in: &context)
         }
         let essential = rule?.essential ?? false
-        let alert = alert(for: news, occasion, rule, in: &context)
+        let alert = alert(for: change, occasion, rule, in: &context)
 
         let passesFrom = shown.nextUpdate(after: rules.pace.minimumInterval, now: context.now)
-        guard news.mustPass || essential || alert != nil || context.now >= passesFrom else {
+        guard change.mustPass || essential || alert != nil || context.now >= passesFrom else {
             agenda.flushAt = passesFrom
             var reason = "until \(passesFrom), \(rules.pace.minimumInterval.inSeconds) after version \(shown.version)"
-            if let lateBy = news.lateBy { reason += "; late by \(lateBy.inSeconds)" }
-            return postpone(news, .conflated, reason, in: &context)
+            if let lateBy = change.lateBy { reason += "; late by \(lateBy.inSeconds)" }
+            return postpone(change, .conflated, reason, in: &context)
         }
-        context.draft.reason = news.reason
+        context.draft.reason = change.reason
         if let occasion, essential { context.draft.reason += ", \(occasion.kind) is essential" }
-        if let lateBy = news.lateBy {
+        if let lateBy = change.lateBy {
             context.draft.reason += ", late by \(lateBy.inSeconds)" + (alert == nil ? ": silent" : "")
         }
-        let isUrgent = essential || alert != nil || news.event.isCorrection
-        agenda.add(news.cause, max: limits.causesMax)
+        let isUrgent = essential || alert != nil || change.event.isCorrection
+        agenda.add(change.cause, max: limits.causesMax)
         let emphasis = Emphasis(
             priority: isUrgent ? .immediate : rules.priority, alert: alert, relevance: rule?.relevance)
         publish(.update, presentation, emphasis, in: &context, into: &decisions)
     }
 
-    /// Keeps the news as a cause of the next version, and notes why in the record.
+    /// Keeps the change as a cause of the next version, and notes why in the record.
     private mutating func postpone(
-        _ news: News, _ outcome: Outcome, _ reason: String, in context: inout DecisionContext
+        _ change: VisibleChange, _ outcome: Outcome, _ reason: String, in context: inout DecisionContext
     ) {
-        agenda.add(news.cause, max: limits.causesMax)
+        agenda.add(change.cause, max: limits.causesMax)
         context.draft.set(outcome, reason)
     }
 
-    /// Returns the occasion of the news: facts have those of the reducer, states those whose conditions have come to hold.
-    private func occasion(of news: News) -> Occasion? {
-        let told = news.entry.flatMap {
-            fold.ledger.reducer.occasion(of: $0, before: news.before, shown: fold.state)
+    /// Returns the occasion of the change: facts have those of the reducer, states those whose conditions have come to hold.
+    private func occasion(of change: VisibleChange) -> Occasion? {
+        let told = change.entry.flatMap {
+            fold.ledger.reducer.occasion(of: $0, before: change.before, shown: fold.state)
         }
         if let told, rules.occasions[told.kind] != nil { return told }
         let trigger = rules.triggers.first { _, rule in
-            rule.holds(in: fold.state, after: shown.state) && !rule.holds(in: news.before, after: shown.state)
+            rule.holds(in: fold.state, after: shown.state) && !rule.holds(in: change.before, after: shown.state)
         }
         guard let (kind, rule) = trigger else { return told }
         return Occasion(kind, highlight: rule.shifts.first?.key ?? rule.when.first?.key, text: nil)
     }
 
-    /// Ends the topic with its newest state, because of news or, without news, because its feed was silent. An end always goes out.
-    mutating func end(_ news: News?, in context: inout DecisionContext, into decisions: inout [Decision]) {
+    /// Ends the topic with its newest state, because of a change or, without one, because its feed was silent. An end always goes out.
+    mutating func end(_ change: VisibleChange?, in context: inout DecisionContext, into decisions: inout [Decision]) {
         var alert: Alert?
-        if let news {
-            let occasion = occasion(of: news)
+        if let change {
+            let occasion = occasion(of: change)
             context.draft.occasion = occasion?.kind
-            alert = self.alert(for: news, occasion, occasion.flatMap { rules.occasions[$0.kind] }, in: &context)
-            agenda.add(news.cause, max: limits.causesMax)
-            context.draft.reason = news.reason
+            alert = self.alert(for: change, occasion, occasion.flatMap { rules.occasions[$0.kind] }, in: &context)
+            agenda.add(change.cause, max: limits.causesMax)
+            context.draft.reason = change.reason
         }
         var last = fold.present(fold.state)
         if last.encoded.size > kindRules.stateSizeMax {
@@ -118,7 +118,7 @@ extension Topic {
             relevance: emphasis.relevance.map { max($0, kindRules.rules.relevance ?? $0) } ?? kindRules.rules.relevance,
             prominence: Prominence(
                 hasBegun: hasBegun, importance: kindRules.rules.relevance ?? 0,
-                news: emphasis.relevance ?? emphasis.alert.map { Prominence.news(with: $0.class) }),
+                occasionWeight: emphasis.relevance ?? emphasis.alert.map { Prominence.occasionWeight(with: $0.class) }),
             shortForms: presentation.short,
             stateSizeMax: kindRules.stateSizeMax,
             staleAfter: kindRules.rules.pace.staleAfter.duration(

@@ -62,8 +62,8 @@ struct Topic: Sendable {
             if !kindRules.looksAlike(redacted, published) { shown.redact(redacted) }
             return
         }
-        let isNews = former.looksAlike(before, published) || !kindRules.looksAlike(fold.state, before)
-        if isNews, !kindRules.looksAlike(fold.state, published) {
+        let isVisible = former.looksAlike(before, published) || !kindRules.looksAlike(fold.state, before)
+        if isVisible, !kindRules.looksAlike(fold.state, published) {
             agenda.add(Topic.rulesCause, max: limits.causesMax)
             agenda.flushAt = now
         } else if agenda.flushAt != nil, former.rules.pace.minimumInterval != rules.pace.minimumInterval {

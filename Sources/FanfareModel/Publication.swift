@@ -277,18 +277,20 @@ private struct SmallTime: Sendable {
 private struct Ranks: Sendable {
     private let storedRelevance: SmallNumber
     private let importance: SmallNumber
-    private let news: SmallNumber
+    private let occasionWeight: SmallNumber
     private let hasBegun: Bool
 
     init(_ relevance: Int?, _ prominence: Prominence) {
         storedRelevance = SmallNumber(relevance)
         importance = SmallNumber(prominence.importance)
-        news = SmallNumber(prominence.news)
+        occasionWeight = SmallNumber(prominence.occasionWeight)
         hasBegun = prominence.hasBegun
     }
 
     var relevance: Int? { storedRelevance.value }
-    var prominence: Prominence { Prominence(hasBegun: hasBegun, importance: importance.value ?? 0, news: news.value) }
+    var prominence: Prominence {
+        Prominence(hasBegun: hasBegun, importance: importance.value ?? 0, occasionWeight: occasionWeight.value)
+    }
 }
 
 /// The durations of a publication, its dismissal, and the time for which its topic is scheduled.

@@ -123,12 +123,12 @@ package struct Prominence: Sendable, Hashable {
     /// Importance of the topic itself, 0–100, whatever happens in it.
     package let importance: Int
     /// Weight of this version's occasion, 0–100; `nil` if nothing in it is worth a spotlight.
-    package let news: Int?
+    package let occasionWeight: Int?
 
     /// Numbers beyond 0–100 are clamped.
-    package init(hasBegun: Bool = true, importance: Int = 0, news: Int? = nil) {
+    package init(hasBegun: Bool = true, importance: Int = 0, occasionWeight: Int? = nil) {
         self.hasBegun = hasBegun
         self.importance = min(max(0, importance), 100)
-        self.news = news.map { min(max(0, $0), 100) }
+        self.occasionWeight = occasionWeight.map { min(max(0, $0), 100) }
     }
 }

@@ -197,9 +197,10 @@ extension World {
         return topics.contains { topic in
             topic != alert.publication.topicID
                 && node.told[topic, default: []].contains {
-                    let (news, other) = ($0.publication.prominence.news ?? -1, alert.publication.prominence.news ?? 0)
+                    let weight = $0.publication.prominence.occasionWeight ?? -1
+                    let other = alert.publication.prominence.occasionWeight ?? 0
                     return $0.publication.serial > alert.publication.serial
-                        ? news >= other : news > other && $0.at + gather > alert.at
+                        ? weight >= other : weight > other && $0.at + gather > alert.at
                 }
         }
     }

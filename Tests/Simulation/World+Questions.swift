@@ -123,7 +123,7 @@ extension World {
         guard case .publish(let new) = command, new.topicID == old.topicID, new.serial > serial else {
             return "publication \(serial) is overtaken by something else"
         }
-        if old.event == .end || old.alert != nil || old.prominence.news != nil || old.isRepublished {
+        if old.event == .end || old.alert != nil || old.prominence.occasionWeight != nil || old.isRepublished {
             return "publication \(serial) is left out, which everybody is to get"
         }
         if old.priority == .immediate, new.priority != .immediate, new.event != .end {

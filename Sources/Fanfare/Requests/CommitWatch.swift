@@ -9,10 +9,10 @@ struct CommitWatch {
     /// Time after which a commit counts as slow, and operators get a report.
     private static let slow = Duration.seconds(2)
 
-    enum News { case isSlow, answersAgain }
+    enum Transition { case isSlow, answersAgain }
 
-    /// Returns the next news for operators; called until there is none.
-    mutating func news(at clock: MonotonicTime) -> News? {
+    /// Returns the next transition that operators get a report of; called until there is none.
+    mutating func transition(at clock: MonotonicTime) -> Transition? {
         if let reported, reported != since {
             self.reported = nil
             return .answersAgain
@@ -25,6 +25,6 @@ struct CommitWatch {
     /// Is `true` while operators know that the commit is slow.
     var isKnownSlow: Bool { reported != nil && reported == since }
 
-    /// Time at which there will be news unless the disk answers; `never` if there will be none.
+    /// Time at which the commit becomes slow unless the disk answers; `never` if it does not.
     var deadline: MonotonicTime { reported == nil ? since.map { $0 + CommitWatch.slow } ?? .never : .never }
 }

@@ -357,15 +357,15 @@ final class CoreTurn {
 
     private func reportSlowness(of intake: Intake, _ clock: MonotonicTime) {
         // A turn that takes durable items may begin the next commit at once.
-        while let news = intake.entryNews(at: clock) {
-            switch news {
+        while let transition = intake.entryTransition(at: clock) {
+            switch transition {
             case .isSlow:
                 report("the store has taken nothing for 2 s; new events wait for it, and pushes of earlier ones go on")
             case .answersAgain: report("the store answers again")
             }
         }
-        while let news = intake.rowNews(at: clock) {
-            switch news {
+        while let transition = intake.rowTransition(at: clock) {
+            switch transition {
             case .isSlow:
                 report("the store has taken no changes of cards for 2 s; new ones wait for it, and events go on")
             case .answersAgain: report("the store takes changes of cards again")
@@ -385,7 +385,7 @@ final class CoreTurn {
         } else if intake.isCommitting {
             deadline = min(deadline, stop.by + CoreTurn.storePatience)
         }
-        deadline = min(deadline, intake.newsDue)
+        deadline = min(deadline, intake.slowDue)
         if !intake.isCommittingEntries, !intake.holdsEntry, !intake.hasReady, !stop.hasFinished, let due = nextFlush {
             // Log time may run slower than the monotonic clock; a turn that comes too early waits once more.
             deadline = min(deadline, max(clock + (due - now), entries.nextTick))

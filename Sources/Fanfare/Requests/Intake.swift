@@ -286,13 +286,13 @@ final class Intake {
         return item
     }
 
-    /// Returns news for operators of the commits of entries; called until there is none. An entry waits for rows, and for the keys of their calls,
-    /// until operators know that either is slow.
-    func entryNews(at clock: MonotonicTime) -> CommitWatch.News? { entries.watch.news(at: clock) }
-    /// Returns news of the commits of rows.
-    func rowNews(at clock: MonotonicTime) -> CommitWatch.News? { rows.watch.news(at: clock) }
-    /// Time at which there will be news unless the disk answers; `never` if there will be none.
-    var newsDue: MonotonicTime { min(entries.watch.deadline, rows.watch.deadline) }
+    /// Returns transitions of the commits of entries, of which operators get reports; called until there is none. An entry waits for rows,
+    /// and for the keys of their calls, until operators know that either is slow.
+    func entryTransition(at clock: MonotonicTime) -> CommitWatch.Transition? { entries.watch.transition(at: clock) }
+    /// Returns transitions of the commits of rows.
+    func rowTransition(at clock: MonotonicTime) -> CommitWatch.Transition? { rows.watch.transition(at: clock) }
+    /// Time at which a commit becomes slow unless the disk answers; `never` if none does.
+    var slowDue: MonotonicTime { min(entries.watch.deadline, rows.watch.deadline) }
 
     /// Answers callers of `settle` whose time is over, even if the disk takes nothing for hours.
     func withdrawSettles(at now: MonotonicTime) {

@@ -41,7 +41,7 @@ import FanfareModel
             leaveOut(&waiting.conserving, overtake)
             let mayBeLeftOut =
                 publication.event == .update && publication.alert == nil && !publication.isRepublished
-                && publication.prominence.news == nil
+                && publication.prominence.occasionWeight == nil
             if mayBeLeftOut {
                 let place = cut + entries.count
                 if publication.priority == .immediate { waiting.immediate = place } else { waiting.conserving = place }

@@ -78,7 +78,7 @@ final class TopicLineups: LaneMember {
         }
         newest = number
         news.append(News(number: number, publication: publication, at: now, alert: alert, lookers: 0))
-        let weight = publication.prominence.news ?? (alert != nil ? 0 : nil)
+        let weight = publication.prominence.occasionWeight ?? (alert != nil ? 0 : nil)
         facts.append(
             Fact(
                 number: number, lookers: UInt32(order.count), at: now, weight: weight.map { Int16($0) } ?? -1,

@@ -164,7 +164,7 @@ final class LineupPublisher {
             let publication = news.publication
             // The weightiest of the alerts that leave together has the spotlight, in whatever order they came.
             let isGathering = lineup.isGathering(at: news.at)
-            if let weight = publication.prominence.news ?? (news.alert != nil ? 0 : nil) {
+            if let weight = publication.prominence.occasionWeight ?? (news.alert != nil ? 0 : nil) {
                 lineup.rotation.happened(
                     at: position, weight: weight, alerts: news.alert != nil && !isGathering,
                     membership.lineupRules, now: news.at)

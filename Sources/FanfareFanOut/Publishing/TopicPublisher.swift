@@ -27,7 +27,7 @@ final class TopicPublisher {
         for alert in new.alerts {
             let issue = issue(alert.alert, of: new.publication, age: alert.age, at: moment)
             issue.isResumed = true
-            membership.topics.resumed.note(issue, of: topic, weight: new.publication.prominence.news ?? 0)
+            membership.topics.resumed.note(issue, of: topic, weight: new.publication.prominence.occasionWeight ?? 0)
         }
     }
 
@@ -61,7 +61,7 @@ final class TopicPublisher {
         lineupPublisher.publishToLineups(publication, alert, of: topic, at: moment)
         reporter.completions.noteArrival(of: publication)
         if membership.topics.resumed.isLoading, let alert {
-            membership.topics.resumed.note(alert, of: topic, weight: publication.prominence.news ?? 0)
+            membership.topics.resumed.note(alert, of: topic, weight: publication.prominence.occasionWeight ?? 0)
         }
         reporter.complete(publication.serial, at: moment)
     }

@@ -14,7 +14,7 @@ import Testing
         var event = Publication.Event.update
         var alerts = false
         var isRepublished = false
-        var news: Int?
+        var occasionWeight: Int?
         var isSilentUpdate: Bool { event == .update && !alerts && !isRepublished && news == nil }
     }
 
@@ -26,7 +26,8 @@ import Testing
             serial, of: TopicID("match/\(kind.topic)"),
             numbered: kind.isNumbered ? TopicNumber(place: UInt32(kind.topic), birth: UInt64(kind.topic) + 5) : .none,
             event: kind.event, state: ["goals": .int(Int64(serial))], priority: kind.priority,
-            alert: kind.alerts ? alert : nil, prominence: Prominence(news: kind.news), isRepublished: kind.isRepublished
+            alert: kind.alerts ? alert : nil, prominence: Prominence(occasionWeight: kind.occasionWeight),
+            isRepublished: kind.isRepublished
         )
     }
 
@@ -114,7 +115,7 @@ import Testing
     }
 
     @Test func anAlertAnEndARepeatAndWhatHasTheSpotlightAreNotLeftOut() {
-        for kind in [Kind(alerts: true), Kind(event: .end), Kind(isRepublished: true), Kind(news: 70)] {
+        for kind in [Kind(alerts: true), Kind(event: .end), Kind(isRepublished: true), Kind(occasionWeight: 70)] {
             #expect(CommandQueueTests.pass([Kind(), kind, Kind(), Kind()]).taken == [1, 3], "\(kind)")
         }
     }
@@ -180,7 +181,7 @@ import Testing
                 topic: topic, isNumbered: topic > 0 || seed % 2 == 0,
                 priority: random.next() % 2 == 0 ? .immediate : .conserving,
                 event: random.next() % 10 == 0 ? .end : .update, alerts: random.next() % 10 == 0,
-                isRepublished: random.next() % 20 == 0, news: random.next() % 20 == 0 ? 50 : nil)
+                isRepublished: random.next() % 20 == 0, occasionWeight: random.next() % 20 == 0 ? 50 : nil)
             queue.append(.publish(CommandQueueTests.publication(kind, serial))) { overtaken in
                 guard let index = waiting.firstIndex(where: { $0.serial == overtaken }), let left = waiting[index].kind
                 else {

@@ -13,24 +13,28 @@ import Testing
         #expect(watch.deadline == .never)
         watch.since = Self.second(1)
         #expect(watch.deadline == Self.second(3))
-        var news = [
-            watch.news(at: Self.second(3, less: 1)), watch.news(at: Self.second(3)), watch.news(at: Self.second(9)),
+        var transitions = [
+            watch.transition(at: Self.second(3, less: 1)), watch.transition(at: Self.second(3)),
+            watch.transition(at: Self.second(9)),
         ]
-        #expect(news == [nil, .isSlow, nil] && watch.isKnownSlow && watch.deadline == .never)
+        #expect(transitions == [nil, .isSlow, nil] && watch.isKnownSlow && watch.deadline == .never)
         watch.since = nil
         #expect(!watch.isKnownSlow)
-        news = [watch.news(at: Self.second(10)), watch.news(at: Self.second(10))]
-        #expect(news == [.answersAgain, nil])
+        transitions = [watch.transition(at: Self.second(10)), watch.transition(at: Self.second(10))]
+        #expect(transitions == [.answersAgain, nil])
     }
 
     /// The next commit may begin in the turn in which the slow one ends.
     @Test func aCommitBehindASlowOneIsWatchedAnew() {
         var watch = CommitWatch()
         watch.since = Self.second(0)
-        _ = watch.news(at: Self.second(5))
+        _ = watch.transition(at: Self.second(5))
         watch.since = Self.second(6)
         #expect(!watch.isKnownSlow)
-        let news = [watch.news(at: Self.second(6)), watch.news(at: Self.second(7)), watch.news(at: Self.second(8))]
-        #expect(news == [.answersAgain, nil, .isSlow])
+        let transitions = [
+            watch.transition(at: Self.second(6)), watch.transition(at: Self.second(7)),
+            watch.transition(at: Self.second(8)),
+        ]
+        #expect(transitions == [.answersAgain, nil, .isSlow])
     }
 }

@@ -80,7 +80,7 @@ import Testing
         private(set) var isImpatient = false
         func losePatience() {
             isImpatient = true
-            _ = intake.rowNews(at: .never)
+            _ = intake.rowTransition(at: .never)
         }
 
         func run() {
@@ -191,7 +191,7 @@ import Testing
         bench.intake.rowsAreDurable(kept: [true])
         bench.syncEntries()
         #expect(bench.done.isEmpty && bench.commits.count == 2)
-        _ = bench.intake.entryNews(at: .never)
+        _ = bench.intake.entryTransition(at: .never)
         bench.run()
         #expect(bench.done == [.entry(1)])
     }

@@ -106,7 +106,9 @@ import Testing
         let topics = (0..<8).map { "match/\($0)" }
         let stage = stage(topics)
         let long = String(repeating: "x", count: 150)
-        for topic in topics { stage.publish(topic, priority: .immediate, alert: "\(topic) \(long)", news: 100) }
+        for topic in topics {
+            stage.publish(topic, priority: .immediate, alert: "\(topic) \(long)", occasionWeight: 100)
+        }
         let alert = stage.pushes().first?.payload.alert
         #expect(alert?.body.description.split(separator: "\n").count == 4)
         #expect((alert?.size ?? .zero) <= .bytes(768))
@@ -114,9 +116,9 @@ import Testing
 
     @Test func oneFactInTwoTopicsIsOneAlert() {
         let stage = stage(three)
-        stage.publish("a", priority: .immediate, alert: "goal", news: 100)
+        stage.publish("a", priority: .immediate, alert: "goal", occasionWeight: 100)
         #expect(stage.pushes().map(\.payload.alert?.title) == ["goal"])
-        stage.publish("b", priority: .immediate, alert: "goal", news: 100)
+        stage.publish("b", priority: .immediate, alert: "goal", occasionWeight: 100)
         let again = stage.pass(seconds: 1)
         #expect(again.map(\.payload.alert) == [nil] && again.map(\.spotlight) == ["b"])
     }
@@ -124,9 +126,9 @@ import Testing
     /// Two orders of one person are delivered: the alerts have the same words and counted causes, and are two.
     @Test func equalWordsWithoutAProvidersIDAreTwoAlerts() {
         let stage = stage(three)
-        stage.publish("a", priority: .immediate, alert: "state/5", isCauseOfProvider: false, news: 100)
+        stage.publish("a", priority: .immediate, alert: "state/5", isCauseOfProvider: false, occasionWeight: 100)
         #expect(stage.pushes().map(\.payload.alert?.title) == ["state/5"])
-        stage.publish("b", priority: .immediate, alert: "state/5", isCauseOfProvider: false, news: 100)
+        stage.publish("b", priority: .immediate, alert: "state/5", isCauseOfProvider: false, occasionWeight: 100)
         #expect(stage.pass(seconds: 1).map(\.payload.alert?.title) == ["state/5"])
         #expect(stage.shard.statistics.alerts.accepted == 2)
     }
@@ -287,7 +289,7 @@ import Testing
     @Test(arguments: [false, true]) func theWeightierTopicOfAPushHasTheSpotlight(goalIsFirst: Bool) {
         let stage = stage(three, LineupRules())
         if goalIsFirst { stage.goal("b") }
-        stage.publish("c", priority: .immediate, alert: "kick-off", news: 60)
+        stage.publish("c", priority: .immediate, alert: "kick-off", occasionWeight: 60)
         if !goalIsFirst { stage.goal("b") }
         let pushes = stage.pass(seconds: 18)
         #expect(pushes.map(\.spotlight) == ["b"], "and keeps it for its dwell time")
@@ -376,7 +378,7 @@ import Testing
     /// A weight that no rule may have does not end the process, and is the largest.
     @Test(arguments: [-5, 300, 40_000, Int.max, Int.min]) func aWeightBeyondAllIsClamped(weight: Int) {
         let stage = stage(three)
-        stage.publish("c", priority: .immediate, news: weight)
+        stage.publish("c", priority: .immediate, occasionWeight: weight)
         _ = stage.pushes()
         stage.advance(seconds: 5)
         stage.point("a")

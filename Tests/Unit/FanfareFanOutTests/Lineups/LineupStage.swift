@@ -48,13 +48,13 @@ final class LineupStage {
     /// A goal with its alert, which changes the row.
     func goal(_ topic: String) {
         scores[topic, default: 0] += 1
-        publish(topic, priority: .immediate, alert: "goal \(scores[topic] ?? 0) in \(topic)", news: 100)
+        publish(topic, priority: .immediate, alert: "goal \(scores[topic] ?? 0) in \(topic)", occasionWeight: 100)
     }
 
     /// Changes the topic's state, and not its row.
     func card(_ topic: String) {
         extras[topic, default: 0] += 1
-        publish(topic, news: 60)
+        publish(topic, occasionWeight: 60)
     }
 
     /// Changes the row, and is worth no spotlight.
@@ -75,7 +75,8 @@ final class LineupStage {
 
     func publish(
         _ topic: String, event: Publication.Event = .update, priority: Priority = .conserving, alert: String? = nil,
-        isCauseOfProvider: Bool = true, news: Int? = nil, hasBegun: Bool = true, dismissAfter: Duration? = nil,
+        isCauseOfProvider: Bool = true, occasionWeight: Int? = nil, hasBegun: Bool = true,
+        dismissAfter: Duration? = nil,
         fill: Int = 0
     ) {
         let score = scores[topic, default: 0]
@@ -92,7 +93,8 @@ final class LineupStage {
         embedded.publish(
             Publication.test(
                 embedded.nextSerial(), of: TopicID(topic), event: event, state: state, priority: priority,
-                alert: alert, prominence: Prominence(hasBegun: hasBegun, importance: 50, news: news),
+                alert: alert,
+                prominence: Prominence(hasBegun: hasBegun, importance: 50, occasionWeight: occasionWeight),
                 short: ShortForms(compactLeading: "\(score)", compactTrailing: "-", minimal: "\(score)"),
                 dismissal: dismissAfter.map(DismissalTime.after), scheduledAt: schedule[topic]))
     }

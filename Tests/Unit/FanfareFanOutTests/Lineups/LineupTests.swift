@@ -82,7 +82,7 @@ import Testing
         stage.follow(three)
         for topic in three { stage.publish(topic, hasBegun: false) }
         _ = stage.pass(seconds: 60)
-        stage.publish("c", priority: .immediate, alert: "postponed", news: 85, hasBegun: false)
+        stage.publish("c", priority: .immediate, alert: "postponed", occasionWeight: 85, hasBegun: false)
         #expect(stage.pushes().map(\.spotlight) == ["c"])
         #expect(stage.pass(seconds: 3600).isEmpty)
         let wait = (stage.shard.nextDue ?? .never) - stage.moment.monotonic
