@@ -123,8 +123,8 @@ enum Lineups {
 /// One shard; every lineup has the first topic, in which goals happen, and others drawn at random.
 private struct LineupFleet: ~Copyable {
     static let tokenBytes = 80
-    /// Number of choices of five topics that `init` makes.
-    static let choices = 99 * 32 * 32 * 32
+    /// Number of selections of five topics that `init` makes.
+    static let selections = 99 * 32 * 32 * 32
     private let shard: Shard
     private var moment = Moment(wallMilliseconds: 1_800_000_000_000, monotonicNanoseconds: 1_000_000_000)
     private var serial: UInt64 = 0
@@ -147,11 +147,11 @@ private struct LineupFleet: ~Copyable {
             serial += 1
             shard.apply(.publish(LineupFleet.publication(topic: topic, score: 0, serial: serial)), at: moment)
         }
-        precondition(topics == 100 && size == 5 && lineups <= LineupFleet.choices)
+        precondition(topics == 100 && size == 5 && lineups <= LineupFleet.selections)
         for number in 0..<lineups {
             // No two are alike, and nothing has to be remembered, which would count as the lineups' memory: the digits of a number are the second
             // topic and the distances to the others. The factor shuffles the numbers.
-            var rest = number &* 1_000_003 % LineupFleet.choices
+            var rest = number &* 1_000_003 % LineupFleet.selections
             var next = rest % 99
             rest /= 99
             var chosen = [0, next + 1]

@@ -35,8 +35,8 @@ struct SyntheticSubscribers: Sendable {
             topics: topics)
     }
 
-    /// Distinct choices of companions per first topic. Real choices repeat, and activities with equal choices share an audience.
-    private static let companionChoices = 1000
+    /// Distinct selections of companions per first topic. Real selections repeat, and activities with equal selections share an audience.
+    private static let companionSelections = 1000
 
     /// Passes on the subscribers whose hash belongs to a shard.
     ///
@@ -66,8 +66,8 @@ struct SyntheticSubscribers: Sendable {
     func audience(of subscriber: Int) -> AudienceKey {
         let first = subscriber % topics.count
         guard let lineups else { return .topic(topics[first]) }
-        let choice = UInt64(subscriber / topics.count % SyntheticSubscribers.companionChoices)
-        var random = SplitMix64(seed: seed ^ (UInt64(first) << 32 | choice).mixed)
+        let selection = UInt64(subscriber / topics.count % SyntheticSubscribers.companionSelections)
+        var random = SplitMix64(seed: seed ^ (UInt64(first) << 32 | selection).mixed)
         var chosen = [first]
         var misses = 0
         let size = Int.random(in: lineups, using: &random)

@@ -94,7 +94,7 @@ extension World {
         return nil
     }
 
-    /// Is `true` if rows are some of the lineup's topics, in the order of the person's choice or, by the rules, of the schedule.
+    /// Is `true` if rows are some of the lineup's topics, in the order of the person's selection or, by the rules, of the schedule.
     ///
     /// - Parameter rows: topics, each with the versions of which one is shown; none if they are not known.
     private func isOrdered(_ rows: [(id: TopicID, versions: [Publication])], of topics: [TopicID]) -> Bool {

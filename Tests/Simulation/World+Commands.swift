@@ -153,7 +153,7 @@ extension World {
         }
     }
 
-    /// Returns the choice that the shard is to make of a person's: by the schedule, the order of the picks does not matter.
+    /// Returns the selection that the shard is to make of a person's: by the schedule, the order of the picks does not matter.
     private func shared(_ audience: AudienceKey) -> AudienceKey {
         guard options.lineupRules.order == .schedule, case .lineup(let topics, let favourite) = audience else {
             return audience

@@ -95,7 +95,7 @@ final class LineupTable {
     @safe @exclusivity(unchecked) private var topicsWithNews: [TopicIndex] = []
     /// Number of the last news by topic: copies, which a visit reads without counting a reference.
     @safe @exclusivity(unchecked) private var newestOfTopics: [NewsNumber] = []
-    /// Hash table of the choices by open addressing; a bucket has the row's index plus 1.
+    /// Hash table of the selections by open addressing; a bucket has the row's index plus 1.
     @safe @exclusivity(unchecked) private var buckets: [UInt32] = Array(repeating: 0, count: 16)
 
     @safe @exclusivity(unchecked) private(set) var count = 0
@@ -115,26 +115,26 @@ final class LineupTable {
 
     // MARK: Lineups
 
-    func find(_ choice: Lineup.Choice) -> Int? {
-        var bucket = home(LineupTable.hash(choice.topics, choice.pinned))
+    func find(_ selection: Lineup.Selection) -> Int? {
+        var bucket = home(LineupTable.hash(selection.topics, selection.pinned))
         while buckets[bucket] != 0 {
             let row = Int(buckets[bucket]) - 1
-            if isChoice(row, choice) { return row }
+            if isSelection(row, selection) { return row }
             bucket = (bucket + 1) & (buckets.count - 1)
         }
         return nil
     }
 
-    private func isChoice(_ row: Int, _ choice: Lineup.Choice) -> Bool {
-        pinned(of: row) == choice.pinned && Int(rows[row].count) == choice.topics.count
-            && topicIndices(of: row).elementsEqual(choice.topics)
+    private func isSelection(_ row: Int, _ selection: Lineup.Selection) -> Bool {
+        pinned(of: row) == selection.pinned && Int(rows[row].count) == selection.topics.count
+            && topicIndices(of: row).elementsEqual(selection.topics)
     }
 
-    /// Adds a lineup, whose choice must not be in the table. It counts as having looked at all news so far.
-    func insert(_ choice: Lineup.Choice, audience: AudienceIndex) -> Int {
-        var row = Row(count: UInt8(choice.topics.count), looked: newest, audience: audience, born: newest)
-        row.pinned = choice.pinned.map(UInt8.init) ?? Row.none
-        row.start = links.free[choice.topics.count].popLast() ?? addLinks(choice.topics.count)
+    /// Adds a lineup, whose selection must not be in the table. It counts as having looked at all news so far.
+    func insert(_ selection: Lineup.Selection, audience: AudienceIndex) -> Int {
+        var row = Row(count: UInt8(selection.topics.count), looked: newest, audience: audience, born: newest)
+        row.pinned = selection.pinned.map(UInt8.init) ?? Row.none
+        row.start = links.free[selection.topics.count].popLast() ?? addLinks(selection.topics.count)
         let index: Int
         if let reused = freeRows.popLast() {
             index = reused
@@ -145,7 +145,7 @@ final class LineupTable {
             rows.append(row)
             lone.append(Lone())
         }
-        for (position, topic) in choice.topics.enumerated() {
+        for (position, topic) in selection.topics.enumerated() {
             let link = Int(row.start) + position
             links.rows[link] = UInt32(index)
             links.topics[link] = topic
@@ -316,7 +316,8 @@ final class LineupTable {
     // MARK: Alerts
 
     /// Returns whether the lineup had an alert with the same cause and text before this one: one fact may be in two topics of a lineup. Facts
-    /// of different topics may share a provider's id, but then their texts differ. A topic that begins again may repeat an alert of its earlier tenure.
+    /// of different topics may share a provider's id, but then their texts differ. A topic that begins again may repeat an alert of its earlier
+    /// tenure.
     @inline(__always)
     func isRepeat(_ alert: IssuedAlert, _ row: Int) -> Bool {
         alert.mayBeRepeated && isRepeatOfAnotherTopic(alert, row)
@@ -482,7 +483,7 @@ final class LineupTable {
         UnvisitedNews(topics: topics.compactMap { $0?.news.isEmpty == false ? $0 : nil }, newest: newest)
     }
 
-    // MARK: Finding a choice
+    // MARK: Finding a selection
 
     private static func hash(_ topics: some Collection<TopicIndex>, _ pinned: Int?) -> UInt64 {
         topics.reduce(UInt64(truncatingIfNeeded: pinned ?? -1)) { $0.mixed &+ UInt64($1.place) }.mixed
@@ -545,8 +546,8 @@ final class LineupTable {
         }
         var listed = 0
         for row in all {
-            let choice = Lineup.Choice(topics: Array(topicIndices(of: row)), pinned: pinned(of: row))
-            guard find(choice) == row else { return "lineup \(row) is not found by its choice" }
+            let selection = Lineup.Selection(topics: Array(topicIndices(of: row)), pinned: pinned(of: row))
+            guard find(selection) == row else { return "lineup \(row) is not found by its selection" }
             for link in links(of: row) {
                 guard let lineups = topics[links.topics[link].place], Int(links.places[link]) < lineups.order.count,
                     lineups.order.members[Int(links.places[link])].index == link, Int(links.rows[link]) == row

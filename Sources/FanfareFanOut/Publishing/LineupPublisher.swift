@@ -25,8 +25,8 @@ final class LineupPublisher {
         lineupGather = membership.lineupRules.gather.boundedNanoseconds
     }
 
-    /// Returns the index of a lineup's audience, which is made if there is none. By the schedule, equal choices share one audience, whatever the
-    /// order of the picks: the audience's choice has the topics in the order of their ids, and the rows are sorted in each visit (`RowOrder`).
+    /// Returns the index of a lineup's audience, which is made if there is none. By the schedule, equal selections share one audience, whatever the
+    /// order of the picks: the audience's selection has the topics in the order of their ids, and the rows are sorted in each visit (`RowOrder`).
     ///
     /// - Parameters:
     ///   - isLoaded: whether the member joined before a restart. Such a member gets the end of a lineup whose topics are over.
@@ -36,21 +36,21 @@ final class LineupPublisher {
         at moment: Moment
     ) -> AudienceIndex {
         let members = membership.lineupRules.order == .schedule ? picks.sorted(by: TopicID.precedes) : picks
-        let choice = Lineup.Choice(
+        let selection = Lineup.Selection(
             topics: members.map { membership.topics.insert($0) },
             pinned: favourite.flatMap { members.firstIndex(of: $0) })
-        if let known = membership.lineups.find(choice) {
+        if let known = membership.lineups.find(selection) {
             bringUpToDate(membership.awake(membership.lineups.audience(of: known)), forNewcomer: true, at: moment)
             return membership.lineups.audience(of: known)
         }
-        let lineup = Lineup(rotation: Rotation(membership.lineupRules, pinned: choice.pinned, at: moment.monotonic))
-        let audience = Audience(topics: choice.topics, lineup: lineup, trackedMax: membership.trackedMax)
+        let lineup = Lineup(rotation: Rotation(membership.lineupRules, pinned: selection.pinned, at: moment.monotonic))
+        let audience = Audience(topics: selection.topics, lineup: lineup, trackedMax: membership.trackedMax)
         let index = membership.audiences.insert(audience)
-        lineup.row = membership.lineups.insert(choice, audience: index)
+        lineup.row = membership.lineups.insert(selection, audience: index)
         membership.timers.reserve(membership.lineups.count)
-        for topic in choice.topics { membership.topics[topic].lineups += 1 }
+        for topic in selection.topics { membership.topics[topic].lineups += 1 }
         for alert in missed {
-            guard let position = choice.topics.firstIndex(where: { membership.topics[$0].id == alert.topic }) else {
+            guard let position = selection.topics.firstIndex(where: { membership.topics[$0].id == alert.topic }) else {
                 continue
             }
             lineup.rotation.happened(

@@ -30,7 +30,7 @@ final class Lineup {
     @safe @exclusivity(unchecked) var tenant: UInt64 = 0
 
     /// Identity of a lineup in its shard: the topics, in order, and the favourite.
-    struct Choice: Hashable {
+    struct Selection: Hashable {
         let topics: [TopicIndex]
         /// Index into `topics`.
         let pinned: Int?

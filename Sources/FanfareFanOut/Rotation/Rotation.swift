@@ -4,7 +4,7 @@ package import FanfareModel
 /// topic (rules M1, M2).
 ///
 /// A rotation is a pure value, one per lineup. Its times are whole milliseconds, as its bucket's are. Positions are those in the lineup's
-/// choice, which the rotation never changes. The order of the rows (`RowOrder`) decides between topics that are equal otherwise.
+/// selection, which the rotation never changes. The order of the rows (`RowOrder`) decides between topics that are equal otherwise.
 package struct Rotation: Sendable {
     /// Position of the topic in the spotlight; `nil` before there is anything to show.
     package private(set) var position: Int?

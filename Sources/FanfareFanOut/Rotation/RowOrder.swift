@@ -3,7 +3,7 @@
 ///
 /// A visit finds the order anew, so a changed time costs nothing before the lineup is visited.
 struct RowOrder {
-    /// Positions of the topics in the lineup's choice, the first row first. The array is kept, so that a visit allocates nothing.
+    /// Positions of the topics in the lineup's selection, the first row first. The array is kept, so that a visit allocates nothing.
     private(set) var positions: [UInt8] = []
     /// Is `true` when each position stands at its own place. Most lineups are in this order, and the array need not be restored for the next lineup.
     private var isPlain = true

@@ -30,38 +30,38 @@ import Testing
     }
 
     /// Adds a lineup of topic 1 and of one that is its own.
-    private static func insertChoice(_ number: Int, into table: LineupTable) -> Int {
+    private static func insertSelection(_ number: Int, into table: LineupTable) -> Int {
         table.insert(.init(topics: [1, TopicIndex(2 + number)], pinned: nil), audience: AudienceIndex(number))
     }
 
-    @Test func equalChoicesAreFoundAndOthersAreNot() {
+    @Test func equalSelectionsAreFoundAndOthersAreNot() {
         let table = LineupTable()
-        let choices: [Lineup.Choice] = [
+        let selections: [Lineup.Selection] = [
             .init(topics: [1, 2, 3], pinned: nil), .init(topics: [1, 2, 3], pinned: 0),
             .init(topics: [3, 2, 1], pinned: nil), .init(topics: [1, 2], pinned: nil),
         ]
-        let rows = choices.enumerated().map { table.insert($1, audience: AudienceIndex($0 + 10)) }
-        #expect(choices.map { table.find($0) } == rows)
+        let rows = selections.enumerated().map { table.insert($1, audience: AudienceIndex($0 + 10)) }
+        #expect(selections.map { table.find($0) } == rows)
         #expect(table.find(.init(topics: [2, 1, 3], pinned: nil)) == nil)
         #expect(rows.map { table.audience(of: $0) } == [10, 11, 12, 13])
         #expect(table.violation() == nil)
     }
 
-    /// Lineups are added and removed in random order, and the table agrees with a dictionary on each choice.
+    /// Lineups are added and removed in random order, and the table agrees with a dictionary on each selection.
     @Test(arguments: UInt64(1)...5) func lineupTableAgreesWithADictionary(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         let table = LineupTable()
-        var known: [Lineup.Choice: Int] = [:]
+        var known: [Lineup.Selection: Int] = [:]
         for step in 0..<2000 {
             let count = Int.random(in: 1...3, using: &random)
             let topics = (0..<6).shuffled(using: &random).prefix(count).map { TopicIndex($0) }
-            let choice = Lineup.Choice(topics: topics, pinned: Bool.random(using: &random) ? 0 : nil)
-            #expect(table.find(choice) == known[choice], "seed \(seed)")
-            if let row = known.removeValue(forKey: choice) {
+            let selection = Lineup.Selection(topics: topics, pinned: Bool.random(using: &random) ? 0 : nil)
+            #expect(table.find(selection) == known[selection], "seed \(seed)")
+            if let row = known.removeValue(forKey: selection) {
                 table.take(row)
                 table.remove(row)
             } else {
-                known[choice] = table.insert(choice, audience: AudienceIndex(step))
+                known[selection] = table.insert(selection, audience: AudienceIndex(step))
             }
             if step % 7 == 0 { publish(UInt64(step), of: TopicIndex(Int.random(in: 0..<6, using: &random)), in: table) }
             if step % 50 == 0 { #expect(table.violation() == nil, "seed \(seed)") }
@@ -115,7 +115,7 @@ import Testing
     /// The cursor's first pass is for lineups with the topic in the spotlight; the last one before the cursor leaves.
     @Test func secondPassBeginsWhenTheLastLineupOfTheFirstLeaves() throws {
         let table = LineupTable()
-        let rows = (0..<3).map { Self.insertChoice($0, into: table) }
+        let rows = (0..<3).map { Self.insertSelection($0, into: table) }
         publish(1, of: 1, in: table, cause: "goal")
         let lineups = try #require(table[1])
         let first = lineups.next(limit: 2)
@@ -134,7 +134,7 @@ import Testing
 
     @Test func publicationsDoNotKeepTheCursorInItsFirstPass() throws {
         let table = LineupTable()
-        for number in 0..<3 { _ = Self.insertChoice(number, into: table) }
+        for number in 0..<3 { _ = Self.insertSelection(number, into: table) }
         publish(1, of: 1, in: table, cause: "goal")
         let lineups = try #require(table[1])
         lineups.visited(2)
@@ -171,7 +171,7 @@ import Testing
 
     @Test func revokingAnAlertIsOneWriteForAll() {
         let table = LineupTable()
-        let rows = (0..<3).map { Self.insertChoice($0, into: table) }
+        let rows = (0..<3).map { Self.insertSelection($0, into: table) }
         publish(1, of: 1, in: table, cause: "goal")
         table.take(rows[0])
         table[1]?.revoke(cause: "goal")
@@ -221,7 +221,7 @@ import Testing
     /// A silent version every few visits after a goal: the lane is the goal's until all have it, and not for good.
     @Test func silentNewsAfterAGoalGoInTheirOwnLane() throws {
         let table = LineupTable()
-        for number in 0..<10 { _ = Self.insertChoice(number, into: table) }
+        for number in 0..<10 { _ = Self.insertSelection(number, into: table) }
         publish(1, of: 1, in: table, cause: "goal")
         let lineups = try #require(table[1])
         var visits = 0

@@ -108,7 +108,7 @@ import Testing
         stage.move(["c", "a", "b"])
         #expect(stage.pass(seconds: 60).isEmpty, "they are shown in the same order")
         stage.move(["c", "a", "b"], favourite: "a")
-        #expect(stage.pass(seconds: 60).count == 1, "another favourite is another choice")
+        #expect(stage.pass(seconds: 60).count == 1, "another favourite is another selection")
         stage.follow(["b", "c", "a"], favourite: "a", activity: 2)
         stage.follow(["b", "c", "a"], favourite: "b", activity: 3)
         #expect(stage.pass(seconds: 60).map(\.spotlight).sorted { $0 ?? "" < $1 ?? "" } == ["a", "b"])
