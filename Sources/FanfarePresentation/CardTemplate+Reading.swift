@@ -62,7 +62,7 @@ extension CardElement {
     fileprivate static func all(in table: TableReader) -> [String: CardElement]? {
         guard let all = table.table("elements") else { return [:] }
         guard all.members.count <= countMax else {
-            table.faults.note(all.place, "elements: \(all.members.count) of them; expected \(countMax) at most")
+            table.faults.note(all.location, "elements: \(all.members.count) of them; expected \(countMax) at most")
             return nil
         }
         var elements: [String: CardElement] = [:]
@@ -96,7 +96,7 @@ extension CardElement {
         guard given.count == 1 else {
             for form in given { _ = table.take(form) }
             table.faults.note(
-                member.keyPlace,
+                member.keyLocation,
                 "\(member.key): expected exactly one of \(CardElement.forms.joined(separator: ", "))")
             return nil
         }
@@ -187,7 +187,7 @@ extension TableReader {
             do {
                 return try Template(parsing: text)
             } catch {
-                faults.note(source.place, "\(key): \(error); expected text such as \"{home} {homeScore}\"")
+                faults.note(source.location, "\(key): \(error); expected text such as \"{home} {homeScore}\"")
                 return nil
             }
         }
@@ -215,7 +215,7 @@ extension TableReader {
     fileprivate func rows(_ key: String, of elements: [String: CardElement]) -> [CardRow] {
         guard has(key), let value = take(key) else { return [] }
         guard case .array(let rows) = value.content else {
-            faults.note(value.place, "\(key) is \(value.name); expected an array of rows")
+            faults.note(value.location, "\(key) is \(value.name); expected an array of rows")
             return []
         }
         return rows.compactMap { row in
@@ -243,7 +243,7 @@ extension TableReader {
         if case .groups(let leading, let center, let trailing) = content,
             leading.isEmpty, center.isEmpty, trailing.isEmpty, !members.contains(where: { groups.contains($0.key) })
         {
-            faults.note(place, "nothing stands here; expected \(groups.joined(separator: ", "))")
+            faults.note(location, "nothing stands here; expected \(groups.joined(separator: ", "))")
         }
         return CardRow(content: content, when: when)
     }
@@ -252,6 +252,6 @@ extension TableReader {
         // An element with a fault of its own has been refused already.
         guard elements[element] == nil, let value = members.first(where: { $0.key == key })?.value else { return }
         let advice = element.nearest(of: elements.keys.sorted()).map { "; did you mean \($0)?" } ?? ""
-        faults.note(value.place, "\(element): there is no such element\(advice)")
+        faults.note(value.location, "\(element): there is no such element\(advice)")
     }
 }

@@ -30,7 +30,7 @@ struct ReducerNote: Equatable {
         /// Returns the note of a kind's table; `nil` if the table has none.
         func note(of table: TOMLValue.Member) -> ReducerNote? {
             // Lines count from 1, so this is the index of the line below.
-            let index = table.keyPlace.line
+            let index = table.keyLocation.line
             guard lines.indices.contains(index) else { return nil }
             // A line break may be CRLF.
             let line = lines[index].last == UInt8(ascii: "\r") ? lines[index].dropLast() : lines[index]

@@ -58,17 +58,17 @@ extension Rules {
         for member in kinds {
             guard let members = member.value.members else {
                 faults.note(
-                    member.keyPlace, "\(member.key): unknown key; expected the table of a topic kind, as [football]")
+                    member.keyLocation, "\(member.key): unknown key; expected the table of a topic kind, as [football]")
                 continue
             }
             if member.key == LineupRules.table {
-                lineups = LineupRules(TableReader(members, at: member.keyPlace, faults))
+                lineups = LineupRules(TableReader(members, at: member.keyLocation, faults))
                 continue
             }
             let kind = TopicKind(member.key)
             var rules = TopicRules()
             let hasOwnReducer = notes.note(of: member) != nil
-            rules.read(TableReader(members, at: member.keyPlace, faults), kind: kind, hasOwnReducer: hasOwnReducer)
+            rules.read(TableReader(members, at: member.keyLocation, faults), kind: kind, hasOwnReducer: hasOwnReducer)
             if kind == .generic { other = rules } else { self.kinds[kind] = rules }
         }
         guard faults.all.isEmpty else { throw TOMLError(name: name, faults: faults.all) }
@@ -142,14 +142,14 @@ extension TopicRules {
             let told =
                 occasions.isEmpty ? "" : ", or one of " + occasions.map(\.rawValue).sorted().joined(separator: ", ")
             reader.faults.note(
-                occasion.keyPlace,
+                occasion.keyLocation,
                 "\(kind): the reducer \(named.name) tells of no such occasion; "
                     + "expected `when`, `falls` or `rises`\(told)")
         } else {
             let fact = occasion.key.hasSuffix("Cancelled") ? String(occasion.key.dropLast(9)) : occasion.key
             guard !reducer.understands(factKind: fact) else { return }
             reader.faults.note(
-                occasion.keyPlace,
+                occasion.keyLocation,
                 "\(kind): no counter and no fact has that name; "
                     + "expected `when`, `falls` or `rises`, or \(fact) in `facts`")
         }
@@ -226,7 +226,7 @@ extension CountingReducer {
                     counters[member.key] = Counter(fact: fact, where: conditions, by: by)
                 } else if !counter.members.contains(where: { $0.key == "fact" }) {
                     counter.faults.note(
-                        member.keyPlace, "\(member.key): fact is missing; expected the kind of facts that it counts")
+                        member.keyLocation, "\(member.key): fact is missing; expected the kind of facts that it counts")
                 }
                 counter.finish()
             }
@@ -264,7 +264,7 @@ extension StaleAfter {
         let atMost = rhythm.duration("atMost", StaleAfter.range)
         guard rhythm.has("rhythm", "atLeast", "atMost"), let times, let atLeast, let atMost else { return nil }
         guard atLeast <= atMost else {
-            rhythm.faults.note(rhythm.place, "atLeast is longer than atMost; expected it to be shorter")
+            rhythm.faults.note(rhythm.location, "atLeast is longer than atMost; expected it to be shorter")
             return nil
         }
         self = .rhythm(times: times, Bounds(atLeast: atLeast, atMost: atMost))
@@ -331,15 +331,17 @@ extension FieldRule {
             return
         }
         guard let members = field.value.members else {
-            fields.faults.note(field.value.place, "\(field.key) is \(field.value.name); expected \(FieldRule.expected)")
+            fields.faults.note(
+                field.value.location, "\(field.key) is \(field.value.name); expected \(FieldRule.expected)")
             return nil
         }
-        let rule = TableReader(members, at: field.value.place, fields.faults)
+        let rule = TableReader(members, at: field.value.location, fields.faults)
         defer { rule.finish() }
         let forms = ["step", "minutes", "percent", "redact"].filter { form in members.contains { $0.key == form } }
         guard forms.count == 1 else {
             for form in forms { _ = rule.take(form) }
-            fields.faults.note(field.keyPlace, "\(field.key): expected exactly one of step, minutes, percent, redact")
+            fields.faults.note(
+                field.keyLocation, "\(field.key): expected exactly one of step, minutes, percent, redact")
             return nil
         }
         // Ten years in seconds; nothing visible is coarser.
@@ -378,7 +380,7 @@ extension Redaction.Form {
             self = .summary(text)
         default:
             table.faults.note(
-                value.place, "redact is \(value.name); expected \"removed\", \"initial\" or { summary = \"…\" }")
+                value.location, "redact is \(value.name); expected \"removed\", \"initial\" or { summary = \"…\" }")
             return nil
         }
     }
@@ -421,7 +423,7 @@ extension AlertRule {
         self.init(`class`, burst: size.burst, refill: size.refill, freshFor: freshFor)
         if let title { words = Words(title: title, body: body ?? "", sound: sound) }
         if title == nil, body != nil || sound != nil, !table.members.contains(where: { $0.key == "title" }) {
-            table.faults.note(table.place, "body or sound without title; expected title too, or neither")
+            table.faults.note(table.location, "body or sound without title; expected title too, or neither")
         }
     }
 }
@@ -436,7 +438,7 @@ extension TableReader {
     fileprivate func shifts(_ key: String) -> [FieldShift] {
         guard let shifts = table(key) else { return [] }
         if shifts.members.isEmpty {
-            faults.note(shifts.place, "\(key) is empty; expected a field and a number, or no \(key)")
+            faults.note(shifts.location, "\(key) is empty; expected a field and a number, or no \(key)")
         }
         return shifts.members.compactMap { member in
             let distance = read(member.value, for: member.key, "a number above 0") { value in

@@ -1,4 +1,4 @@
-/// Every fault of a TOML document, each with its place and what was expected there. Nothing of a document with a fault applies.
+/// Every fault of a TOML document, each with its location and what was expected there. Nothing of a document with a fault applies.
 public struct TOMLError: Error, Equatable, CustomStringConvertible, Sendable {
     /// Path of the file, or the name that the caller gave the bytes.
     public let name: String
@@ -20,7 +20,7 @@ public struct TOMLError: Error, Equatable, CustomStringConvertible, Sendable {
 
     package init(name: String, faults: [Fault]) {
         self.name = name
-        self.faults = faults.sorted { $0.place < $1.place }
+        self.faults = faults.sorted { $0.location < $1.location }
         reason = nil
     }
 
@@ -31,19 +31,19 @@ public struct TOMLError: Error, Equatable, CustomStringConvertible, Sendable {
         self.reason = reason
     }
 
-    /// A fault at its place: bytes that are not TOML, an unknown key, or a value other than expected.
+    /// A fault at its location: bytes that are not TOML, an unknown key, or a value other than expected.
     public struct Fault: Equatable, Sendable {
-        package let place: TOMLPlace
+        package let location: TOMLLocation
         /// Description for people, with the value that was found and the one that was expected.
         public let text: String
 
         /// Line of the key or value, from 1.
-        public var line: Int { place.line }
+        public var line: Int { location.line }
         /// Column of the key or value, from 1, in characters of Unicode (scalars).
-        public var column: Int { place.column }
+        public var column: Int { location.column }
 
-        package init(_ place: TOMLPlace, _ text: String) {
-            self.place = place
+        package init(_ location: TOMLLocation, _ text: String) {
+            self.location = location
             self.text = text
         }
     }

@@ -36,13 +36,13 @@ struct TOMLScan {
             position += 1
             guard bytes[start] < 0x80 else {
                 return TOMLError.Fault(
-                    place(of: start),
+                    location(of: start),
                     "no TOML: \(character(at: start)) outside of quotation marks and comments; expected ASCII there")
             }
             take(bytes[start])
             if depth > TOMLScan.depthMax {
                 return TOMLError.Fault(
-                    place(of: start),
+                    location(of: start),
                     "more than \(TOMLScan.depthMax) tables and arrays within one another; expected a few")
             }
         }
@@ -131,11 +131,11 @@ struct TOMLScan {
         return "\(text) (U+\(String(repeating: "0", count: max(0, 4 - number.count)))\(number))"
     }
 
-    private func place(of index: Int) -> TOMLPlace {
+    private func location(of index: Int) -> TOMLLocation {
         let before = bytes[..<index]
         let lineStart = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
         let characters = before[lineStart...].count(where: { !TOMLScan.continues($0) })
-        return TOMLPlace(line: 1 + before.count(where: { $0 == UInt8(ascii: "\n") }), column: characters + 1)
+        return TOMLLocation(line: 1 + before.count(where: { $0 == UInt8(ascii: "\n") }), column: characters + 1)
     }
 
     /// Returns whether a byte, 10xxxxxx, continues a character.

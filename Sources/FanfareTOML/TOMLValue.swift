@@ -1,7 +1,7 @@
 import CFanfareTOML
 import FanfareModel
 
-/// A value of a TOML document, with its place.
+/// A value of a TOML document, with its location.
 package struct TOMLValue {
     package enum Content {
         case string(String)
@@ -16,12 +16,12 @@ package struct TOMLValue {
 
     package struct Member {
         package let key: String
-        package let keyPlace: TOMLPlace
+        package let keyLocation: TOMLLocation
         package let value: TOMLValue
     }
 
     package let content: Content
-    package let place: TOMLPlace
+    package let location: TOMLLocation
 
     /// Name of the value in messages.
     package var name: String {
@@ -49,9 +49,10 @@ extension TOMLValue {
             throw TOMLError(name: name, faults: [.init(.start, "there is no memory to read it")])
         }
         defer { unsafe fanfare_toml_release(document) }
-        var place = fanfare_toml_place()
-        if let fault = unsafe fanfare_toml_fault(document, &place) {
-            throw TOMLError(name: name, faults: [.init(TOMLPlace(place), unsafe "no TOML: \(String(cString: fault))")])
+        var location = fanfare_toml_place()
+        if let fault = unsafe fanfare_toml_fault(document, &location) {
+            throw TOMLError(
+                name: name, faults: [.init(TOMLLocation(location), unsafe "no TOML: \(String(cString: fault))")])
         }
         var count = 0
         let nodes = unsafe UnsafeBufferPointer(start: fanfare_toml_nodes(document, &count), count: count)
@@ -75,15 +76,15 @@ extension TOMLValue {
     private init(_ nodes: UnsafeBufferPointer<fanfare_toml_node>, _ position: inout Int) {
         let node = unsafe nodes[position]
         position += 1
-        place = unsafe TOMLPlace(node.place)
+        location = unsafe TOMLLocation(node.place)
         switch unsafe node.kind {
         case FANFARE_TOML_TABLE:
             var members: [Member] = []
             for _ in unsafe 0..<node.children {
-                let (key, keyPlace) = unsafe (String(nodes[position].key), TOMLPlace(nodes[position].key_place))
-                unsafe members.append(Member(key: key, keyPlace: keyPlace, value: TOMLValue(nodes, &position)))
+                let (key, keyLocation) = unsafe (String(nodes[position].key), TOMLLocation(nodes[position].key_place))
+                unsafe members.append(Member(key: key, keyLocation: keyLocation, value: TOMLValue(nodes, &position)))
             }
-            members.sort { $0.keyPlace < $1.keyPlace }
+            members.sort { $0.keyLocation < $1.keyLocation }
             content = .table(members)
         case FANFARE_TOML_ARRAY:
             content = unsafe .array((0..<node.children).map { _ in unsafe TOMLValue(nodes, &position) })

@@ -7,18 +7,18 @@ package final class TableReader {
     package final class Faults {
         package private(set) var all: [TOMLError.Fault] = []
         package init() {}
-        package func note(_ place: TOMLPlace, _ text: String) { all.append(TOMLError.Fault(place, text)) }
+        package func note(_ location: TOMLLocation, _ text: String) { all.append(TOMLError.Fault(location, text)) }
     }
 
-    package let place: TOMLPlace
+    package let location: TOMLLocation
     package let members: [TOMLValue.Member]
     package let faults: Faults
     private var asked: [String] = []
     private var refused: [String] = []
 
-    package init(_ members: [TOMLValue.Member], at place: TOMLPlace, _ faults: Faults) {
+    package init(_ members: [TOMLValue.Member], at location: TOMLLocation, _ faults: Faults) {
         self.members = members
-        self.place = place
+        self.location = location
         self.faults = faults
     }
 
@@ -38,7 +38,7 @@ package final class TableReader {
         _ value: TOMLValue, for key: String, _ expected: String, _ read: (TOMLValue) -> Value?
     ) -> Value? {
         if let result = read(value) { return result }
-        faults.note(value.place, "\(key) is \(value.name); expected \(expected)")
+        faults.note(value.location, "\(key) is \(value.name); expected \(expected)")
         return nil
     }
 
@@ -46,7 +46,7 @@ package final class TableReader {
     package func refuse(_ key: String, _ advice: String) {
         guard let member = members.first(where: { $0.key == key }) else { return }
         refused.append(key)
-        faults.note(member.keyPlace, "\(key): \(advice)")
+        faults.note(member.keyLocation, "\(key): \(advice)")
     }
 
     /// Notes a fault for each key that was not read.
@@ -54,7 +54,7 @@ package final class TableReader {
         for member in members where !asked.contains(member.key) && !refused.contains(member.key) {
             let advice = member.key.nearest(of: asked).map { "did you mean \($0)?" }
             faults.note(
-                member.keyPlace,
+                member.keyLocation,
                 "\(member.key): unknown key; \(advice ?? "expected one of \(asked.sorted().joined(separator: ", "))")")
         }
     }
@@ -87,7 +87,7 @@ package final class TableReader {
         do {
             return try Template(parsing: source)
         } catch {
-            faults.note(value.place, "\(key): \(error); expected text such as \"{home} {homeScore}\"")
+            faults.note(value.location, "\(key): \(error); expected text such as \"{home} {homeScore}\"")
             return nil
         }
     }
@@ -105,7 +105,7 @@ package final class TableReader {
         let missing = required.filter { key in !members.contains { $0.key == key } }
         if !missing.isEmpty {
             faults.note(
-                place, "\(missing.joined(separator: ", ")) missing; expected \(required.joined(separator: ", "))")
+                location, "\(missing.joined(separator: ", ")) missing; expected \(required.joined(separator: ", "))")
         }
         return missing.isEmpty
     }
@@ -116,7 +116,7 @@ package final class TableReader {
     package func conditions(_ key: String) -> [Condition] {
         guard let conditions = table(key) else { return [] }
         if conditions.members.isEmpty {
-            faults.note(conditions.place, "\(key) is empty; expected a condition, or no \(key)")
+            faults.note(conditions.location, "\(key) is empty; expected a condition, or no \(key)")
         }
         return conditions.members.flatMap { member in
             conditions.tests(member).map { Condition(member.key, $0) }
@@ -126,7 +126,7 @@ package final class TableReader {
     private func tests(_ member: TOMLValue.Member) -> [Condition.Test] {
         if let tests = member.value.tests { return tests }
         faults.note(
-            member.value.place,
+            member.value.location,
             "\(member.key) is \(member.value.name); expected a value, an array of values, { atLeast = number }, "
                 + "{ atMost = number }, { present = true }, or a table of several of them")
         return []
@@ -140,7 +140,7 @@ package final class TableReader {
 
     package func table(_ value: TOMLValue, for key: String) -> TableReader? {
         guard let members = read(value, for: key, "a table", \.members) else { return nil }
-        return TableReader(members, at: value.place, faults)
+        return TableReader(members, at: value.location, faults)
     }
 
     package static func expected(_ range: ClosedRange<Duration>) -> String {

@@ -51,7 +51,7 @@ extension Scenario {
         if let reader = table.table("restart") { readRestart(reader) }
         for value in table.array("thresholds") ?? [] {
             guard let text = table.read(value, for: "thresholds", "text in quotes", \.text) else { continue }
-            do { thresholds.append(try Threshold(text)) } catch { table.faults.note(value.place, "\(error)") }
+            do { thresholds.append(try Threshold(text)) } catch { table.faults.note(value.location, "\(error)") }
         }
         table.finish()
         checkSubscribers(table)
@@ -64,7 +64,7 @@ extension Scenario {
         restartAt = at
         if [churn.follows, churn.unfollows, churn.rotations].contains(where: { $0.perSecond > 0 }) {
             table.faults.note(
-                table.place,
+                table.location,
                 "a restart loads those who followed at the start: it has no follows, unfollows and rotations")
         }
     }
@@ -72,19 +72,20 @@ extension Scenario {
     private func checkSubscribers(_ table: TableReader) {
         if let lineups = subscribers.lineups, feed.source == .rates, lineups.upperBound > feed.topics {
             table.faults.note(
-                table.place, "lineups of up to \(lineups.upperBound) topics need as many; the feed has \(feed.topics)")
+                table.location,
+                "lineups of up to \(lineups.upperBound) topics need as many; the feed has \(feed.topics)")
         }
         switch transport {
         case .simulator: break
         case .discard:
             if subscribers.sick > 0 {
                 table.faults.note(
-                    table.place, "sick tokens are answered by a simulator; discard answers them as others")
+                    table.location, "sick tokens are answered by a simulator; discard answers them as others")
             }
         case .host:
             if subscribers.deadShare > 0 {
                 table.faults.note(
-                    table.place, "deadShare is of a simulator or of discard; a host has its own dead tokens")
+                    table.location, "deadShare is of a simulator or of discard; a host has its own dead tokens")
             }
         }
     }
@@ -103,9 +104,9 @@ extension Scenario.Subscribers {
         essentialShare = table.number("essentialShare", 0...1) ?? essentialShare
         quietShare = table.number("quietShare", 0...1) ?? quietShare
         frequentShare = table.number("frequentShare", 0...1) ?? frequentShare
-        if sick > count { table.faults.note(table.place, "sick is \(sick), and there are \(count) subscribers") }
+        if sick > count { table.faults.note(table.location, "sick is \(sick), and there are \(count) subscribers") }
         if hasFavourites, lineups == nil {
-            table.faults.note(table.place, "a favourite is of a lineup, as in lineups = [3, 8]")
+            table.faults.note(table.location, "a favourite is of a lineup, as in lineups = [3, 8]")
         }
         table.finish()
     }
@@ -117,7 +118,7 @@ extension Scenario.Arrivals {
         from = table.duration("from", Scenario.moments) ?? .zero
         until = table.duration("until", Scenario.moments)
         table.check(from, "from", before: duration)
-        if let until, until < from { table.faults.note(table.place, "until is before from") }
+        if let until, until < from { table.faults.note(table.location, "until is before from") }
         if let until { table.check(until, "until", before: duration + .nanoseconds(1)) }
         table.finish()
     }
@@ -131,7 +132,7 @@ extension Scenario.ClockStep {
         let back = table.duration("back", Scenario.moments)
         table.finish()
         guard (ahead == nil) != (back == nil) else {
-            table.faults.note(table.place, "a step of the clock has ahead or back, as in ahead = \"1 h\"")
+            table.faults.note(table.location, "a step of the clock has ahead or back, as in ahead = \"1 h\"")
             return nil
         }
         by = ahead ?? .zero - (back ?? .zero)
@@ -154,22 +155,22 @@ extension LoadFeed {
             if let reader = table.table(value, for: "bursts") { bursts += Burst.read(reader, duration, of: self) }
         }
         if recording != nil, generator != nil {
-            table.faults.note(table.place, "a feed has a recording or a generator, not both")
+            table.faults.note(table.location, "a feed has a recording or a generator, not both")
         }
-        if recording?.isEmpty == true { table.faults.note(table.place, "a recording has one file at least") }
+        if recording?.isEmpty == true { table.faults.note(table.location, "a recording has one file at least") }
         if let recording { source = .recording(recording) }
         if let generator { source = .generator(generator) }
         let others = source == .rates ? ["speed"] : ["kind", "topics"]
         for member in table.members where others.contains(member.key) {
             table.faults.note(
-                member.value.place,
+                member.value.location,
                 source == .rates
                     ? "\(member.key) is of a recording or a generator"
                     : "\(member.key): a recording or a generator has its own")
         }
         if source != .rates, eventsPerSecond + updatesPerSecond + goalsPerSecond > 0 || !bursts.isEmpty {
             table.faults.note(
-                table.place, "a recording has its own arrivals: leave events, updates, goals and bursts out")
+                table.location, "a recording has its own arrivals: leave events, updates, goals and bursts out")
         }
         table.finish()
     }
@@ -188,15 +189,15 @@ extension LoadFeed.Burst {
         let every = table.duration("every", Duration.milliseconds(1)...Duration.seconds(24 * 3600))
         let times = table.whole("times", 1...100_000) ?? 1
         if (every == nil) == table.members.contains(where: { $0.key == "times" }) {
-            table.faults.note(table.place, "every and times belong together, as in every = \"10 s\", times = 3")
+            table.faults.note(table.location, "every and times belong together, as in every = \"10 s\", times = 3")
         }
         if [.kick, .period].contains(burst.occasion), feed.kind != .football {
             table.faults.note(
-                table.place, "a \(burst.occasion.rawValue) is of football, and the feed is of \(feed.kind.rawValue)")
+                table.location, "a \(burst.occasion.rawValue) is of football, and the feed is of \(feed.kind.rawValue)")
         }
         if burst.firstTopic + burst.topics > feed.topics {
             table.faults.note(
-                table.place,
+                table.location,
                 "topics \(burst.firstTopic) to \(burst.firstTopic + burst.topics - 1) are not in a feed of \(feed.topics) topics"
             )
         }
@@ -210,7 +211,7 @@ extension LoadFeed.Burst {
         if let last = bursts.last {
             table.check(last.at, "the last burst", before: duration)
             if last.at < duration, last.at + last.within > duration {
-                table.faults.note(table.place, "the last burst ends after the duration; it must end within it")
+                table.faults.note(table.location, "the last burst ends after the duration; it must end within it")
             }
         }
         return bursts
@@ -227,11 +228,11 @@ extension LoadTransport {
         var given = ["--cert", "c", "--key", "k"]
         if !isOfFastMode(options) { given += ["--public-key", "p", "--bundle-id", "b"] }
         do { _ = try SimulatorOptions(arguments: given + options) } catch {
-            table.faults.note(table.place, "options: \(error.description)")
+            table.faults.note(table.location, "options: \(error.description)")
         }
         guard let distance else { return }
         do { _ = try RelayOptions(arguments: ["--to", "127.0.0.1:1"] + distance) } catch {
-            table.faults.note(table.place, "distance: \(error.description)")
+            table.faults.note(table.location, "distance: \(error.description)")
         }
     }
 
@@ -244,7 +245,7 @@ extension LoadTransport {
             let options = table.texts("options") ?? []
             for option in options where LoadTransport.ownOptions.contains(String(option.prefix { $0 != "=" })) {
                 table.faults.note(
-                    table.place, "\(option): the laboratory chooses it, because load stays on this machine")
+                    table.location, "\(option): the laboratory chooses it, because load stays on this machine")
             }
             let distance: [String]? = table.texts("distance")
             LoadTransport.check(options, distance, table)
@@ -253,11 +254,12 @@ extension LoadTransport {
             let host = table.text("host") ?? "127.0.0.1"
             guard let port = table.whole("port", 1...65_535), let ca = table.text("ca"), let key = table.text("key")
             else {
-                table.faults.note(table.place, "a host needs port, ca and key")
+                table.faults.note(table.location, "a host needs port, ca and key")
                 return nil
             }
             guard ["127.0.0.1", "::1", "localhost"].contains(host) else {
-                table.faults.note(table.place, "\(host) is not this machine: load goes to 127.0.0.1, ::1 or localhost")
+                table.faults.note(
+                    table.location, "\(host) is not this machine: load goes to 127.0.0.1, ::1 or localhost")
                 return nil
             }
             self = .host(host, port: port, caFile: ca, keyFile: key)
@@ -282,7 +284,7 @@ extension TableReader {
     fileprivate func check(_ moment: Duration, _ name: String, before duration: Duration) {
         guard moment >= duration else { return }
         faults.note(
-            place,
+            location,
             "\(name) is \(moment.inSeconds.shortened) s, and the duration is \(duration.inSeconds.shortened) s; expected an earlier moment"
         )
     }

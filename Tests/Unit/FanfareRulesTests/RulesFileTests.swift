@@ -164,8 +164,8 @@ import Testing
         #expect(try read("").toml == Rules.builtIn.toml)
     }
 
-    /// Each has one fault; the message has its place and what was expected.
-    static let broken: [(String, place: String, says: String)] = [
+    /// Each has one fault; the message has its location and what was expected.
+    static let broken: [(String, location: String, says: String)] = [
         ("[football", "1:10", "no TOML"),
         ("[football]\npriority = 5\npriority = 10", "3:1", "no TOML"),
         ("football = 3", "1:1", "expected the table of a topic kind"),
@@ -249,11 +249,11 @@ import Testing
     ]
 
     @Test(arguments: broken.indices) func brokenFilesSayWhere(index: Int) throws {
-        let (toml, place, says) = Self.broken[index]
+        let (toml, location, says) = Self.broken[index]
         let error = #expect(throws: TOMLError.self, "\(toml)") { try read(toml) }
         let lines = error?.lines ?? []
         #expect(lines.count == 1, "\(lines)")
-        #expect(lines.first?.hasPrefix("rules.toml:\(place)") == true, "\(lines)")
+        #expect(lines.first?.hasPrefix("rules.toml:\(location)") == true, "\(lines)")
         #expect(lines.first?.contains(says) == true, "\(lines)")
     }
 

@@ -10,29 +10,29 @@ import Testing
         return scan.fault()
     }
 
-    /// Returns the place of the first level that is too deep.
-    private func excess(_ text: String) -> TOMLPlace? {
+    /// Returns the location of the first level that is too deep.
+    private func excess(_ text: String) -> TOMLLocation? {
         guard let fault = fault(text), fault.text.hasPrefix("more than 32") else { return nil }
-        return fault.place
+        return fault.location
     }
 
     @Test func bracketsAndDotsOfKeysAreLevels() {
         #expect(excess("a = " + String(repeating: "[", count: 32)) == nil)
-        #expect(excess("a = " + String(repeating: "[", count: 33)) == TOMLPlace(line: 1, column: 37))
+        #expect(excess("a = " + String(repeating: "[", count: 33)) == TOMLLocation(line: 1, column: 37))
         #expect(excess(String(repeating: "a.", count: 32) + "a = 1") == nil)
-        #expect(excess(String(repeating: "a.", count: 33) + "a = 1") == TOMLPlace(line: 1, column: 66))
+        #expect(excess(String(repeating: "a.", count: 33) + "a = 1") == TOMLLocation(line: 1, column: 66))
         let levels = String(repeating: "{'é'.c=", count: 16)
-        #expect(excess("'é' = 1\n'é'.b = [\n" + levels) == TOMLPlace(line: 3, column: 106))
+        #expect(excess("'é' = 1\n'é'.b = [\n" + levels) == TOMLLocation(line: 3, column: 106))
     }
 
     /// A name in a header may be that of an array of tables.
     @Test func namesOfHeadersAreTwoLevels() {
         let header = "[" + String(repeating: "a.", count: 15) + "a] # of 32 levels\n"
         #expect(excess(header + "x = 1\n") == nil)
-        #expect(excess("\u{FEFF}" + header + "x = [") == TOMLPlace(line: 2, column: 5))
+        #expect(excess("\u{FEFF}" + header + "x = [") == TOMLLocation(line: 2, column: 5))
         #expect(excess(header + "[b]\nx = [[[[]]]]\n") == nil)
         #expect(excess("[" + header) == nil)
-        #expect(excess("[" + String(repeating: "a.", count: 16) + "a]") == TOMLPlace(line: 1, column: 33))
+        #expect(excess("[" + String(repeating: "a.", count: 16) + "a]") == TOMLLocation(line: 1, column: 33))
     }
 
     @Test func neighboursAreNotWithinOneAnother() {
@@ -69,7 +69,7 @@ import Testing
         ]
         for row in rows {
             let fault = fault(row.text)
-            #expect(fault?.place == TOMLPlace(line: row.line, column: row.column), "\(row.text)")
+            #expect(fault?.location == TOMLLocation(line: row.line, column: row.column), "\(row.text)")
             #expect(fault?.text.hasPrefix("no TOML: ") == true, "\(row.text)")
         }
     }
