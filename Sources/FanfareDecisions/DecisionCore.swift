@@ -127,9 +127,9 @@ public import FanfareModel
         guard let place = table.place(of: publication.topicID), table[place].shown.version == publication.version,
             let state = table[place].shown.state
         else { return publication }
-        let presentation = table[place].fold.present(state)
-        guard presentation.encoded.bytes != publication.state.bytes else { return publication }
-        return publication.showing(presentation.encoded, presentation.short)
+        let visible = table[place].fold.present(state)
+        guard visible.encoded.bytes != publication.state.bytes else { return publication }
+        return publication.showing(visible.encoded, visible.short)
     }
 
     /// Forgets the topic's shown state, so that no activity gets it anew.

@@ -266,15 +266,15 @@ func implausible(_ time: FeedTime) -> String {
     "time \(time.milliseconds) ms is not between 1970 and 2100: milliseconds taken for seconds?"
 }
 
-// MARK: - Presentation
+// MARK: - Visible state
 
 extension Fold {
-    func present(_ shown: JSONObject) -> Presentation {
+    func present(_ shown: JSONObject) -> VisibleState {
         guard let own = ledger.reducer.shortForms(of: shown) else {
-            return Presentation(state: shown, encoded: EncodedState(shown), short: .state(shown))
+            return VisibleState(state: shown, encoded: EncodedState(shown), short: .state(shown))
         }
         let short = ShortForms(of: shown, topic: topic, reducer: own)
-        return Presentation(state: shown, encoded: EncodedState(shown.with(short)), short: .made(short))
+        return VisibleState(state: shown, encoded: EncodedState(shown.with(short)), short: .made(short))
     }
 
     /// Adds the short forms of the topic's kind to a visible state, unless rules or feed give some (rule M3). They repeat the

@@ -84,7 +84,7 @@ extension SerialWriter {
 extension SerialReader {
     /// - Parameter shown: the topic's shown state; `nil` if it shows nothing.
     fileprivate mutating func publication(
-        of topic: TopicID, _ number: TopicNumber, shown: Presentation?
+        of topic: TopicID, _ number: TopicNumber, shown: VisibleState?
     ) throws(SerialError) -> Publication {
         let serial = try unsigned()
         let kind = TopicKind(try text())
@@ -108,7 +108,7 @@ extension SerialReader {
             prominence: prominence, shortForms: short, stateSizeMax: stateSizeMax, staleAfter: staleAfter,
             dismissal: dismissal, freesID: freesID, expiry: expiry, isRepublished: isRepublished)
     }
-    private mutating func shownState(_ shown: Presentation?) throws(SerialError) -> (EncodedState, ShortFormsSource) {
+    private mutating func shownState(_ shown: VisibleState?) throws(SerialError) -> (EncodedState, ShortFormsSource) {
         if try flag("state") {
             guard let shown else { throw .malformed("state") }
             return (shown.encoded, shown.short)

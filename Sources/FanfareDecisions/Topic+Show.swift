@@ -7,10 +7,10 @@ extension Topic {
             return context.draft.set(
                 change.lateBy == nil ? .unchanged : .late, "back to what version \(shown.version) shows")
         }
-        let presentation = fold.present(fold.state)
-        guard presentation.encoded.size <= kindRules.stateSizeMax else {
+        let visible = fold.present(fold.state)
+        guard visible.encoded.size <= kindRules.stateSizeMax else {
             // The fact stays folded, and the next state that fits carries it.
-            return postpone(change, .rejected, fold.oversize(presentation.encoded.size), in: &context)
+            return postpone(change, .rejected, fold.oversize(visible.encoded.size), in: &context)
         }
         let occasion = occasion(of: change)
         context.draft.occasion = occasion?.kind
@@ -41,7 +41,7 @@ extension Topic {
         agenda.add(change.cause, max: limits.causesMax)
         let emphasis = Emphasis(
             priority: isUrgent ? .immediate : rules.priority, alert: alert, relevance: rule?.relevance)
-        publish(.update, presentation, emphasis, in: &context, into: &decisions)
+        publish(.update, visible, emphasis, in: &context, into: &decisions)
     }
 
     /// Keeps the change as a cause of the next version, and notes why in the record.
@@ -93,7 +93,7 @@ extension Topic {
     }
 
     mutating func publish(
-        _ event: Publication.Event, _ presentation: Presentation, _ emphasis: Emphasis,
+        _ event: Publication.Event, _ visible: VisibleState, _ emphasis: Emphasis,
         in context: inout DecisionContext, into decisions: inout [Decision]
     ) {
         // Each use reads its own rule of the kind: a variable with all of them would be a copy of all.
@@ -101,8 +101,8 @@ extension Topic {
         let now = context.now
         let waiting = agenda
         agenda.clear()
-        let hasBegun = kindRules.rules.lifetime.beginsWhen.hold(in: presentation.state)
-        let started = shown.publish(presentation.state, hasBegun: hasBegun, isLast: event == .end, now: now)
+        let hasBegun = kindRules.rules.lifetime.beginsWhen.hold(in: visible.state)
+        let started = shown.publish(visible.state, hasBegun: hasBegun, isLast: event == .end, now: now)
         var dismissal: DismissalTime?
         if event == .end {
             let time = context.time(of: kindRules.rules.lifetime.dismissal, ofActivityLasting: now - started)
@@ -114,12 +114,12 @@ extension Topic {
         let publication = Publication(
             serial: context.nextSerial(), topicID: id,
             topic: TopicNumber(place: context.place, birth: birth), topicKind: kind, version: shown.version,
-            event: event, state: presentation.encoded, priority: emphasis.priority, alert: emphasis.alert,
+            event: event, state: visible.encoded, priority: emphasis.priority, alert: emphasis.alert,
             relevance: emphasis.relevance.map { max($0, kindRules.rules.relevance ?? $0) } ?? kindRules.rules.relevance,
             prominence: Prominence(
                 hasBegun: hasBegun, importance: kindRules.rules.relevance ?? 0,
                 occasionWeight: emphasis.relevance ?? emphasis.alert.map { Prominence.occasionWeight(with: $0.class) }),
-            shortForms: presentation.short,
+            shortForms: visible.short,
             stateSizeMax: kindRules.stateSizeMax,
             staleAfter: kindRules.rules.pace.staleAfter.duration(
                 gap: arrivals.gapMilliseconds.map { .milliseconds($0) }),
@@ -129,7 +129,7 @@ extension Topic {
                 renews: kindRules.rules.lifetime.renews,
                 dismissal: context.time(
                     of: kindRules.rules.lifetime.dismissal, ofActivityLasting: TopicRules.durationMax)),
-            scheduledAt: kindRules.rules.schedule(of: presentation.state, shownSince: started),
+            scheduledAt: kindRules.rules.schedule(of: visible.state, shownSince: started),
             isRepublished: waiting.republishes)
         context.replaced = newest
         newest = publication.alert == nil ? publication : publication.silent

@@ -24,18 +24,18 @@ extension Topic {
             context.draft.reason = "paused by an operator"
             return
         }
-        let presentation = fold.present(fold.state)
+        let visible = fold.present(fold.state)
         if let published = shown.state, kindRules.looksAlike(fold.state, published), !agenda.republishes {
             context.draft.reason = "back to what version \(shown.version) shows"
             agenda.clear()
-        } else if presentation.encoded.size > kindRules.stateSizeMax {
-            context.draft.set(.rejected, fold.oversize(presentation.encoded.size))
+        } else if visible.encoded.size > kindRules.stateSizeMax {
+            context.draft.set(.rejected, fold.oversize(visible.encoded.size))
         } else {
             let count = agenda.causes.count
             context.draft.reason =
                 agenda.republishes
                 ? "republished by an operator" : count == 1 ? "one change waited" : "\(count) changes waited"
-            publish(.update, presentation, Emphasis(priority: rules.priority), in: &context, into: &decisions)
+            publish(.update, visible, Emphasis(priority: rules.priority), in: &context, into: &decisions)
         }
     }
 

@@ -1,7 +1,7 @@
 import FanfareModel
 
-/// A visible state, ready for publication.
-struct Presentation {
+/// A content state as people see it, ready for publication.
+struct VisibleState {
     let state: JSONObject
     /// State in the encoding that phones get.
     let encoded: EncodedState
