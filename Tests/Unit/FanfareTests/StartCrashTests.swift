@@ -23,6 +23,6 @@ import Testing
             if let violation = world.play(lives: 5) { Issue.record("seed \(seed): \(violation)") }
             met += world.met
         }
-        #expect(met.waited > 5 && met.upkeep.outages > 10, "\(met)")
+        #expect(met.waited > 5 && met.maintenance.outages > 10, "\(met)")
     }
 }

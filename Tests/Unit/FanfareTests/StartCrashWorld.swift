@@ -70,7 +70,7 @@ final class StartCrashWorld {
         var unknown = 0
         /// Starts that had waited for half a day when an operator pruned the store.
         var waited = 0
-        var upkeep = StoreUpkeep.Met()
+        var maintenance = StoreMaintenance.Met()
 
         static func += (sum: inout Met, more: Met) {
             sum.left += more.left
@@ -79,7 +79,7 @@ final class StartCrashWorld {
             sum.lost += more.lost
             sum.unknown += more.unknown
             sum.waited += more.waited
-            sum.upkeep += more.upkeep
+            sum.maintenance += more.maintenance
         }
     }
 
@@ -90,12 +90,12 @@ final class StartCrashWorld {
     private static let subscriber = SubscriberID("anna")
 
     /// Work of an operator between two lives; `nil` without an operator.
-    private var upkeep: StoreUpkeep?
+    private var maintenance: StoreMaintenance?
 
     /// - Parameter isKeptUp: `true` if hours pass between two lives, in which an operator prunes the store and trims its log.
     init(seed: UInt64, isKeptUp: Bool = false) {
         random = SplitMix64(seed: seed)
-        if isKeptUp { upkeep = StoreUpkeep(seed: seed) }
+        if isKeptUp { maintenance = StoreMaintenance(seed: seed) }
     }
 
     /// - Returns: what is wrong.
@@ -113,7 +113,7 @@ final class StartCrashWorld {
             for topic in Self.topics { happen(in: topic) }
             if violation == nil { calm() }
         } catch { complain("a restart fails: \(error)") }
-        met.upkeep = upkeep?.met ?? met.upkeep
+        met.maintenance = maintenance?.met ?? met.maintenance
         met.left = cards.count { !$0.left.isEmpty }
         met.givenUp = cards.count { !$0.givenUp.isEmpty }
         met.lost = cards.count { !$0.givenUp.isEmpty && $0.left.isEmpty }
@@ -167,10 +167,10 @@ final class StartCrashWorld {
 
     /// Lets an operator work on the store. Each acknowledged start that may still leave keeps its row for seven days.
     private func keepUp() throws {
-        guard let outage = upkeep?.outage(hours: 13...20) else { return }
+        guard let outage = maintenance?.outage(hours: 13...20) else { return }
         clock.pass(outage)
-        try upkeep?.trim(disk.log)
-        guard try upkeep?.prune(disk.people, at: clock.truth) == true else { return }
+        try maintenance?.trim(disk.log)
+        guard try maintenance?.prune(disk.people, at: clock.truth) == true else { return }
         tell("a pruning")
         var kept: Set<String> = []
         try disk.people.read { (_, found) throws(LogError) in

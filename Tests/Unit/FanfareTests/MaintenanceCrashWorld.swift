@@ -8,7 +8,7 @@ import FanfareTestSupport
 /// An engine of two apps in one thread that dies again and again. Between two of its lives hours pass, an operator works on the store, and the apps
 /// come in another order, or one of them is left out. Each card gets the pushes of its app alone, no acknowledged card is lost and none is kept
 /// twice, each card leaves the Lock Screen at the date of the rules by the wall clock, and a quiet night leaves nothing behind.
-final class UpkeepCrashWorld {
+final class MaintenanceCrashWorld {
     private struct Phone {
         let id: ActivityID
         let name: String
@@ -37,7 +37,7 @@ final class UpkeepCrashWorld {
     }
 
     private var random: SplitMix64
-    private var upkeep: StoreUpkeep
+    private var maintenance: StoreMaintenance
     private let clock = ManualClock()
     private let disk = CrashDisk()
     private var build = CrashBuild()
@@ -57,7 +57,7 @@ final class UpkeepCrashWorld {
 
     /// What the lives have met, so that a test can tell that its worlds are worth anything.
     struct Met {
-        var upkeep = StoreUpkeep.Met()
+        var maintenance = StoreMaintenance.Met()
         /// Rows without an app that were given one, and lives that began with another first app.
         var named = 0, reordered = 0
         /// How often a phone was found to show what its topic does.
@@ -69,7 +69,7 @@ final class UpkeepCrashWorld {
         var resting = 0
 
         static func += (sum: inout Met, more: Met) {
-            sum.upkeep += more.upkeep
+            sum.maintenance += more.maintenance
             sum.named += more.named
             sum.reordered += more.reordered
             sum.shown += more.shown
@@ -82,7 +82,7 @@ final class UpkeepCrashWorld {
 
     var met: Met {
         var met = counted
-        met.upkeep = upkeep.met
+        met.maintenance = maintenance.met
         return met
     }
 
@@ -91,7 +91,7 @@ final class UpkeepCrashWorld {
     init(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         date = ManualClock.start + .seconds(Int.random(in: 2...20, using: &random) * 3600)
-        upkeep = StoreUpkeep(seed: random.next())
+        maintenance = StoreMaintenance(seed: random.next())
         self.random = random
         // No night ends a topic.
         build.endsAfterSilence = .seconds(1000 * 86_400)
@@ -157,7 +157,7 @@ final class UpkeepCrashWorld {
 
     private func begin() throws {
         lives += 1
-        clock.pass(upkeep.outage(hours: 1...5))
+        clock.pass(maintenance.outage(hours: 1...5))
         // What was in flight has arrived or not.
         for node in life?.nodes ?? [] {
             for push in node.network.flights where random.chance(0.5) { show(push) }
@@ -186,14 +186,14 @@ final class UpkeepCrashWorld {
     }
 
     private func keepUp() throws {
-        try upkeep.trim(disk.log)
+        try maintenance.trim(disk.log)
         guard random.chance(0.5) else {
-            if try upkeep.prune(disk.people, at: wall) { tell("a pruning") }
+            if try maintenance.prune(disk.people, at: wall) { tell("a pruning") }
             return
         }
         // Before the import, which hides what a row named.
         judgeRows()
-        for card in try upkeep.importAgain(disk.people) {
+        for card in try maintenance.importAgain(disk.people) {
             guard let index = byToken[card.token] else { continue }
             tell("phone \(index) is imported again, \(card.app.map { "of \($0)" } ?? "without an app")")
             phones[index].app = card.app
@@ -201,7 +201,7 @@ final class UpkeepCrashWorld {
             if card.app == nil { phones[index].wasUnnamed = true }
         }
         // Whoever imports a file again prunes.
-        while try !upkeep.prune(disk.people, at: wall) {}
+        while try !maintenance.prune(disk.people, at: wall) {}
     }
 
     /// Rows of the phones, by their numbers.

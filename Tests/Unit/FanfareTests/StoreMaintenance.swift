@@ -2,7 +2,7 @@ import FanfareLog
 import FanfareModel
 
 /// Work of an operator on a store while no engine uses it, drawn from a seed: `fanfare people prune`, `export` with `import`, and `fanfare log trim`.
-struct StoreUpkeep {
+struct StoreMaintenance {
     private var random: SplitMix64
     private(set) var met = Met()
 
