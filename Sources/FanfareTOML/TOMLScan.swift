@@ -2,13 +2,13 @@
 /// characters beyond ASCII outside of texts and comments.
 ///
 /// toml++ bounds nested values alone, but each dot of a key adds a table as well. Building, walking and freeing a document recurse once per
-/// level, so 26 KB of keys and brackets would need more stack than a thread has. A bracket, a dot, a comma or a line break outside of texts and
+/// table or array, so 26 KB of keys and brackets would need more stack than a thread has. A bracket, a dot, a comma or a line break outside of texts and
 /// comments is here what it is for toml++, up to the first byte that is no TOML; toml++ builds nothing of what follows that byte.
 ///
 /// Where toml++ looks for blanks, it takes most characters beyond ASCII for impossible, and what it does then is undefined. No TOML has them outside
 /// of texts and comments.
 struct TOMLScan {
-    /// Maximum depth, as counted here. No file of ours needs ten levels, and a thread with a small stack parses 32.
+    /// Maximum depth, as counted here. No file of ours needs ten, and a thread with a small stack parses 32.
     static let depthMax = 32
 
     private let bytes: [UInt8]
@@ -63,7 +63,7 @@ struct TOMLScan {
         case UInt8(ascii: "["), UInt8(ascii: "{"): open(byte)
         case UInt8(ascii: "]"), UInt8(ascii: "}"):
             if !isInHeader, let outer = bases.popLast() { (base, depth) = (outer, outer) }
-        // A name in a header may be that of an array of tables, which is two levels.
+        // A name in a header may be that of an array of tables, which adds two.
         case UInt8(ascii: "."): depth += isInHeader ? 2 : 1
         case UInt8(ascii: ","): depth = base
         default: break

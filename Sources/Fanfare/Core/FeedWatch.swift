@@ -68,27 +68,27 @@ struct UnknownWords {
 struct TopicRoom {
     private let topicsMax: Int
     /// Level noticed last, in percent of the table.
-    private var levelNoticed = 0
-    private static let levels = [80, 95, 100]
+    private var percentageNoticed = 0
+    private static let percentages = [80, 95, 100]
 
     init(topicsMax: Int) { self.topicsMax = topicsMax }
 
     /// - Parameter count: topics that have not ended; ended ones are evicted.
     /// - Returns: one line for people; `nil` if there is nothing to say.
     mutating func notice(of count: Int) -> String? {
-        let level = TopicRoom.levels.last { count >= share($0) } ?? 0
-        // A count that varies around a level is noticed once, and again only after it has fallen to less than half of the lowest level.
-        guard level > levelNoticed else {
-            if count < share(TopicRoom.levels[0]) - count { levelNoticed = 0 }
+        let percentage = TopicRoom.percentages.last { count >= share($0) } ?? 0
+        // A count that varies around a percentage is noticed once, and again only after it has fallen to less than half of the lowest one.
+        guard percentage > percentageNoticed else {
+            if count < share(TopicRoom.percentages[0]) - count { percentageNoticed = 0 }
             return nil
         }
-        levelNoticed = level
-        guard level < 100 else {
+        percentageNoticed = percentage
+        guard percentage < 100 else {
             return
                 "all \(topicsMax) topics are taken (Rules.Limits.topicsMax): events of others are rejected until one ends"
         }
         return
-            "\(level) % of the \(topicsMax) topics that can run at a time are taken (Rules.Limits.topicsMax)"
+            "\(percentage) % of the \(topicsMax) topics that can run at a time are taken (Rules.Limits.topicsMax)"
     }
 
     /// Returns a share of the table, rounded up, without overflow.

@@ -34,11 +34,11 @@ package struct Rotation: Sendable {
     }
 
     var resting: Resting {
-        let level = budget.debtLevel
+        let owed = budget.storedDebt
         return Resting(
             position: position.map(UInt8.init) ?? .max, weight: dwell.map { UInt8(clamping: $0.weight) } ?? .max,
-            dwellEnds: dwell?.until ?? .always, turnEnds: turnEnds ?? .always, debt: level.debtMilliseconds,
-            debtAt: level.updatedAt)
+            dwellEnds: dwell?.until ?? .always, turnEnds: turnEnds ?? .always, debt: owed.debtMilliseconds,
+            debtAt: owed.updatedAt)
     }
 
     init(_ resting: Resting, _ rules: LineupRules, pinned: Int?) {

@@ -4,7 +4,7 @@
 /// and time that passes pays it off, so rounding takes nothing away. The limit allows a use if the debt is not greater than the capacity after it.
 ///
 /// The limit is a pure rule without clock or unit. It is asked with a debt, and not with the time at which the debt is paid off, because its users
-/// store debts in different ways: a bucket's serial form has a level and the time of that level, an activity has two bytes from its stamp on, and a
+/// store debts in different ways: a bucket's serial form has a credit and its time, an activity has two bytes from its stamp on, and a
 /// device has the time alone.
 @usableFromInline package struct RateLimit<Span: FixedWidthInteger & Sendable>: Sendable {
     /// Time in which one use comes back.

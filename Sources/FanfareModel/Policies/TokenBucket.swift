@@ -1,7 +1,7 @@
 /// Rate limit that allows `burst` uses at once and one more every `refill` after that. Pure integer arithmetic in log time, so
 /// every replay of a log decides alike.
 ///
-/// A bucket is a rate limit in milliseconds. Its serial form has the level, which is stored as time: a full bucket holds `burst` × `refill`
+/// A bucket is a rate limit in milliseconds. Its serial form has the credit, which is stored as time: a full bucket holds `burst` × `refill`
 /// milliseconds, and a token costs `refill` of them.
 public struct TokenBucket: Sendable, Hashable {
     /// Capacity and refill time of a bucket.
@@ -30,9 +30,9 @@ public struct TokenBucket: Sendable, Hashable {
         updatedAt = now
     }
 
-    /// Debt of the bucket, which with its size is all that there is to know of it: for tables of very many buckets. The level would cost
+    /// Debt of the bucket, which with its size is all that there is to know of it: for tables of very many buckets. The credit would cost
     /// a division.
-    package var debtLevel: (debtMilliseconds: Int64, updatedAt: FeedTime) { (debt, updatedAt) }
+    package var storedDebt: (debtMilliseconds: Int64, updatedAt: FeedTime) { (debt, updatedAt) }
 
     /// Creates a bucket with that debt.
     package init(_ size: Size, debt: (debtMilliseconds: Int64, updatedAt: FeedTime)) {
@@ -40,14 +40,14 @@ public struct TokenBucket: Sendable, Hashable {
         (self.debt, updatedAt) = debt
     }
 
-    /// Level of the bucket, for its serial form.
-    package var level: (creditMilliseconds: Int64, updatedAt: FeedTime) { (size.limit.capacity - debt, updatedAt) }
+    /// Credit of the bucket, for its serial form.
+    package var credit: (creditMilliseconds: Int64, updatedAt: FeedTime) { (size.limit.capacity - debt, updatedAt) }
 
-    /// Creates a bucket with that level.
-    package init(_ size: Size, _ level: (creditMilliseconds: Int64, updatedAt: FeedTime)) {
+    /// Creates a bucket with that credit.
+    package init(_ size: Size, _ credit: (creditMilliseconds: Int64, updatedAt: FeedTime)) {
         self.size = size
-        debt = size.limit.capacity - level.creditMilliseconds
-        updatedAt = level.updatedAt
+        debt = size.limit.capacity - credit.creditMilliseconds
+        updatedAt = credit.updatedAt
     }
 
     /// Takes a token if there is one. A `now` earlier than the last one counts as the last one.
@@ -90,8 +90,8 @@ extension SerialWriter {
     package mutating func write(_ bucket: TokenBucket) {
         write(UInt64(bucket.size.burst))
         write(signed: bucket.size.refill.milliseconds)
-        write(signed: bucket.level.creditMilliseconds)
-        write(bucket.level.updatedAt)
+        write(signed: bucket.credit.creditMilliseconds)
+        write(bucket.credit.updatedAt)
     }
 }
 

@@ -20,12 +20,12 @@ import Testing
     private struct Bucket {
         let cost: Int
         let most: Int
-        var level: Int
+        var credit: Int
 
-        init(burst: Int, refill: Int) { (cost, most, level) = (refill, burst * refill, burst * refill) }
+        init(burst: Int, refill: Int) { (cost, most, credit) = (refill, burst * refill, burst * refill) }
 
-        mutating func pass(seconds: Int) { level = min(most, level + seconds) }
-        func affords(overdraft: Int = 0) -> Bool { level + overdraft * cost >= cost }
+        mutating func pass(seconds: Int) { credit = min(most, credit + seconds) }
+        func affords(overdraft: Int = 0) -> Bool { credit + overdraft * cost >= cost }
     }
 
     /// An activity that is sent pushes, with its use of its limits.
@@ -72,7 +72,7 @@ import Testing
             let request = Self.request(&random)
             let seconds = random.chance(0.6) ? 0 : Int.random(in: 0...refill * 2, using: &random)
             // Essential alerts beyond the bucket are no overdraft: it is empty, and refills from then on.
-            alertBucket.level = max(alertBucket.level, 0)
+            alertBucket.credit = max(alertBucket.credit, 0)
             immediate.pass(seconds: seconds)
             alertBucket.pass(seconds: seconds)
             var silence: Silence?
@@ -90,8 +90,8 @@ import Testing
                 Issue.record("seed \(seed), push \(push): \(decision)")
                 return
             }
-            if isAtTen, !request.isEnd { immediate.level -= immediate.cost }
-            if alerts { alertBucket.level -= alertBucket.cost }
+            if isAtTen, !request.isEnd { immediate.credit -= immediate.cost }
+            if alerts { alertBucket.credit -= alertBucket.cost }
         }
     }
 

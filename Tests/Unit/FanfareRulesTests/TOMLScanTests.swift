@@ -10,7 +10,7 @@ import Testing
         return scan.fault()
     }
 
-    /// Returns the location of the first level that is too deep.
+    /// Returns the location of the first table or array that is too deep.
     private func excess(_ text: String) -> TOMLLocation? {
         guard let fault = fault(text), fault.text.hasPrefix("more than 32") else { return nil }
         return fault.location

@@ -49,57 +49,57 @@ import Testing
         #expect(TokenBucket.Size(burst: .max, refill: .zero).burst == 1000)
     }
 
-    /// A bucket by its level, as the serial form has it.
-    private struct LeveledBucket {
+    /// A bucket by its credit, as the serial form has it.
+    private struct CreditedBucket {
         private(set) var size: TokenBucket.Size
-        private(set) var level: (creditMilliseconds: Int64, updatedAt: FeedTime)
+        private(set) var credit: (creditMilliseconds: Int64, updatedAt: FeedTime)
 
         private var cost: Int64 { size.refill.milliseconds }
 
-        init(_ size: TokenBucket.Size, _ level: (creditMilliseconds: Int64, updatedAt: FeedTime)) {
-            (self.size, self.level) = (size, level)
+        init(_ size: TokenBucket.Size, _ credit: (creditMilliseconds: Int64, updatedAt: FeedTime)) {
+            (self.size, self.credit) = (size, credit)
         }
 
         mutating func fill(to now: FeedTime) {
-            guard now > level.updatedAt else { return }
+            guard now > credit.updatedAt else { return }
             let full = Int64(size.burst) * cost
-            level = (min(full, level.creditMilliseconds + (now - level.updatedAt).milliseconds), now)
+            credit = (min(full, credit.creditMilliseconds + (now - credit.updatedAt).milliseconds), now)
         }
 
         mutating func take(at now: FeedTime) -> Bool {
             fill(to: now)
-            guard level.creditMilliseconds >= cost else { return false }
-            level.creditMilliseconds -= cost
+            guard credit.creditMilliseconds >= cost else { return false }
+            credit.creditMilliseconds -= cost
             return true
         }
 
-        func filled(to now: FeedTime) -> LeveledBucket {
+        func filled(to now: FeedTime) -> CreditedBucket {
             var later = self
             later.fill(to: now)
             return later
         }
 
         func wait(at now: FeedTime) -> Duration {
-            .milliseconds(max(0, cost - filled(to: now).level.creditMilliseconds))
+            .milliseconds(max(0, cost - filled(to: now).credit.creditMilliseconds))
         }
 
-        func tokens(at now: FeedTime) -> Int { Int(filled(to: now).level.creditMilliseconds / cost) }
+        func tokens(at now: FeedTime) -> Int { Int(filled(to: now).credit.creditMilliseconds / cost) }
 
         mutating func resize(_ size: TokenBucket.Size, at now: FeedTime) {
             guard size != self.size else { return }
             let tokens = min(tokens(at: now), size.burst)
-            level = (Int64(tokens) * size.refill.milliseconds, max(now, level.updatedAt))
+            credit = (Int64(tokens) * size.refill.milliseconds, max(now, credit.updatedAt))
             self.size = size
         }
     }
 
-    /// Times stand still, go on and go back, and sizes change; a level may also come from a bucket that was larger.
+    /// Times stand still, go on and go back, and sizes change; a credit may also come from a bucket that was larger.
     @Test(arguments: 0..<20 as Range<UInt64>) func aBucketHasTheLevelThatTakingAndFillingLeave(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var now = at(0)
         var size = TokenBucket.Size(burst: 3, refill: .milliseconds(700))
         var bucket = TokenBucket(size, at: now)
-        var leveled = LeveledBucket(size, bucket.level)
+        var credited = CreditedBucket(size, bucket.credit)
         for step in 0..<5000 {
             let refill = size.refill.milliseconds
             let passed = random.chance(0.5) ? 0 : Int64.random(in: -refill...2 * refill, using: &random)
@@ -110,19 +110,19 @@ import Testing
                     refill: .microseconds(Int64.random(in: 1000...2_000_000, using: &random)))
                 if random.chance(0.5) {
                     bucket.resize(size, at: now)
-                    leveled.resize(size, at: now)
+                    credited.resize(size, at: now)
                 } else {
-                    bucket = TokenBucket(size, bucket.level)
-                    leveled = LeveledBucket(size, leveled.level)
+                    bucket = TokenBucket(size, bucket.credit)
+                    credited = CreditedBucket(size, credited.credit)
                 }
             }
             let isSame =
-                bucket.wait(at: now) == leveled.wait(at: now) && bucket.tokens(at: now) == leveled.tokens(at: now)
-            let taken = random.chance(0.5) ? (bucket.take(at: now), leveled.take(at: now)) : (true, true)
-            let isStoredAlike = bucket.size == leveled.size && bucket.level == leveled.level
-            let isCopiedAlike = TokenBucket(bucket.size, debt: bucket.debtLevel) == bucket
+                bucket.wait(at: now) == credited.wait(at: now) && bucket.tokens(at: now) == credited.tokens(at: now)
+            let taken = random.chance(0.5) ? (bucket.take(at: now), credited.take(at: now)) : (true, true)
+            let isStoredAlike = bucket.size == credited.size && bucket.credit == credited.credit
+            let isCopiedAlike = TokenBucket(bucket.size, debt: bucket.storedDebt) == bucket
             guard isSame, taken.0 == taken.1, isStoredAlike, isCopiedAlike else {
-                Issue.record("seed \(seed), step \(step): \(bucket.level), expected \(leveled.level)")
+                Issue.record("seed \(seed), step \(step): \(bucket.credit), expected \(credited.credit)")
                 return
             }
         }
