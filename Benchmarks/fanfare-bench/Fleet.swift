@@ -17,7 +17,7 @@ final class Fleet {
     private let topic = TopicID("match")
     private var version: UInt32 = 0
     private var batch = DeliveryBatch()
-    private var completions: [Completion] = []
+    private var completions: [DeliveryCompletion] = []
     /// Current moment. A second passes with each publication, so that its stamp is due; sweeps are timed by the caller.
     private var moment = Moment(wallMilliseconds: 1_800_000_000_000, monotonicNanoseconds: 1_000_000_000)
 
@@ -111,7 +111,7 @@ final class Fleet {
             sum &+= batch.tokenSum
             for delivery in batch.deliveries {
                 completions.append(
-                    Completion(slot: delivery.slot, generation: delivery.generation, outcome: .accepted))
+                    DeliveryCompletion(slot: delivery.slot, generation: delivery.generation, outcome: .accepted))
             }
             batch.removeAll()
             shard.complete(completions, at: moment)

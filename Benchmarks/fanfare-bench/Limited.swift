@@ -16,7 +16,7 @@ private final class LimitedShard {
     /// Pushes that the transport can still take, multiplied by the ticks per second.
     private var credit = 0
     /// Completions due in this tick and in the following ones.
-    private var flying: [[Completion]]
+    private var flying: [[DeliveryCompletion]]
     private var ticks = 0
 
     static let ticksPerSecond = 10_000
@@ -53,7 +53,7 @@ private final class LimitedShard {
         for delivery in batch.deliveries {
             taken(delivery, batch.payload(of: delivery))
             flying[turn].append(
-                Completion(slot: delivery.slot, generation: delivery.generation, outcome: .accepted))
+                DeliveryCompletion(slot: delivery.slot, generation: delivery.generation, outcome: .accepted))
         }
         batch.removeAll()
         shard.drainFeedback { _ in }

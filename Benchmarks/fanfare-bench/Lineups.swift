@@ -130,7 +130,7 @@ private struct LineupFleet: ~Copyable {
     private var serial: UInt64 = 0
     private var score: Int64 = 0
     private var batch = DeliveryBatch()
-    private var completions: [Completion] = []
+    private var completions: [DeliveryCompletion] = []
     /// Seconds.
     private(set) var longestPull = 0.0
     private(set) var longestPublish = 0.0
@@ -267,7 +267,7 @@ private struct LineupFleet: ~Copyable {
             pushes += batch.deliveries.count
             for delivery in batch.deliveries {
                 completions.append(
-                    Completion(slot: delivery.slot, generation: delivery.generation, outcome: .accepted))
+                    DeliveryCompletion(slot: delivery.slot, generation: delivery.generation, outcome: .accepted))
             }
             batch.removeAll()
             shard.complete(completions, at: moment)

@@ -9,7 +9,7 @@ final class WatchedTransport: Transport {
     private let note: (_ batch: DeliveryBatch, _ now: Int64) -> Void
     private var nextPull: Wakeup?
     private var batch = DeliveryBatch()
-    private var completions: [Completion] = []
+    private var completions: [DeliveryCompletion] = []
 
     private static let batchMax = 1024
     /// As of `DiscardTransport`.
@@ -38,7 +38,7 @@ final class WatchedTransport: Transport {
             note(batch, Clock.monotonicNanoseconds())
             for delivery in batch.deliveries {
                 completions.append(
-                    Completion(slot: delivery.slot, generation: delivery.generation, outcome: .accepted))
+                    DeliveryCompletion(slot: delivery.slot, generation: delivery.generation, outcome: .accepted))
             }
             batch.removeAll()
             source.complete(completions, at: moment)

@@ -23,7 +23,7 @@ package final class Shard: DeliverySource {
     let starter: Starter
     let ages: AgeChecks
     let follows: Follows
-    let completions: Completions
+    let completions: DeliveryCompletions
     let dispatcher: Dispatcher
     private var settling = Settling()
 
@@ -61,7 +61,7 @@ package final class Shard: DeliverySource {
         )
         ages = AgeChecks(reporter, membership, enrolment, lineupPublisher, missedAlerts, lifecycle, starter)
         follows = Follows(reporter, membership, enrolment, publisher, lifecycle, moves, starter)
-        completions = Completions(
+        completions = DeliveryCompletions(
             reporter, membership, missedAlerts, lifecycle, retries, sender, visits, starter, moves)
         dispatcher = Dispatcher(membership, lineupPublisher, missedAlerts, lifecycle, sender, visits, starter)
     }
@@ -277,7 +277,7 @@ package final class Shard: DeliverySource {
     }
 
     /// Applies the outcomes of pushes.
-    package func complete(_ outcomes: [Completion], at moment: Moment) {
+    package func complete(_ outcomes: [DeliveryCompletion], at moment: Moment) {
         completions.complete(outcomes, at: moment)
         reportIfQuiet()
     }

@@ -128,7 +128,8 @@ package final class LineupPreview {
             var card = ShownCard(batch.payload(of: delivery), at: now)
             let spotlight = card.content.spotlightRow?.topic
             shard.complete(
-                [Completion(slot: delivery.slot, generation: delivery.generation, outcome: .accepted)], at: moment)
+                [DeliveryCompletion(slot: delivery.slot, generation: delivery.generation, outcome: .accepted)],
+                at: moment)
             // A record that still waits for the lineup's interval is not part of this push, which sends what had to be seen at once.
             let stillWaiting = shard.isQuiet ? [] : news.filter { $0.topic?.rawValue != spotlight }
             (card.news, card.unseen) = (news.filter { !stillWaiting.contains($0) }, unseen)

@@ -2,8 +2,8 @@
 /// characters beyond ASCII outside of texts and comments.
 ///
 /// toml++ bounds nested values alone, but each dot of a key adds a table as well. Building, walking and freeing a document recurse once per
-/// table or array, so 26 KB of keys and brackets would need more stack than a thread has. A bracket, a dot, a comma or a line break outside of texts and
-/// comments is here what it is for toml++, up to the first byte that is no TOML; toml++ builds nothing of what follows that byte.
+/// table or array, so 26 KB of keys and brackets would need more stack than a thread has. A bracket, a dot, a comma or a line break outside
+/// of texts and comments is here what it is for toml++, up to the first byte that is no TOML; toml++ builds nothing of what follows that byte.
 ///
 /// Where toml++ looks for blanks, it takes most characters beyond ASCII for impossible, and what it does then is undefined. No TOML has them outside
 /// of texts and comments.

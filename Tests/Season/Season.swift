@@ -49,7 +49,7 @@ final class Season {
     private var decisions: [Decision] = []
     private let shard: Shard
     private var batch = DeliveryBatch()
-    private var completions: [Completion] = []
+    private var completions: [DeliveryCompletion] = []
     /// Publications whose completion the shard has not reported.
     private var open: Set<UInt64> = []
     private var violation: String?
@@ -326,7 +326,7 @@ final class Season {
                 let outcome = phones.take(
                     batch.payload(of: delivery), batch.tokens[delivery.token], service, at: now)
                 completions.append(
-                    Completion(slot: delivery.slot, generation: delivery.generation, outcome: outcome))
+                    DeliveryCompletion(slot: delivery.slot, generation: delivery.generation, outcome: outcome))
             }
             batch.removeAll()
             shard.complete(completions, at: moment)

@@ -27,7 +27,7 @@ extension World {
         var feedback: RingConsumer<ShardFeedback>
         var flying: [Flight] = []
         /// Completions of removed activities, to be delivered once more.
-        var echoes: [Completion] = []
+        var echoes: [DeliveryCompletion] = []
         var lanes: LaneJudge
         /// Is `true` while a push is judged that chance has chosen, whatever its urgency.
         var isByLot = false

@@ -113,7 +113,7 @@ extension World {
             let outage = flight.trouble == .outage ? node.service.outages : nil
             phones[flight.phone].answeredStart(flight.outcome, outage: outage)
         }
-        let completion = Completion(
+        let completion = DeliveryCompletion(
             slot: flight.delivery.slot, generation: flight.delivery.generation, outcome: flight.outcome)
         let activities = node.shard.statistics.activities
         node.shard.complete([completion], at: node.clock.moment)

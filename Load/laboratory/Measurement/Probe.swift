@@ -104,7 +104,7 @@ package final class Probe: DeliverySource {
         if total.firsts[Int(serial)] == 0 { total.firsts[Int(serial)] = now }
     }
 
-    package func complete(_ completions: [Completion], at moment: Moment) {
+    package func complete(_ completions: [DeliveryCompletion], at moment: Moment) {
         let now = clock()
         roll(to: now)
         var run: (serial: UInt32, before: UInt32, count: Int) = (0, 0, 0)
@@ -313,7 +313,7 @@ package final class SlotMarks: @unchecked Sendable {
 
     /// - Returns: mark of the push, 0 for a repeat of what was accepted before; and the serial that the slot had accepted before it. The marks of
     ///   a lineup are those of several topics, and that of a joiner's first push is no serial: nothing lies between them and the next one.
-    fileprivate func accepts(_ completion: Completion) -> (mark: UInt32, before: UInt32) {
+    fileprivate func accepts(_ completion: DeliveryCompletion) -> (mark: UInt32, before: UInt32) {
         let slot = Int(completion.slot.rawValue)
         guard tenants[slot] == SlotMarks.tenant(completion.generation), sending[slot] != 0 else { return (0, 0) }
         let mark = sending[slot]

@@ -18,7 +18,7 @@ package final class SinkTransport: Transport {
     private let stalls: [Range<Int64>]
     private let start: ScheduleStart
     private var batch = DeliveryBatch()
-    private var completions: [Completion] = []
+    private var completions: [DeliveryCompletion] = []
     /// Moment from which a limited transport is free again.
     private var freeAt: Int64 = 0
     /// Sum over all token bytes, so that no work can be optimised away.
@@ -97,7 +97,7 @@ package final class SinkTransport: Transport {
         for delivery in batch.deliveries {
             let isDead = isDead.map { $0(batch.tokens[delivery.token]) } ?? false
             completions.append(
-                Completion(
+                DeliveryCompletion(
                     slot: delivery.slot, generation: delivery.generation, outcome: isDead ? .deadToken : .accepted))
         }
         batch.removeAll()

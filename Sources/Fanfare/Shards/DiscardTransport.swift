@@ -9,7 +9,7 @@ final class DiscardTransport: Transport {
     private let clock: () -> Moment
     private var nextPull: Wakeup?
     private var batch = DeliveryBatch()
-    private var completions: [Completion] = []
+    private var completions: [DeliveryCompletion] = []
     /// Sum over all token bytes pulled.
     private(set) var checksum: UInt64 = 0
 
@@ -36,7 +36,7 @@ final class DiscardTransport: Transport {
             checksum &+= batch.tokenSum
             for delivery in batch.deliveries {
                 completions.append(
-                    Completion(slot: delivery.slot, generation: delivery.generation, outcome: .accepted))
+                    DeliveryCompletion(slot: delivery.slot, generation: delivery.generation, outcome: .accepted))
             }
             batch.removeAll()
             source.complete(completions, at: moment)

@@ -13,7 +13,7 @@ final class FaultTransport: Transport {
     private var ticks: LoopTimer?
     private var batch = DeliveryBatch()
     /// Answers by the millisecond of their arrival, modulo the longest delay.
-    private var pending: [[Completion]]
+    private var pending: [[DeliveryCompletion]]
     private var tick = 0
     private var inFlight = 0
     private var closed: (() -> Void)?
@@ -40,7 +40,8 @@ final class FaultTransport: Transport {
         guard closed == nil, inFlight < FaultTransport.inFlightMax else { return }
         source.pull(limit: FaultTransport.inFlightMax - inFlight, at: moment, into: &batch)
         for delivery in batch.deliveries {
-            let completion = Completion(slot: delivery.slot, generation: delivery.generation, outcome: outcome())
+            let completion = DeliveryCompletion(
+                slot: delivery.slot, generation: delivery.generation, outcome: outcome())
             // Most answers are quick; some take the longest delay.
             let delay = random.next() % 8 == 0 ? FaultTransport.delayMaxMilliseconds - 1 : 1 + Int(random.next() % 8)
             pending[(tick + delay) % pending.count].append(completion)

@@ -9,8 +9,8 @@ final class DeliveryExchange {
     // Unchecked for the reason given in `Connection`.
     @safe @exclusivity(unchecked) private var requestFields: RequestFields
     @safe @exclusivity(unchecked) private(set) var batch = DeliveryBatch()
-    @safe @exclusivity(unchecked) private var completions: [Completion] = []
-    private var completionsSpare: [Completion] = []
+    @safe @exclusivity(unchecked) private var completions: [DeliveryCompletion] = []
+    private var completionsSpare: [DeliveryCompletion] = []
     /// `false` after a pull that brought less than its limit, until the source announces work or completions may have made more due.
     @safe @exclusivity(unchecked) private(set) var mayHaveWork = true
     @safe @exclusivity(unchecked) private(set) var pullTurn = PullTurn()
@@ -140,7 +140,8 @@ final class DeliveryExchange {
     /// Completes deliveries of the batch that were not sent.
     func finishUnsent(_ run: Range<Int>, _ outcome: DeliveryOutcome) {
         for delivery in batch.deliveries[run] {
-            completions.append(Completion(slot: delivery.slot, generation: delivery.generation, outcome: outcome))
+            completions.append(
+                DeliveryCompletion(slot: delivery.slot, generation: delivery.generation, outcome: outcome))
         }
     }
 
@@ -148,7 +149,7 @@ final class DeliveryExchange {
     func finish(_ request: SentRequest, _ outcome: DeliveryOutcome) {
         inFlight -= 1
         statistics.note(outcome)
-        completions.append(Completion(slot: request.slot, generation: request.generation, outcome: outcome))
+        completions.append(DeliveryCompletion(slot: request.slot, generation: request.generation, outcome: outcome))
     }
 
     /// Counts an answer other than 200, and returns `true` if it is the first of its kind.

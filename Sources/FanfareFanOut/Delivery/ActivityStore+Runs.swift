@@ -91,7 +91,7 @@ extension ActivityStore {
     /// were accepted.
     ///
     /// - Returns: the number of completions in the run.
-    mutating func settle(_ completions: [Completion], from start: Int, like first: Activity) -> Int {
+    mutating func settle(_ completions: [DeliveryCompletion], from start: Int, like first: Activity) -> Int {
         var activities = activities.mutableSpan
         var position = start
         while position < completions.count {

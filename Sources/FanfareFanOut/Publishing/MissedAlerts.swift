@@ -14,7 +14,8 @@ final class MissedAlerts {
 
     /// Settles the alerts that this activity, and others in the same state, had missed, after the push that was their attempt was answered.
     func settleAlerts(
-        of activity: Activity, _ outcome: DeliveryOutcome, _ completions: ArraySlice<Completion>, at moment: Moment
+        of activity: Activity, _ outcome: DeliveryOutcome, _ completions: ArraySlice<DeliveryCompletion>,
+        at moment: Moment
     ) {
         let silenced = activity.sendingAlert.silence.map(AlertOutcome.silenced)
         // In the figures, a silenced alert counts as silenced after any outcome. `countUnanswered` counts the alerts of pushes without an answer.

@@ -21,7 +21,7 @@
     var isUnprocessed: Bool { self != .accepted && self != .unknown }
 }
 
-@usableFromInline package struct Completion: Sendable {
+@usableFromInline package struct DeliveryCompletion: Sendable {
     @usableFromInline package let slot: ActivitySlot
     @usableFromInline package let generation: UInt32
     @usableFromInline package let outcome: DeliveryOutcome

@@ -10,7 +10,7 @@ package protocol DeliverySource: AnyObject {
     func pullByLot(_ random: UInt64, at moment: Moment, into batch: inout DeliveryBatch)
     /// Returns `false` if a pull would bring nothing now.
     func mayHavePushes(at moment: Moment) -> Bool
-    func complete(_ completions: [Completion], at moment: Moment)
+    func complete(_ completions: [DeliveryCompletion], at moment: Moment)
     /// Upper bound on concurrent pushes: those due now, or due with the next change for the largest audience. Read often.
     var demand: Int { get }
 }

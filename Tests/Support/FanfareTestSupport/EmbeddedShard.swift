@@ -36,8 +36,8 @@ package final class EmbeddedShard {
         package var event: Payload.Event { payload.event }
         package var state: String { String(decoding: payload.state, as: UTF8.self) }
 
-        package func answered(_ outcome: DeliveryOutcome) -> Completion {
-            Completion(slot: slot, generation: generation, outcome: outcome)
+        package func answered(_ outcome: DeliveryOutcome) -> DeliveryCompletion {
+            DeliveryCompletion(slot: slot, generation: generation, outcome: outcome)
         }
     }
 

@@ -50,7 +50,7 @@ package final class WillingTransport: Transport {
             let completions = batch.deliveries.map { delivery in
                 let outcome = answer(Array(batch.tokens[delivery.token]))
                 if outcome == .accepted { accepted.append(Push(batch.payload(of: delivery))) }
-                return Completion(slot: delivery.slot, generation: delivery.generation, outcome: outcome)
+                return DeliveryCompletion(slot: delivery.slot, generation: delivery.generation, outcome: outcome)
             }
             batch.removeAll()
             source.complete(completions, at: moment)

@@ -36,7 +36,7 @@ import Testing
             }
         }
 
-        func complete(_ completions: [Completion], at moment: Moment) {
+        func complete(_ completions: [DeliveryCompletion], at moment: Moment) {
             var index = 0
             while index < completions.count {
                 free.append(completions[index].slot.rawValue)

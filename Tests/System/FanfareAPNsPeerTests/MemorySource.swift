@@ -76,7 +76,7 @@ final class MemorySource: DeliverySource {
         }
     }
 
-    func complete(_ completions: [Completion], at moment: Moment) {
+    func complete(_ completions: [DeliveryCompletion], at moment: Moment) {
         for completion in completions {
             let slot = Int(completion.slot.rawValue)
             guard standings[slot] == .inFlight(generation: completion.generation) else {

@@ -45,7 +45,7 @@ final class StoryStage {
         func pull(limit: Int, at _: Moment, into batch: inout DeliveryBatch) {
             shard.pull(limit: limit, at: moment, into: &batch)
         }
-        func complete(_ completions: [Completion], at _: Moment) { shard.complete(completions, at: moment) }
+        func complete(_ completions: [DeliveryCompletion], at _: Moment) { shard.complete(completions, at: moment) }
     }
 
     /// - Parameter paths: the feed; topics other than the one followed are decided as well.

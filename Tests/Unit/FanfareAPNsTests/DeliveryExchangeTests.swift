@@ -33,7 +33,7 @@ private final class StagedSource: DeliverySource {
         pull(limit: 1, at: moment, into: &batch)
     }
 
-    func complete(_ completions: [Completion], at moment: Moment) {
+    func complete(_ completions: [DeliveryCompletion], at moment: Moment) {
         outcomes += completions.map(\.outcome)
         whenCompleted?()
     }

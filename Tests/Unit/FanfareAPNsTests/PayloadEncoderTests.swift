@@ -50,7 +50,7 @@ import Testing
             batch.removeAll()
             shard.pull(limit: 10, at: moment, into: &batch)
             let completions = batch.deliveries.map {
-                Completion(slot: $0.slot, generation: $0.generation, outcome: .accepted)
+                DeliveryCompletion(slot: $0.slot, generation: $0.generation, outcome: .accepted)
             }
             shard.complete(completions, at: moment)
             return batch.deliveries

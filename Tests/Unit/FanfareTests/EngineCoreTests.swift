@@ -45,7 +45,8 @@ import Testing
 
         func accept(_ deliveries: [Delivery]) {
             shard.complete(
-                deliveries.map { Completion(slot: $0.slot, generation: $0.generation, outcome: .accepted) }, at: moment)
+                deliveries.map { DeliveryCompletion(slot: $0.slot, generation: $0.generation, outcome: .accepted) },
+                at: moment)
             _ = shard.sendFeedback(to: &feedback)
         }
     }

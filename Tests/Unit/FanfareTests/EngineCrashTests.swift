@@ -238,7 +238,7 @@ final class NotingTransport: Transport {
             if batch.deliveries.isEmpty { return }
             let completions = batch.deliveries.map { delivery in
                 note(batch.payload(of: delivery), batch.tokens[delivery.token])
-                return Completion(slot: delivery.slot, generation: delivery.generation, outcome: .accepted)
+                return DeliveryCompletion(slot: delivery.slot, generation: delivery.generation, outcome: .accepted)
             }
             batch.removeAll()
             source.complete(completions, at: .now())

@@ -23,7 +23,7 @@ final class ScriptedTransport: Transport {
     private let script: Script
     private var next: Wakeup?
     private var batch = DeliveryBatch()
-    private var unanswered: [Completion] = []
+    private var unanswered: [DeliveryCompletion] = []
     private var taken = 0
 
     init(_ loop: Loop, _ source: any DeliverySource, _ script: Script) throws {
@@ -36,11 +36,11 @@ final class ScriptedTransport: Transport {
 
     func workAvailable() {
         source.pull(limit: 1024, at: .now(), into: &batch)
-        let new = batch.deliveries.map { delivery -> Completion in
+        let new = batch.deliveries.map { delivery -> DeliveryCompletion in
             taken += 1
             var outcome = DeliveryOutcome.accepted
             if case .everyThirdIsDead = script, taken % 3 == 0 { outcome = .deadToken }
-            return Completion(slot: delivery.slot, generation: delivery.generation, outcome: outcome)
+            return DeliveryCompletion(slot: delivery.slot, generation: delivery.generation, outcome: outcome)
         }
         batch.removeAll()
         switch script {
@@ -60,7 +60,7 @@ final class ScriptedTransport: Transport {
         if !new.isEmpty { next?.signal.signal() }
     }
 
-    private func answer(_ completions: [Completion]) {
+    private func answer(_ completions: [DeliveryCompletion]) {
         if !completions.isEmpty { source.complete(completions, at: .now()) }
     }
 

@@ -197,7 +197,7 @@ extension EngineWorld {
             let flight = flights.remove(at: index)
             onAnswer?(flight, outcome)
             let (slot, generation) = flight.completion
-            source.complete([Completion(slot: slot, generation: generation, outcome: outcome)], at: clock())
+            source.complete([DeliveryCompletion(slot: slot, generation: generation, outcome: outcome)], at: clock())
             fill()
             if flights.isEmpty { closed.take()?() }
         }

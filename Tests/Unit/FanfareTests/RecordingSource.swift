@@ -51,7 +51,7 @@ final class RecordingSource: DeliverySource {
         }
     }
 
-    func complete(_ completions: [Completion], at moment: Moment) {
+    func complete(_ completions: [DeliveryCompletion], at moment: Moment) {
         for completion in completions {
             outcomes[completion.outcome, default: 0] += 1
             let key = Key(slot: completion.slot, generation: completion.generation)

@@ -122,7 +122,7 @@ private final class LimitedTransport: Transport {
             room.withLock { $0 -= batch.deliveries.count }
             for delivery in batch.deliveries { note(batch.payload(of: delivery)) }
             let completions = batch.deliveries.map {
-                Completion(slot: $0.slot, generation: $0.generation, outcome: .accepted)
+                DeliveryCompletion(slot: $0.slot, generation: $0.generation, outcome: .accepted)
             }
             batch.removeAll()
             source.complete(completions, at: .now())

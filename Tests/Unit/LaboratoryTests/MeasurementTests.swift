@@ -262,7 +262,7 @@ import Testing
             due.removeFirst(min(limit, due.count))
         }
 
-        func complete(_ completions: [Completion], at moment: Moment) { completed += completions.count }
+        func complete(_ completions: [DeliveryCompletion], at moment: Moment) { completed += completions.count }
 
         private static func payload(_ serial: UInt64) -> Payload {
             Payload(
@@ -310,7 +310,7 @@ import Testing
         func answer(_ outcome: DeliveryOutcome, _ slot: UInt32, generation: UInt32 = 0, at milliseconds: Int64) {
             now = milliseconds * 1_000_000
             probe.complete(
-                [Completion(slot: ActivitySlot(slot), generation: generation, outcome: outcome)], at: moment)
+                [DeliveryCompletion(slot: ActivitySlot(slot), generation: generation, outcome: outcome)], at: moment)
         }
 
         private var moment: Moment { Moment(wallMilliseconds: 0, monotonicNanoseconds: now) }

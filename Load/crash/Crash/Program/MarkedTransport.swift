@@ -68,7 +68,7 @@ final class MarkedSource: DeliverySource {
         }
     }
 
-    func complete(_ completions: [Completion], at moment: Moment) {
+    func complete(_ completions: [DeliveryCompletion], at moment: Moment) {
         for completion in completions {
             let slot = Int(completion.slot.rawValue)
             guard slot < flying.count, let phase = flying[slot] else { continue }

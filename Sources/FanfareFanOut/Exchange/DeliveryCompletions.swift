@@ -1,7 +1,7 @@
 import FanfareModel
 
 /// Applies the outcomes of pushes.
-final class Completions {
+final class DeliveryCompletions {
     private let reporter: FeedbackReporter
     private let membership: Membership
     private let missedAlerts: MissedAlerts
@@ -31,7 +31,7 @@ final class Completions {
         self.moves = moves
     }
 
-    func complete(_ completions: [Completion], at moment: Moment) {
+    func complete(_ completions: [DeliveryCompletion], at moment: Moment) {
         let accepted = outcomes.accepted
         var position = 0
         while position < completions.count {
@@ -45,7 +45,7 @@ final class Completions {
     /// Applies `completions[start]`, and those after it that have the same effect.
     ///
     /// - Returns: the number of completions applied.
-    private func completeRun(_ completions: [Completion], from start: Int, at moment: Moment) -> Int {
+    private func completeRun(_ completions: [DeliveryCompletion], from start: Int, at moment: Moment) -> Int {
         let completion = completions[start]
         let slot = completion.slot
         guard Int(slot.rawValue) < membership.store.activities.count else { return 1 }
