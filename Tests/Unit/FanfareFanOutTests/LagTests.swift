@@ -38,7 +38,7 @@ import Testing
         #expect(shard.violatedInvariant() == nil)
     }
 
-    /// Versions are published while a push of an old one is in flight, and that is answered late: the versions holds the versions that members
+    /// Versions are published while a push of an old one is in flight, and that is answered late: the counts hold the versions that members
     /// have or that are in flight, and the newest.
     @Test func ledgerHoldsOnlyVersionsOfMembers() {
         var versions = VersionCounts()
