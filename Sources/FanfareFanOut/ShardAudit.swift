@@ -120,7 +120,7 @@ struct ShardAudit {
         if let violation = audience.violation() { return violation }
         guard audience.versions.matches(members: census.members, inFlight: census.inFlight) else {
             return
-                "audience \(index) has versions \(census.members), in flight \(census.inFlight): its counts says something else"
+                "audience \(index) has versions \(census.members), in flight \(census.inFlight): its counts say something else"
         }
         guard census.owed == audience.owed else {
             return "audience \(index) membership.counts \(audience.owed) owed, has \(census.owed)"

@@ -40,7 +40,7 @@ import Testing
 
     /// Versions are published while a push of an old one is in flight, and that is answered late: the counts hold the versions that members
     /// have or that are in flight, and the newest.
-    @Test func ledgerHoldsOnlyVersionsOfMembers() {
+    @Test func countsHoldOnlyVersionsOfMembers() {
         var versions = VersionCounts()
         versions.add(1, displayHash: 1)
         versions.join()
@@ -59,7 +59,7 @@ import Testing
         #expect(versions.oldest == 10_000)
     }
 
-    @Test func ledgerTellsWhetherAVersionHasReachedAnybody() {
+    @Test func countsTellWhetherAVersionHasReachedAnybody() {
         var versions = VersionCounts()
         versions.join()
         versions.add(1, displayHash: 1)
