@@ -21,6 +21,8 @@ let package = Package(
     name: "mutants",
     targets: [
         .target(name: "FanfareModel", swiftSettings: swift),
+        .systemLibrary(name: "CFanfareThreads"),
+        .target(name: "FanfareThreads", dependencies: ["CFanfareThreads"], swiftSettings: swift),
         .target(name: "FanfareQueues", dependencies: ["FanfareModel"], swiftSettings: swift),
         .target(
             name: "FanfareDecisions", dependencies: ["FanfareModel", "FanfareQueues"], swiftSettings: swift,
@@ -44,7 +46,8 @@ let package = Package(
         .target(name: "CFanfareStart", dependencies: ["CFanfareOpenSSL"]),
         .target(name: "FanfareHTTP2", swiftSettings: swift),
         .target(
-            name: "FanfareLoop", dependencies: ["CFanfareUV", "CFanfareOpenSSL", "CFanfareStart"], swiftSettings: swift),
+            name: "FanfareLoop", dependencies: ["FanfareThreads", "CFanfareUV", "CFanfareOpenSSL", "CFanfareStart"],
+            swiftSettings: swift),
         .target(
             name: "FanfareAPNs", dependencies: ["FanfareModel", "FanfareFanOut", "FanfareHTTP2", "FanfareLoop"],
             swiftSettings: swift),
