@@ -65,7 +65,7 @@ var targets: [Target] = [
     .target(name: "FanfareJSON", dependencies: ["FanfareModel", "CFanfareSimdjson"], swiftSettings: swift),
     .target(
         name: "FanfareFeeds",
-        dependencies: ["FanfareModel", "FanfareQueues", "FanfareJSON", "CFanfareGTFS"],
+        dependencies: ["FanfareModel", "FanfareQueues", "FanfareThreads", "FanfareJSON", "CFanfareGTFS"],
         swiftSettings: swift),
     .target(
         name: "FanfareDecisions", dependencies: ["FanfareModel", "FanfareQueues"], swiftSettings: swift,
@@ -74,7 +74,7 @@ var targets: [Target] = [
     .target(name: "CFanfareTOML"),
     .target(name: "FanfareTOML", dependencies: ["FanfareModel", "CFanfareTOML"], swiftSettings: swift),
     .target(
-        name: "FanfareRules", dependencies: ["FanfareModel", "FanfareDecisions", "FanfareTOML"],
+        name: "FanfareRules", dependencies: ["FanfareModel", "FanfareThreads", "FanfareDecisions", "FanfareTOML"],
         swiftSettings: swift),
     .target(
         name: "FanfareFanOut", dependencies: ["FanfareModel", "FanfareQueues"], swiftSettings: swift,
@@ -172,13 +172,13 @@ var targets: [Target] = [
         swiftSettings: swiftOfTests),
     .testTarget(
         name: "FanfareFeedsTests",
-        dependencies: ["FanfareFeeds", "FanfareModel", "FanfareDecisions"],
+        dependencies: ["FanfareFeeds", "FanfareModel", "FanfareThreads", "FanfareDecisions"],
         path: "Tests/Unit/FanfareFeedsTests",
         swiftSettings: swiftOfTests),
     .testTarget(
         name: "FanfareRulesTests",
         dependencies: [
-            "FanfareRules", "FanfareTOML", "FanfareFeeds", "FanfareModel", "FanfareDecisions",
+            "FanfareRules", "FanfareTOML", "FanfareFeeds", "FanfareModel", "FanfareThreads", "FanfareDecisions",
         ],
         path: "Tests/Unit/FanfareRulesTests",
         swiftSettings: swiftOfTests),
@@ -396,7 +396,7 @@ if benchmarks {
 if sanitizing {
     var wanted = [
         "FanfareLoopTests", "FanfareTests", "FanfareReplayTests", "FanfareAPNsPeerTests", "FanfareQueuesTests",
-        "FanfareThreadsTests",
+        "FanfareThreadsTests", "FanfareFeedsTests",
     ]
     var kept: Set<String> = []
     while let name = wanted.popLast() {

@@ -68,10 +68,10 @@ let package = Package(
             name: "CFanfareGTFS", exclude: ["gtfs-realtime.proto"], linkerSettings: [.linkedLibrary("protobuf-c")]),
         .target(
             name: "FanfareFeeds",
-            dependencies: ["FanfareModel", "FanfareQueues", "FanfareJSON", "CFanfareGTFS"],
+            dependencies: ["FanfareModel", "FanfareQueues", "FanfareThreads", "FanfareJSON", "CFanfareGTFS"],
             swiftSettings: swift),
         .target(
-            name: "FanfareRules", dependencies: ["FanfareModel", "FanfareDecisions", "FanfareTOML"],
+            name: "FanfareRules", dependencies: ["FanfareModel", "FanfareThreads", "FanfareDecisions", "FanfareTOML"],
             swiftSettings: swift),
         .target(
             name: "Fanfare",
