@@ -47,6 +47,7 @@ var targets: [Target] = [
     .systemLibrary(name: "CFanfareLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"])]),
     .systemLibrary(name: "CFanfareZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .systemLibrary(name: "CFanfareHarfBuzz", pkgConfig: "harfbuzz-subset", providers: [.apt(["libharfbuzz-dev"])]),
+    .systemLibrary(name: "CFanfareThreads"),
 
     // What has to hold before the program's first line.
     .target(name: "CFanfareStart", dependencies: ["CFanfareOpenSSL"]),
@@ -54,6 +55,8 @@ var targets: [Target] = [
     // The engine, in the order data flows through it. What one stage hands to the next is the model's; decisions and fan-out
     // know nothing of each other.
     .target(name: "FanfareModel", swiftSettings: swift),
+    // Threads that may block, and what they share: for libraries that need no loop, too.
+    .target(name: "FanfareThreads", dependencies: ["CFanfareThreads"], swiftSettings: swift),
     // Between threads, in order of time, and by size: containers that know nothing of what they hold.
     .target(name: "FanfareQueues", dependencies: ["FanfareModel"], swiftSettings: swift),
     .target(name: "CFanfareSimdjson", linkerSettings: [.linkedLibrary("simdjson")]),
@@ -61,7 +64,8 @@ var targets: [Target] = [
         name: "CFanfareGTFS", exclude: ["gtfs-realtime.proto"], linkerSettings: [.linkedLibrary("protobuf-c")]),
     .target(name: "FanfareJSON", dependencies: ["FanfareModel", "CFanfareSimdjson"], swiftSettings: swift),
     .target(
-        name: "FanfareFeeds", dependencies: ["FanfareModel", "FanfareQueues", "FanfareJSON", "CFanfareGTFS"],
+        name: "FanfareFeeds",
+        dependencies: ["FanfareModel", "FanfareQueues", "FanfareThreads", "FanfareJSON", "CFanfareGTFS"],
         swiftSettings: swift),
     .target(
         name: "FanfareDecisions", dependencies: ["FanfareModel", "FanfareQueues"], swiftSettings: swift,
@@ -70,13 +74,15 @@ var targets: [Target] = [
     .target(name: "CFanfareTOML"),
     .target(name: "FanfareTOML", dependencies: ["FanfareModel", "CFanfareTOML"], swiftSettings: swift),
     .target(
-        name: "FanfareRules", dependencies: ["FanfareModel", "FanfareDecisions", "FanfareTOML"], swiftSettings: swift),
+        name: "FanfareRules", dependencies: ["FanfareModel", "FanfareThreads", "FanfareDecisions", "FanfareTOML"],
+        swiftSettings: swift),
     .target(
         name: "FanfareFanOut", dependencies: ["FanfareModel", "FanfareQueues"], swiftSettings: swift,
         linkerSettings: [.linkedLibrary("m")]),
     .target(name: "FanfareHTTP2", swiftSettings: swift),
     .target(
-        name: "FanfareLoop", dependencies: ["CFanfareUV", "CFanfareOpenSSL", "CFanfareStart"], swiftSettings: swift),
+        name: "FanfareLoop", dependencies: ["FanfareThreads", "CFanfareUV", "CFanfareOpenSSL", "CFanfareStart"],
+        swiftSettings: swift),
     .target(
         name: "FanfareAPNs", dependencies: ["FanfareModel", "FanfareFanOut", "FanfareHTTP2", "FanfareLoop"],
         swiftSettings: swift),
@@ -126,6 +132,9 @@ var targets: [Target] = [
     .testTarget(
         name: "FanfareQueuesTests", dependencies: ["FanfareModel", "FanfareQueues"],
         path: "Tests/Unit/FanfareQueuesTests", swiftSettings: swiftOfTests),
+    .testTarget(
+        name: "FanfareThreadsTests", dependencies: ["FanfareThreads"], path: "Tests/Unit/FanfareThreadsTests",
+        swiftSettings: swiftOfTests),
     // In `Decided` a shard gets what a decision core has said, and in `Lineups` an app reads what a shard sends.
     .testTarget(
         name: "FanfareFanOutTests", dependencies: stages("FanfareLineup", "FanfareTestSupport"),
@@ -162,12 +171,15 @@ var targets: [Target] = [
         path: "Tests/Unit/FanfareAPNsTests",
         swiftSettings: swiftOfTests),
     .testTarget(
-        name: "FanfareFeedsTests", dependencies: ["FanfareFeeds", "FanfareModel", "FanfareDecisions"],
+        name: "FanfareFeedsTests",
+        dependencies: ["FanfareFeeds", "FanfareModel", "FanfareThreads", "FanfareDecisions"],
         path: "Tests/Unit/FanfareFeedsTests",
         swiftSettings: swiftOfTests),
     .testTarget(
         name: "FanfareRulesTests",
-        dependencies: ["FanfareRules", "FanfareTOML", "FanfareFeeds", "FanfareModel", "FanfareDecisions"],
+        dependencies: [
+            "FanfareRules", "FanfareTOML", "FanfareFeeds", "FanfareModel", "FanfareThreads", "FanfareDecisions",
+        ],
         path: "Tests/Unit/FanfareRulesTests",
         swiftSettings: swiftOfTests),
     .testTarget(
@@ -384,6 +396,7 @@ if benchmarks {
 if sanitizing {
     var wanted = [
         "FanfareLoopTests", "FanfareTests", "FanfareReplayTests", "FanfareAPNsPeerTests", "FanfareQueuesTests",
+        "FanfareThreadsTests", "FanfareFeedsTests",
     ]
     var kept: Set<String> = []
     while let name = wanted.popLast() {

@@ -1,4 +1,5 @@
 internal import CFanfareUV
+internal import FanfareThreads
 internal import Synchronization
 
 /// Lets other threads wake the loop. Signals coalesce: one call of the handler may stand for many signals.

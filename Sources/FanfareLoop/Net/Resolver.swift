@@ -1,4 +1,5 @@
 internal import CFanfareUV
+internal import FanfareThreads
 
 #if canImport(Glibc)
 internal import Glibc
