@@ -37,7 +37,8 @@ public enum Admission: Sendable, Hashable {
 ///
 /// Write `catch { switch error { … } }`: the compiler of Swift 6.3.1 crashes on `catch .refused(let refusal)` after an `await`.
 public enum EngineError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// There was no room within the caller's time limit.
+    /// There was no room within the caller's time limit. A call that repeats an idempotency key gets this error, too, if the engine had no room to
+    /// remember the key until the first call was durable: repeat the call.
     case full
     /// The engine is stopping, or has stopped.
     case stopped

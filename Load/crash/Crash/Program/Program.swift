@@ -124,6 +124,9 @@ package struct Program: Sendable {
         }
     }
 
+    /// Time after which a topic is forgotten that has ended.
+    static let forgetAfterSeconds = 60
+
     /// Every alert is granted, and topics are forgotten soon.
     private static var rules: Rules {
         let bucket = TokenBucket.Size(burst: 1000, refill: .milliseconds(10))
@@ -132,7 +135,7 @@ package struct Program: Sendable {
                 requested: AlertRule(.essential, burst: 1000, refill: .milliseconds(10), freshFor: .seconds(300)),
                 ordinary: bucket, reserved: bucket))
         kind.pace.minimumInterval = .milliseconds(300)
-        kind.lifetime.forgetAfter = .seconds(60)
+        kind.lifetime.forgetAfter = .seconds(forgetAfterSeconds)
         return Rules(
             kinds: [:], other: kind,
             lineups: LineupRules(

@@ -9,6 +9,7 @@ extension Load {
         case .failed(let text): history.complaints.append("\(operation.request.line): \(text)")
         case .memory where !operation.mayBeGone: history.complaints.append("\(operation.request.line): memory only")
         case .unsettled: history.complaints.append("life \(life): not settled within 60 s")
+        case .stopped(owed: 0, unstored: 0): history.lives[life].isStopped = true
         case .settled:
             history.settlements.append(
                 .init(life: life, asked: operation.asked, acknowledged: tick, nanoseconds: now))

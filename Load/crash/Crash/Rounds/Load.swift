@@ -80,11 +80,11 @@ struct Load {
 
     /// Notes a kill. What was not acknowledged may have happened or not: some of it is asked for again, as backends do.
     ///
-    /// - Parameter mayRepeatAlerts: `true` if the disk has been full for so long that alerts have left without claims.
-    mutating func killed(in phases: [Phase], mayRepeatAlerts: Bool = false) {
+    /// - Parameter unclaimed: time from which on alerts may have left without claims, because the disk was full at the kill; `nil` if it was not.
+    mutating func killed(in phases: [Phase], unclaimedNanoseconds unclaimed: Int64? = nil) {
         history.lives[life].killed = nextTick()
         history.lives[life].phases = phases
-        history.lives[life].mayRepeatAlerts = mayRepeatAlerts
+        history.lives[life].unclaimedNanoseconds = unclaimed
         for operation in requests.takeLost() where !operation.isRepeat { giveUp(operation) }
     }
 
