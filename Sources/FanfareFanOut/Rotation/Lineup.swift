@@ -26,17 +26,20 @@ final class Lineup {
     @safe @exclusivity(unchecked) var displayIsOld = false
     /// Is `true` when `wakeUp` is due at once, for news that no cursor brings any more.
     @safe @exclusivity(unchecked) var awaitsNews = false
-    /// Counts the lineups that this object has served.
-    @safe @exclusivity(unchecked) var tenant: UInt64 = 0
-
-    /// Identity of a lineup in its shard: the topics, in order, and the favourite.
-    struct Selection: Hashable {
-        let topics: [TopicIndex]
-        /// Index into `topics`.
-        let pinned: Int?
-    }
 
     init(rotation: Rotation) { self.rotation = rotation }
+
+    /// Takes over the state of a lineup that was at rest. Its content is to be made anew.
+    func wake(_ state: RestingLineup, _ rules: LineupRules) {
+        row = state.row
+        rotation = Rotation(state.rotation, rules, pinned: state.pinned)
+        publishedSpotlight = state.spotlight
+        publishedAt = state.publishedAt
+        wakeUp = state.wakeUp
+        historyIsShort = true
+        displayIsOld = true
+        awaitsNews = false
+    }
 
     /// Returns whether the newest version's sweep has not begun, because an alert waits for others: a change that arrives now leaves with it.
     func isGathering(at now: MonotonicTime) -> Bool { now < publishedAt }
