@@ -178,7 +178,8 @@ struct ClaimBook {
     }
 
     /// Makes an audience wait for the claim that names this member, or for room to name it.
-    mutating func await(_ slot: ActivitySlot, of audience: AudienceTenant, _ wait: inout ClaimWait, since first: UInt64) {
+    mutating func await(_ slot: ActivitySlot, of audience: AudienceTenant, _ wait: inout ClaimWait, since first: UInt64)
+    {
         if isNamed(slot, since: first) {
             claiming[ticket(of: slot), default: []].append(audience)
         } else if wait.awaitRoom() {
