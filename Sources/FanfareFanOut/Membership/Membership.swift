@@ -308,20 +308,17 @@ final class Membership {
             && topics.resumed.isRepeat(issue, in: lineups.topicIndices(of: row))
     }
 
-    /// Adds a publication to those that the lineup's next version carries. The list is bounded like `TrackedPublications`: those that have waited
-    /// longest stay.
+    /// Adds a publication to those that the lineup's next version carries.
     func deferPublication(_ serial: UInt64, for lineup: Lineup) {
         if lineup.deferred.isEmpty { counts.noteDeferred() }
-        if lineup.deferred.count == trackedMax { reporter.overtake(lineup.deferred.removeLast()) }
-        lineup.deferred.append(serial)
+        if let overtaken = lineup.deferPublication(serial, capacity: trackedMax) { reporter.overtake(overtaken) }
     }
 
     /// Removes and returns the publications that wait for the lineup's next version.
     func takeDeferred(of lineup: Lineup) -> [UInt64] {
         guard !lineup.deferred.isEmpty else { return [] }
         counts.noteTaken()
-        defer { lineup.deferred = [] }
-        return lineup.deferred
+        return lineup.takeDeferred()
     }
 
     func completeExhausted(at moment: Moment) {

@@ -11,7 +11,7 @@ final class Lineup {
     /// Position of the topic in the spotlight of the newest version. The rotation may be ahead of it, with changes that wait.
     @safe @exclusivity(unchecked) var publishedSpotlight: Int?
     /// Publications that are in no version yet: the next one carries them.
-    @safe @exclusivity(unchecked) var deferred: [UInt64] = []
+    @safe @exclusivity(unchecked) private(set) var deferred: [UInt64] = []
     /// The time of the newest version; `always` if the lineup was made with it. While alerts are gathered, it is the later time at which its sweep
     /// will begin.
     @safe @exclusivity(unchecked) var publishedAt = MonotonicTime.always
@@ -39,6 +39,22 @@ final class Lineup {
         historyIsShort = true
         displayIsOld = true
         awaitsNews = false
+    }
+
+    /// Adds a publication to those that the next version carries. The list is bounded like `TrackedPublications`: those that have waited longest
+    /// stay.
+    ///
+    /// - Returns: the publication that this one overtakes; `nil` if fewer than `capacity` wait.
+    func deferPublication(_ serial: UInt64, capacity: Int) -> UInt64? {
+        let overtaken = deferred.count == capacity ? deferred.removeLast() : nil
+        deferred.append(serial)
+        return overtaken
+    }
+
+    /// Removes and returns the publications that wait for the next version.
+    func takeDeferred() -> [UInt64] {
+        defer { deferred = [] }
+        return deferred
     }
 
     /// Returns whether the newest version's sweep has not begun, because an alert waits for others: a change that arrives now leaves with it.

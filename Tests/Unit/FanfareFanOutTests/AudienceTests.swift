@@ -77,8 +77,11 @@ import Testing
         let lineup = Lineup(rotation: Rotation(LineupRules(), at: .always))
         let audience = Audience(topics: [0, 1], lineup: lineup, trackedMax: 4)
         #expect(audience.lack == nil)
-        lineup.deferred = [7]
+        let overtaken = [7, 8, 9].map { lineup.deferPublication($0, capacity: 2) }
+        #expect(overtaken == [nil, nil, 8], "the one that has waited longest stays")
         #expect(audience.lack?.hasDeferredChanges == true && audience.lack?.owed == 0)
+        let taken = lineup.takeDeferred()
+        #expect(taken == [7, 9] && audience.lack == nil)
     }
 
     @Test func memberThatLeavesTakesItsVersionAndItsPushAlong() {
