@@ -12,7 +12,7 @@ struct ShardSurvey: SurveyedShard {
 
     func tenant(of slot: ActivitySlot) -> UInt32 { membership.store[slot].tenant }
 
-    func duePush(of slot: ActivitySlot) -> Settling.DuePush { lifecycle.duePush(of: slot) }
+    func duePush(of slot: ActivitySlot) -> DuePush { lifecycle.duePush(of: slot) }
 
     func unvisitedNews() -> UnvisitedNews { membership.lineups.unvisited() }
 

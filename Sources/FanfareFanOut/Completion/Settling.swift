@@ -32,14 +32,6 @@ struct Settling {
         return (asked ?? survey?.question).map { Answer(question: $0, isComplete: isComplete) }
     }
 
-    /// The state of a push that is due to an activity for another reason than its audience's version: a joiner's first push, a private end,
-    /// or a start.
-    enum DuePush {
-        case none, pending
-        /// The first push of a joiner was refused for good; the activity gets the next version.
-        case refused
-    }
-
     /// Advances the survey, and begins the next one.
     ///
     /// - Returns: the answer to the newest question that has one by now.

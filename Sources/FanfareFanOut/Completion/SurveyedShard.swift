@@ -1,5 +1,12 @@
 import FanfareModel
 
+/// The state of a push that is due to an activity for another reason than its audience's version: a joiner's first push, a private end, or a start.
+enum DuePush {
+    case none, pending
+    /// The first push of a joiner was refused for good; the activity gets the next version.
+    case refused
+}
+
 /// A shard as a survey sees it (`Settling`).
 protocol SurveyedShard {
     /// Number of indices of audiences.
@@ -14,7 +21,7 @@ protocol SurveyedShard {
     func tenant(of slot: ActivitySlot) -> UInt32
 
     /// The state of an activity's push that is due for another reason than its audience's version.
-    func duePush(of slot: ActivitySlot) -> Settling.DuePush
+    func duePush(of slot: ActivitySlot) -> DuePush
 
     /// The news that lineups have not looked at.
     func unvisitedNews() -> UnvisitedNews

@@ -37,7 +37,7 @@ import Testing
     private struct AskedShard: SurveyedShard {
         var audiences: [OneMember]
         var tenants: [UInt32]
-        var due: [ActivitySlot: Settling.DuePush] = [:]
+        var due: [ActivitySlot: DuePush] = [:]
         /// Numbers of the news that some lineup has not looked at, the oldest first.
         var news: [NewsNumber] = []
         var newest = NewsNumber()
@@ -49,7 +49,7 @@ import Testing
 
         func tenant(of slot: ActivitySlot) -> UInt32 { tenants[Int(slot.rawValue)] }
 
-        func duePush(of slot: ActivitySlot) -> Settling.DuePush { due[slot, default: .none] }
+        func duePush(of slot: ActivitySlot) -> DuePush { due[slot, default: .none] }
 
         func unvisitedNews() -> UnvisitedNews { UnvisitedNews(topics: news.isEmpty ? [] : [3], newest: newest) }
 
@@ -203,7 +203,7 @@ import Testing
     }
 
     @Test func anActivitysOwnPushIsAwaitedAndItsRefusalIsSaid() {
-        for (outcome, isComplete) in [(.none, true), (.refused, false)] as [(Settling.DuePush, Bool)] {
+        for (outcome, isComplete) in [(.none, true), (.refused, false)] as [(DuePush, Bool)] {
             var stage = Stage(activities: 3)
             stage.shard.due[ActivitySlot(1)] = .pending
             stage.settling.ask(1)
