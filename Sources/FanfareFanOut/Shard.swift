@@ -270,9 +270,7 @@ package final class Shard: DeliverySource {
         let answer =
             isQuiet
             ? settling.takeAll(isComplete: membership.counts.refused == 0)
-            : settling.takeSettled(
-                membership.audiences.rows, membership.store.activities, unvisited: { membership.lineups.unvisited() },
-                duePush: { lifecycle.duePush(of: $0) })
+            : settling.takeSettled(ShardSurvey(membership: membership, lifecycle: lifecycle))
         if let answer { reporter.report(answer, statistics) }
     }
 

@@ -337,9 +337,9 @@ private struct SmallDuration: Sendable {
 }
 
 extension Publication {
-    /// The publication without its alert.
+    /// The publication without its alert; the same one if it has none.
     package var silent: Publication {
-        copy(serial: serial, isRepublished: isRepublished, scheduledAt: scheduledAt)
+        alert == nil ? self : copy(serial: serial, isRepublished: isRepublished, scheduledAt: scheduledAt)
     }
 
     /// Returns a silent copy to be sent once more to all activities.

@@ -30,10 +30,4 @@ import Testing
         front.widen()
         #expect(front.block == 1000)
     }
-
-    @Test mutating func audienceThatGoesOnWaitsForNothing() {
-        (front.isUnnamed, front.isReady) = (true, true)
-        front.goOn()
-        #expect(!front.isUnnamed && !front.isReady)
-    }
 }
