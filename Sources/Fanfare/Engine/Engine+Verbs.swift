@@ -86,20 +86,23 @@ extension Engine {
     /// the report was wrong, and nothing after that. A start that has not left never leaves.
     ///
     /// - Parameter cards: for each subscriber the ids of the activities that the backend has registered, or started.
-    /// - Returns: the receipt of the last unfollow, which is durable after all others; `nil` for no activities.
+    /// - Returns: a receipt for each activity, in the order in which the engine took the unfollows; none if there are no activities. The call waits for
+    ///   the store once: if the last receipt says `durable`, all unfollows are in the store, although the receipts before it say `prompt`.
     /// - Throws: the errors of every verb. A call that throws `.refused` has ended no activity. After another error the call may be repeated, because
     ///   ending an ended activity does nothing.
-    @discardableResult
-    public func unfollow(_ cards: [SubscriberID: [ActivityID]]) async throws(EngineError) -> Receipt? {
+    public func unfollow(_ cards: [SubscriberID: [ActivityID]]) async throws(EngineError) -> [Receipt] {
         var requests: [CoreRequest] = []
         for (subscriber, activities) in cards {
             for activity in activities {
                 requests.append(try request(for: .unfollow(activity: activity, subscriber: subscriber)).get())
             }
         }
-        guard let last = requests.popLast() else { return nil }
+        guard let last = requests.popLast() else { return [] }
+        var receipts: [Receipt] = []
+        receipts.reserveCapacity(requests.count + 1)
         // Only the last call waits for the store, because commands become durable in their order.
-        for request in requests { _ = try await queue(request, until: .never) }
-        return try await hand(in: last, until: .never)
+        for request in requests { receipts.append(try await queue(request, until: .never)) }
+        receipts.append(try await hand(in: last, until: .never))
+        return receipts
     }
 }

@@ -7,8 +7,8 @@ public struct ClockSource: Sendable {
     public var monotonicNanoseconds: @Sendable () -> Int64
     /// A reading of the wall clock, to be compared with the times of a feed.
     package var wall: FeedTime { FeedTime(milliseconds: wallMilliseconds()) }
-    /// A reading of the monotonic clock.
-    package var monotonic: MonotonicTime { MonotonicTime(nanoseconds: monotonicNanoseconds()) }
+    /// Reading of the monotonic clock at this moment, such as a program compares with `FreshnessReport.lastAccepted`.
+    public var monotonic: MonotonicTime { MonotonicTime(nanoseconds: monotonicNanoseconds()) }
     /// Evidence from APNs about this wall clock, shared by copies.
     package let proof = WallProof()
     /// Stamp ceiling in the engine's store, shared by copies.
