@@ -18,7 +18,7 @@ extension Engine {
             case happening(@Sendable (_ now: FeedTime) -> FeedEvent)
             case follow(Subscription, SubscriberID)
             case card(ShardCommand, SubscriberID)
-            case trustDeadAnswers
+            case confirmDeadTokens
             case refused(Refusal)
         }
 
@@ -83,7 +83,7 @@ extension Engine.Command {
 
     /// Confirms that tokens which APNs calls dead are dead: their activities are removed as they are found. Without this command the engine keeps the
     /// activities, and reports that, while APNs calls more than half of the tokens dead, because a wrong environment or bundle id is then likelier.
-    public static var trustDeadAnswers: Self { Self(.trustDeadAnswers) }
+    public static var confirmDeadTokens: Self { Self(.confirmDeadTokens) }
 }
 
 // MARK: - Activities
@@ -140,8 +140,10 @@ extension Engine.Command {
     }
 
     /// Sets the person's preferences for this activity from now on (rule A5). A push that is in flight is not recalled.
-    public static func prefer(_ preferences: Preferences, activity: ActivityID, subscriber: SubscriberID) -> Self {
-        card(.prefer(activity, preferences), of: subscriber)
+    public static func setPreferences(
+        _ preferences: Preferences, activity: ActivityID, subscriber: SubscriberID
+    ) -> Self {
+        card(.setPreferences(activity, preferences), of: subscriber)
     }
 
     /// Starts an activity on a phone by a push; it shows this topic or lineup from now on.

@@ -28,8 +28,8 @@ extension Engine {
         try await send(.correct(topic, change, id: id, key: key))
     }
 
-    /// Confirms that tokens answered as dead are dead: `Command.trustDeadAnswers`.
-    public func trustDeadAnswers() async throws(EngineError) -> Receipt { try await send(.trustDeadAnswers) }
+    /// Confirms that tokens answered as dead are dead: `Command.confirmDeadTokens`.
+    public func confirmDeadTokens() async throws(EngineError) -> Receipt { try await send(.confirmDeadTokens) }
 
     /// Registers an activity that exists on a phone: `Command.follow(_:activity:subscriber:token:preferences:startedAt:)`.
     public func follow(
@@ -63,11 +63,11 @@ extension Engine {
         try await send(.confirmStart(activity: activity, subscriber: subscriber, token: token))
     }
 
-    /// Sets a person's preferences for an activity: `Command.prefer(_:activity:subscriber:)`.
-    public func prefer(
+    /// Sets a person's preferences for an activity: `Command.setPreferences(_:activity:subscriber:)`.
+    public func setPreferences(
         _ preferences: Preferences, activity: ActivityID, subscriber: SubscriberID
     ) async throws(EngineError) -> Receipt {
-        try await send(.prefer(preferences, activity: activity, subscriber: subscriber))
+        try await send(.setPreferences(preferences, activity: activity, subscriber: subscriber))
     }
 
     /// Starts an activity on a phone by a push: `Command.start(_:_:subscriber:key:)`.
