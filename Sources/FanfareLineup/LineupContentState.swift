@@ -119,6 +119,8 @@ public struct LineupContentState<State: TopicContentState>: Codable, Hashable, S
 ///         }
 ///     }
 public protocol TopicContentState: Codable, Hashable, Sendable {
+    /// Decodes the state of a topic of this kind.
+    ///
     /// - Parameters:
     ///   - kind: the topic's kind, such as `football`.
     ///   - decoder: a decoder for the state, not for the lineup around it.
@@ -128,5 +130,7 @@ public protocol TopicContentState: Codable, Hashable, Sendable {
 
 extension TopicContentState {
     /// Decodes the state whatever the kind, for lineups of one kind only.
+    ///
+    /// - Throws: errors of the decoder.
     public init(ofKind kind: String, from decoder: any Decoder) throws { try self.init(from: decoder) }
 }

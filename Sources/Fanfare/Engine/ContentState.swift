@@ -50,8 +50,10 @@ extension Engine.Command {
 }
 
 extension Engine {
-    /// Publishes the whole content state of a topic: `Command.publish(_:for:kind:at:id:lifecycle:alert:key:)`. A state that a phone could not read
-    /// back is refused with `Refusal.Cause.contentState`.
+    /// Publishes the whole content state of a topic: `Command.publish(_:for:kind:at:id:lifecycle:alert:key:)`.
+    ///
+    /// - Throws: `.stopped`, `.cancelled`; `.refused` for a state that a phone could not read back (`Refusal.Cause.contentState`), and for a key that
+    ///   another call has used.
     public func publish(
         _ state: some Codable & Hashable & Sendable, for topic: TopicID, kind: TopicKind? = nil, at: FeedTime? = nil,
         id: String? = nil, lifecycle: FeedEvent.Lifecycle? = nil, alert: AlertText? = nil,
