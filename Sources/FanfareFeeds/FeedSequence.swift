@@ -10,7 +10,7 @@ public import FanfareModel
 /// the last copy is gone, or after the last item.
 ///
 /// A file system that hangs, or a pipe that nobody writes, keeps a worker of Dispatch, of which a process has some hundreds. A task that is cancelled
-/// while it waits gets the item that comes. Where no thread can be created, the sequence waits until one can.
+/// while it waits gets the item that comes. The sequence waits while the system can create no thread.
 public struct FeedSequence: AsyncSequence, Sendable {
     /// A piece of the feed, and the log time at which it arrives when the feed is replayed.
     public typealias Element = (now: FeedTime, item: FeedItem)
@@ -21,7 +21,7 @@ public struct FeedSequence: AsyncSequence, Sendable {
     public struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate let reader: FeedReader
 
-        /// - Returns: the next item in log order; `nil` after the last one, and for a task that was cancelled before the call.
+        /// Returns the next item in log order; `nil` after the last one, and for a task that was cancelled before the call.
         public mutating func next() async -> FeedSequence.Element? { await reader.next() }
 
         /// Returns the next item in log order, on any actor; `nil` after the last one, and for a task that was cancelled before the call.

@@ -26,8 +26,8 @@ extension Rules {
         try self.init(toml: try TOMLValue.contents(ofFile: path), name: path)
     }
 
-    /// Reads a rules file as `init(file:)` does, on a dispatch queue for it, while the task suspends. A cancelled task still waits. Where
-    /// no thread can be created, the call waits until one can.
+    /// Reads a rules file as `init(file:)` does, on a dispatch queue for it, while the task suspends. A cancelled task still waits. The call waits
+    /// while the system can create no thread.
     ///
     /// - Throws: `TOMLError` with every fault, or with the reason why the file cannot be read.
     public static func read(file path: String) async throws(TOMLError) -> Rules {

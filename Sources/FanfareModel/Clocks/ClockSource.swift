@@ -3,7 +3,7 @@
 public struct ClockSource: Sendable {
     /// Unix milliseconds of the wall clock, as the machine has it set. The engine does not believe a step of hours, in either direction, at once.
     public var wallMilliseconds: @Sendable () -> Int64
-    /// Nanoseconds from an arbitrary start; never goes back. Should include the time for which the machine was suspended.
+    /// Nanoseconds from an arbitrary start; never goes back. The clock should include the time for which the machine was suspended.
     public var monotonicNanoseconds: @Sendable () -> Int64
     /// A reading of the wall clock, to be compared with the times of a feed.
     package var wall: FeedTime { FeedTime(milliseconds: wallMilliseconds()) }
