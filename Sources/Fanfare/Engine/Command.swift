@@ -82,8 +82,8 @@ extension Engine.Command {
             }, key: key)
     }
 
-    /// Confirms that tokens which APNs calls dead are dead: the engine removes their activities as it finds them. Without this command the engine
-    /// keeps the activities, and reports that, while APNs calls more than half of the tokens dead, because a wrong environment or bundle id is then
+    /// Confirms that tokens which APNs calls dead are dead: the engine removes their activities as it finds them. The engine keeps the activities
+    /// without this command, and reports that, while APNs calls more than half of the tokens dead, because a wrong environment or bundle id is then
     /// likelier.
     public static var confirmDeadTokens: Self { Self(.confirmDeadTokens) }
 }
@@ -91,8 +91,8 @@ extension Engine.Command {
 // MARK: - Activities
 
 extension Engine.Command {
-    /// Registers an activity that exists on a phone and shows this topic or lineup from now on. For a known activity the command is a `move`
-    /// and a `replaceToken` in one, so a backend may repeat all of its calls, for example after a restart of either side.
+    /// Registers an activity that exists on a phone and shows this topic or lineup from now on. The command is a `move` and a `replaceToken` in one
+    /// for a known activity, so a backend may repeat all of its calls, for example after a restart of either side.
     ///
     /// - Parameters:
     ///   - audience: topic or lineup that the activity shows.
@@ -114,13 +114,13 @@ extension Engine.Command {
     }
 
     /// Makes a known activity show another topic or lineup from now on, by one silent push. The move waits while the activity's end is in flight, and
-    /// the engine carries it out if that end does not arrive. For an unknown or ended activity the engine announces `ActivityFate.refused`.
+    /// the engine carries it out if that end does not arrive. The engine announces `ActivityFate.refused` for an unknown or ended activity.
     public static func move(activity: ActivityID, subscriber: SubscriberID, to audience: AudienceKey) -> Self {
         card(.move(activity, audience), of: subscriber)
     }
 
     /// Replaces the update token of a known activity: the system changes it now and then while the activity runs. Pending pushes go to the new token.
-    /// For an unknown or ended activity the engine announces `ActivityFate.refused`.
+    /// The engine announces `ActivityFate.refused` for an unknown or ended activity.
     ///
     /// - Parameters:
     ///   - activity: the app's id, as given to `follow` or `start`.
@@ -152,8 +152,8 @@ extension Engine.Command {
     ///
     /// The engine sends one start as soon as there is something to show. It sends a second one only if the first was certainly not accepted, because
     /// a 200 of APNs does not prove that a card appeared, and a second start may be a second card. The app then reports the activity's update token
-    /// with the id in its attributes, which the backend passes on with `confirmStart`. Until then the activity gets no push, and after eight hours
-    /// the engine forgets it. Some people never allow an activity updates (spec §1.1, observed).
+    /// with the id in its attributes, which the backend passes on with `confirmStart`. The activity gets no push until then, and the engine forgets
+    /// it after eight hours. Some people never allow an activity updates (spec §1.1, observed).
     ///
     /// The engine starts a successor when an activity has lasted almost eight hours, if the topic's rules renew activities. The successor has an id
     /// of its own (`StartRequest.name(_:edition:)`), and the old activity ends when the successor's token is reported. All earlier ids continue to
