@@ -126,7 +126,7 @@ private final class Rush: EngineCoreDelegate {
     }
 
     /// Microseconds, of this share of the pushes.
-    func latency(_ share: Double) -> Int64 { (board.latency.quantile(share) ?? 0) / 1000 }
+    func latency(_ share: Double) -> Int64 { (board.latency.nanoseconds(at: share) ?? 0) / 1000 }
 
     // MARK: The rush
 

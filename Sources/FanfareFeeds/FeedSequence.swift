@@ -22,7 +22,7 @@ public struct FeedSequence: AsyncSequence, Sendable {
     public struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate let reader: FeedReader
 
-        /// - Returns: the next item in log order; `nil` after the last one, and for a cancelled task.
+        /// Returns the next item in log order; `nil` after the last one, and for a cancelled task.
         public mutating func next() async -> FeedSequence.Element? { await reader.ahead.next() }
 
         /// Returns the next item in log order, on any actor; `nil` after the last one, and for a cancelled task.

@@ -124,7 +124,7 @@ private final class RewrittenRows: @unchecked Sendable {
         guard number.isMultiple(of: 2) else {
             let preferences = Preferences(alerts: row.preferences?.alerts == .essential ? .none : .essential)
             row.preferences = preferences
-            return (.prefer(preferences, activity: person.activity, subscriber: person.subscriber), row)
+            return (.setPreferences(preferences, activity: person.activity, subscriber: person.subscriber), row)
         }
         row.edition += 1
         let token = person.token(edition: Int(row.edition))

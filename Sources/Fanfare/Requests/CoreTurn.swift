@@ -192,7 +192,7 @@ final class CoreTurn {
                 .follow(
                     new.activity, new.audience, token: new.token, preferences: new.preferences, startedAt: startedAt),
                 forSubscriber: new.subscriber, app: app)
-        case .trustDeadAnswers: core.broadcast(.trustDeadAnswers)
+        case .confirmDeadTokens: core.broadcast(.confirmDeadTokens)
         case .counts(let answer): answer(core.counts)
         case .freshness(let answer): answer(core.freshness)
         case .disposition(let activity, let subscriber, let app, let cause, let topic, let answer):

@@ -39,7 +39,7 @@ final class Lifecycle {
             ?? departures.violation()
     }
 
-    func prefer(_ preferences: Preferences, for slot: ActivitySlot) {
+    func setPreferences(_ preferences: Preferences, for slot: ActivitySlot) {
         membership.store.setPreferences(of: slot, to: preferences)
         if let successor = successor(of: slot) { membership.store.setPreferences(of: successor, to: preferences) }
     }

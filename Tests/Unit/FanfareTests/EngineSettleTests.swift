@@ -30,7 +30,7 @@ import Testing
         let clock = ManualClock()
         let decided = Tally()
         var observer = Engine.Observer()
-        observer.decided = { record in
+        observer.onDecision = { record in
             if record.kind == "flush", record.outcome == .published { flushed.withLock { $0 = true } }
             guard record.origin == .event else { return }
             decided.add(1)

@@ -93,10 +93,10 @@ package struct Program: Sendable {
         engineOptions.shards = Options.shards
         engineOptions.rules = Program.rules
         var observer = Engine.Observer()
-        observer.report = { Program.complain($0) }
-        observer.met = { activity, fate in
-            if case .refused(let refusal) = fate { Program.complain("refused: \(refusal)") }
-            if case .notStarted(.uncertain) = fate { Program.say("0 uncertain \(activity.text ?? "")") }
+        observer.onReport = { Program.complain($0) }
+        observer.onActivityEvent = { event in
+            if case .refused(let refusal) = event.fate { Program.complain("refused: \(refusal)") }
+            if case .notStarted(.uncertain) = event.fate { Program.say("0 uncertain \(event.activity.text ?? "")") }
         }
         let apps = CardApp.allCases.filter { options.ports[$0] != nil }
         return try Engine(
