@@ -1,5 +1,5 @@
-internal import CryptoTestSupport
 internal import FanfareLoop
+internal import ServerTestSupport
 
 /// A reading of the simulator's clock, one per batch of requests.
 struct Instant {

@@ -1,5 +1,5 @@
-internal import CryptoTestSupport
 package import FanfareLoop
+internal import ServerTestSupport
 
 /// Interface of a simulator to the program, in either mode.
 package protocol APNsStandIn: AnyObject {

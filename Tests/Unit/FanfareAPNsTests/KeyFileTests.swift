@@ -1,6 +1,6 @@
-import CryptoTestSupport
 import FanfareLoop
 import Foundation
+import ServerTestSupport
 import Testing
 
 @testable import FanfareAPNs

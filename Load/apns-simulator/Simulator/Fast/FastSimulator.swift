@@ -1,4 +1,5 @@
 package import FanfareLoop
+internal import ServerTestSupport
 
 /// The simulator for load: it answers more than a million requests a second on one core, because it reads HTTP/2 with Fanfare's own codec
 /// and checks next to nothing. `Simulator` is for everything else.
