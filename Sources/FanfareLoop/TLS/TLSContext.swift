@@ -62,6 +62,3 @@ internal import CFanfareStart
         return context
     }
 }
-
-/// Answers OpenSSL's request for a passphrase: there is none, and no prompt may appear.
-func noPassphrase(_: UnsafeMutablePointer<CChar>?, _: CInt, _: CInt, _: UnsafeMutableRawPointer?) -> CInt { -1 }
